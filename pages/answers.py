@@ -8,7 +8,8 @@ import streamlit as st
 
 from components.answers.agreement import draw_judges
 from components.answers.disagreements import draw_queue
-from components.answers.nuggets import NUGGET_DEFAULTS, draw_all_nuggets
+from components.answers.matrix import NUGGET_DEFAULTS
+from components.answers.nuggets import draw_all_nuggets
 from components.answers.reading import draw_reading
 from components.answers.sets import draw_first_steps, draw_keeping, draw_more, picked_set
 from components.answers.start import JUDGING, judge_dialog
@@ -35,6 +36,7 @@ DEFAULTS = {
     "run": "",
     "corrected": "",
     "precedence": "support-first",
+    "supports": "",
     "unparsed": "wrong",
     "human": "",
     "judged": "",

@@ -11,13 +11,12 @@ import streamlit as st
 
 from components.answers.disagreements import NO_LABEL
 from components.answers.judge import READABLE, corrections_of, judges_of, picked_run
+from components.answers.ranks import draw_ranks
 from components.answers.start import task_text
 from components.app import resources
 from components.app.page import percent
 from components.app.state import PageState
-from components.charts.answers import people_judge_scatter, rank_slopes
 from components.models.caps import dollars
-from components.widgets.chart import draw_chart, is_dark
 from components.widgets.frame_table import draw_notes, frame_table
 from components.widgets.markdown import literal
 from components.widgets.switches import on_off_switch
@@ -26,11 +25,9 @@ from evidencebench_core.answers.agreement import JudgeAgreement
 from evidencebench_core.answers.judged import LABELLED
 from evidencebench_core.answers.published import ALWAYS, published_figures
 from evidencebench_core.answers.store import AnswerSetInfo, marks, marks_document
-from evidencebench_core.answers.systems import COUNTS, METRICS
 from evidencebench_core.llm import price_of
-from evidencebench_core.palette import SYSTEMS
 from evidencebench_core.runs import ChatRunInfo
-from evidencebench_core.stats import LabelAgreement, RankCorrelation
+from evidencebench_core.stats import LabelAgreement
 from evidencebench_core.words import quantity
 
 _PRECEDENCE: Final = {"support-first": "it supports", "contradict-first": "it contradicts"}
@@ -50,13 +47,6 @@ _CORRECTNESS: Final = (
     Column("unchecked", "Nothing to check", "number", "No document with text"),
     Column("unread", "No label", "number"),
     Column("missing", "Not judged yet", "number", "Answers"),
-)
-_RANKS: Final = (
-    Column("what", "Ranked"),
-    Column("rho", "Spearman's rho with people's rank (95%)", "id"),
-    Column("tau", "Kendall's tau-b (95%)", "id"),
-    Column("n", "Systems", "number"),
-    Column("q", "Questions", "number"),
 )
 
 
@@ -83,7 +73,9 @@ def draw_judges(state: PageState, info: AnswerSetInfo) -> None:
 
 def _draw_judge(state: PageState, info: AnswerSetInfo, runs: Mapping[str, ChatRunInfo]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        run = picked_run(state, runs, reset=("human", "judged", "page")) or next(iter(runs.values()))
+        run = picked_run(state, runs, reset=("human", "judged", "page", "supports")) or next(
+            iter(runs.values())
+        )
         corrections = _draw_corrections(state, info) if run.settings["task"] in LABELLED else ()
     st.caption(literal(_standing(run)))
     if run.settings["task"] == "correctness":
@@ -92,10 +84,11 @@ def _draw_judge(state: PageState, info: AnswerSetInfo, runs: Mapping[str, ChatRu
     with st.expander("How it is counted"), st.container(horizontal=True):
         precedence = _choice(state, "precedence", _PRECEDENCE)
         unparsed = _choice(state, "unparsed", _UNPARSED)
-    found = resources.judge_agreement(info, run, corrections, precedence, unparsed)
+        threshold = _own_threshold(state, run)
+    found = resources.judge_agreement(info, run, corrections, precedence, unparsed, threshold)
     _draw_agreement(state, found, run.id)
     if info.counts["systems"] > 1 and found.agreement.n:
-        _draw_ranks(state, info, run, corrections)
+        draw_ranks(state, info, run, corrections)
 
 
 def _choice(state: PageState, param: str, options: Mapping[str, str]) -> Any:
@@ -103,6 +96,25 @@ def _choice(state: PageState, param: str, options: Mapping[str, str]) -> Any:
     chosen = state[param] if state[param] in options else next(iter(options))
     label = "A judgement without a label" if param == "unparsed" else "People found support and contradiction"
     return st.selectbox(label, list(options), format_func=options.__getitem__, **state.widget(param, chosen))
+
+
+def _own_threshold(state: PageState, run: ChatRunInfo) -> float | None:
+    """Of a judge that gives scores, from which on it supports; another is tried without judging again."""
+    if "threshold" not in run.settings:
+        return None
+    own = float(run.settings["threshold"])
+    hundredths = state.number("supports")
+    threshold = own if hundredths is None else min(hundredths, 100) / 100
+    st.slider(
+        "Score from which it supports",
+        0.0,
+        1.0,
+        step=0.01,
+        width=280,
+        help=f"The run's own is {own:g}, which all other views go by.",
+        **state.widget("supports", threshold, lambda now: round(100 * now)),
+    )
+    return threshold
 
 
 def _standing(run: ChatRunInfo) -> str:
@@ -275,55 +287,3 @@ def _draw_correctness(info: AnswerSetInfo, run: ChatRunInfo) -> None:
             else ""
         )
     )
-
-
-def _draw_ranks(
-    state: PageState, info: AnswerSetInfo, run: ChatRunInfo, corrections: resources.Corrections
-) -> None:
-    """Systems by people's labels and by the judge's: both means, both ranks, and the order that counting gives."""
-    people, judge = resources.system_scores(info), resources.judged_scores(info, run, corrections)
-    both = [name for name in METRICS if name in people.metrics and name in judge.metrics]
-    if not both:
-        return
-    st.markdown("## Systems by people and by the judge")
-    metric = state["metric"] if state["metric"] in both else both[0]
-    st.selectbox(
-        "Metric", both, format_func=str.capitalize, width=360, **state.widget("metric", metric, part="judges")
-    )
-    frame = pd.DataFrame({
-        "name": people.systems,
-        "people": people.means[people.metrics.index(metric)],
-        "judge": judge.means[judge.metrics.index(metric)],
-    }).dropna()  # fmt: skip
-    colour, key = SYSTEMS[0].on(is_dark()), f"{run.id}-{metric}-{len(corrections)}-{is_dark()}"
-    alt = "; ".join(f"{row[0]} {100 * row[1]:.1f} and {100 * row[2]:.1f}" for row in frame.to_numpy())
-    left, right = st.columns(2, gap="large")
-    with left:
-        figure = people_judge_scatter(frame, metric.capitalize(), colour)
-        draw_chart(figure, key=f"answers-scatter-{key}", alt=f"{metric} by people and by the judge, %: {alt}")
-    with right:
-        draw_chart(rank_slopes(frame, colour), key=f"answers-slopes-{key}", alt=f"Ranks by {metric}: {alt}")
-    lines = {"by the judge": resources.rank_correlation(info, metric, metric, run, corrections)}
-    for count in COUNTS:
-        if count in people.metrics:
-            lines[f"by the number of {count}"] = resources.rank_correlation(info, metric, count, None)
-    table(
-        _RANKS,
-        [
-            Row(name, (name, *_texts(one), one.n_systems, one.n_questions), muted=place > 0)
-            for place, (name, one) in enumerate(lines.items())
-        ],
-        key=f"answers-ranks-{key}",
-        action="none",
-        caption="Rank correlations",
-    )
-    st.caption("The rank by plain counting needs no judge: one that does no better adds nothing to it.")
-
-
-def _texts(one: RankCorrelation) -> list[str]:
-    return [
-        "–"
-        if value is None
-        else f"{value:.3f}" + (f" ({bounds[0]:.2f} to {bounds[1]:.2f})" if bounds else "")
-        for value, bounds in ((one.rho, one.rho_ci95), (one.tau, one.tau_ci95))
-    ]

@@ -9,7 +9,7 @@ import streamlit as st
 
 from components.answers.judge import READABLE, Judge, judge_from, judges_of, picked_run
 from components.answers.labels import RELEVANCE, UNCHECKED, Look, citation_look, worst
-from components.answers.nuggets import draw_nuggets
+from components.answers.matrix import draw_nuggets
 from components.answers.prose import Citation, Sentence, answer_prose
 from components.answers.unit import draw_unit
 from components.app import resources

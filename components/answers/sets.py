@@ -43,7 +43,7 @@ def picked_set(state: PageState) -> AnswerSetInfo | None:
     }
     reset = (
         "metric", "labels", "against", "question", "system", "sentence", "document", "run", "human", "judged",
-        "unit", "page", "nuggets",
+        "unit", "page", "nuggets", "supports",
     )  # fmt: skip
     return sets[set_picker(state, "set", "Answers", described, "set of answers", reset)]
 

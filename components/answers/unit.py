@@ -61,6 +61,10 @@ def _judge_text(judge: Judge, unit: str) -> str:
 
 def _draw_words(result: Result | None) -> None:
     """The judge's reasons and its whole answer, as they came."""
+    facts = (result or {}).get("nuggets", ())
+    for name, text in zip(("Facts of the sentence", "Facts of the document"), facts, strict=False):
+        st.caption(name)
+        plain_text(str(text), 120)
     for part in (result or {}).get("parts", (result,)):
         if not part:
             continue

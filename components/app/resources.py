@@ -707,9 +707,11 @@ def system_scores(info: AnswerSetInfo, official: bool = False) -> SystemScores:
 
 
 @st.cache_resource(max_entries=16, show_spinner="Reading the judgements …", hash_funcs=_KEYS)
-def judge_labels(run: ChatRunInfo, corrections: Corrections = ()) -> Mapping[str, str | None]:
-    """A judge's labels by unit, with people's corrections."""
-    return MappingProxyType(labels_of_judge(store(), run, corrections))
+def judge_labels(
+    run: ChatRunInfo, corrections: Corrections = (), threshold: float | None = None
+) -> Mapping[str, str | None]:
+    """A judge's labels by unit, with people's corrections; of one that gives scores by another threshold."""
+    return MappingProxyType(labels_of_judge(store(), run, corrections, threshold))
 
 
 @st.cache_resource(max_entries=16, show_spinner="Comparing the labels …", hash_funcs=_KEYS)
@@ -719,9 +721,11 @@ def judge_agreement(
     corrections: Corrections = (),
     precedence: Precedence = "support-first",
     unparsed: Literal["wrong", "leave_out"] = "wrong",
+    threshold: float | None = None,
 ) -> JudgeAgreement:
     """A judge's labels against those of people, as far as both are there."""
-    answers, labels, rng = answer_set(info), judge_labels(run, corrections), np.random.default_rng(0)
+    answers, labels = answer_set(info), judge_labels(run, corrections, threshold)
+    rng = np.random.default_rng(0)
     return agreement_of(answers, labels, scale_of(run), precedence=precedence, unparsed=unparsed, rng=rng)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -19,25 +20,31 @@ from components.charts.style import (
     styled_figure,
 )
 
+_NAMED: Final = 6
+
 
 def people_judge_scatter(frame: pd.DataFrame, metric: str, colour: str) -> go.Figure:
     """Systems by their mean from people's labels and from a judge's, with the line where these are the same.
+
+    Of many systems those farthest from it are named.
 
     ``frame``: ``name``, ``people``, ``judge`` (shares).
     """
     figure = go.Figure()
     figure.add_shape(type="line", x0=0, y0=0, x1=100, y1=100, line=DOTTED)
     names = frame["name"].map(escaped_text)
+    apart = (frame["people"] - frame["judge"]).abs().rank(ascending=False, method="first")
     figure.add_scatter(
         x=100 * frame["people"],
         y=100 * frame["judge"],
-        text=names,
+        text=names.where((apart <= _NAMED) | (len(frame) <= 2 * _NAMED), ""),
         textposition="top center",
         textfont={"size": 11},
-        mode="markers+text" if len(frame) <= 12 else "markers",
+        mode="markers+text",
         marker={"size": 10, "color": colour},
         cliponaxis=False,
-        hovertemplate="%{text}<br>people %{x:.1f}%, judge %{y:.1f}%<extra></extra>",
+        customdata=names,
+        hovertemplate="%{customdata}<br>people %{x:.1f}%, judge %{y:.1f}%<extra></extra>",
         showlegend=False,
     )
     axis = PERCENT_AXIS | {"range": [-4, 108]}

@@ -180,10 +180,15 @@ def test_a_judge_by_similarity_needs_no_model(empty_store: Store, open_page: Ope
     app.press("Judge").finish()
     (run,) = ChatRuns(empty_store).runs("answers")
     assert (run.settings["by"], run.n_answered) == ("cosine", 39)
-    words = open_page(
-        "answers", part="judges", run=run.id, unparsed="leave_out", precedence="contradict-first"
-    ).words
-    assert "39 units" in words
+
+    def judged(**options: str) -> str:
+        app = open_page("answers", part="judges", run=run.id, **options)
+        assert "39 units" in app.words
+        assert not app.problems
+        return app.words
+
+    assert judged(supports="60") != judged(supports="100")
+    judged(unparsed="leave_out", precedence="contradict-first")
     assert "minilm, citations by cosine" in open_page("answers", labels=run.id).words
 
 

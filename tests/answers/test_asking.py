@@ -22,10 +22,18 @@ from evidencebench_core.answers.asking import (
 )
 from evidencebench_core.answers.model import Answer, AnswerSentence, AnswerSet, Assessment, Document, Question
 from evidencebench_core.answers.set_judging import judge_settings, judged, set_judge_plan
-from evidencebench_core.answers.store import Mark, add_answers, add_mark, answer_set_info, stored_answers
+from evidencebench_core.answers.store import (
+    Mark,
+    add_answers,
+    add_mark,
+    answer_set_info,
+    marks,
+    stored_answers,
+)
 from evidencebench_core.cli import main
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.removal import dataset_dependents, delete_dataset
+from evidencebench_core.data.repair import faults
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.llm import LLM, AnswerCache, Connection, Limits
@@ -184,9 +192,15 @@ def test_failed_calls_leave_the_judges_figures_open(store: Store) -> None:
     scores = cited_run_scores(store, plan.run_id, judge.run_id, limit=1)
     assert (scores.means["support_rate"][0], scores.n_unjudged) == (None, judge.total)
     assert scores.means["cited_recall"][1] == 1
-    assert dataset_dependents(store, "tiny")["model run"] == 1
+    for subject in (plan.run_id, store.dataset("tiny").sha256):
+        add_mark(store, subject, Mark("gold", "tiny_0#0-0-00000000", "missed"))
+    assert dataset_dependents(store, "tiny") | {"model run": 1, "mark": 2} == dataset_dependents(
+        store, "tiny"
+    )
     delete_dataset(store, "tiny")
     assert ChatRuns(store).runs("answers") == ()
+    assert marks(store, plan.run_id) == []
+    assert faults(store) == []
 
 
 # -- answer sets ----------------------------------------------------------------------------------

@@ -9,17 +9,15 @@ from typing import Any
 
 import pytest
 
-from tests.construction.simple_stages import answer, good, install
-from tests.construction.test_pipeline import paper_text
+from tests.construction.scripted_model import answer, good, paper_text
 from tests.llm.server import answering, completion, scripted
 
 WORDS = {"blood": (3, 7, 19), "weight": (22,), "sleep": (5,)}
 
 
 @pytest.fixture
-def lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def lines(tmp_path: Path) -> Path:
     """Two builds and two lines that are none."""
-    install(monkeypatch.setattr)
     rows = []
     for name in "ab":
         (tmp_path / f"{name}.txt").write_text(paper_text(name, WORDS))

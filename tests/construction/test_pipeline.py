@@ -23,22 +23,8 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import BudgetReachedError, SettingError, StoreError, UnknownNameError
 from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection, Limits
 from evidencebench_core.runs import execute
-from tests.construction.simple_stages import WORDS, good, install
+from tests.construction.scripted_model import WORDS, good, paper_text, stage_of
 from tests.llm.server import Step, answering, reply, scripted, status
-
-TITLE = "Study of tea"
-
-
-def paper_text(name: str, words: Mapping[str, Sequence[int]]) -> str:
-    """24 sentences, the title first; a sentence is a source of an aspect if it holds its word."""
-    of = {index: word for word, indices in words.items() for index in indices}
-    lines = [f"Alpha{i} beta{i} gamma{i} {of.get(i, 'nothing')} of {name} it." for i in range(1, 24)]
-    return f"{TITLE}\n\n{' '.join(lines)}"
-
-
-@pytest.fixture(autouse=True)
-def _simple_stages(monkeypatch: pytest.MonkeyPatch) -> None:
-    install(monkeypatch.setattr)
 
 
 class Lab:
@@ -182,8 +168,7 @@ def test_what_cannot_be_read_waits_and_is_asked_again_on_demand(lab: Lab) -> Non
     lab.add("b")
 
     def bad(sent: Mapping[str, Any]) -> Step:
-        text = sent["messages"][-1]["content"]
-        return reply("What?") if text.startswith("STAGE leak") else good(sent)
+        return reply("What?") if stage_of(sent) == "leak" else good(sent)
 
     made = lab.run(step=bad)
     assert made.state("a").position == Position("leak", "failed", problem="no answer could be read")
@@ -205,11 +190,7 @@ def test_what_cannot_be_read_waits_and_is_asked_again_on_demand(lab: Lab) -> Non
 def test_a_call_without_an_answer_is_tried_by_the_next_run(lab: Lab) -> None:
     lab.add("a")
     lab.add("b")
-    made = lab.run(
-        step=lambda sent: (
-            status(400) if sent["messages"][-1]["content"].startswith("STAGE motive") else good(sent)
-        )
-    )
+    made = lab.run(step=lambda sent: status(400) if stage_of(sent) == "motive" else good(sent))
     assert made.state("a").position.status == "failed"
     assert "400" in made.state("a").position.problem
     made = lab.run()
@@ -279,8 +260,6 @@ from evidencebench_core.construction.pipeline import construction
 from evidencebench_core.data.store import open_store
 from evidencebench_core.llm import LLM, AnswerCache, Connection, Limits
 from evidencebench_core.runs import execute
-from tests.construction.simple_stages import install
-install()
 store = open_store(Path(sys.argv[1]))
 llm = LLM(Connection(sys.argv[2], "s"), AnswerCache(store), None, Limits(1, first_wait=0.001))
 for _, plan in construction(store, "lab").plans(llm):

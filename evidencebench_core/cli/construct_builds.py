@@ -199,7 +199,8 @@ def _carried_on(
             retry_lost=args.retry_lost,
             reread=args.reread,
             wave=wave or WAVE,
-            report=note,
+            on_papers=_note_papers,
+            on_warning=lambda build, warning: note(one_line(f"{build}: {warning}")),
         ):
             note(f"{stage}: {quantity(len(plan.missing), 'question')} to {plan.model}")
             yield plan
@@ -207,6 +208,11 @@ def _carried_on(
 
     executed(plans(), engine, args, "question")
     return files
+
+
+def _note_papers(done: int, total: int) -> None:
+    if done == total or done % 50 == 0:
+        note(f"{done:,} of {quantity(total, 'paper')} read")
 
 
 def _print_costs(made: Construction, llm: LLM, ids: list[str] | None, engine: str) -> None:
@@ -222,19 +228,22 @@ def _print_costs(made: Construction, llm: LLM, ids: list[str] | None, engine: st
         tokens = round(cost.prompt_tokens), round(cost.completion_tokens)
         price = price_of(made.specs[stage].settings["model"])
         moneys += [None if price is None else price.of(*tokens, engine == "batch")] if cost.calls else []
-        note(
-            f"{stage:<12} {cost.builds:>9,.0f} builds {cost.calls:>11,.0f} calls {sum(tokens):>14,} tokens"
-            f" {cost.stored:>11,.0f} answers stored"
-        )
+        if cost.calls:
+            note(
+                f"{stage:<12} {cost.builds:>9,.0f} builds {cost.calls:>11,.0f} calls {sum(tokens):>14,} tokens"
+            )
     if not total.calls:
-        note("Nothing is left to ask.")
+        note(f"Nothing is left to ask: {quantity(round(total.stored), 'answer')} in the store.")
         return
     known = [one for one in moneys if one is not None]
     money = f"about ${sum(known):,.2f}" if len(known) == len(moneys) else "at a price that is not known"
     rate = total.seconds / total.stored / llm.limits.concurrency if total.stored else 0.0
-    pace = f", about {total.calls * rate / 60:,.0f} minutes at the rate so far" if rate else ""
+    minutes = total.calls * rate / 60
+    pace = f", about {quantity(max(1, round(minutes)), 'minute')} at the rate so far" if rate else ""
+    kept = f"; {quantity(round(total.stored), 'answer')} in the store" if total.stored else ""
     note(
-        f"At most {total.calls:,.0f} calls if nothing is dropped, {money}{pace}; repeated questions come on top."
+        f"At most {total.calls:,.0f} calls if nothing is dropped, {money}{pace}{kept}."
+        " What is asked once more comes on top."
     )
 
 
@@ -245,12 +254,13 @@ def _document(made: Construction, funnel: StageFunnel) -> dict[str, Any]:
         "unknown": funnel.n_unknown,
         "changed": {stage: list(keys) for stage, keys in made.changes().items()},
         "stages": funnel.rows(),
+        "problems": made.problems(1_000),
     }
 
 
 def _print(made: Construction, funnel: StageFunnel) -> None:
     print(one_line(f"{made.name}: {quantity(funnel.n_builds, 'build')}"))
-    headers = ("stage", "in", "go on", "share", "to ask", "failed", "dropped")
+    headers = ("stage", "in", "go on", "share", "waiting", "failed", "dropped")
     rows = []
     for row in funnel.rows():
         share = f"{100 * row['kept'] / row['in']:.1f} %" if row["in"] else "–"
@@ -258,9 +268,11 @@ def _print(made: Construction, funnel: StageFunnel) -> None:
         counts = (f"{row[name]:,}" for name in ("in", "kept", "due", "failed"))
         reaching, passed, due, failed = counts
         rows.append((row["stage"], reaching, passed, share, due, failed, why))
-    print_table(headers, rows, right=("in", "go on", "share", "to ask", "failed"))
+    print_table(headers, rows, right=("in", "go on", "share", "waiting", "failed"))
     if funnel.n_unknown:
         print(f"{quantity(funnel.n_unknown, 'build')} not looked at with these settings: run it to go on")
+    for build, problem in made.problems().items():
+        print(one_line(f"{build}: {problem}"))
     for stage, keys in made.changes().items():
         print(f"{stage} is asked otherwise than before ({', '.join(keys)}): the next run asks it again")
 

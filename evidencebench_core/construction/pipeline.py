@@ -42,6 +42,7 @@ from evidencebench_core.construction.store import (
     keep_positions,
     paper_record,
     position_counts,
+    position_problems,
     positions,
     unknown_positions,
 )
@@ -179,6 +180,10 @@ class Construction:
         """Where builds stand, as far as it is remembered for these settings: all, or those of one status."""
         return positions(self.store, self.info, self.fingerprint, status)
 
+    def problems(self, limit: int = 10) -> dict[str, str]:
+        """What a person should know of builds that do not go on, by id: the first so many."""
+        return position_problems(self.store, self.info, self.fingerprint, limit)
+
     def open_ids(self) -> tuple[str, ...]:
         """The builds that are neither kept nor dropped, as far as it is remembered."""
         remembered = self.positions()
@@ -231,7 +236,8 @@ class Construction:
         retry_lost: bool = False,
         reread: bool = False,
         wave: int = WAVE,
-        report: Callable[[str], None] = lambda _: None,
+        on_papers: Callable[[int, int], None] = lambda _, __: None,
+        on_warning: Callable[[str, str], None] = lambda _, __: None,
     ) -> Iterator[tuple[Stage, ChatPlan]]:
         """Plans that carry builds on, stage by stage; each is to be executed before the next is asked for.
 
@@ -253,8 +259,10 @@ class Construction:
             Read the papers again; what depends on one that is read otherwise than before is asked again.
         wave : int
             Builds that are carried on together.
-        report : callable
-            Given a line on papers that are being read.
+        on_papers : callable
+            Given papers read and papers in all, of those that a plan waits for.
+        on_warning : callable
+            Given a build's id and a line on what a person should check before its looks are paid for.
         """
         wanted = self.ids() if fresh or retry_lost or reread else self.open_ids()
         if ids is not None:
@@ -262,7 +270,7 @@ class Construction:
         for start in range(0, len(wanted), wave):
             some = wanted[start : start + wave]
             work = _Wave(self, some, only, until, fresh, retry_lost, reread)
-            yield from work.plans(llm, report)
+            yield from work.plans(llm, on_papers, on_warning)
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,15 +356,23 @@ class _Wave:
         self.tried: set[tuple[str, str]] = set()
         self.papers: dict[str, str] = {}  # read in this wave, and why one could not be reached
 
-    def plans(self, llm: LLM | None, report: Callable[[str], None]) -> Iterator[tuple[Stage, ChatPlan]]:
+    def plans(
+        self,
+        llm: LLM | None,
+        on_papers: Callable[[int, int], None],
+        on_warning: Callable[[str, str], None],
+    ) -> Iterator[tuple[Stage, ChatPlan]]:
         under_way: Mapping[str, object] = {}
         try:
             while due := self._due():
                 name = min(due, key=_order)
                 if name == "pool":
-                    self._read_papers(due[name], report)
+                    self._read_papers(due[name], on_papers)
                     continue
                 under_way = due[name]
+                for build in under_way if name == "alignment" else ():
+                    if warning := self.states[build].warning:
+                        on_warning(build, warning)
                 self.tried.update((name, unit) for asks in under_way.values() for _, unit, _, _ in asks)
                 yield _stage_of(name), self._plan(name, under_way, llm)
                 self._refresh(under_way)
@@ -441,23 +457,20 @@ class _Wave:
 
     # -- papers ---------------------------------------------------------------------------------------
 
-    def _read_papers(self, due: Mapping[str, Sequence[_Ask]], report: Callable[[str], None]) -> None:
+    def _read_papers(self, due: Mapping[str, Sequence[_Ask]], report: Callable[[int, int], None]) -> None:
         builds = {self.states[one].input.paper: self.states[one].input for one in due}
         with ThreadPoolExecutor(_READERS) as pool:
             for done, (source, found) in enumerate(
-                zip(builds, pool.map(self._paper, builds), strict=True), start=1
+                zip(builds, pool.map(lambda source: paper_of(self.of.store, source), builds), strict=True),
+                start=1,
             ):
                 self.papers[source] = found if isinstance(found, str) else ""
                 if not isinstance(found, str):
                     read, licence = found
                     sha256 = pool_sha256(read) if isinstance(read, Paper) else ""
                     add_paper(self.of.store, self.of.info, source, read, licence, sha256)
-                report(f"{done:,} of {len(builds):,} papers read")
+                report(done, len(builds))
         self._refresh(due)
-
-    def _paper(self, source: str) -> tuple[Paper | tuple[DropReason, str], str] | str:
-        """A paper with its licence, or why it cannot be had; a text where another try may succeed."""
-        return paper_of(self.of.store, source)
 
 
 def paper_of(store: Store, source: str) -> tuple[Paper | tuple[DropReason, str], str] | str:

@@ -108,7 +108,7 @@ def conversation(
     outcome = "done" if not found.problem else found.otherwise
     counts = {
         name: None if None in of else sum(of)
-        for name in ("prompt_tokens", "completion_tokens")
+        for name in ("prompt_tokens", "completion_tokens", "seconds")
         for of in [[getattr(one, name) for one in answers]]
     }
     said = {

@@ -5,6 +5,8 @@ Nothing here asks or stores: `pipeline` reads what is stored into a `BuildState`
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
@@ -20,7 +22,7 @@ from evidencebench_core.construction.windows import (
     windows,
 )
 from evidencebench_core.data.model import SentenceType
-from evidencebench_core.errors import SettingError
+from evidencebench_core.errors import SettingError, shown
 
 Profile = Literal["paper", "careful"]
 PROFILES: Final[tuple[Profile, ...]] = ("paper", "careful")
@@ -38,7 +40,7 @@ StageResult = Mapping[str, Any]
 """What came of a stage's conversation, JSON-able.
 
 ``outcome`` is ``"done"``, ``"failed"`` (no usable answer: the build waits) or a `DropReason`; ``text`` the last
-answer, ``keys`` of the kept answers, ``prompt_tokens`` and ``completion_tokens`` of all calls. Done, it has:
+answer, ``keys`` of the kept answers, ``prompt_tokens``, ``completion_tokens`` and ``seconds`` of all calls. Done, it has:
 boundary ``sentences`` (of the paragraph) and ``summary``; motive ``question``; hypothesis ``hypothesis``,
 ``problems``; aspects ``aspects`` (objects with ``text`` and ``problems``); leak ``leaked`` (aspect numbers, where the
 outcome is ``"leak"`` too); results ``results`` (aspect numbers). One of alignment is of `align.window_look`.
@@ -47,6 +49,7 @@ outcome is ``"leak"`` too); results ``results`` (aspect numbers). One of alignme
 Source = Literal["summary", "model", "user"]
 Status = Literal["due", "failed", "dropped", "kept"]
 _PROBED: Final = 3  # aspects (rule 71)
+_SAME_TITLE: Final = 0.6  # F1 of words (rule 91)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +255,14 @@ class BuildState:
     def _said(self, stage: Stage, name: str, default: Any) -> Any:
         return self.results[stage].get(name, default) if stage in self.results else default
 
+    @property
+    def warning(self) -> str:
+        """Whether the paper may be another one than the review cites (rule 91); empty where it is not."""
+        cited, there = self.input.title, self.pool.title if self.pool else ""
+        if not cited or not there or _title_f1(cited, there) >= _SAME_TITLE:
+            return ""
+        return f"the review cites {shown(cited)}, and the paper is {shown(there)}"
+
     # -- looks ----------------------------------------------------------------------------------------
 
     def looks(self, *, second: bool = False) -> dict[int, AspectLooks]:
@@ -373,6 +384,12 @@ class BuildState:
         if self.settings.second_model and next(self.looks_due(second=True), None):
             return self._unanswered("alignment")
         return None
+
+
+def _title_f1(a: str, b: str) -> float:
+    """Of their words, as often as they stand there, case and marks aside."""
+    left, right = (Counter(re.findall(r"\w+", one.casefold())) for one in (a, b))
+    return 2 * (left & right).total() / max(1, left.total() + right.total())
 
 
 def window_looks(results: Mapping[Window, StageResult]) -> Iterator[WindowLook]:

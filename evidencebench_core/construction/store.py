@@ -271,6 +271,14 @@ def position_counts(
         }
 
 
+def position_problems(store: Store, info: ConstructionInfo, fingerprint: str, limit: int) -> dict[str, str]:
+    """By build what a person should know of it, for the first so many of which there is something."""
+    sql = """SELECT build, problem FROM construction_positions
+        WHERE construction_id = ? AND fingerprint = ? AND problem <> '' ORDER BY build LIMIT ?"""
+    with store.read() as db:
+        return dict(db.execute(sql, (info.id, fingerprint, limit)).fetchall())
+
+
 def unknown_positions(store: Store, info: ConstructionInfo, fingerprint: str) -> tuple[str, ...]:
     """The builds of which nothing is remembered for these settings."""
     sql = """SELECT DISTINCT build FROM construction_builds AS b WHERE construction_id = :of AND NOT EXISTS

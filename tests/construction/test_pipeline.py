@@ -224,6 +224,16 @@ def test_papers_that_cannot_be_had(lab: Lab, monkeypatch: pytest.MonkeyPatch, tm
     assert "cannot be reached" in made.positions()["away"].problem
 
 
+def test_another_paper_than_the_review_cites_is_named_before_its_looks(lab: Lab) -> None:
+    """Rule 91; of "Study of tea" and "A study of green tea" 3 words of 3 and 5 are the same: 6/8."""
+    for name, title in (("a", "A study of green tea"), ("b", "Coffee and the heart"), ("c", "")):
+        lab.add(name, summary=f"Tea, {name}.", hypothesis="Tea is good.", title=title)
+    told: list[tuple[str, str]] = []
+    lab.run(on_warning=lambda *said: told.append(said))
+    assert [build for build, _ in told] == ["b"]
+    assert "Coffee" in told[0][1]
+
+
 def test_names_and_settings(lab: Lab) -> None:
     with pytest.raises(UnknownNameError, match="construction"):
         construction(lab.store, "lab")

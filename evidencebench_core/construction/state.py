@@ -40,8 +40,8 @@ StageResult = Mapping[str, Any]
 """What came of a stage's conversation, JSON-able.
 
 ``outcome`` is ``"done"``, ``"failed"`` (no usable answer: the build waits) or a `DropReason`; ``text`` the last
-answer, ``keys`` of the kept answers, ``prompt_tokens``, ``completion_tokens`` and ``seconds`` of all calls. Done, it has:
-boundary ``sentences`` (of the paragraph) and ``summary``; motive ``question``; hypothesis ``hypothesis``,
+answer, ``keys`` of the kept answers, ``prompt_tokens``, ``completion_tokens`` and ``seconds`` of all calls. Done, it
+has: boundary ``sentences`` (of the paragraph) and ``summary``; motive ``question``; hypothesis ``hypothesis``,
 ``problems``; aspects ``aspects`` (objects with ``text`` and ``problems``); leak ``leaked`` (aspect numbers, where the
 outcome is ``"leak"`` too); results ``results`` (aspect numbers). One of alignment is of `align.window_look`.
 """

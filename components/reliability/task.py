@@ -29,7 +29,7 @@ from components.widgets.keeping import draw_delete
 from components.widgets.markdown import literal
 from components.widgets.table import Chip, Column, Row, TableEvent, table
 from evidencebench_core.palette import ASPECTS
-from evidencebench_core.reliability.runs import ReliabilityRun, delete_run
+from evidencebench_core.reliability.runs import ReliabilityRun, delete_run, judge_runs
 from evidencebench_core.reliability.score import TaskScore
 from evidencebench_core.reliability.tasks import RELIABILITY_TASKS
 from evidencebench_core.runs import ChatRuns
@@ -136,15 +136,27 @@ def _pickers(state: PageState, view: View) -> tuple[ReliabilityRun, ReliabilityR
                 **state.widget("beside", state["beside"] if state["beside"] in others else ""),
             )
         with st.popover("Delete this run", key=f"keeping.{run.id}"):
-            stored = ChatRuns(resources.store()).run(run.id)
-            going = ChatRuns(resources.store()).dependents(stored)
-            draw_delete(label_of(run), going, partial(_delete, state, run), run.id)
+            _draw_delete(state, run)
     return run, others.get(state["beside"])
+
+
+def _draw_delete(state: PageState, run: ReliabilityRun) -> None:
+    """The run with its judges' runs, or one of those alone."""
+    chosen, judges = run, {one.id: one for one in judge_runs(resources.store(), run.id)}
+    if judges:
+        names = {run.id: "the run and what judges it"} | {
+            one: f"only what {label_of(judge)} said of it" for one, judge in judges.items()
+        }
+        key = f"deleting.{run.id}.{len(judges)}"
+        chosen = judges.get(st.selectbox("What", list(names), format_func=names.__getitem__, key=key), run)
+    going = ChatRuns(resources.store()).dependents(ChatRuns(resources.store()).run(chosen.id))
+    draw_delete(label_of(chosen), going, partial(_delete, state, chosen), chosen.id)
 
 
 def _delete(state: PageState, run: ReliabilityRun) -> None:
     delete_run(resources.store(), run)
-    state.put(run=None, beside=None, item=None)
+    if not run.judged:
+        state.put(run=None, beside=None, item=None)
 
 
 # -- figures ----------------------------------------------------------------------------------------

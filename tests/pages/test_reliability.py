@@ -8,11 +8,11 @@ import pytest
 
 from evidencebench_core.data import Store
 from evidencebench_core.reliability.items import Item, add_items, item_sets
-from evidencebench_core.reliability.runs import judge_plan, reliability_runs, run_plan
+from evidencebench_core.reliability.runs import judge_plan, judge_runs, reliability_runs, run_plan
 from evidencebench_core.reliability.sample import add_sample_items
 from tests.llm.server import Step, answering, reply, scripted
 from tests.pages.app import NOBODY, App, OpenPage, drawn, with_server
-from tests.reliability.asking import carry_out
+from tests.reliability.asking import ask_scripted, carry_out
 
 HOSTILE = "<img src=x onerror=alert(1)> **bold** $x$"
 ASKED = ("baseline", "paraphrase", "few-shot", "spelling", "negation", "distraction", "freeform", "unknown")
@@ -161,6 +161,20 @@ def test_settings_of_a_test_are_another_run_and_a_run_can_be_deleted(
     assert [run.task.name for run in reliability_runs(empty_store, "sample")] == ["distraction"]
     assert "There is no run" not in app.words
     assert "Distraction" in app.words
+
+
+def test_what_a_judge_said_is_deleted_alone(open_page: OpenPage, empty_store: Store) -> None:
+    add_sample_items(empty_store)
+    ask_scripted(empty_store, "sample", ["conclusion"], ["always-yes"])
+    (run,) = reliability_runs(empty_store, "sample")
+    (judge,) = judge_runs(empty_store, run.id)
+    app = open_page("reliability", part="task", task="conclusion")
+    app.named("selectbox", "What").set_value(judge.id)
+    app.run().named("checkbox", "Delete word").set_value(True)
+    app.run().press("Delete")
+    assert reliability_runs(empty_store, "sample") == (run,)
+    assert judge_runs(empty_store, run.id) == ()
+    assert "a judge, another model, has to read them" in app.words
 
 
 def test_a_cap_stops_a_run_which_goes_on_from_there(empty_store: Store) -> None:

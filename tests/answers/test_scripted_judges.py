@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from evidencebench_core.answers.agreement import human_units, judge_agreement
+from evidencebench_core.answers.correctness import correctness, said_in
 from evidencebench_core.answers.judged import judge_labels
 from evidencebench_core.answers.read import SAMPLE, read_answers
 from evidencebench_core.answers.set_judging import set_judge_plan
@@ -74,9 +75,9 @@ def store(tmp_path: Path) -> Store:
     return store
 
 
-def plan_at(store: Store, url: str, **more: Any) -> ChatPlan:
+def plan_at(store: Store, url: str, what: Any = "citations", **more: Any) -> ChatPlan:
     llm = LLM(Connection(url, "k"), AnswerCache(store), None, Limits(4))
-    return set_judge_plan(store, "d" * 64, stored_answers(store, "sample"), "citations", "j", llm=llm, **more)
+    return set_judge_plan(store, "d" * 64, stored_answers(store, "sample"), what, "j", llm=llm, **more)
 
 
 def saying(judge: Judge) -> Any:
@@ -132,6 +133,50 @@ def test_every_metric_is_that_of_other_code(store: Store, name: str) -> None:
         assert ranking(system_scores(answers), scores, "coverage", "coverage", rng, 200).rho == pytest.approx(
             1
         )
+
+
+def test_completeness_by_a_judge(store: Store) -> None:
+    """Sentences of odd length are required, the others unnecessary; one is not read and counts for nothing."""
+
+    def said(claim: str) -> str:
+        return "no idea" if claim == odd_one else "Required" if len(claim) % 2 else "Unnecessary"
+
+    odd_one = claim_of(ANSWERS[0]["sentences"][0]["text"])
+
+    def step(sent: dict[str, Any]) -> Any:
+        (claim,) = re.findall(r"<sentence>\n(.*?)\n</", sent["messages"][-1]["content"], re.DOTALL)
+        return reply(f"LABEL: {said(claim)}")
+
+    with scripted(answering(step)) as server:
+        plan = plan_at(store, server.url, "relevance")
+        list(execute(plan))
+    answers, labels = stored_answers(store, "sample"), judge_labels(store, ChatRuns(store).run(plan.run_id))
+    scores = system_scores(answers, judged_labels(answers, labels))
+    for answer in ANSWERS:
+        place = scores.systems.index(answer["system"]), scores.questions.index(answer["question_id"])
+        given = [said(claim_of(sentence["text"])) for sentence in answer["sentences"]]
+        for metric, label in (("precision", "Required"), ("redundancy", "Unnecessary")):
+            assert scores.of(metric)[place] == pytest.approx(given.count(label) / len(given))
+
+
+def test_correctness_by_windows(store: Store) -> None:
+    with scripted(saying(by_overlap)) as server:
+        plan = plan_at(store, server.url, "correctness", settings={"window": 2, "prefilter": 0})
+        list(execute(plan))
+    answers = stored_answers(store, "sample")
+    found = correctness(answers, said_in(store, ChatRuns(store).run(plan.run_id)))
+    for system in answers.systems:
+        shares = []
+        for answer in (one for one in ANSWERS if one["system"] == system):
+            correct = 0
+            for sentence in answer["sentences"]:
+                claim, windows = claim_of(sentence["text"]), []
+                for document in sentence["citations"]:
+                    parts = DOCUMENTS[document]["sentences"] if document in DOCUMENTS else []
+                    windows += [" ".join(parts[n : n + 2]) for n in range(max(1, len(parts) - 1))]
+                correct += any(by_overlap(claim, window) == "supports" for window in windows)
+            shares.append(correct / len(answer["sentences"]))
+        assert found[system].mean == pytest.approx(np.mean(shares))
 
 
 def test_a_run_that_is_stopped_and_goes_on_is_one_run_and_pays_once(store: Store, tmp_path: Path) -> None:

@@ -1,14 +1,16 @@
-"""How many sentences of an answer a document bears out, by any window of it (spec rules 27 to 29)."""
+"""How many sentences of an answer a document bears out, or its citations together (spec rules 27 to 29, 37)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from evidencebench_core.answers.judging import read_correctness
+from evidencebench_core.answers.judging import read_correctness, read_joined
 from evidencebench_core.answers.model import AnswerSet, has_words, unit_id
+from evidencebench_core.answers.set_judging import claims
 from evidencebench_core.data.store import Store
 from evidencebench_core.llm.labels import LabelRead
 from evidencebench_core.runs import ChatRunInfo, ChatRuns
@@ -86,3 +88,33 @@ def _of_system(answers: AnswerSet, said: Said, system: str, seed: int) -> Correc
         len(shares),
         **{f"n_{name}": n for name, n in counts.items()},
     )
+
+
+def joined_scores(answers: AnswerSet, store: Store, run: ChatRunInfo) -> dict[str, dict[str, Any]]:
+    """ALCE's citation recall and precision of each system, from a run of ``joined``: means over answers, with n.
+
+    Recall: sentences whose citations support them together / sentences; one without a citation is not supported.
+    Precision: citations with text that are needed for that / citations with text; undefined without any. An answer of
+    which a sentence is still to be judged, or that has none, has neither.
+    """
+    results = ChatRuns(store).results(run.id)
+    asked: dict[str, list[str]] = {}
+    for one in claims(answers, "joined", {}):
+        asked.setdefault(one.answer.id, []).append(one.unit)
+    shares: dict[str, dict[str, list[float]]] = {
+        system: {"recall": [], "precision": []} for system in answers.systems
+    }
+    for answer in answers.answers.values():
+        found = [results.get(unit) for unit in asked.get(answer.id, ())]
+        known = [one for one in found if one is not None and not isinstance(one, str)]
+        if not answer.sentences or len(known) < len(found):
+            continue
+        reads = [(*read_joined(one), one["n"]) for one in known]
+        shares[answer.system]["recall"].append(sum(one for one, *_ in reads) / len(answer.sentences))
+        if n := sum(n for *_, n in reads):
+            shares[answer.system]["precision"].append(sum(one for _, one, _ in reads) / n)
+    return {
+        system: {name: float(np.mean(values)) if values else None for name, values in of.items()}
+        | {f"n_{name}": len(values) for name, values in of.items()}
+        for system, of in shares.items()
+    }

@@ -179,6 +179,35 @@ def read_correctness(result: Result, threshold: float | None = None) -> LabelRea
     return best or next((one for one in reads if one.label is None), LabelRead("neutral", "stated"))
 
 
+def joined_question(request: ChatRequest, claim: str, sources: Sequence[str]) -> Conversation[Result]:
+    """Do the sources support the claim together, and is each needed? ALCE's questions (Gao et al., EMNLP 2023)."""
+    asking = [("whole", 0, "\n\n".join(sources))]
+    parts = list[dict[str, Any]]()
+    for role, place, source in asking:
+        part = yield from citation_question(request, claim, source)
+        parts.append({**part, "role": role, "place": place})
+        supports = read_judgement(part, "ternary").label == "supports"
+        if role == "whole" and supports and len(sources) > 1:
+            asking += [("alone", n, one) for n, one in enumerate(sources)]
+        if role == "alone" and not supports:
+            asking.append(("rest", place, "\n\n".join((*sources[:place], *sources[place + 1 :]))))
+    return {"parts": parts, "n": len(sources)}
+
+
+def read_joined(result: Result) -> tuple[bool, int]:
+    """Whether the sources support the claim together, and how many of them are precise.
+
+    One is if it supports the claim alone, or if the others do not without it; none where all together do not.
+    """
+    said = {
+        (part["role"], part["place"]): read_judgement(part, "ternary").label == "supports"
+        for part in result["parts"]
+    }
+    if not said["whole", 0] or result["n"] == 1:
+        return said["whole", 0], int(said["whole", 0])
+    return True, sum(said["alone", n] or not said["rest", n] for n in range(result["n"]))
+
+
 # -- sources --------------------------------------------------------------------------------------
 
 

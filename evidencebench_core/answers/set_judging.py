@@ -13,6 +13,7 @@ from evidencebench_core.answers.judging import (
     SourceSetting,
     citation_question,
     correctness_question,
+    joined_question,
     nugget_request,
     nuggets_question,
     read_correctness,
@@ -54,11 +55,12 @@ from evidencebench_core.runs import (
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
 
-What = Literal["relevance", "citations", "correctness", "nuggets", "nugget-support"]
+What = Literal["relevance", "citations", "correctness", "joined", "nuggets", "nugget-support"]
 _PROMPTS: Final[Mapping[str, tuple[str, ...]]] = {
     "relevance": ("answer-relevance",),
     "citations": ("citation-judge",),
     "correctness": ("citation-judge",),
+    "joined": ("citation-judge",),
     "nuggets": ("answer-nuggets",),
     "nugget-support": ("nugget-assign",),
 }
@@ -80,6 +82,7 @@ _SETTINGS: Final[Mapping[str, Mapping[str, SettingSpec]]] = {
         "window": SettingSpec(3, int, "Sentences of a window.", minimum=1, maximum=1_000),
         "prefilter": SettingSpec(5, int, "Windows shown, the nearest; 0: all.", minimum=0, maximum=1_000),
     },
+    "joined": {},
     "nuggets": {},
     "nugget-support": {},
 }
@@ -117,8 +120,8 @@ def set_judge_plan(  # noqa: PLR0913 - what is asked, and how
         The set's digest.
     what : str
         ``relevance``: of every sentence; ``citations``: whether a document with text supports the sentence that cites
-        it; ``correctness``: whether any window of its documents does; ``nuggets``: those of every answer;
-        ``nugget-support``: which gold nuggets an answer gives.
+        it; ``correctness``: whether any window of its documents does; ``joined``: whether its citations do together;
+        ``nuggets``: those of every answer; ``nugget-support``: which gold nuggets an answer gives.
     settings : mapping, optional
         relevance: ``context`` (sentence, answer). citations: ``source`` (document, maxsim, nuggets), ``scale``
         (binary, ternary, four). correctness: ``documents`` (cited, supported, retrieved), ``top`` (documents
@@ -151,13 +154,13 @@ def judge_settings(what: str, given: Mapping[str, Any]) -> dict[str, Any]:
 def judged(store: Store, run: ChatRunInfo, threshold: float | None = None) -> dict[str, LabelRead]:
     """The label of every unit of a judge's run about an answer set, as it is read today; failed units are absent.
 
-    Of correctness: ``supports`` or not; of nuggets nothing, for they are no labels. ``threshold`` of a judge that gives
+    Of correctness: ``supports`` or not; of joined citations and nuggets nothing. ``threshold`` of a judge that gives
     scores, where not its own.
     """
     task, scale = run.settings["task"], run.settings.get("scale", "relevance")
     labels: dict[str, LabelRead] = {}
     for unit, result in ChatRuns(store).results(run.id).items():
-        if isinstance(result, str) or task in ("nuggets", "nugget-support"):
+        if isinstance(result, str) or task in ("joined", "nuggets", "nugget-support"):
             continue
         by_windows = task == "correctness"
         read = read_correctness(result, threshold) if by_windows else read_judgement(result, scale, threshold)
@@ -216,6 +219,8 @@ def claims(
                     yield Claim(unit_id(name, system, sentence.id, one.id), claim, question, answer, (one,))
                 continue
             used: Sequence[Document] = ()
+            if what == "joined" and not (used := documents_of(answers, sentence)):
+                continue
             if what == "correctness":
                 which = own["documents"]
                 used = retrieved(name) if which == "retrieved" else documents_of(answers, sentence, which)
@@ -238,9 +243,16 @@ def _conversation(
     if what == "correctness":
         used = [sentences_in(document) for document in one.documents]
         return correctness_question(request, one.text, used, own["window"], own["prefilter"])
-    if own["source"] == "nuggets":
-        return nuggets_question(request, one.text, source_of(one, "document"))
-    return citation_question(request, one.text, source_of(one, own["source"]), own["scale"])
+    if what == "joined":
+        sources = [source_text("document", "", of.title, sentences_in(of)) for of in one.documents]
+        return joined_question(request, one.text, sources)
+    by_nuggets = own["source"] == "nuggets"
+    source = source_of(one, "document" if by_nuggets else own["source"])
+    return (
+        nuggets_question(request, one.text, source)
+        if by_nuggets
+        else citation_question(request, one.text, source, own["scale"])
+    )
 
 
 def n_unchecked(answers: AnswerSet) -> int:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from evidencebench_core.cli.answers_scores import print_correctness
+from evidencebench_core.cli.answers_scores import print_correctness, print_joined
 from evidencebench_core.cli.answers_sets import chosen_set
 from evidencebench_core.cli.arguments import add_json, add_settings, positive, store_of
 from evidencebench_core.cli.asking import (
@@ -93,8 +93,9 @@ def _add_judge(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="RUN|SET", help="such a run, or the name of a set of answers")
     parser.add_argument(
         "--what",
-        choices=("relevance", "citations", "correctness", "nuggets", "nugget-support"),
-        help="of a set: how much each sentence is needed; whether its documents support it, each, or by any window;"
+        choices=("relevance", "citations", "correctness", "joined", "nuggets", "nugget-support"),
+        help="of a set: how much each sentence is needed; whether its documents support it, each, or by any window,"
+        " or its citations joined (ALCE);"
         " the nuggets of each answer; the gold nuggets that it gives. Settings (--set): context, source, scale,"
         " documents, top, window, prefilter",
     )
@@ -187,7 +188,7 @@ def _judge_by_score(args: argparse.Namespace) -> int:
 
 def _labels_report(args: argparse.Namespace, run_id: str, further: dict[str, Any]) -> None:
     """How often a judge of a set gave each label."""
-    from evidencebench_core.answers.correctness import correctness, said_in
+    from evidencebench_core.answers.correctness import correctness, joined_scores, said_in
     from evidencebench_core.answers.set_judging import judged
     from evidencebench_core.runs import ChatRuns
 
@@ -206,6 +207,8 @@ def _labels_report(args: argparse.Namespace, run_id: str, further: dict[str, Any
         print_table(("label", "n", "%"), rows, right=("n", "%"))
     if args.what == "correctness":
         print_correctness(correctness(answers, said_in(store, run)), run.settings)
+    if args.what == "joined":
+        print_joined(joined_scores(answers, store, run))
     if args.what.startswith("nugget"):
         print(one_line(f"Score them: evidencebench answers nuggets {info.name} --run {run.id}"))
 

@@ -301,7 +301,7 @@ def _print_agreement(found: JudgeAgreement) -> None:
 
 def _add_correctness(parser: argparse.ArgumentParser) -> None:
     add_name(parser)
-    text = "a run of `answers judge SET --what correctness`"
+    text = "a run of `answers judge SET --what correctness`, or of joined citations"
     parser.add_argument("--run", metavar="RUN", required=True, help=text)
     text = "of a judge that gives scores (--by cosine or nli), instead of its own"
     parser.add_argument("--threshold", type=float, metavar="X", help=text)
@@ -310,11 +310,18 @@ def _add_correctness(parser: argparse.ArgumentParser) -> None:
 
 def _correctness(args: argparse.Namespace) -> int:
     """How many sentences are borne out by a document."""
-    from evidencebench_core.answers.correctness import correctness, said_in
+    from evidencebench_core.answers.correctness import correctness, joined_scores, said_in
     from evidencebench_core.answers.set_judging import judge_run
 
     store, info, answers = chosen_set(args)
-    run = judge_run(store, info.sha256, args.run, "correctness")
+    run = judge_run(store, info.sha256, args.run, "correctness", "joined")
+    if run.settings["task"] == "joined":
+        joined = joined_scores(answers, store, run)
+        if args.json:
+            print_json({"set": info.name, "settings": dict(run.settings), "systems": joined})
+        else:
+            print_joined(joined)
+        return 0
     scores = correctness(answers, said_in(store, run, args.threshold))
     if args.json:
         systems = {name: asdict(of) for name, of in scores.items()}
@@ -340,6 +347,17 @@ def print_correctness(scores: Mapping[str, Correctness], settings: Mapping[str, 
         print(
             f"Of each sentence the judge was shown the {n} nearest windows at most, which can only lower its share."
         )
+
+
+def print_joined(scores: Mapping[str, Mapping[str, Any]]) -> None:
+    """ALCE's pair by system."""
+    names = ("recall", "precision")
+    rows = [
+        (system, *(cell for name in names for cell in (percent(of[name]), f"{of[f'n_{name}']:,}")))
+        for system, of in scores.items()
+    ]
+    columns = ("system", "citation recall %", "answers", "citation precision %", "with a citation")
+    print_table(columns, rows, right=columns[1:])
 
 
 def _add_nuggets(parser: argparse.ArgumentParser) -> None:

@@ -227,6 +227,7 @@ ANSWERS = AnswerSet(
         ("citations", {"source": "maxsim"}, "LABEL: supports", {"q/M1/1/1": "supports"}),
         ("citations", {"source": "nuggets"}, "LABEL: not relevant", {"q/M1/1/1": "not relevant"}),
         ("correctness", {"documents": "supported"}, "LABEL: supports", {"q/M1/1": "supports"}),
+        ("joined", {}, "LABEL: supports", {}),
         ("nuggets", {}, "NUGGETS:\n- A lowers B", {}),
         ("nugget-support", {}, "1: support", {}),
     ],

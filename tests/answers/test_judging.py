@@ -10,8 +10,10 @@ import pytest
 from evidencebench_core.answers.judging import (
     correctness_question,
     forms_of,
+    joined_question,
     nuggets_question,
     read_correctness,
+    read_joined,
     read_judgement,
     read_support,
     source_text,
@@ -91,6 +93,28 @@ def test_a_sentence_is_correct_by_any_window() -> None:
     assert one is not None
     assert (one.label, one.reason) == (None, "no_label")
     assert read_correctness({"parts": []}) is None
+
+
+def test_citations_together_and_each() -> None:
+    """Rule 37: together they support; the first does alone, the second not, and the first without it does."""
+    said = {"a\n\nb": "supports", "a": "supports", "b": "neutral"}
+
+    def reply(ask: Any) -> Answer:
+        text = ask.request.messages[-1].content
+        return Answer(f"LABEL: {said[text.split('<document>')[1].split('</document>')[0].strip()]}")
+
+    for alone, precise, calls in (("supports", 1, 4), ("neutral", 2, 5)):
+        said["a"] = alone
+        result = result_of(joined_question(REQUEST, "claim", ["a", "b"]), reply)
+        assert result is not None
+        assert (read_joined(result), len(result["parts"])) == ((True, precise), calls)
+    said["a\n\nb"] = "contradicts"
+    result = result_of(joined_question(REQUEST, "claim", ["a", "b"]), reply)
+    assert result is not None
+    assert (read_joined(result), len(result["parts"])) == ((False, 0), 1)
+    result = result_of(joined_question(REQUEST, "claim", ["b"]), reply)
+    assert result is not None
+    assert read_joined(result) == (False, 0)
 
 
 def test_gold_nuggets_are_shown_ten_at_a_time() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from evidencebench_core.answers.agreement import human_units, judge_agreement
-from evidencebench_core.answers.correctness import correctness, said_in
+from evidencebench_core.answers.correctness import correctness, joined_scores, said_in
 from evidencebench_core.answers.judged import judge_labels
 from evidencebench_core.answers.read import SAMPLE, read_answers
 from evidencebench_core.answers.set_judging import set_judge_plan
@@ -177,6 +177,36 @@ def test_correctness_by_windows(store: Store) -> None:
                 correct += any(by_overlap(claim, window) == "supports" for window in windows)
             shares.append(correct / len(answer["sentences"]))
         assert found[system].mean == pytest.approx(np.mean(shares))
+
+
+def test_citations_joined(store: Store) -> None:
+    """ALCE's recall and precision (rule 37), a judge deciding by the words that claim and sources share."""
+    with scripted(saying(by_overlap)) as server:
+        plan = plan_at(store, server.url, "joined")
+        list(execute(plan))
+    answers = stored_answers(store, "sample")
+    found = joined_scores(answers, store, ChatRuns(store).run(plan.run_id))
+    for system in answers.systems:
+        recalls, precisions = [], []
+        for answer in (one for one in ANSWERS if one["system"] == system):
+            recall, precise, n = 0, 0, 0
+            for sentence in answer["sentences"]:
+                claim = claim_of(sentence["text"])
+                sources = [source_of(one) for one in sentence["citations"] if one in DOCUMENTS]
+                n += len(sources)
+                if not sources or by_overlap(claim, "\n\n".join(sources)) != "supports":
+                    continue
+                recall += 1
+                for place, source in enumerate(sources):
+                    rest = "\n\n".join(sources[:place] + sources[place + 1 :])
+                    precise += (
+                        "supports" in by_overlap(claim, source) or by_overlap(claim, rest) != "supports"
+                    )
+            recalls.append(recall / len(answer["sentences"]))
+            precisions += [precise / n] if n else []
+        assert found[system]["recall"] == pytest.approx(np.mean(recalls))
+        assert found[system]["precision"] == pytest.approx(np.mean(precisions))
+        assert (found[system]["n_recall"], found[system]["n_precision"]) == (6, len(precisions))
 
 
 def test_a_run_that_is_stopped_and_goes_on_is_one_run_and_pays_once(store: Store, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -72,3 +74,12 @@ def test_the_mixture_is_fitted_once_and_frozen() -> None:
     assert again.mixture == fitted.mixture
     with pytest.raises(SettingError, match="matcher"):
         nugget_scores(many, matcher="magic")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("matcher", ["cosine", "mixture"])
+@pytest.mark.parametrize("threshold", [0.0, 0.3, 0.9, 1.0])
+def test_another_threshold_matches_again_and_compares_nothing_again(matcher: Any, threshold: float) -> None:
+    many = answers(15)
+    fresh = nugget_scores(many, matcher=matcher, threshold=threshold)
+    again = nugget_scores(many, matcher=matcher).at(threshold)
+    assert (again.scores, again.found) == (fresh.scores, fresh.found)

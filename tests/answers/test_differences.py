@@ -37,7 +37,8 @@ def test_each_pair_stands_on_the_questions_that_both_have() -> None:
     frame = system_differences(scores(VALUES), "coverage", np.random.default_rng(0), 2_000)
     assert list(zip(frame["a"], frame["b"], strict=True)) == [("M0", "M1"), ("M0", "M2"), ("M1", "M2")]
     assert frame["n"].tolist() == [5, 5, 4]
-    # M0 - M1 over q0 q1 q3 q4 q5: .5 0 .5 .5 .75; M0 - M2 over q0 q1 q2 q4 q5: 1 .25 .25 .25 1; M1 - M2 over q0 q1 q4 q5: .5 .25 -.25 .25
+    # M0 - M1 over q0 q1 q3 q4 q5: .5 0 .5 .5 .75; M0 - M2 over
+    # q0 q1 q2 q4 q5: 1 .25 .25 .25 1; M1 - M2 over q0 q1 q4 q5: .5 .25 -.25 .25
     assert frame["difference"].tolist() == pytest.approx([0.45, 0.55, 0.1875])
     assert frame[["wins", "ties", "losses"]].to_numpy().tolist() == [[4, 1, 0], [5, 0, 0], [3, 0, 1]]
     assert frame["p_holm"].tolist() == pytest.approx(holm(frame["p"].tolist()))

@@ -54,7 +54,8 @@ def draw_first_steps() -> None:
         "Here you see which system answers best and how sure that is, each answer with its citations and what people "
         "said of them, and how far a judge can be trusted. It needs answers in a file; labels of people are optional."
     )
-    st.button("Load the sample answers", type="primary", on_click=_load_sample)
+    read_only = resources.store().is_read_only
+    st.button("Load the sample answers", type="primary", on_click=_load_sample, disabled=read_only)
     st.caption("Six invented questions, each answered by three systems, with documents and labels.")
     _draw_file()
 

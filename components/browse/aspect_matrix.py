@@ -45,8 +45,8 @@ def draw_aspect_matrix(
         rows.append(Row(aspect.label, (chips, *cells, None if any(cells) else _MISSED)))
     columns = [
         Column("aspect", "Aspect, and its gold sentences", "chips"),
-        *(Column(f"u{u}", f"Sentence {u + 1}", help=one.text) for u, one in enumerate(answer.sentences)),
-        Column("missed", ""),
+        *(Column(f"u{u}", f"Sentence {u + 1}", "id", one.text) for u, one in enumerate(answer.sentences)),
+        Column("missed", "", "id"),
     ]
     with st.expander("Aspect by aspect"):
         table(

@@ -16,7 +16,7 @@ LOOK = """
 from streamlit.testing.v1 import AppTest
 from tests.pages.app import ROOT, App
 for page in ("home", "browse", "paper", "annotate", "leaderboard", "models", "missed", "middle", "wording", "compare",
-             "dataset"):
+             "reliability", "answers", "dataset"):
     app = App(AppTest.from_file(str(ROOT / "app.py"), default_timeout=60), None, dataset="sample_data")
     app = app if page == "home" else app.go(page, dataset="sample_data")
     print(page, "This store is read-only" in app.words, [one.value for one in app.error])
@@ -50,6 +50,6 @@ def test_every_page_is_drawn_and_says_that_nothing_can_be_saved(sample_store: St
     finally:
         folder.chmod(0o755)
     *pages, saying = done.stdout.splitlines()
-    assert len(pages) == 11, done.stderr
+    assert len(pages) == 13, done.stderr
     assert all(page.endswith(" True []") for page in pages), pages
     assert "store.sqlite: cannot be written: it is read-only" in saying

@@ -157,11 +157,12 @@ def alignment_figures(
         any_mark,
         table,  # type: ignore[arg-type]  # four cells
         rater_agreement(marked, gold, papers, np.random.default_rng(0), n_resamples) if marked else {},
-        _repeat(list(looks.values())),
+        repeat_figures(list(looks.values())),
     )
 
 
-def _repeat(looks: Sequence[AspectLooks]) -> dict[str, float | None]:
+def repeat_figures(looks: Sequence[AspectLooks]) -> dict[str, float | None]:
+    """``AlignmentFigures.repeat`` of these looks."""
     pairs = [pair for of in looks for pair in of.repeats()]
     if not pairs:
         return {}

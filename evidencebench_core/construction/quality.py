@@ -1,0 +1,244 @@
+"""What can be said of a gold without asking a person: coverage, equal sentences, twins, spread, repeats, second model.
+
+Construction rules 48, 49, 56 and 57. What a person is asked for is in `sheets`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+
+from evidencebench_core.construction.measure import repeat_figures
+from evidencebench_core.construction.state import BuildState
+from evidencebench_core.construction.windows import AspectLooks
+from evidencebench_core.data.model import Instance
+from evidencebench_core.stats.raters import rater_agreement
+
+BANDS: Final = ("below 70", "70-79", "80-89", "90-99", "100")
+"""Of the coverage, in percent."""
+
+PUBLISHED_COVERAGE: Final[Mapping[str, float]] = {"mean": 0.87, "70-79": 0.27, "80-89": 0.33, "90-100": 0.40}
+"""As the paper's authors gave it to a reviewer; about half of all were dropped below 70."""
+
+WIDE: Final = 0.15
+"""An aspect that more of the paper covers is named."""
+
+_NUMBER: Final = re.compile(r"_aspect_(\d+)\Z")
+_SHOWN: Final = 20  # places that are named of each kind
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What covers what in a paper, be it gold or a model's."""
+
+    id: str
+    paper_id: str
+    sentences: tuple[str, ...]
+    covers: Mapping[int, frozenset[int]]  # by the number of the aspect
+    n_decomposed: int  # aspects before those went that no sentence covers
+
+
+def instance_marks(instance: Instance) -> Marks:
+    """Of a dataset's instance. Aspects that were left out at the end of the list have left no gap in the numbers."""
+    aspects = instance.evidence.aspects
+    found = [_NUMBER.search(aspect.id) for aspect in aspects]
+    numbers = [int(one[1]) if one else place for place, one in enumerate(found)]
+    if len(set(numbers)) < len(numbers):
+        numbers = list(range(len(aspects)))
+    covers = {n: frozenset(aspect.sentence_indices) for n, aspect in zip(numbers, aspects, strict=True)}
+    coverage = instance.construction.get("coverage")
+    said = coverage.get("n_aspects") if isinstance(coverage, Mapping) else None
+    least = max(numbers, default=-1) + 1
+    n = said if type(said) is int and said >= len(aspects) else least
+    return Marks(instance.id, instance.paper_id, instance.sentences, covers, n)
+
+
+def build_marks(state: BuildState) -> Marks | None:
+    """Of a build of which every aspect is judged; ``None`` of another."""
+    covers = state.covers()
+    if state.pool is None or not state.aspects or len(covers) < len(state.aspects):
+        return None
+    return Marks(state.id, state.pool.paper_id, state.pool.sentences, covers, len(state.aspects))
+
+
+@dataclass(frozen=True, slots=True)
+class GoldChecks:
+    """Made by `gold_checks`; places are named as (instance, ...), at most 20 of each kind.
+
+    Attributes
+    ----------
+    n_instances, n_aspects : int
+        ``n_aspects`` that a sentence covers.
+    coverage : mapping of str to int
+        Instances by `BANDS`; ``mean_coverage`` is the mean share of decomposed aspects that are covered.
+    n_dropped_aspects, n_with_gaps : int
+        Decomposed aspects that no sentence covers, and instances that have one.
+    n_same, n_different : int
+        Groups of equal sentences of a paper that all cover the same aspects, and those that do not.
+    n_twins, n_with_twins : int
+        Aspects that repeat the sentences of another one of their instance, and instances that have one.
+    mean_spread, most_spread : float, int
+        Sentences an aspect.
+    share_single, share_positive : float
+        Aspects that one sentence alone covers; pairs of aspect and sentence that are a yes.
+    n_wide : int
+        Aspects that more than `WIDE` of the paper covers.
+    """
+
+    n_instances: int
+    n_aspects: int
+    coverage: Mapping[str, int]
+    mean_coverage: float | None
+    n_dropped_aspects: int
+    n_with_gaps: int
+    n_same: int
+    n_different: int
+    different: Sequence[tuple[str, tuple[int, ...]]]
+    n_twins: int
+    n_with_twins: int
+    twins: Sequence[tuple[str, tuple[int, ...]]]
+    mean_spread: float | None
+    most_spread: int
+    share_single: float | None
+    share_positive: float | None
+    n_wide: int
+    wide: Sequence[tuple[str, int, int]]  # instance, aspect, sentences
+
+
+def gold_checks(marks: Iterable[Marks]) -> GoldChecks:
+    """Look through instances one after the other."""
+    bands, shares, spreads = dict.fromkeys(BANDS, 0), list[float](), list[int]()
+    n_dropped = n_gaps = n_same = n_twins = n_pairs = 0
+    different, twins, wide = [], [], []
+    for one in marks:
+        covered = {number: of for number, of in one.covers.items() if of}
+        if one.n_decomposed:
+            shares.append(len(covered) / one.n_decomposed)
+            bands[_band(len(covered), one.n_decomposed)] += 1
+        n_dropped += one.n_decomposed - len(covered)
+        n_gaps += one.n_decomposed > len(covered)
+        for indices in _equal_sentences(one.sentences):
+            is_same = len({tuple(index in of for of in covered.values()) for index in indices}) == 1
+            n_same += is_same
+            different += [] if is_same else [(one.id, indices)]
+        by_cover = defaultdict(list)
+        for number, of in covered.items():
+            by_cover[of].append(number)
+        alike = [tuple(numbers) for numbers in by_cover.values() if len(numbers) > 1]
+        n_twins += sum(len(numbers) - 1 for numbers in alike)
+        twins += [(one.id, numbers) for numbers in alike]
+        spreads += [len(of) for of in covered.values()]
+        n_pairs += len(covered) * len(one.sentences)
+        wide += [(one.id, n, len(of)) for n, of in covered.items() if len(of) > WIDE * len(one.sentences)]
+    return GoldChecks(
+        n_instances=len(shares),
+        n_aspects=len(spreads),
+        coverage=bands,
+        mean_coverage=float(np.mean(shares)) if shares else None,
+        n_dropped_aspects=n_dropped,
+        n_with_gaps=n_gaps,
+        n_same=n_same,
+        n_different=len(different),
+        different=tuple(different[:_SHOWN]),
+        n_twins=n_twins,
+        n_with_twins=len({name for name, _ in twins}),
+        twins=tuple(twins[:_SHOWN]),
+        mean_spread=float(np.mean(spreads)) if spreads else None,
+        most_spread=max(spreads, default=0),
+        share_single=spreads.count(1) / len(spreads) if spreads else None,
+        share_positive=sum(spreads) / n_pairs if n_pairs else None,
+        n_wide=len(wide),
+        wide=tuple(sorted(wide, key=lambda one: -one[2])[:_SHOWN]),
+    )
+
+
+def _band(n_covered: int, n: int) -> str:
+    """By integers: 7 of 10 is 70."""
+    bounds = (70, 80, 90, 100)
+    return BANDS[sum(100 * n_covered >= bound * n for bound in bounds)]
+
+
+def _equal_sentences(sentences: Sequence[str]) -> Iterator[tuple[int, ...]]:
+    places = defaultdict(list)
+    for index, sentence in enumerate(sentences):
+        places[sentence].append(index)
+    return (tuple(indices) for indices in places.values() if len(indices) > 1)
+
+
+# -- of builds ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChecks:
+    """What the looks of a construction say of its models; made by `model_checks`.
+
+    Attributes
+    ----------
+    looks : mapping of str to mapping
+        By model: `repeat_figures` of all its looks, and by the words of an aspect (``"5 to 9 words"``).
+    n_compared, n_differing : int
+        Pairs of aspect and sentence that both models judged, and those on which they differ.
+    agreement : mapping
+        Of the two models, by measure: ``value, plain, hierarchical``; empty without a second one.
+    disputed : sequence of (build, aspect, sentence, whether the first model says yes)
+        Where a person is needed first, builds in their order.
+    """
+
+    looks: Mapping[str, Mapping[str, Any]]
+    n_compared: int
+    n_differing: int
+    agreement: Mapping[str, Mapping[str, Any]]
+    disputed: Sequence[tuple[str, int, int, bool]]
+
+
+def model_checks(states: Iterable[BuildState], n_resamples: int = 10_000) -> ModelChecks:
+    """Look through builds one after the other; only answers that are stored count."""
+    by_model: dict[str, list[tuple[int, AspectLooks]]] = {}
+    first, second, papers = list[bool](), list[bool](), list[str]()
+    disputed: list[tuple[str, int, int, bool]] = []
+    for state in states:
+        settings = state.settings
+        n_words = {one.number: len(one.text.split()) for one in state.aspects}
+        both = state.looks(), state.looks(second=True) if settings.second_model else {}
+        for model, of in zip((settings.align_model or settings.model, settings.second_model), both, strict=True):
+            by_model.setdefault(model, []).extend((n_words[n], one) for n, one in of.items())
+        for number in both[0].keys() & both[1].keys():
+            one, other = both[0][number], both[1][number]
+            if one.is_judged and other.is_judged and state.pool is not None:
+                of_both = [frozenset(looks.covering(settings.merge)) for looks in (one, other)]
+                first += [index in of_both[0] for index in range(one.n_sentences)]
+                second += [index in of_both[1] for index in range(one.n_sentences)]
+                papers += [state.pool.paper_id or state.pool.sha256] * one.n_sentences
+                differing = sorted(of_both[0] ^ of_both[1])
+                disputed += [(state.id, number, index, index in of_both[0]) for index in differing]
+    agreement = (
+        rater_agreement(first, second, papers, np.random.default_rng(0), n_resamples) if first else {}
+    )
+    return ModelChecks(
+        {model: _by_length(looks) for model, looks in by_model.items() if model and looks},
+        len(first),
+        len(disputed),
+        {
+            name: {"value": one.value, "plain": one.plain, "hierarchical": one.hierarchical}
+            for name, one in agreement.items()
+        },
+        tuple(sorted(disputed)),
+    )
+
+
+def _by_length(looks: Sequence[tuple[int, AspectLooks]]) -> dict[str, Any]:
+    """All, then thirds by the words of the aspects."""
+    found = {"all": repeat_figures([one for _, one in looks])}
+    lengths = Counter(n for n, _ in looks)
+    edges = np.quantile(sorted(lengths.elements()), (0, 1 / 3, 2 / 3, 1), method="lower")
+    for low, high in pairwise(sorted({int(edges[0]) - 1, *map(int, edges[1:])})):
+        some = [one for n, one in looks if low < n <= high]
+        if some and len(some) < len(looks):
+            found[f"{low + 1} to {high} words"] = repeat_figures(some)
+    return {name: figures for name, figures in found.items() if figures}

@@ -25,6 +25,7 @@ from evidencebench_core.cli.construct_builds import (
     run_builds,
     status,
 )
+from evidencebench_core.cli.construct_quality import add_quality_arguments, quality
 from evidencebench_core.cli.output import interval, note, p_value, percent, print_json, print_table
 from evidencebench_core.cli.progress import advance, progress_bar
 from evidencebench_core.cli.spending import add_server, server_llm
@@ -81,6 +82,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_store(run, default=argparse.SUPPRESS)
     how_far = what.add_parser("status", help="how many builds are how far", allow_abbrev=False)
     add_status_arguments(how_far)
+    worth = what.add_parser(
+        "quality",
+        help="what a construction or a dataset is worth, and sheets that people fill in",
+        allow_abbrev=False,
+    )
+    add_quality_arguments(worth)
     reviews = what.add_parser(
         "harvest", help="list the citations of reviews that instances can be made from", allow_abbrev=False
     )
@@ -481,5 +488,6 @@ _ACTIONS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
     "harvest": _harvest,
     "cost": _cost,
     "gap": _gap,
+    "quality": quality,
 }
 VERBS: Final = {"construct": (_add_arguments, _construct)}

@@ -206,7 +206,9 @@ def model_checks(states: Iterable[BuildState], n_resamples: int = 10_000) -> Mod
         settings = state.settings
         n_words = {one.number: len(one.text.split()) for one in state.aspects}
         both = state.looks(), state.looks(second=True) if settings.second_model else {}
-        for model, of in zip((settings.align_model or settings.model, settings.second_model), both, strict=True):
+        for model, of in zip(
+            (settings.align_model or settings.model, settings.second_model), both, strict=True
+        ):
             by_model.setdefault(model, []).extend((n_words[n], one) for n, one in of.items())
         for number in both[0].keys() & both[1].keys():
             one, other = both[0][number], both[1][number]
@@ -217,9 +219,7 @@ def model_checks(states: Iterable[BuildState], n_resamples: int = 10_000) -> Mod
                 papers += [state.pool.paper_id or state.pool.sha256] * one.n_sentences
                 differing = sorted(of_both[0] ^ of_both[1])
                 disputed += [(state.id, number, index, index in of_both[0]) for index in differing]
-    agreement = (
-        rater_agreement(first, second, papers, np.random.default_rng(0), n_resamples) if first else {}
-    )
+    agreement = rater_agreement(first, second, papers, np.random.default_rng(0), n_resamples) if first else {}
     return ModelChecks(
         {model: _by_length(looks) for model, looks in by_model.items() if model and looks},
         len(first),

@@ -65,12 +65,17 @@ def sheet_rows(
     """
     for state in states:
         for item, texts in _items(state, kind, seed, every_sentence):
-            yield {"kind": kind, "build": state.id, "item": item, **texts, "rater": "", **dict.fromkeys(QUESTIONS[kind], "")}
+            yield {
+                "kind": kind,
+                "build": state.id,
+                "item": item,
+                **texts,
+                "rater": "",
+                **dict.fromkeys(QUESTIONS[kind], ""),
+            }
 
 
-def _items(
-    state: BuildState, kind: SheetKind, seed: int, every_sentence: bool
-) -> Iterator[tuple[str, Row]]:
+def _items(state: BuildState, kind: SheetKind, seed: int, every_sentence: bool) -> Iterator[tuple[str, Row]]:
     summary, aspects = state.summary, state.aspects
     if kind in ("hypotheses", "evidence"):
         if state.hypothesis and (summary or kind == "hypotheses"):
@@ -338,7 +343,13 @@ class _Reading:
             for a, b in (*combinations(names, 2), *((name, MODEL) for name in names)):
                 both = [(at, said[a], said[b]) for at, said in by.items() if a in said and b in said]
                 if both:
-                    yield {"what": question, "a": a, "b": b, "n": len(both), "measures": self._agreement(both)}
+                    yield {
+                        "what": question,
+                        "a": a,
+                        "b": b,
+                        "n": len(both),
+                        "measures": self._agreement(both),
+                    }
 
     def _agreement(self, both: Sequence[tuple[tuple[str, str], bool, bool]]) -> dict[str, Any]:
         papers = [self.papers[at[0]] for at, _, _ in both]
@@ -356,7 +367,9 @@ class _Reading:
         for at, said in answers.items():
             aspect = at[1].rsplit(":", 1)[0]
             whole[at] = {
-                rater: one for rater, one in said.items() if n[at[0], aspect, rater] == self.n_sentences[at[0]]
+                rater: one
+                for rater, one in said.items()
+                if n[at[0], aspect, rater] == self.n_sentences[at[0]]
             }
         return whole
 

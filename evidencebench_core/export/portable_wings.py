@@ -10,6 +10,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, Final, get_args
 
 import orjson
@@ -80,7 +81,11 @@ def wing_records(
         of = "WHERE :whole OR sha256 IN (SELECT value FROM json_each(:subjects)) ORDER BY id"
         for one in list(rows(db, f"SELECT {columns}, body FROM intact_{kind}s {of}", about)):
             yield from (("line", line) for line in orjson.loads(unpacked(one.pop("body"))))
-            yield kind, one
+            path = PurePath(one["source"])
+            yield (
+                kind,
+                one | ({"source": path.name} if path.is_absolute() else {}),
+            )  # no folders of this machine
     wordings = (
         "SELECT w.digest, s.sha256 AS items_sha256, w.body FROM intact_item_wordings AS w JOIN item_sets AS s"
         " ON s.id = w.item_set_id WHERE :whole OR w.digest IN (SELECT value FROM json_each(:digests))"

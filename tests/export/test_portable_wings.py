@@ -71,7 +71,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with runs of both wings, a judge's each, and marks of both kinds, beside its export."""
     folder = tmp_path_factory.mktemp("exported")
     store = store_with(tiny_dataset(), folder)
-    add_items(store, "teas", ITEMS, source="teas.csv")
+    add_items(store, "teas", ITEMS, source="/home/ada/teas.csv")
     ask_scripted(store, "teas", ("conclusion", "paraphrase"), ("always-yes",))
     sample = add_sample(store)
     with scripted(answering(said)) as server:
@@ -114,6 +114,7 @@ def test_they_come_whole_and_once(store: Store, other: Store, tmp_path: Path) ->
     for one in ChatRuns(store).runs():
         assert ChatRuns(other).results(one.id) == ChatRuns(store).results(one.id)
     assert [info.name for info in item_sets(other)] == ["teas", "teas 2"]
+    assert item_set(other, "teas 2").source == "teas.csv"
     assert item_set(other, "teas 2").items == item_set(store, "teas").items
     for theirs_run in (found := reliability_runs(other, "teas 2")):
         assert results_of(other, theirs_run)

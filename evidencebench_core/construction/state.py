@@ -392,6 +392,22 @@ def _title_f1(a: str, b: str) -> float:
     return 2 * (left & right).total() / max(1, left.total() + right.total())
 
 
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """What people decided of a build, as far as it is written with its instance (rules 36 to 38)."""
+
+    is_finished: bool
+    marks: Mapping[
+        int, frozenset[int]
+    ]  # by aspect number, accepted or added; an aspect without any is not there
+    by: str  # who, joined by commas
+    mode: str  # "blind", "assisted", or both
+    n_accepted: int = 0
+    n_edited: int = 0
+    n_rejected: int = 0
+    n_added: int = 0
+
+
 def window_looks(results: Mapping[Window, StageResult]) -> Iterator[WindowLook]:
     """The looks behind alignment's results by window."""
     for window, said in sorted(results.items()):

@@ -1,0 +1,239 @@
+"""Finished builds as instances in the benchmark's format (S12), with their provenance, and random splits (S13)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+
+from evidencebench_core.construction.state import BuildState, Reviewed, Stage
+from evidencebench_core.errors import SettingError
+from evidencebench_core.papers.annotation import Annotation, MarkedAspect, annotated_instance
+from evidencebench_core.papers.licence import allows_export
+from evidencebench_core.papers.paper import Paper
+
+LOOKED_AT: Final = "every sentence looked at"
+"""What ``construction.gold`` says of an instance whose sentences were all shown to a model or a person."""
+
+
+@dataclass
+class WriteTally:
+    """What `written_instances` met."""
+
+    n_builds: int = 0
+    n_written: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)  # by reason, in words
+    licences: set[str] = field(default_factory=set)  # of the papers that were written; "" for none named
+
+
+def written_instances(
+    states: Iterable[BuildState],
+    reviewed: Mapping[str, Reviewed],
+    tally: WriteTally,
+    *,
+    unreviewed: bool = False,
+    texts_are_mine: bool = False,
+    asked: Mapping[Stage, Mapping[str, str]] = MappingProxyType({}),
+    papers: Collection[str] | None = None,
+    **writing: bool,
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Raw instances by id of the builds that are kept and decided.
+
+    Parameters
+    ----------
+    states : iterable of BuildState
+    reviewed : mapping of str to Reviewed
+        By build; absent: nobody decided anything.
+    tally : WriteTally
+        Counts what is written and what is left out, and why.
+    unreviewed : bool
+        Write too what nobody has decided; not what a person must decide (rule 43): aspects that a model proposed
+        from the paper, and aspects with windows that gave no look.
+    texts_are_mine : bool
+        Write texts of a review whose licence does not allow it: the summary, the aspects.
+    asked : mapping of str to mapping of str to str
+        By stage ``prompt`` (its version) and ``at`` (when its run was begun), for the provenance.
+    papers : collection of str, optional
+        Only builds of papers with these ids.
+    **writing : bool
+        ``keep_uncovered`` and ``pad`` of `annotated_instance`.
+    """
+    for state in states:
+        if papers is not None and (state.pool is None or state.pool.paper_id not in papers):
+            continue
+        tally.n_builds += 1
+        review = reviewed.get(state.id)
+        reason = _reason_to_leave_out(state, review, unreviewed)
+        raw = None if reason else _instance(state, review, texts_are_mine, asked, writing)
+        if raw is None:
+            tally.left_out[reason or "too few aspects covered after the review"] += 1
+            continue
+        tally.n_written += 1
+        tally.licences.add(state.pool.licence if state.pool else "")
+        yield state.id, raw
+
+
+def split_papers(
+    papers: Iterable[str], shares: Mapping[str, float], seed: int = 0
+) -> dict[str, frozenset[str]]:
+    """Papers drawn at random into parts of these shares, so that no paper is in two (S13).
+
+    The same papers and seed give the same parts, whatever their order. `SettingError` if the shares do not add up to 1.
+    """
+    if abs(sum(shares.values()) - 1) > 1e-9 or min(shares.values(), default=0) <= 0:
+        said = ", ".join(f"{name}={share:g}" for name, share in shares.items()) or "empty"
+        raise SettingError("split", f"is {said}", "Give shares that add up to 1: train=.8,test=.2.")
+    known = sorted(set(papers))
+    drawn = [known[index] for index in np.random.default_rng(seed).permutation(len(known))]
+    ends = np.rint(np.cumsum(list(shares.values())) * len(drawn)).astype(int)
+    starts = (0, *ends[:-1])
+    return {name: frozenset(drawn[start:end]) for name, start, end in zip(shares, starts, ends, strict=True)}
+
+
+def _reason_to_leave_out(state: BuildState, review: Reviewed | None, unreviewed: bool) -> str:
+    at = state.position
+    licence = state.pool.licence if state.pool else ""
+    if at.status != "kept":
+        return f"{at.status} at {at.stage}" + (f": {at.reason.replace('_', ' ')}" if at.reason else "")
+    if licence and not allows_export(licence):
+        return f"licence {licence} allows no changed copy"
+    if review is not None and review.is_finished:
+        return ""
+    undecided = "not decided by a person"
+    if unreviewed and any(one.source == "model" for one in state.aspects):
+        return f"aspects proposed by a model, {undecided}"
+    if unreviewed and _looks(state)["missing"]:
+        return f"windows without a look, {undecided}"
+    return "" if unreviewed else undecided
+
+
+def _instance(
+    state: BuildState,
+    review: Reviewed | None,
+    texts_are_mine: bool,
+    asked: Mapping[Stage, Mapping[str, str]],
+    writing: Mapping[str, bool],
+) -> dict[str, Any] | None:
+    """The raw instance; ``None`` where a review left fewer covered aspects than wanted."""
+    assert state.pool is not None  # noqa: S101 - it is kept
+    pool = state.pool
+    covers = review.marks if review is not None and review.is_finished else state.covers()
+    aspects = [
+        MarkedAspect(
+            f"aspect_{one.number}", one.text, bool(one.is_result), tuple(sorted(covers.get(one.number, ())))
+        )
+        for one in state.aspects
+    ]
+    covered = [one for one in aspects if one.sentences]
+    if len(covered) < state.settings.least_aspects:
+        return None
+    may_quote = texts_are_mine or not state.input.review_id or allows_export(state.input.review_licence)
+    paper = Paper(
+        pool.paper_id, pool.title, pool.sentences, pool.sentence_types, "text", MappingProxyType({}), ()
+    )
+    written = aspects if writing.get("keep_uncovered") else covered
+    annotation = Annotation("", state.hypothesis, len(pool.sentences), tuple(written), len(aspects))
+    construction = _construction(state, review, aspects, asked, may_quote)
+    raw = annotated_instance(paper, annotation, state.id, construction=construction, **writing)
+    if not may_quote:
+        del raw["aspect_texts"]
+    return raw
+
+
+def _construction(
+    state: BuildState,
+    review: Reviewed | None,
+    aspects: Iterable[MarkedAspect],
+    asked: Mapping[Stage, Mapping[str, str]],
+    may_quote: bool,
+) -> dict[str, Any]:
+    """The key of rule 38."""
+    of, pool = state.input, state.pool
+    aspects = tuple(aspects)
+    summary = {
+        "sha256": hashlib.sha256(state.summary.encode()).hexdigest(),
+        "source": "harvested" if of.paragraph and not of.summary else "user",
+    }
+    dropped = [
+        {"number": int(one.id.removeprefix("aspect_"))} | ({"text": one.text} if may_quote else {})
+        for one in aspects
+        if not one.sentences
+    ]
+    review_of = {
+        "id": of.review_id,
+        "title": of.review_title,
+        "doi": of.review_doi,
+        "licence": of.review_licence,
+    }
+    decided = review or Reviewed(False, {}, "nobody", "")
+    return {
+        "version": 1,
+        "profile": state.settings.profile,
+        "pool_sha256": pool.sha256 if pool else "",
+        "review": {name: text for name, text in review_of.items() if text},
+        "paper_licence": pool.licence if pool else "",
+        "summary": summary | ({"text": state.summary} if may_quote else {}),
+        "stages": _stages(state, asked),
+        "looks": _looks(state),
+        "coverage": {
+            "n_aspects": len(aspects),
+            "n_covered": len(aspects) - len(dropped),
+            "dropped": dropped,
+        },
+        "decisions": {
+            "by": decided.by,
+            "mode": decided.mode,
+            "n_accepted": decided.n_accepted,
+            "n_edited": decided.n_edited,
+            "n_rejected": decided.n_rejected,
+            "n_added": decided.n_added,
+        },
+        "aspects": sorted({one.source for one in state.aspects}),
+        "gold": LOOKED_AT,
+    }
+
+
+def _stages(state: BuildState, asked: Mapping[Stage, Mapping[str, str]]) -> list[dict[str, Any]]:
+    """Who was asked what: a line a stage."""
+    lines = [
+        {
+            "stage": stage,
+            "model": state.settings.model,
+            **asked.get(stage, {}),
+            "calls": len(result["keys"]),
+            "tokens": _tokens([result]),
+        }
+        for stage, result in state.results.items()
+    ]
+    looks = [result for of in state.aligned.values() for result in of.values()]
+    if looks:
+        lines.append({
+            "stage": "alignment",
+            "model": state.settings.align_model or state.settings.model,
+            **asked.get("alignment", {}),
+            "calls": sum(len(result["keys"]) for result in looks),
+            "tokens": _tokens(looks),
+        })  # fmt: skip
+    return lines
+
+
+def _tokens(results: Iterable[Mapping[str, Any]]) -> int:
+    return sum((one["prompt_tokens"] or 0) + (one["completion_tokens"] or 0) for one in results)
+
+
+def _looks(state: BuildState) -> dict[str, int]:
+    numbers = {one.number for one in state.aspects}
+    of = [result for number, by in state.aligned.items() if number in numbers for result in by.values()]
+    expected = len(list(state.pairs()))
+    return {
+        "expected": expected,
+        "missing": expected - sum(not result["failed"] for result in of),
+        "failed": sum(result["failed"] for result in of),
+        "unknown": sum(result["n_unknown"] for result in of),
+        "mended": sum(result["n_mended"] for result in of),
+    }

@@ -83,6 +83,8 @@ def score_judge(  # noqa: PLR0913 - what is judged, and how
         raise SettingError(
             "threshold", f"is not given, and {by} by {shown(model)} has none of its own", remedy
         )
+    if not isfinite(threshold):
+        raise SettingError("threshold", f"is {threshold}", "Give a number.")
     own = judge_settings(what, settings or {})
     if what == "correctness" and by == "scores":
         raise SettingError(

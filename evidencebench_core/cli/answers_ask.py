@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from evidencebench_core.cli.answers_scores import print_correctness, print_joined
 from evidencebench_core.cli.answers_sets import chosen_set
@@ -129,7 +129,8 @@ def _add_judge(parser: argparse.ArgumentParser) -> None:
 def _judge(args: argparse.Namespace) -> int:
     """Have a judge label the citations of a run, or the answers of a set, then count or score its labels."""
     from evidencebench_core.answers.asking import cited_judge_plan
-    from evidencebench_core.answers.set_judging import set_judge_plan
+    from evidencebench_core.answers.set_judging import What, set_judge_plan
+    from evidencebench_core.answers.store import answer_sets
     from evidencebench_core.runs import REQUEST_SETTINGS
 
     if args.by == "llm" and args.model is None:
@@ -139,6 +140,9 @@ def _judge(args: argparse.Namespace) -> int:
             remedy = "Leave them out, or say --what citations."
             raise SettingError("--by, --threshold", "are for sets of answers", remedy)
         store = store_of(args)
+        if args.name in {one.name for one in answer_sets(store)}:
+            problem = f"is not given, and {shown(args.name)} is a set of answers"
+            raise SettingError("--what", problem, f"Choices are: {', '.join(get_args(What))}.")
         own = {"window": args.window, "stated": args.stated, "limit": args.limit}
         plan = cited_judge_plan(store, args.name, args.model, **own, **_asking(store, args))
         report = partial(_report, store, args, plan.spec.subject, plan.run_id)
@@ -167,6 +171,10 @@ def _judge_by_score(args: argparse.Namespace) -> int:
         raise SettingError("--by", f"is {shown(args.by)}, which judges no {args.what}", "Say --by llm.")
     store, info, answers = chosen_set(args)
     path = None if args.by in MODELS else Path(args.by)
+    if path and not path.is_file():
+        raise SettingError(
+            "--by", f"is {shown(args.by)}, which is no file", "Say llm, cosine, nli or name a file."
+        )
     run_id, n, kept = score_judge(
         store,
         info.sha256,

@@ -121,6 +121,11 @@ def test_judges_that_give_scores(command: Any, sample: dict[str, Any], tmp_path:
     assert "has none of its own" in command.failure(*by_file)
     assert set(command.json(*by_file, "--threshold", "0.3")["labels"]) == {"not attributable"}
     assert "no relevance" in command.failure(*by_file[:-1], "relevance")
+    assert "is no file" in command.failure(
+        "answers", "judge", "sample", "--by", "cosin", "--what", "citations"
+    )
+    assert "is nan" in command.failure(*by_file, "--threshold", "nan")
+    assert "is a set of answers" in command.failure("answers", "judge", "sample", "--model", "m")
     assert "Name the model" in command.failure("answers", "judge", "sample", "--what", "relevance")
 
 

@@ -13,7 +13,7 @@ from evidencebench_core.retrievers.encoding.minilm import minilm
 from evidencebench_core.retrievers.encoding.models import Backend, Model, model_error, model_named
 from evidencebench_core.retrievers.encoding.transformer import pooled, transformer
 
-_VERSION: Final = "v2"  # part of every cache key: raise it when the same model computes something else
+_VERSION: Final = "v3"  # part of every cache key: raise it when the same model computes something else
 _in_use: dict[str, threading.Lock] = {}  # by identity: threads that ask for the same paper encode it once
 
 

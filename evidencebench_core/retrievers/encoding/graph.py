@@ -85,8 +85,13 @@ class _Graph:
             for part in self.nodes_outputs("Split", 3, joint, axis=0, num_outputs=3)
         )
         scores = self.node("FusedMatMul", query, key, domain=_RUNTIME, transB=1, alpha=size**-0.5)
-        shares = self.node("Softmax", scores, axis=-1)
-        context = self.node("Transpose", self.node("MatMul", shares, value), perm=[0, 2, 1, 3])
+        # ONNX Runtime's own Softmax adds up in another order with AVX-512 than without, these do not
+        last = self.constant("last", np.array([-1]))
+        highest = self.node("ReduceMax", scores, last, keepdims=1)
+        shares = self.node("Exp", self.node("Sub", scores, highest))
+        whole = self.node("ReduceSum", shares, last, keepdims=1)
+        context = self.node("Div", self.node("MatMul", shares, value), whole)
+        context = self.node("Transpose", context, perm=[0, 2, 1, 3])
         return self.node("Reshape", context, self.constant("together", np.array([0, 0, _HEADS * size])))
 
     def linear(self, x: str, name: str) -> str:

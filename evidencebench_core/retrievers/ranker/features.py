@@ -39,6 +39,7 @@ _NUMBERS: Final = {
     "parentheses": re.compile(r"\("),
 }
 _CUES_BESIDE: Final = ("finding", "significance", "test statistic", "aim", "conclusion", "method")
+_UNIT_GRID: Final = 2.0**-20
 _STEM_LENGTH: Final = 6  # truncation: "associated" and "association" are one
 
 _Column = NDArray[np.float64]
@@ -58,11 +59,11 @@ def features_of(query: Query, vectors: NDArray[np.float32]) -> Features:
 
     ``vectors`` are the embeddings of the hypothesis and of the sentences, of any length; zeros stay zeros.
     """
-    unit = unit_vectors(vectors)
-    similarities = np.clip(unit[1:] @ unit[1:].T, -1, 1)
+    unit = unit_vectors(vectors).astype(np.float64)  # on the grid: these products have no error to differ in
+    similarities = np.clip(unit[1:] @ unit[1:].T, -1, 1).astype(np.float32)
     np.fill_diagonal(similarities, 1)
     tokens = [tokens_of(sentence, "word") for sentence in query.sentences]
-    cosine = (unit[1:] @ unit[0]).astype(np.float64)
+    cosine = unit[1:] @ unit[0]
     words, cues = _words(query.hypothesis, tokens), cue_counts(query.sentences, tokens)
     columns = {
         **words,
@@ -78,10 +79,15 @@ def features_of(query: Query, vectors: NDArray[np.float32]) -> Features:
 
 
 def unit_vectors(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The same directions with length 1; zeros stay zeros."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
-    return np.asarray(unit, dtype=np.float32)
+    """The same directions with length 1, to the nearest multiple of 2**-20; zeros stay zeros.
+
+    Sums of products of two such numbers are exact in float64, so they are the same in whatever order a processor
+    or a number of threads adds them up.
+    """
+    wide = vectors.astype(np.float64)
+    lengths = np.sqrt((wide * wide).sum(axis=1, keepdims=True))
+    unit = np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)
+    return np.asarray(on_grid(unit, _UNIT_GRID), dtype=np.float32)
 
 
 def settled(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ import numpy as np
 from evidencebench_core.data.model import Focus
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
 from evidencebench_core.retrievers.encoding import check_model_name, embeddings
-from evidencebench_core.retrievers.ranker.features import FEATURES, features_of
+from evidencebench_core.retrievers.ranker.features import FEATURES, features_of, settled
 from evidencebench_core.retrievers.ranker.retriever import explained_retrieval
 from evidencebench_core.retrievers.ranker.selection import Selecting, picks_of
 from evidencebench_core.retrievers.ranking import timed
@@ -73,7 +73,7 @@ class Structure:
                 rows[:, column] = np.maximum(rows[:, column], 0)
         scores = rows @ weights
         spread = float(scores.std()) or 1.0
-        scores = (scores - scores.mean()) / spread
+        scores = settled((scores - scores.mean()) / spread)
         picks = picks_of(scores, features.similarities, query.budget, Selecting())
         chosen = [pick.sentence for pick in picks[: query.budget]]
         contributions = (rows[chosen] - rows.mean(axis=0)) * weights / spread

@@ -21,7 +21,10 @@ from evidencebench_core.cli.asking import (
 )
 from evidencebench_core.cli.construct_builds import (
     add_build_arguments,
+    add_delete_arguments,
     add_status_arguments,
+    check_run_arguments,
+    delete,
     run_builds,
     status,
 )
@@ -88,6 +91,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         allow_abbrev=False,
     )
     add_quality_arguments(worth)
+    add_delete_arguments(
+        what.add_parser("delete", help="delete builds and what came of them", allow_abbrev=False)
+    )
     reviews = what.add_parser(
         "harvest", help="list the citations of reviews that instances can be made from", allow_abbrev=False
     )
@@ -181,6 +187,7 @@ def _construct(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     """Make the instances; as JSON one object: ``dataset``, ``added`` and what was met and left out."""
+    check_run_arguments(args)
     if args.source is None:
         return run_builds(args)
     from evidencebench_core.construction import TrialTally, read_trials
@@ -484,6 +491,7 @@ def _gap(args: argparse.Namespace) -> int:
 _ACTIONS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
     "run": _run,
     "status": status,
+    "delete": delete,
     "align": _align,
     "harvest": _harvest,
     "cost": _cost,

@@ -26,6 +26,10 @@ _SHOWN: Final = 10  # bad lines
 _STAGES: Final = (
     "boundary", "suitability", "motive", "hypothesis", "pool", "aspects", "leak", "results", "alignment",
 )  # fmt: skip
+_FOR_MODELS: Final = (
+    "settings", "model", "align_model", "second_model", "profile", "probe", "window", "stride", "merge", "coverage",
+    "least_aspects", "only", "until", "limit", "retry_lost", "reread",
+)  # fmt: skip
 
 
 def _percent(text: str) -> int:
@@ -73,10 +77,29 @@ def add_build_arguments(run: argparse.ArgumentParser) -> None:
     add_engine(run, embeddings=False)
 
 
+def check_run_arguments(args: argparse.Namespace) -> None:
+    """Raise a `SettingError` for what is of no use with ``--from``, or without it."""
+    names = _FOR_MODELS if args.source else ("pad", "keep_uncovered")
+    given = [
+        f"--{name.replace('_', '-').replace('settings', 'set')}" for name in names if getattr(args, name)
+    ]
+    if given:
+        problem, remedy = f"cannot be given with --from {args.source}", "Leave it out: no model is asked."
+        if not args.source:
+            problem, remedy = "is for writing instances", "Give it to `evidencebench construct write`."
+        raise SettingError(", ".join(given), problem, remedy)
+
+
 def add_status_arguments(status: argparse.ArgumentParser) -> None:
     status.add_argument("name", metavar="N", help="the construction")
     add_json(status)
     add_store(status, default=argparse.SUPPRESS)
+
+
+def add_delete_arguments(delete: argparse.ArgumentParser) -> None:
+    delete.add_argument("name", metavar="N", help="the construction")
+    delete.add_argument("--yes", action="store_true", help="delete it; without this, only say what would go")
+    add_store(delete, default=argparse.SUPPRESS)
 
 
 def run_builds(args: argparse.Namespace) -> int:
@@ -137,6 +160,17 @@ def status(args: argparse.Namespace) -> int:
     else:
         _print(made, funnel)
     return 0
+
+
+def delete(args: argparse.Namespace) -> int:
+    """Delete a construction; stored answers of models stay, and are found again."""
+    from evidencebench_core.cli.keep import deleted
+    from evidencebench_core.construction.store import construction_dependents, delete_construction
+
+    store = store_of(args)
+    dependents = construction_dependents(store, args.name)
+    name = f"construction {args.name}"
+    return deleted(name, dependents, lambda: delete_construction(store, args.name), args.yes)
 
 
 def _builds(lines: Iterator[Any], bad: list[Any]) -> Iterator[Any]:
@@ -220,8 +254,8 @@ def _print_costs(made: Construction, llm: LLM, ids: list[str] | None, engine: st
     from evidencebench_core.construction.cost import StageCost
     from evidencebench_core.llm.prices import price_of
 
-    open_ids = made.open_ids()
-    wanted = open_ids if ids is None else [one for one in ids if one in set(open_ids)]
+    chosen = frozenset(made.ids() if ids is None else ids)
+    wanted = [one for one in made.open_ids() if one in chosen]
     costs = {stage: cost for stage, cost in made.costs(wanted).items() if cost.calls or cost.stored}
     total, moneys = sum(costs.values(), StageCost()), list[float | None]()
     for stage, cost in costs.items():

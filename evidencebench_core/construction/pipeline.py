@@ -154,17 +154,15 @@ class Construction:
         stored = self._results(name, f"{state.id}\t", f"{state.id}\t{_LAST}")
         found: _Windows = {}
         errors: dict[Stage, str] = {}
-        for aspect, window in self._every_pair(state):
-            said = stored.get(_look_unit(state, aspect, window))
-            if isinstance(said, str):
-                errors["alignment"] = said
-            elif said is not None:
-                found.setdefault(aspect.number, {})[window] = said
+        wanted = self.settings.windows(len(state.pool.sentences) if state.pool else 0)
+        for number, key in _look_keys(state).items():
+            for window in wanted:
+                said = stored.get(look_unit(key, window))
+                if isinstance(said, str):
+                    errors["alignment"] = said
+                elif said is not None:
+                    found.setdefault(number, {})[window] = said
         return found, errors
-
-    def _every_pair(self, state: BuildState) -> Iterator[tuple[AspectDraft, Window]]:
-        n_sentences = len(state.pool.sentences) if state.pool else 0
-        return ((one, window) for window in self.settings.windows(n_sentences) for one in state.aspects)
 
     def _results(self, name: _RunName, first: str, last: str) -> dict[str, Result | str]:
         return ChatRuns(self.store).results_between(self.specs[name].id, first, last)
@@ -265,8 +263,8 @@ class Construction:
             Given a build's id and a line on what a person should check before its looks are paid for.
         """
         wanted = self.ids() if fresh or retry_lost or reread else self.open_ids()
-        if ids is not None:
-            wanted = tuple(one for one in wanted if one in set(ids))
+        chosen = frozenset(wanted if ids is None else ids)
+        wanted = tuple(one for one in wanted if one in chosen)
         for start in range(0, len(wanted), wave):
             some = wanted[start : start + wave]
             work = _Wave(self, some, only, until, fresh, retry_lost, reread)
@@ -323,9 +321,10 @@ def stage_unit(state: BuildState, stage: Stage) -> str:
     return f"{state.id}\t{hashlib.sha256(fields.encode()).hexdigest()[:16]}"
 
 
-def _look_unit(state: BuildState, aspect: AspectDraft, window: Window) -> str:
-    pool = state.pool.sha256 if state.pool else ""
-    return f"{state.id}\t{look_unit(aspect_key(aspect.text, state.context, pool), window)}"
+def _look_keys(state: BuildState) -> dict[int, str]:
+    """By aspect number what its looks are kept under."""
+    pool, context = state.pool.sha256 if state.pool else "", state.context
+    return {one.number: f"{state.id}\t{aspect_key(one.text, context, pool)}" for one in state.aspects}
 
 
 def _edits(store: Store, name: str, ids: Sequence[str]) -> Mapping[str, Edits]:
@@ -394,8 +393,9 @@ class _Wave:
                 continue
             at = _order(state.position.stage)
             for name in _RUN_NAMES:
-                asks = self._asks(state, name) if at >= _order(name) else []
-                if asks and _order(name) <= self.last and self.only in (None, _stage_of(name)):
+                is_wanted = _order(name) <= self.last and self.only in (None, _stage_of(name))
+                asks = self._asks(state, name) if is_wanted and at >= _order(name) else []
+                if asks:
                     due.setdefault(name, {})[state.id] = asks
                 if asks or at <= _order(name) < _order("alignment"):
                     break
@@ -421,10 +421,11 @@ class _Wave:
             return []
         answered = state.aligned if name == "alignment" else state.second
         asks: list[_Ask] = []
+        keys = _look_keys(state)
         for aspect, window in state.pairs(second=name == "second"):
             said = answered.get(aspect.number, {}).get(window)
             if said is None or self.fresh or (self.retry_lost and said["failed"]):
-                unit = _look_unit(state, aspect, window)
+                unit = look_unit(keys[aspect.number], window)
                 if (name, unit) not in self.tried:
                     asks.append((name, unit, aspect, window))
         return asks

@@ -21,9 +21,11 @@ from evidencebench_core.construction.funnel import DropReason
 from evidencebench_core.construction.state import BuildInput, ConstructionSettings, Pool, Position
 from evidencebench_core.data.integrity import check_count
 from evidencebench_core.data.packing import unpacked, zstd_frames
+from evidencebench_core.data.removal import counted
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import StoreError, UnknownNameError, did_you_mean, shown
 from evidencebench_core.papers.paper import Paper
+from evidencebench_core.runs.chat_runs import delete_runs_about
 from evidencebench_core.words import one_line
 
 _LONGEST_NAME: Final = 100
@@ -137,6 +139,24 @@ def add_builds(store: Store, name: str, builds: Iterable[BuildInput]) -> int:
             forget_positions(db, of, tuple(new))
         added += len(new)
     return added
+
+
+def construction_dependents(store: Store, name: str) -> dict[str, int]:
+    """How many builds and runs go with a construction, by noun; without zeros."""
+    info = construction_info(store, name)
+    with store.read() as db:
+        runs = counted(db, {"model run": "chat_runs WHERE subject = :subject"}, {"subject": info.subject})
+    return {"build": info.n_builds} | runs
+
+
+def delete_construction(store: Store, name: str) -> None:
+    """Delete a construction with its builds and runs. Stored answers of models stay, and are found again."""
+    info = construction_info(store, name)
+    with store.write() as db:
+        db.execute("DELETE FROM constructions WHERE id = ?", (info.id,))
+        pools = "SELECT pool FROM construction_papers WHERE pool IS NOT NULL"
+        db.execute(f"DELETE FROM construction_pools WHERE sha256 NOT IN ({pools})")
+        delete_runs_about(db, info.subject)
 
 
 def _shas(db: sqlite3.Connection, of: int, ids: Sequence[str]) -> dict[str, str]:

@@ -605,6 +605,8 @@ _CONSTRUCTIONS: Final = (
     ) WITHOUT ROWID""",
     "CREATE INDEX construction_positions_by_stage"
     " ON construction_positions (construction_id, fingerprint, stage, status, reason)",
+    "CREATE TRIGGER positions_of_chat_runs AFTER DELETE ON chat_runs WHEN OLD.wing = 'construction' BEGIN"
+    " DELETE FROM construction_positions; END",
     "INSERT INTO integrity VALUES ('constructions', 0), ('construction_builds', 0)",
 )
 

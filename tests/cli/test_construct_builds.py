@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,35 @@ def test_a_file_becomes_builds(command, lines: Path, url: str) -> None:
     assert "too few aspects 2" in dropped
     wrong = command("construct", "run", lines, "--name", "lab", "--coverage", "1.5")
     assert wrong.code == 2
+    assert "--pad" in command.failure(*words, "--pad")
+    other = (
+        "construct",
+        "run",
+        "--from",
+        "evidence-inference",
+        lines.parent,
+        "--name",
+        "ei",
+        "--only",
+        "pool",
+    )
+    assert "--only" in command.failure(*other)
+
+
+def test_what_is_deleted_is_gone_and_found_again_in_the_answers(command, lines: Path, url: str) -> None:
+    words = ("construct", "run", lines, "--name", "lab", "--model", "m")
+    first = command.json(*words)
+    said = command(*words, "--only", "leak", "--fresh").err
+    (run,) = re.findall(r"^run (\w+):", said, re.MULTILINE)
+    assert command("delete", "run", run, "--yes").code == 0
+    assert command.json("construct", "status", "lab")["stages"][6]["due"] == 2
+    command(*words)
+    assert "2 builds and 8 model runs" in command("construct", "delete", "lab").out
+    assert command("construct", "delete", "lab", "--yes").code == 0
+    assert "is not in" in command.failure("construct", "status", "lab")
+    again = command(*words)
+    assert "It took 0 calls" in again.err
+    assert command.json("construct", "status", "lab")["stages"] == first["stages"]
 
 
 def test_files_of_a_batch_come_to_the_same(command, lines: Path, url: str, tmp_path: Path) -> None:

@@ -265,10 +265,13 @@ def _check_settings(wing: str, settings: Any, is_judge: bool) -> None:
 
 
 def _check_result(wing: str, result: Any) -> None:
-    parts = [] if wing == "construction" else result.get("parts", [result])
-    if any("text" not in part for part in parts):
-        raise ValueError("the judge's answer has no text")
-    for one in (result, *parts):
+    if not isinstance(result, dict):
+        raise ValueError(f"the answer is {shown(result)}")
+    if wing == "construction":  # whose stages read what they have kept each in its own way
+        return
+    for one in (result, *(parts := result.get("parts", [result]))):
         for name, value in one.items():
             if type(value) not in _RESULT.get(name, (type(value),)):
                 raise ValueError(f"the answer's {name} is {shown(value)}")
+    if any("text" not in part for part in parts):
+        raise ValueError("the model's answer has no text")

@@ -30,7 +30,7 @@ from evidencebench_core.llm import LLM, AnswerCache, Connection
 from evidencebench_core.reliability.drafts import kept_wordings
 from evidencebench_core.reliability.items import Item, add_items, item_set, item_sets
 from evidencebench_core.reliability.runs import reliability_runs, results_of
-from evidencebench_core.runs import ChatPlan, ChatRuns, execute
+from evidencebench_core.runs import ChatPlan, ChatRuns, ChatRunSpec, execute
 from tests.answers.judging import add_sample
 from tests.factories import store_with, tiny_dataset
 from tests.llm.server import Scripted, answering, reply, scripted
@@ -80,6 +80,9 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
         answers = stored_answers(store, "sample answers")
         run(set_judge_plan(store, sample, answers, "correctness", "j", settings={"prefilter": 0}, limit=1,
                            llm=llm(store, server)))  # fmt: skip
+    built = ChatRunSpec("construction", "c" * 64, {"stage": "leak", "model": "m", "max_tokens": 400})
+    ChatRuns(store).create(built)
+    ChatRuns(store).add(built.id, {"build/1": {"kind": "clear", "seconds": [1.5], "keys": ["d" * 64]}})
     add_mark(store, sample, Mark("label", "q/s/1/d", "neutral", "Ada", "supports"))
     add_mark(store, answered, Mark("gold", "tiny_0#0-0", "missed", "Ada"))
     export_file(store, folder / "mine.jsonl.gz")
@@ -102,7 +105,7 @@ def other(tmp_path: Path) -> Store:
 def test_they_come_whole_and_once(store: Store, other: Store, tmp_path: Path) -> None:
     path = tmp_path / "mine.jsonl.gz"
     counts = export_file(store, path, answers=True)
-    assert [counts[kind] for kind in ("item_set", "answer_set", "chat_run", "mark")] == [1, 1, 6, 2]
+    assert [counts[kind] for kind in ("item_set", "answer_set", "chat_run", "mark")] == [1, 1, 7, 2]
     assert counts["chat_result"] == len(contents(store)["chat_results"])
     assert counts["reply"] > 0
     add_items(other, "teas", ITEMS[:1])  # has the name
@@ -124,7 +127,7 @@ def test_they_come_whole_and_once(store: Store, other: Store, tmp_path: Path) ->
     assert answer_sets(other) == answer_sets(store)
     sample = answer_set_info(other, "sample answers").sha256
     assert marks(other, sample) == marks(store, sample)
-    answered = next(one for one in ChatRuns(store).runs() if one.settings["task"] == "cited-answer")
+    answered = next(one for one in ChatRuns(store).runs() if one.settings.get("task") == "cited-answer")
     judge = ChatRuns(store).runs(subject=answered.id)[0]
     scores = cited_run_scores(other, cited_run(other, answered.id).id, judge.id)
     assert scores.as_dict() == cited_run_scores(store, answered.id, judge.id).as_dict()
@@ -137,7 +140,7 @@ def test_they_come_whole_and_once(store: Store, other: Store, tmp_path: Path) ->
 
 def test_what_goes_with_a_run(store: Store, other: Store, tmp_path: Path) -> None:
     path = tmp_path / "mine.jsonl.gz"
-    runs = {(one.settings["task"], len(one.subject)): one for one in ChatRuns(store).runs()}
+    runs = {(one.settings.get("task"), len(one.subject)): one for one in ChatRuns(store).runs()}
     answered, judge = runs["cited-answer", 64], runs["citations", 12]
     of_set, freeform = runs["correctness", 64], runs["conclusion", 64]
     n = {one.id: one.n_answered for one in runs.values()}
@@ -161,7 +164,7 @@ def test_a_failure_gives_way_and_nothing_else(store: Store, other: Store, tmp_pa
     path = tmp_path / "mine.jsonl.gz"
     export_file(store, path)
     import_file(other, path)
-    answered = next(one for one in ChatRuns(store).runs() if one.settings["task"] == "cited-answer")
+    answered = next(one for one in ChatRuns(store).runs() if one.settings.get("task") == "cited-answer")
     units = sorted(ChatRuns(store).results(answered.id))
     changes = "UPDATE chat_results SET result = ?, error = ? WHERE run_id = ? AND unit = ?"
     with other.write() as db:

@@ -73,7 +73,7 @@ def draw_judges(state: PageState, info: AnswerSetInfo) -> None:
 
 def _draw_judge(state: PageState, info: AnswerSetInfo, runs: Mapping[str, ChatRunInfo]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        run = picked_run(state, runs, reset=("human", "judged", "page", "supports")) or next(
+        run = picked_run(state, info, runs, reset=("human", "judged", "page", "supports")) or next(
             iter(runs.values())
         )
         corrections = _draw_corrections(state, info) if run.settings["task"] in LABELLED else ()

@@ -49,6 +49,8 @@ def draw_differences(
     place = means.metrics.index(metric)
     systems.sort(key=lambda one: -means.means[place, means.systems.index(one)])
     chosen = state["against"] if state["against"] in systems else systems[0]
+    if state["against"] not in ("", chosen):
+        st.warning(f"There is no value of {literal(state['against'], 80)}; {literal(chosen)} is shown.")
     st.selectbox("System", systems, width=360, **state.widget("against", chosen))
     frame = _of_one(pairs, chosen)
     frame = frame.set_index("b").loc[[one for one in systems if one in set(frame["b"])]].reset_index()

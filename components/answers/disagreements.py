@@ -41,7 +41,9 @@ def draw_queue(state: PageState, info: AnswerSetInfo) -> None:
         )
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        run = picked_run(state, runs, reset=("human", "judged", "page", "unit")) or next(iter(runs.values()))
+        run = picked_run(state, info, runs, reset=("human", "judged", "page", "unit")) or next(
+            iter(runs.values())
+        )
         labels = [str(one) for one in LABELS[scale_of(run)]]
         human = _label_picker(state, "human", "People say", labels)
         judged = _label_picker(state, "judged", "The judge says", [*labels, NO_LABEL])

@@ -83,16 +83,16 @@ def judge_from(info: AnswerSetInfo, run: ChatRunInfo) -> Judge:
 
 
 def picked_run(
-    state: PageState, runs: Mapping[str, ChatRunInfo], none: str = "", reset: tuple[str, ...] = ()
+    state: PageState,
+    info: AnswerSetInfo,
+    runs: Mapping[str, ChatRunInfo],
+    none: str = "",
+    reset: tuple[str, ...] = (),
 ) -> ChatRunInfo | None:
     """The run that the address names, with a picker; else the first, or none where ``none`` says what that is."""
     first = "" if none else next(iter(runs))
     wanted = state["run"] if state["run"] in runs else first
-    if state["run"] not in ("", wanted):
-        instead = "people's labels alone are" if none else "another is"
-        st.warning(
-            f"There is no run {literal(state['run'], 80)} of a judge of these answers; {instead} shown."
-        )
+    warn_of_no_run(info, state["run"], "people's labels alone are" if none else "another is")
     st.selectbox(
         "Judge",
         ([""] if none else []) + list(runs),
@@ -101,3 +101,9 @@ def picked_run(
         **state.widget("run", wanted, part=none or "judge", reset=reset),
     )
     return runs.get(wanted)
+
+
+def warn_of_no_run(info: AnswerSetInfo, run_id: str, instead: str) -> None:
+    """Say that the address names a run which is not about the set; one of another kind is no mistake."""
+    if run_id and all(run.id != run_id for run in ChatRuns(resources.store()).runs("answers", info.sha256)):
+        st.warning(f"There is no run {literal(run_id, 80)} of a judge of these answers; {instead} shown.")

@@ -34,7 +34,7 @@ def draw_reading(state: PageState, info: AnswerSetInfo) -> None:
             return
         answer = answers.answers[question.id, _picked(state, "system", systems, {})]
         runs = judges_of(info, *READABLE)
-        run = picked_run(state, runs, none="People alone") if runs else None
+        run = picked_run(state, info, runs, none="People alone") if runs else None
     judge = judge_from(info, run) if run else None
     st.markdown(f"## {literal(question.text or question.id)}")
     drawn = [_drawn(answer, one, judge) for one in answer.sentences]

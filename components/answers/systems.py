@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from components.answers.differences import draw_differences
-from components.answers.judge import corrections_of, judge_name, judges_of
+from components.answers.judge import corrections_of, judge_name, judges_of, warn_of_no_run
 from components.app import resources
 from components.app.state import PageState
 from components.charts.dots import interval_chart
@@ -76,6 +76,7 @@ def _labels(state: PageState, info: AnswerSetInfo) -> tuple[ChatRunInfo | None, 
     if not runs:
         return None, ()
     chosen = state["labels"] if state["labels"] in runs else ""
+    warn_of_no_run(info, state["labels"], "people's labels are")
     st.selectbox(
         "Labels of",
         ["", *runs],

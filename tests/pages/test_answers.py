@@ -130,7 +130,9 @@ def test_systems_by_a_judge_and_their_differences(open_page: OpenPage, empty_sto
     assert "Holm for all 3 pairs" in people.words
     assert "a model's opinion" not in people.words
     assert "a model's opinion" in open_page("answers", labels=run).words
-    assert not open_page("answers", labels="nonsense", against="nobody").problems
+    wrong = open_page("answers", labels="nonsense", against="nobody").problems
+    assert "There is no run nonsense" in wrong
+    assert "There is no value of nobody" in wrong
 
 
 def dialog() -> None:
@@ -201,6 +203,14 @@ def test_correctness_by_system(open_page: OpenPage, empty_store: Store, sample_a
     }
     ChatRuns(empty_store).add(spec.id, {unit_id("migraine", "Magpie", "1"): parts})
     assert "by its documents" in open_page("answers", part="judges", run=spec.id).words
+    judge_run(
+        empty_store,
+        sample_answers,
+        "relevance",
+        {unit_id("migraine", "Magpie", "1"): "required"},
+        "relevance",
+    )
+    assert not open_page("answers", part="queue", run=spec.id).problems  # of another kind
     place = {"question": "migraine", "system": "Magpie", "sentence": "1"}
     assert "judge: ✓ says so" in open_page("answers", part="answers", run=spec.id, **place).words
 

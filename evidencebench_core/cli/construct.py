@@ -98,7 +98,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "harvest", help="list the citations of reviews that instances can be made from", allow_abbrev=False
     )
     reviews.add_argument(
-        "reviews", metavar="REVIEW", type=Path, nargs="+", help="JATS files of reviews, or folders of them"
+        "reviews",
+        metavar="REVIEW",
+        nargs="+",
+        help="JATS files of reviews, folders of them, or PMC ids, PubMed ids or DOIs, which Europe PMC is asked for",
     )
     reviews.add_argument(
         "--out", metavar="FILE", type=Path, required=True, help="where to write them, as JSON lines"
@@ -231,23 +234,17 @@ def _ingested(
 def _harvest(args: argparse.Namespace) -> int:
     """Harvest reviews; as JSON one object: ``in``, ``kept``, ``dropped``, ``skipped``, ``unread`` and ``out``."""
     from evidencebench_core.construction import harvest
-    from evidencebench_core.data.files import file_content, whole_file
+    from evidencebench_core.data.files import whole_file
     from evidencebench_core.errors import EvidenceBenchError
-    from evidencebench_core.papers import DEFAULT_LIMITS
     from evidencebench_core.papers.citations import citing_article
 
-    files = [
-        path
-        for one in args.reviews
-        for path in (sorted(p for p in one.iterdir() if p.suffix in _JATS) if one.is_dir() else [one])
-    ]
+    reviews = [one for said in args.reviews for one in _reviews(said)]
     lines: list[str] = []
     dropped, skipped = Counter[str](), Counter[str]()
     unread: list[str] = []
-    for path in files:
+    for review in reviews:
         try:
-            content = file_content(path, DEFAULT_LIMITS.max_bytes, "Name a JATS file.")
-            found = harvest(citing_article(content, path.name))
+            found = harvest(citing_article(*_review_file(review)))
         except EvidenceBenchError as error:
             unread.append(str(error))
             continue
@@ -261,7 +258,7 @@ def _harvest(args: argparse.Namespace) -> int:
         print_json(counts | {"skipped": dict(skipped), "unread": unread, "out": str(args.out)})
     else:
         total = len(lines) + dropped.total()
-        read = quantity(len(files) - len(unread), "review")
+        read = quantity(len(reviews) - len(unread), "review")
         print(one_line(f"{len(lines):,} of {quantity(total, 'citation')} of {read} are in {args.out}"))
         for reason, number in (*dropped.most_common(), *skipped.most_common()):
             print(
@@ -271,7 +268,38 @@ def _harvest(args: argparse.Namespace) -> int:
             )
         for problem in unread[:10]:
             note(problem)
-    return 1 if unread and len(unread) == len(files) else 0
+    return 1 if unread and len(unread) == len(reviews) else 0
+
+
+def _reviews(said: str) -> list[str]:
+    """What a folder holds; anything else is itself."""
+    folder = Path(said)
+    return (
+        sorted(map(str, filter(lambda one: one.suffix in _JATS, folder.iterdir())))
+        if folder.is_dir()
+        else [said]
+    )
+
+
+def _review_file(said: str) -> tuple[bytes, str]:
+    """The JATS of a review and its name, by a path, or by an id from Europe PMC."""
+    from evidencebench_core.data.files import file_content
+    from evidencebench_core.errors import PaperError
+    from evidencebench_core.papers import DEFAULT_LIMITS
+    from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
+
+    path = Path(said)
+    if not path.is_file():
+        try:
+            reference_of(said)
+        except PaperError:
+            pass  # a file that is not there: say so
+        else:
+            fetched = fetched_paper(said)
+            return fetched.content, fetched.name
+    return file_content(
+        path, DEFAULT_LIMITS.max_bytes, "Name a JATS file, a PMC id, a PubMed id or a DOI."
+    ), path.name
 
 
 def _align(args: argparse.Namespace) -> int:

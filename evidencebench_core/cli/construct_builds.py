@@ -220,8 +220,11 @@ def _carried_on(
 ) -> list[Path]:
     """Execute what is due, stage by stage; the files that the batch engine wrote."""
     from evidencebench_core.construction.pipeline import WAVE
+    from evidencebench_core.runs.engines.batch import BatchEngine
 
     files: list[Path] = []
+    if isinstance(engine, BatchEngine):
+        engine.several = True
 
     def plans() -> Iterator[ChatPlan]:
         for stage, plan in made.plans(
@@ -241,6 +244,8 @@ def _carried_on(
             files.extend(getattr(engine, "written", ()))
 
     executed(plans(), engine, args, "question")
+    for error in getattr(engine, "foreign", {}).values():
+        raise error
     return files
 
 

@@ -1,6 +1,7 @@
 """``construct run --from evidence-inference``, and the mark wherever a recall on it is shown."""
 
 import json
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from evidencebench_core.data.model import SUFFICIENT_NOTE
 from tests.construction.trials_folder import trials_folder
 from tests.llm.server import answering, reply, scripted
+from tests.serving import Answer, serving
 
 
 def test_evidence_inference_as_a_dataset(command, tmp_path: Path) -> None:
@@ -116,6 +118,25 @@ def test_reviews_are_harvested(command, tmp_path: Path) -> None:
     printed = command("construct", "harvest", folder / "one.xml", "--out", out)
     assert "1 of 3 citations of 1 review are in" in printed.out
     assert command("construct", "harvest", folder / "two.nxml", "--out", out).code == 1
+
+
+def test_a_review_is_fetched_by_its_id(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = '<p>Tea helps <xref ref-type="bibr" rid="a">1</xref>.</p>'
+    refs = '<ref id="a"><pub-id pub-id-type="pmid">77</pub-id></ref>'
+    review = f"<article><body>{text}</body><back><ref-list>{refs}</ref-list></back></article>".encode()
+    found = json.dumps({"resultList": {"result": [{"pmcid": "PMC34"}]}}).encode()
+
+    def answer(request: BaseHTTPRequestHandler) -> Answer:
+        return 200, {}, found if "/search" in request.path else review
+
+    out = tmp_path / "citations.jsonl"
+    with serving(answer) as address:
+        monkeypatch.setenv("EVIDENCEBENCH_EUROPE_PMC", address)
+        document = command.json("construct", "harvest", "PMC34", "doi:10.1000/abc", "--out", out)
+    assert document["kept"] == 2
+    assert json.loads(out.read_text().splitlines()[0])["paper"] == "77"
+    assert "cannot be reached" in command("construct", "harvest", "PMC34", "--out", out).err
+    assert "nothing.xml" in command("construct", "harvest", tmp_path / "nothing.xml", "--out", out).err
 
 
 def test_cost_and_gap(command, tmp_path: Path) -> None:

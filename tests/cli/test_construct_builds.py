@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from collections.abc import Iterator
@@ -108,6 +109,35 @@ def test_files_of_a_batch_come_to_the_same(command, lines: Path, url: str, tmp_p
             results[-1].write_text("\n".join(json.dumps(result(one)) for one in reversed(requests)))
     assert not results
     assert document["stages"][-1]["kept"] == 2
+
+
+def test_results_that_are_cut_off_packed_or_given_twice(
+    command, lines: Path, url: str, tmp_path: Path
+) -> None:
+    """Rule 95: what is missing is written again, and nothing counts twice."""
+    words = ("construct", "run", lines, "--name", "lab", "--model", "m")
+    results: list[Path] = []
+    n_asked = 0
+    for _ in range(40):
+        read = ("--batch-in", *results) if results else ()
+        document = command.json(*words, "--batch-out", tmp_path / "out", *read)
+        results = []
+        for path in map(Path, document["files"]):
+            rows = [json.dumps(result(json.loads(line))) for line in path.read_text().splitlines()]
+            n_asked += len(rows)
+            text = "\n".join(rows) if len(rows) == 1 else "\n".join(rows)[: -len(rows[-1]) // 2]
+            for number in range(2):
+                results.append(tmp_path / f"{number}-{path.name}.gz")
+                results[-1].write_bytes(gzip.compress(text.encode()))
+        if not results:
+            break
+    assert document["stages"][-1]["kept"] == 2
+    assert n_asked > 8 + 30  # a stage asks once more for what was missing
+    cut = tmp_path / "cut.jsonl.gz"
+    cut.write_bytes(gzip.compress(b'{"custom_id": "a", "response": {}}\n' * 10)[:-12])
+    read = command(*words, "--fresh", "--batch-out", tmp_path / "o", "--batch-in", cut)
+    assert read.code == 1
+    assert "belongs to another run" in read.err
 
 
 def result(request: dict[str, Any]) -> dict[str, Any]:

@@ -56,15 +56,22 @@ class BatchEngine:
         Seconds between looks at the batches under way.
     note : str
         How the batches are, in a line for people.
+    several : bool
+        Whether plans are executed one after the other, and a file may be of any: those of none are then ``foreign``.
     written : list of Path
         The files of requests that were put into ``out``.
+    foreign : mapping of Path to SettingError
+        Files without a result for any plan so far.
     """
 
     out: Path | None = None
     into: tuple[Path, ...] = ()
     poll: float = 15.0
+    several: bool = False
     note: str = field(default="", init=False)
     written: list[Path] = field(default_factory=list, init=False)
+    foreign: dict[Path, SettingError] = field(default_factory=dict, init=False)
+    _met: set[Path] = field(default_factory=set, init=False)  # files of some plan
 
     def check(self, plan: AnyPlan) -> None:
         if isinstance(plan, Plan) and plan.spec.retriever != "llm":
@@ -105,7 +112,7 @@ class BatchEngine:
                 if stopped():
                     return
                 for path in self.into:
-                    work.check_source(str(path))
+                    self._check_source(work, path)
                 n_asked = work.requests.finish()
                 if endpoint:
                     endpoint.settle()
@@ -115,6 +122,17 @@ class BatchEngine:
                         raise work.ended
                     return
                 questions = _again(plan, unanswered)
+
+    def _check_source(self, work: _Work, path: Path) -> None:
+        try:
+            work.check_source(str(path))
+        except SettingError as error:
+            if not self.several:
+                raise
+            self.foreign.update({} if path in self._met else {path: error})
+        else:
+            self._met.add(path)
+            self.foreign.pop(path, None)
 
     def _file_writer(self, run_id: str) -> Callable[[Path, int], None]:
         n_left = 0

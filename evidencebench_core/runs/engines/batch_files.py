@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import shutil
 import sqlite3
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple
 
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.request import from_json
@@ -39,19 +42,23 @@ class Lines:
         self._db.close()
 
     def read(self, path: Path, source: str) -> None:
-        """Add the results of a file; a `SettingError` if it cannot be read, or holds other lines than results."""
+        """Add the results of a file, plain or gzip; those after the place where it was cut off stay unanswered.
+
+        `SettingError` if it cannot be read, or holds other lines than results.
+        """
         try:
             with path.open("rb") as file:
                 rows = (
                     (_result_key(line, f"{source}, line {number}"), line, source)
-                    for number, line in enumerate(file, start=1)
-                    if line.strip()
+                    for number, line in enumerate(_lines(file), start=1)
+                    if line.strip() and not _is_cut_off(line)
                 )
                 self._db.execute("BEGIN")
                 self._db.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?, 0)", rows)
                 self._db.execute("COMMIT")
-        except OSError as error:
-            raise SettingError(source, f"cannot be read ({error.strerror})", "Check its name.") from error
+        except (OSError, zlib.error) as error:
+            problem = f"cannot be read ({getattr(error, 'strerror', None) or error})"
+            raise SettingError(source, problem, "Check its name, or have it written again.") from error
 
     def take(self, key: str) -> dict[str, Any] | None:
         """The result of a request, once."""
@@ -73,6 +80,24 @@ class Lines:
 
     def set_asked(self, key: str, asked: Asked) -> None:
         self._db.execute("INSERT OR REPLACE INTO asked VALUES (?, ?, ?, ?)", (key, *asked))
+
+
+def _lines(file: IO[bytes]) -> Iterator[bytes]:
+    packed = file.read(2) == b"\x1f\x8b"
+    file.seek(0)
+    with suppress(EOFError):  # a gzip file that was cut off
+        yield from gzip.GzipFile(fileobj=file) if packed else file
+
+
+def _is_cut_off(line: bytes) -> bool:
+    """Whether it is half a line: the last one, of a file that was cut off."""
+    if line.endswith(b"\n") or not line.lstrip().startswith(b"{"):
+        return False
+    try:
+        from_json(line)
+    except ValueError:
+        return True
+    return False
 
 
 def _result_key(line: bytes, place: str) -> str:

@@ -13,14 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from evidencebench_core.construction import stages
 from evidencebench_core.construction.align import alignment_spec, aspect_key, look_unit, window_look
 from evidencebench_core.construction.cost import StageCost, stage_costs
 from evidencebench_core.construction.from_trials import pool_sha256
-from evidencebench_core.construction.funnel import DropReason
+from evidencebench_core.construction.reading import paper_of, pool_of
 from evidencebench_core.construction.state import (
     STAGES,
     AspectDraft,
@@ -34,7 +33,6 @@ from evidencebench_core.construction.state import (
 )
 from evidencebench_core.construction.store import (
     ConstructionInfo,
-    PaperRecord,
     add_paper,
     build_ids,
     build_inputs,
@@ -47,12 +45,11 @@ from evidencebench_core.construction.store import (
     unknown_positions,
 )
 from evidencebench_core.construction.windows import Window
-from evidencebench_core.data.files import file_content
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import EvidenceBenchError, PaperError, SettingError
+from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.conversation import Conversation
 from evidencebench_core.llm.prompts import prompt_version
-from evidencebench_core.papers import DEFAULT_LIMITS, Paper, read_paper
+from evidencebench_core.papers import Paper
 from evidencebench_core.runs import ChatPlan, ChatRuns, ChatRunSpec, Result, chat_plan, request_settings
 
 if TYPE_CHECKING:
@@ -69,7 +66,6 @@ _RUN_NAMES: Final[tuple[_RunName, ...]] = (*STAGES[: STAGES.index("coverage")], 
 _Windows = dict[int, dict[Window, StageResult]]
 _READERS: Final = 4  # papers read at once
 _MOST_DERIVED: Final = 1_000  # builds that `funnel` looks at again itself
-_OWN: Final = "own:"
 _LAST: Final = "\U0010ffff"
 
 
@@ -133,7 +129,7 @@ class Construction:
 
     def _state(self, build: BuildInput, edits: Edits) -> BuildState:
         record = paper_record(self.store, self.info, build.paper)
-        pool, no_pool = _pool_of(build, record)
+        pool, no_pool = pool_of(build, record)
         state = BuildState(build, self.settings, edits, pool, no_pool)
         while (at := state.position).status == "due" and at.stage in ASKED_ONCE:
             unit = stage_unit(state, at.stage)
@@ -472,55 +468,6 @@ class _Wave:
                     add_paper(self.of.store, self.of.info, source, read, licence, sha256)
                 report(done, len(builds))
         self._refresh(due)
-
-
-def paper_of(store: Store, source: str) -> tuple[Paper | tuple[DropReason, str], str] | str:
-    """A paper by `BuildInput.paper`, with its licence; or why it cannot be had, a text where that may pass."""
-    from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
-    from evidencebench_core.papers.own import OwnPapers
-
-    try:
-        if source.startswith(_OWN) and source.removeprefix(_OWN).isdecimal():
-            return OwnPapers(store).paper(int(source.removeprefix(_OWN))), ""
-        path = Path(source)
-        if "\0" not in source and path.is_file():
-            content, name = (
-                file_content(path, DEFAULT_LIMITS.max_bytes, "Name the file of a paper."),
-                path.name,
-            )
-        else:
-            try:
-                reference_of(source)
-            except PaperError as error:
-                problem = f"{error.place} is no file, PMC id, PubMed id or DOI. {error.remedy}"
-                return ("unresolvable", problem), ""
-            fetched = fetched_paper(source)
-            content, name = fetched.content, fetched.name
-        return read_paper(content, name), _licence(content, name)
-    except EvidenceBenchError as error:
-        # An address is that of the service: it cannot be reached, or is busy.
-        return str(error) if error.place.startswith("http") else (("no_full_text", str(error)), "")
-
-
-def _licence(content: bytes, name: str) -> str:
-    from evidencebench_core.papers.licence import article_licence
-
-    try:
-        return article_licence(content, name)
-    except PaperError:  # no JATS
-        return ""
-
-
-def _pool_of(build: BuildInput, record: PaperRecord | None) -> tuple[Any, tuple[DropReason, str] | None]:
-    if record is None:
-        return None, None
-    if record.pool is None:
-        return None, (record.reason or "no_full_text", record.problem)
-    pool = replace(record.pool, licence=build.licence or record.pool.licence)
-    if build.review_id and not pool.licence:
-        problem = "The paper names no Creative Commons licence and is not in the public domain."
-        return None, ("licence", problem)
-    return pool, None
 
 
 def _stage_of(name: _RunName) -> Stage:

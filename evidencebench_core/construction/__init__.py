@@ -18,7 +18,7 @@ from evidencebench_core.construction.measure import (
     doctors_agreement,
     read_judgements,
 )
-from evidencebench_core.construction.provenance import provenance_line
+from evidencebench_core.construction.provenance import family_note, gold_models, provenance_line
 from evidencebench_core.construction.spans import QuoteFinder, sentences_in
 from evidencebench_core.construction.state import (
     PROFILES,
@@ -84,6 +84,8 @@ __all__ = [
     "doctors_agreement",
     "echo_check",
     "echo_lines",
+    "family_note",
+    "gold_models",
     "harvest",
     "look_of",
     "looks_due",

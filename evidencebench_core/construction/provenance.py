@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
+from evidencebench_core.data.model import Instance
 from evidencebench_core.words import clipped_text, one_line
 
 
@@ -27,6 +29,43 @@ def provenance_line(construction: Mapping[str, Any]) -> str:
     parts.append(_text("work ", _of(construction, "decisions", "mode")))
     said = "; ".join(filter(None, parts))
     return f"Made {said}." if said else ""
+
+
+_GOLD_STAGES: Final = frozenset({"aspects", "results", "alignment"})
+_OF_OPENAI: Final = re.compile(r"(chatgpt|gpt|o\d|text-davinci|davinci)\b|(chatgpt|gpt)")
+
+
+def gold_models(instance: Instance) -> tuple[str, ...]:
+    """The models that decomposed and aligned the gold, as far as its file says; EvidenceBench's own is of GPT-4."""
+    stages = instance.construction.get("stages")
+    if not isinstance(stages, list):
+        return ("GPT-4",) if instance.id.startswith("evidencebench_") and not instance.construction else ()
+    of_gold = (one for one in stages if _of(one, "stage") in _GOLD_STAGES)
+    return tuple(
+        dict.fromkeys(name for one in of_gold if isinstance(name := _of(one, "model"), str) and name)
+    )
+
+
+def model_family(model: str) -> str:
+    """The makers' name for their models, as far as a model's name tells: ``gpt`` of ``openai/gpt-4o-mini``."""
+    name = model.rsplit("/", 1)[-1].casefold()
+    if _OF_OPENAI.match(name):
+        return "gpt"
+    letters = re.match(r"[a-z]+", name)
+    return letters[0] if letters else name
+
+
+def family_note(makers: Iterable[str], models: Iterable[str]) -> str:
+    """A warning where a model is of a family that made the gold (rule 48); ``""`` where none is."""
+    families = {model_family(one): one for one in makers}
+    kin = dict.fromkeys(one for one in models if model_family(one) in families)
+    if not kin:
+        return ""
+    by = ", ".join(dict.fromkeys(families[model_family(one)] for one in kin))
+    return (
+        f"The gold was made with {one_line(by)}, and {one_line(', '.join(kin))} is of the same family:"
+        " gold and run may share their mistakes, which makes the run look better than it is."
+    )
 
 
 def _of(value: object, *path: str) -> object:

@@ -207,13 +207,13 @@ def _print_agreement(measures: Mapping[str, Mapping[str, Any]]) -> None:
     rows = [
         (
             name,
-            "–" if one["value"] is None else f"{one['value']:.3f}",
+            percent(one["value"]),
             interval(one["plain"]),
             interval(one["hierarchical"]),
         )
         for name, one in measures.items()
     ]
-    print_table(("measure", "value", "95% by judgement", "95% by paper"), rows, right=("value",))
+    print_table(("measure", "percent", "95% by judgement", "95% by paper"), rows, right=("percent",))
 
 
 # -- sheets ---------------------------------------------------------------------------------------
@@ -316,7 +316,8 @@ def _print_figures(of: SheetFigures, margin: float) -> None:
             f" ({interval(of.recall['ci95'])}), estimated from {of.recall['n']:,} others."
         )
     for one in of.raters:
-        print(one_line(f"\n{one['what']}: {one['a']} and {one['b']}, {quantity(one['n'], 'answer')}"))
+        print()
+        print(one_line(f"{one['what']}: {one['a']} and {one['b']}, {quantity(one['n'], 'answer')}"))
         _print_agreement(one["measures"])
     if of.gaps:
         print("\nGap: the two people's agreement less that of each with the model")

@@ -240,5 +240,5 @@ def _by_length(looks: Sequence[tuple[int, AspectLooks]]) -> dict[str, Any]:
     for low, high in pairwise(sorted({int(edges[0]) - 1, *map(int, edges[1:])})):
         some = [one for n, one in looks if low < n <= high]
         if some and len(some) < len(looks):
-            found[f"{low + 1} to {high} words"] = repeat_figures(some)
+            found[f"{low + 1} to {high} words" if low + 1 < high else f"{high} words"] = repeat_figures(some)
     return {name: figures for name, figures in found.items() if figures}

@@ -161,7 +161,8 @@ class SheetFigures:
         same rater gave again; the first counts.
     questions : mapping of str to mapping
         By ``kind: question``: ``n`` answers of yes and no, ``n_yes``, their ``share`` with ``ci95`` (papers drawn) and
-        ``exact`` (Clopper-Pearson, where there is one answer a paper), ``words`` that are neither.
+        ``exact`` (Clopper-Pearson over papers, where there is one answer a paper, or all are the same), and ``words``
+        that are neither.
     stances : mapping of str to float
         Shares of `STANCES`.
     raters : sequence of mapping
@@ -323,13 +324,17 @@ class _Reading:
         rows = [(self.papers[at[0]], one) for at, by in self.answers[name].items() for one in by.values()]
         n, n_yes = len(rows), sum(one for _, one in rows)
         found = shares([(paper, ((one, 1),)) for paper, one in rows], self.n_resamples)
-        is_one_each = len({paper for paper, _ in rows}) == n
+        n_papers = len({paper for paper, _ in rows})
+        is_one_each, is_unanimous = n_papers == n, n_yes in (0, n)
+        exact = (
+            exact_interval(n_yes * n_papers // n, n_papers) if n and (is_one_each or is_unanimous) else None
+        )
         return {
             "n": n,
             "n_yes": n_yes,
             "share": n_yes / n if n else None,
             "ci95": found[0].ci95 if found else None,
-            "exact": exact_interval(n_yes, n) if is_one_each else None,
+            "exact": exact,
             "words": self.words.get(name, []),
         }
 

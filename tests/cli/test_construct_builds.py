@@ -60,6 +60,11 @@ def test_a_file_becomes_builds(command, lines: Path, url: str) -> None:
     assert "Nothing is left to ask" in command("construct", "run", "--name", "lab").err
     assert command.json("construct", "status", "lab")["stages"] == again["stages"]
     assert "lab" in command.failure("construct", "status", "lob")
+    found = command.json("construct", "quality", "lab")
+    assert (found["gold"]["n_instances"], found["models"]["looks"]["m"]["all"]["kappa"]) == (2, 1)
+    sheet = lines.parent / "sheet.csv"
+    assert command.json("construct", "quality", "lab", "--sheet", "marks", "--out", sheet)["builds"] == 2
+    assert command.json("construct", "quality", "lab", "--read", sheet)["n_changed"] == 0
     dropped = command("construct", "run", "--name", "lab", "--least-aspects", "4").out
     assert "too few aspects 2" in dropped
     wrong = command("construct", "run", lines, "--name", "lab", "--coverage", "1.5")

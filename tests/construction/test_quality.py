@@ -138,7 +138,7 @@ def test_two_models_and_two_looks() -> None:
     # both 5 (3, 20; 3, 7, 20), first only 1, second only 1: F1 = 10/12
     assert found.agreement["binary F1"]["value"] == pytest.approx(10 / 12)
     assert found.looks["m"]["all"]["kappa"] == 1
-    assert sorted(found.looks["m"]) == ["4 to 4 words", "5 to 8 words", "all"]
+    assert sorted(found.looks["m"]) == ["4 words", "5 to 8 words", "all"]
     marks = build_marks(states[0])
     assert marks is not None
     assert (marks.covers, marks.n_decomposed) == (states[0].covers(), 2)
@@ -230,6 +230,10 @@ def test_other_sheets() -> None:
         0.5,
         None,
     )
+    assert found.questions["aspects: faithful"]["exact"] is None
+    assert sheet_figures(states, rows[2:3], n_resamples=9).questions["aspects: alone"][
+        "exact"
+    ] == exact_interval(1, 1)
     assert found.stances == {"supports": 0.5, "refutes": 0, "neither": 0.5}
     (labels,) = (one for one in found.raters if one["what"] == "results: result")
     assert labels["measures"]["Cohen's kappa"]["value"] == 1

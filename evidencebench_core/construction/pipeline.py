@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from evidencebench_core.construction import stages
 from evidencebench_core.construction.align import alignment_spec, aspect_key, look_unit, window_look
 from evidencebench_core.construction.cost import StageCost, stage_costs
+from evidencebench_core.construction.decisions import edits_of
 from evidencebench_core.construction.from_trials import pool_sha256
 from evidencebench_core.construction.reading import paper_of, pool_of
 from evidencebench_core.construction.state import (
@@ -123,7 +124,7 @@ class Construction:
     def states(self, ids: Iterable[str] | None = None) -> Iterator[BuildState]:
         """The same of these builds or of all, one after the other."""
         wanted = self.ids() if ids is None else tuple(ids)
-        edits = _edits(self.store, self.name, wanted)
+        edits = edits_of(self.store, self.info, wanted)
         for build in build_inputs(self.store, self.info, wanted):
             yield self._state(build, edits.get(build.id, Edits()))
 
@@ -321,10 +322,6 @@ def _look_keys(state: BuildState) -> dict[int, str]:
     """By aspect number what its looks are kept under."""
     pool, context = state.pool.sha256 if state.pool else "", state.context
     return {one.number: f"{state.id}\t{aspect_key(one.text, context, pool)}" for one in state.aspects}
-
-
-def _edits(store: Store, name: str, ids: Sequence[str]) -> Mapping[str, Edits]:
-    return {}
 
 
 # -- a wave ---------------------------------------------------------------------------------------

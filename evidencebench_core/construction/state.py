@@ -122,14 +122,15 @@ class Edits:
     """What people's decisions change of a build; made by `decisions`.
 
     ``aspects`` are added, or stand for one that is ``gone`` (rejected, edited or split), under numbers of their own.
+    An aspect is named by number and text, so that nothing is said of another text that has the number later.
     ``overruled`` are reasons of a drop that a person set aside; ``dropped``: a person dropped the build.
     """
 
     summary: str = ""
     hypothesis: str = ""
     aspects: tuple[AspectDraft, ...] = ()
-    gone: frozenset[int] = frozenset()
-    results: Mapping[int, bool] = field(default_factory=dict)
+    gone: frozenset[tuple[int, str]] = frozenset()
+    results: Mapping[tuple[int, str], bool] = field(default_factory=dict)
     overruled: frozenset[DropReason] = frozenset()
     dropped: bool = False
 
@@ -242,14 +243,11 @@ class BuildState:
     @property
     def aspects(self) -> tuple[AspectDraft, ...]:
         """The aspects that stand, by number."""
-        standing = [
-            *(one for one in self.drafted if one.number not in self.edits.gone),
-            *(one for one in self.edits.aspects if one.number not in self.edits.gone),
-        ]
         said = self.edits.results
         return tuple(
-            replace(one, is_result=said.get(one.number, one.is_result))
-            for one in sorted(standing, key=lambda one: one.number)
+            replace(one, is_result=said.get((one.number, one.text), one.is_result))
+            for one in sorted((*self.drafted, *self.edits.aspects), key=lambda one: one.number)
+            if (one.number, one.text) not in self.edits.gone
         )
 
     def _said(self, stage: Stage, name: str, default: Any) -> Any:

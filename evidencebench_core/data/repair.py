@@ -29,7 +29,7 @@ _TABLES: Final = (  # parents first
     "annotations", "annotation_heads", "trained_models", "imported_scores", "llm_answers", "chat_runs",
     "chat_results", "llm_batches", "item_sets", "item_drafts", "item_wordings", "answer_sets",
     "answer_marks", "constructions", "construction_settings", "construction_builds", "construction_pools",
-    "construction_papers",
+    "construction_papers", "construction_decisions",
 )  # fmt: skip
 _NAMED: Final = 5  # instances of a line
 

@@ -593,6 +593,20 @@ _CONSTRUCTIONS: Final = (
         checksum INTEGER
     )""",
     "CREATE INDEX construction_papers_by_paper ON construction_papers (construction_id, paper)",
+    """CREATE TABLE construction_decisions (
+        id INTEGER PRIMARY KEY,
+        construction_id INTEGER NOT NULL REFERENCES constructions (id) ON DELETE CASCADE,
+        build TEXT NOT NULL,
+        item TEXT NOT NULL,                   -- 'hypothesis', 'aspect:2', 'mark:2:17' ...
+        verdict TEXT NOT NULL,
+        words TEXT NOT NULL,                  -- of an edit or an addition
+        by TEXT NOT NULL,
+        mode TEXT NOT NULL,
+        about TEXT NOT NULL,                  -- what stood there
+        decided_at TEXT NOT NULL,
+        checksum INTEGER
+    )""",
+    "CREATE INDEX construction_decisions_by_build ON construction_decisions (construction_id, build)",
     """CREATE TABLE construction_positions (
         construction_id INTEGER NOT NULL REFERENCES constructions (id) ON DELETE CASCADE,
         build TEXT NOT NULL,

@@ -1,0 +1,348 @@
+"""What people decide of a build: append-only, an author's newest counts, two who differ are named (rules 36, 37).
+
+A decision says what it was about. Where something else stands there now, it is stale: kept and shown, not applied.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Final, Literal, get_args
+
+from evidencebench_core.construction.state import AspectDraft, BuildState, Edits, Reviewed
+from evidencebench_core.construction.store import ConstructionInfo, construction_info, forget_positions
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.papers.blocks import clean_text
+from evidencebench_core.words import one_line
+
+Verdict = Literal["accept", "reject", "edit", "add", "unsure"]
+Mode = Literal["blind", "assisted"]
+_ITEM: Final = re.compile(
+    r"hypothesis|summary|build|(?P<kind>aspect|result|uncovered):(?P<n>\d{1,4})|mark:(?P<of>\d{1,4}):(?P<s>\d{1,6})"
+)
+_LONGEST: Final = 10_000  # characters of an edit
+_IDS_AT_ONCE: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A verdict on an item of a build.
+
+    Attributes
+    ----------
+    item : str
+        ``hypothesis``, ``summary``, ``aspect:N``, ``result:N``, ``mark:N:SENTENCE``; ``uncovered:N``: that no sentence
+        covers the aspect; ``build``: rejected, it is dropped; accepted, a drop for the reason in ``words`` is no drop.
+    verdict : str
+    by : str
+        A person; ``rule:NAME`` and ``model:NAME`` are no persons and finish nothing.
+    mode : str
+        ``"blind"`` if the person marked before seeing what a model proposed.
+    words : str
+        The new text of an edit or an addition; of a result ``"yes"`` or ``"no"``.
+    about : str
+        What stood there; see `Proposal.about`.
+    """
+
+    build: str
+    item: str
+    verdict: Verdict
+    by: str
+    mode: Mode = "assisted"
+    words: str = ""
+    about: str = ""
+    at: str = ""  # ISO 8601, UTC; given when it is kept
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Something to decide, as it stands now."""
+
+    item: str
+    text: str
+    about: str
+    source: str = "model"  # or "user": a person wrote it, and nothing is left to decide
+
+
+def add_decisions(store: Store, name: str, decisions: Sequence[Decision]) -> int:
+    """Keep decisions about builds of a construction; their number.
+
+    Raises
+    ------
+    SettingError
+        If an item, a verdict or an author is none; nothing is kept then.
+    """
+    for one in decisions:
+        _check(one)
+    info, now = construction_info(store, name), datetime.now(UTC).isoformat(timespec="milliseconds")
+    add = """INSERT INTO construction_decisions (construction_id, build, item, verdict, words, by, mode, about,
+        decided_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+    rows = [
+        (info.id, one.build, one.item, one.verdict, one.words, one.by, one.mode, one.about, now)
+        for one in decisions
+    ]
+    with store.write() as db:
+        db.executemany(add, rows)
+        forget_positions(db, info.id, {one.build for one in decisions})
+    return len(rows)
+
+
+def decisions_of(
+    store: Store, info: ConstructionInfo, ids: Sequence[str] | None = None
+) -> dict[str, tuple[Decision, ...]]:
+    """All decisions of these builds, or of all, by build, in the order in which they were made."""
+    found: dict[str, list[Decision]] = defaultdict(list)
+    sql = """SELECT build, item, verdict, by, mode, words, about, decided_at FROM intact_construction_decisions
+        WHERE construction_id = ? {} ORDER BY id"""
+    parts: Iterable[Sequence[str]] = (
+        ((),) if ids is None else (ids[i : i + _IDS_AT_ONCE] for i in range(0, len(ids), _IDS_AT_ONCE))
+    )
+    with store.read() as db:
+        for some in parts:
+            which = "" if ids is None else f"AND build IN ({', '.join('?' * len(some))})"
+            for row in db.execute(sql.format(which), (info.id, *some)):
+                found[row[0]].append(Decision(*row))
+    return {build: tuple(of) for build, of in found.items()}
+
+
+def edits_of(store: Store, info: ConstructionInfo, ids: Sequence[str]) -> dict[str, Edits]:
+    """What people's decisions change of these builds; a build without any is not there."""
+    return {build: _edits(of) for build, of in decisions_of(store, info, ids).items()}
+
+
+def proposals(state: BuildState) -> tuple[Proposal, ...]:
+    """What there is to decide of a build, in the order in which it is read."""
+    own = "user" if state.input.hypothesis or state.edits.hypothesis else "model"
+    found = [Proposal("hypothesis", state.hypothesis, state.hypothesis, own)] if state.hypothesis else []
+    covers, sentences = state.covers(), state.pool.sentences if state.pool else ()
+    written = {one.number for one in state.edits.aspects}
+    for one in state.aspects:
+        by_person = one.number in written or one.source == "user"
+        found.append(Proposal(f"aspect:{one.number}", one.text, one.text, "user" if by_person else "model"))
+        if one.is_result is not None:
+            is_result = "yes" if one.is_result else "no"
+            found.append(Proposal(f"result:{one.number}", is_result, one.text, "user"))
+        found += [
+            Proposal(f"mark:{one.number}:{index}", sentences[index], mark_about(one.text, sentences[index]))
+            for index in sorted(covers.get(one.number, ()))
+        ]
+    return tuple(found)
+
+
+def mark_about(aspect: str, sentence: str) -> str:
+    """`Decision.about` of a mark."""
+    return f"{aspect}\n{sentence}"
+
+
+@dataclass(frozen=True)
+class Review:
+    """A build with what people decided of it."""
+
+    state: BuildState
+    decisions: tuple[Decision, ...]
+
+    @cached_property
+    def proposals(self) -> tuple[Proposal, ...]:
+        return proposals(self.state)
+
+    @cached_property
+    def _about(self) -> Mapping[str, str]:
+        """What stands at every item now, proposed or not."""
+        about = {one.item: one.about for one in self.proposals}
+        sentences = self.state.pool.sentences if self.state.pool else ()
+        for one in self.state.aspects:
+            about[f"uncovered:{one.number}"] = one.text
+            for decision in self.decisions:
+                match = _ITEM.fullmatch(decision.item)
+                if match and match["of"] == str(one.number) and int(match["s"]) < len(sentences):
+                    about[decision.item] = mark_about(one.text, sentences[int(match["s"])])
+        return about
+
+    @cached_property
+    def _newest_of_all(self) -> tuple[Decision, ...]:
+        """By item and person the newest decision."""
+        return tuple({(one.item, one.by): one for one in self.decisions if is_person(one.by)}.values())
+
+    @cached_property
+    def newest(self) -> Mapping[str, Mapping[str, Decision]]:
+        """By item and person the newest decision, where it is about what stands there."""
+        found: dict[str, dict[str, Decision]] = defaultdict(dict)
+        for one in self._newest_of_all:
+            if self._holds(one):
+                found[one.item][one.by] = one
+        return found
+
+    @property
+    def stale(self) -> tuple[Decision, ...]:
+        """The newest decisions that are about something else than what stands there now."""
+        return tuple(one for one in self._newest_of_all if not self._holds(one))
+
+    def _holds(self, one: Decision) -> bool:
+        there = self._about.get(one.item)
+        is_text = one.verdict in ("edit", "add") and one.words and not one.item.startswith("result:")
+        return there is None or there == (one.words if is_text else one.about)
+
+    def verdict(self, item: str) -> Verdict | None:
+        """What holds of an item: two who differ keep it, unless one is unsure; ``None``: open."""
+        said = {one.verdict for one in self.newest.get(item, {}).values()}
+        for verdict in ("unsure", "edit", "add", "accept", "reject"):
+            if verdict in said:
+                return verdict
+        return None
+
+    @property
+    def disagreements(self) -> tuple[str, ...]:
+        """Items that some accept or add and others reject."""
+        return tuple(
+            item
+            for item, by in self.newest.items()
+            if "reject" in (said := {one.verdict for one in by.values()}) and said - {"reject", "unsure"}
+        )
+
+    @property
+    def open_items(self) -> tuple[str, ...]:
+        """What is left to decide before the build is finished (rule 37)."""
+        left = [one.item for one in self.proposals if one.source == "model" and self._is_open(one.item)]
+        marks = self.marks
+        return (*left, *(
+            f"uncovered:{one.number}" for one in self.state.aspects
+            if not marks.get(one.number) and self._is_open(f"uncovered:{one.number}")
+            and not any(item.startswith(f"mark:{one.number}:") for item in left)
+        ))  # fmt: skip
+
+    def _is_open(self, item: str) -> bool:
+        said = self.verdict(item)
+        return said in (None, "unsure") or (item == "hypothesis" and said == "reject")
+
+    @property
+    def marks(self) -> dict[int, frozenset[int]]:
+        """The sentences that people accepted or added, by aspect number."""
+        found: dict[int, set[int]] = defaultdict(set)
+        standing = {one.number for one in self.state.aspects}
+        for item in self.newest:
+            match = _ITEM.fullmatch(item)
+            if (
+                match
+                and match["of"]
+                and int(match["of"]) in standing
+                and self.verdict(item) in ("accept", "add")
+            ):
+                found[int(match["of"])].add(int(match["s"]))
+        return {number: frozenset(of) for number, of in found.items()}
+
+    @property
+    def reviewed(self) -> Reviewed:
+        """What is written with the instance."""
+        newest = [one for by in self.newest.values() for one in by.values()]
+        counts = Counter(one.verdict for one in newest)
+        counts["add"] -= sum(one.verdict == "edit" and one.item.startswith("aspect:") for one in newest)
+        people = list(dict.fromkeys(one.by for one in self.decisions if is_person(one.by)))
+        modes = sorted({one.mode for one in self.decisions if is_person(one.by)})
+        return Reviewed(
+            bool(people) and not self.open_items,
+            self.marks,
+            ", ".join(people),
+            " and ".join(modes),
+            *(counts[verdict] for verdict in ("accept", "edit", "reject", "add")),
+        )
+
+
+def reviews(store: Store, info: ConstructionInfo, states: Iterable[BuildState]) -> dict[str, Reviewed]:
+    """By build what is written of people's decisions; a build without any is not there."""
+    made = decisions_of(store, info)
+    return {state.id: Review(state, made[state.id]).reviewed for state in states if state.id in made}
+
+
+def accepted(review: Review, by: str, mode: Mode = "assisted") -> tuple[Decision, ...]:
+    """Decisions that accept all that is open, but for aspects that a model proposed from the paper (rule 40)."""
+    state = review.state
+    proposed = {f"aspect:{one.number}" for one in state.aspects if one.source == "model"}
+    about = {one.item: one.about for one in review.proposals}
+    uncovered = {f"uncovered:{one.number}": one.text for one in state.aspects}
+    left = [
+        one.item
+        for one in review.proposals
+        if one.source == "model" and review.verdict(one.item) is None and one.item not in proposed
+    ]
+    marked = {int(item.split(":")[1]) for item in about if item.startswith("mark:")} | set(review.marks)
+    left += [
+        item for item in uncovered if int(item.split(":")[1]) not in marked and review.verdict(item) is None
+    ]
+    return tuple(
+        Decision(state.id, item, "accept", by, mode, about=(about | uncovered)[item]) for item in left
+    )
+
+
+def next_number(state: BuildState) -> int:
+    """The number of an aspect that is added: none that was used before (rule 22)."""
+    used = [one.number for one in (*state.drafted, *state.edits.aspects)]
+    return max([*used, *(number for number, _ in state.edits.gone)], default=-1) + 1
+
+
+def is_person(by: str) -> bool:
+    """Whether an author is a person."""
+    return not by.startswith(("model:", "rule:"))
+
+
+def _edits(decisions: Iterable[Decision]) -> Edits:
+    newest: dict[tuple[str, str, str], Decision] = {}
+    for one in decisions:
+        if is_person(one.by):
+            newest.pop(key := (one.item, one.about, one.by), None)
+            newest[key] = one
+    texts: dict[str, str] = {}
+    added: dict[int, AspectDraft] = {}
+    gone: dict[tuple[int, str], bool] = {}
+    results: dict[tuple[int, str], bool] = {}
+    overruled, drops = set(), []
+    for one in newest.values():
+        match = _ITEM.fullmatch(one.item)
+        number = int(match["n"]) if match and match["n"] else -1
+        if one.item in ("hypothesis", "summary") and one.verdict == "edit":
+            texts[one.item] = one.words
+        elif one.item == "build":
+            drops.append(one.verdict == "reject")
+            if one.verdict == "accept" and one.words:
+                overruled.add(one.words)
+        elif one.item.startswith("aspect:") and one.verdict == "add":
+            added[number] = AspectDraft(number, one.words, source="user")
+        elif one.item.startswith("aspect:"):
+            is_gone = one.verdict in ("reject", "edit")
+            gone[number, one.about] = gone.get((number, one.about), True) and is_gone
+        elif one.item.startswith("result:"):
+            results[number, one.about] = one.words == "yes"
+    return Edits(
+        texts.get("summary", ""),
+        texts.get("hypothesis", ""),
+        tuple(added.values()),
+        frozenset(aspect for aspect, is_gone in gone.items() if is_gone),
+        results,
+        frozenset(overruled),  # type: ignore[arg-type]
+        bool(drops) and all(drops),
+    )
+
+
+def _check(one: Decision) -> None:
+    items = "hypothesis, summary, build, aspect:N, result:N, uncovered:N, mark:N:SENTENCE"
+    if not _ITEM.fullmatch(one.item):
+        raise SettingError("item", f"is {shown(one.item)}", f"Name one of: {items}.")
+    if one.verdict not in get_args(Verdict) or one.mode not in get_args(Mode):
+        wrong = one.verdict if one.verdict not in get_args(Verdict) else one.mode
+        known = ", ".join((*get_args(Verdict), *get_args(Mode)))
+        raise SettingError("decision", f"is {shown(wrong)}", f"Choices are: {known}.")
+    if not one.by.strip() or one_line(one.by) != one.by or len(one.by) > 100:
+        raise SettingError(
+            "author", f"is {shown(one.by)}", "Say who decides, in one line of at most 100 characters."
+        )
+    writes = one.verdict in ("edit", "add") and one.item.split(":")[0] in ("hypothesis", "summary", "aspect")
+    if writes and not clean_text(one.words):
+        raise SettingError(one.item, "has no text", "Write it, or reject what is there.")
+    if len(one.words) > _LONGEST:
+        raise SettingError(one.item, f"has {len(one.words):,} characters", f"Write at most {_LONGEST:,}.")
+    if one.item.startswith("result:") and one.verdict != "unsure" and one.words not in ("yes", "no"):
+        raise SettingError(one.item, f"is {shown(one.words)}", "Say yes or no.")

@@ -29,6 +29,15 @@ from evidencebench_core.cli.construct_builds import (
     status,
 )
 from evidencebench_core.cli.construct_quality import add_quality_arguments, quality
+from evidencebench_core.cli.construct_review import (
+    accept,
+    add_decide_arguments,
+    add_list_arguments,
+    add_write_arguments,
+    list_builds,
+    reject,
+    write,
+)
 from evidencebench_core.cli.output import interval, note, p_value, percent, print_json, print_table
 from evidencebench_core.cli.progress import advance, progress_bar
 from evidencebench_core.cli.spending import add_server, server_llm
@@ -93,6 +102,14 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_quality_arguments(worth)
     add_delete_arguments(
         what.add_parser("delete", help="delete builds and what came of them", allow_abbrev=False)
+    )
+    add_list_arguments(
+        what.add_parser("list", help="list builds and what is left to decide", allow_abbrev=False)
+    )
+    add_decide_arguments(what.add_parser("accept", help="accept what a model proposed", allow_abbrev=False))
+    add_decide_arguments(what.add_parser("reject", help="drop builds, or parts of them", allow_abbrev=False))
+    add_write_arguments(
+        what.add_parser("write", help="write decided builds as a dataset file", allow_abbrev=False)
     )
     reviews = what.add_parser(
         "harvest", help="list the citations of reviews that instances can be made from", allow_abbrev=False
@@ -518,6 +535,10 @@ def _gap(args: argparse.Namespace) -> int:
 
 _ACTIONS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
     "run": _run,
+    "list": list_builds,
+    "accept": accept,
+    "reject": reject,
+    "write": write,
     "status": status,
     "delete": delete,
     "align": _align,

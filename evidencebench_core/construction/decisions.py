@@ -150,18 +150,22 @@ class Review:
     def proposals(self) -> tuple[Proposal, ...]:
         return proposals(self.state)
 
-    @cached_property
-    def _about(self) -> Mapping[str, str]:
-        """What stands at every item now, proposed or not."""
-        about = {one.item: one.about for one in self.proposals}
+    def about(self, item: str) -> str | None:
+        """`Decision.about` of an item as it stands now, proposed or not; ``None`` where there is none."""
+        match = _ITEM.fullmatch(item)
+        if match is None:
+            return None
+        if item in ("hypothesis", "summary", "build"):
+            return {"hypothesis": self.state.hypothesis, "summary": self.state.summary, "build": ""}[item]
+        text = self._texts.get(int(match["n"] or match["of"]))
+        if text is None or match["n"]:
+            return text
         sentences = self.state.pool.sentences if self.state.pool else ()
-        for one in self.state.aspects:
-            about[f"uncovered:{one.number}"] = one.text
-            for decision in self.decisions:
-                match = _ITEM.fullmatch(decision.item)
-                if match and match["of"] == str(one.number) and int(match["s"]) < len(sentences):
-                    about[decision.item] = mark_about(one.text, sentences[int(match["s"])])
-        return about
+        return mark_about(text, sentences[int(match["s"])]) if int(match["s"]) < len(sentences) else None
+
+    @cached_property
+    def _texts(self) -> Mapping[int, str]:
+        return {one.number: one.text for one in self.state.aspects}
 
     @cached_property
     def _newest_of_all(self) -> tuple[Decision, ...]:
@@ -183,7 +187,7 @@ class Review:
         return tuple(one for one in self._newest_of_all if not self._holds(one))
 
     def _holds(self, one: Decision) -> bool:
-        there = self._about.get(one.item)
+        there = self.about(one.item)
         is_text = one.verdict in ("edit", "add") and one.words and not one.item.startswith("result:")
         return there is None or there == (one.words if is_text else one.about)
 
@@ -282,6 +286,11 @@ def next_number(state: BuildState) -> int:
     """The number of an aspect that is added: none that was used before (rule 22)."""
     used = [one.number for one in (*state.drafted, *state.edits.aspects)]
     return max([*used, *(number for number, _ in state.edits.gone)], default=-1) + 1
+
+
+def is_item(text: str) -> bool:
+    """Whether a text names something of a build to decide; see `Decision.item`."""
+    return _ITEM.fullmatch(text) is not None
 
 
 def is_person(by: str) -> bool:

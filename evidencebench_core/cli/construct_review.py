@@ -1,0 +1,250 @@
+"""``construct list``, ``accept``, ``reject`` and ``write``: what people decide of builds, and what they come to."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evidencebench_core.cli.arguments import add_json, add_store, store_of
+from evidencebench_core.cli.output import note, print_json, print_table
+from evidencebench_core.errors import SettingError
+from evidencebench_core.words import clipped_text, one_line, quantity
+
+if TYPE_CHECKING:
+    from evidencebench_core.construction.decisions import Decision, Review
+    from evidencebench_core.construction.pipeline import Construction
+    from evidencebench_core.construction.state import Stage
+
+
+def add_list_arguments(listing: argparse.ArgumentParser) -> None:
+    listing.add_argument("name", metavar="N", help="the construction")
+    listing.add_argument(
+        "ids", metavar="ID", nargs="*", help="builds whose items are listed; else all builds are"
+    )
+    listing.add_argument("--left", action="store_true", help="only what is left to decide")
+    add_json(listing)
+    add_store(listing, default=argparse.SUPPRESS)
+
+
+def add_decide_arguments(decide: argparse.ArgumentParser) -> None:
+    """Of ``accept`` and ``reject``."""
+    decide.add_argument("name", metavar="N", help="the construction")
+    decide.add_argument(
+        "ids",
+        metavar="ID",
+        nargs="+",
+        help="builds, 'all', or items of builds: BUILD/mark:2:17, BUILD/aspect:2",
+    )
+    decide.add_argument("--by", metavar="WHO", required=True, help="who decides")
+    decide.add_argument(
+        "--blind",
+        action="store_true",
+        help="who decides marked the paper before seeing what a model proposed",
+    )
+    add_json(decide)
+    add_store(decide, default=argparse.SUPPRESS)
+
+
+def list_builds(args: argparse.Namespace) -> int:
+    """List builds or the items of some; as JSON a list of objects."""
+    _, reviews = _reviews(args, args.ids or None)
+    headers: tuple[str, ...] = ("build", "stage", "status", "left", "stale", "by", "hypothesis")
+    if args.ids:
+        headers = ("build", "item", "decided", "text")
+        rows = [row for review in reviews for row in _items(review, args.left)]
+    else:
+        rows = [row for review in reviews if (row := _row(review))["left"] or not args.left]
+    if args.json:
+        print_json(rows)
+        return 0
+    cells = [tuple(clipped_text(one_line(str(row[name])), 70) for name in headers) for row in rows]
+    print_table(headers, cells, right=("left", "stale"))
+    return 0
+
+
+def accept(args: argparse.Namespace) -> int:
+    """Accept all that is open of builds, or items by name; as JSON ``decided`` and ``left``, counts."""
+    from evidencebench_core.construction.decisions import accepted
+
+    return _decided(args, "accept", lambda review: accepted(review, args.by, _mode(args)))
+
+
+def reject(args: argparse.Namespace) -> int:
+    """Drop builds, or reject items of them by name; as JSON ``decided`` and ``left``, counts."""
+    from evidencebench_core.construction.decisions import Decision
+
+    return _decided(
+        args, "reject", lambda review: (Decision(review.state.id, "build", "reject", args.by, _mode(args)),)
+    )
+
+
+def _decided(args: argparse.Namespace, verdict: Any, of_build: Any) -> int:
+    from evidencebench_core.construction.decisions import Decision, add_decisions, is_item
+
+    named: dict[str, list[str]] = {}
+    for one in args.ids:
+        build, _, item = one.rpartition("/")
+        if build and is_item(item):
+            named.setdefault(build, []).append(item)
+        else:
+            named.setdefault(one, []).append("")
+    made, reviews = _reviews(args, None if "all" in named else tuple(named))
+    found: list[Decision] = []
+    for review in reviews:
+        items = named.get(review.state.id, named.get("all", [""]))
+        if "" in items:
+            found += of_build(review)
+        for item in filter(None, items):
+            about = review.about(item)
+            if about is None:
+                place = f"{review.state.id}/{item}"
+                raise SettingError(place, "is no item of the build", "See: construct list N ID.")
+            found.append(Decision(review.state.id, item, verdict, args.by, _mode(args), about=about))
+    add_decisions(made.store, made.name, found)
+    _, after = _reviews(args, None if "all" in named else tuple(named))
+    left = sum(len(review.open_items) for review in after)
+    if args.json:
+        print_json({"decided": len(found), "left": left})
+    else:
+        print(f"{quantity(len(found), 'decision')} kept; {quantity(left, 'item')} left to decide")
+    return 0
+
+
+def _mode(args: argparse.Namespace) -> Any:
+    return "blind" if args.blind else "assisted"
+
+
+def _reviews(args: argparse.Namespace, ids: Any) -> tuple[Construction, Iterator[Review]]:
+    from evidencebench_core.construction.decisions import Review, decisions_of
+    from evidencebench_core.construction.pipeline import construction
+
+    made = construction(store_of(args), args.name)
+    known = set(made.ids())
+    if unknown := [one for one in ids or () if one not in known]:
+        raise SettingError(
+            f"build {unknown[0]}", f"is not in {args.name}", f"See: construct list {args.name}."
+        )
+    decisions = decisions_of(made.store, made.info, ids)
+    return made, (Review(state, decisions.get(state.id, ())) for state in made.states(ids))
+
+
+def _row(review: Review) -> dict[str, Any]:
+    at, said = review.state.position, review.reviewed
+    left = len(review.open_items) if at.status == "kept" else 0
+    return {
+        "build": review.state.id, "stage": at.stage, "status": at.reason or at.status, "left": left,
+        "stale": len(review.stale), "by": said.by, "mode": said.mode, "hypothesis": review.state.hypothesis,
+        "disagreements": list(review.disagreements),
+    }  # fmt: skip
+
+
+def _items(review: Review, left: bool) -> Iterator[dict[str, Any]]:
+    still = set(review.open_items)
+    texts = {one.item: one.text for one in review.proposals}
+    for item in dict.fromkeys((*texts, *review.newest, *still)):
+        if item in still or not left:
+            verdict = review.verdict(item) or ("open" if item in still else "")
+            yield {"build": review.state.id, "item": item, "decided": verdict, "text": texts.get(item, "")}
+
+
+def add_write_arguments(write: argparse.ArgumentParser) -> None:
+    write.add_argument("name", metavar="N", help="the construction")
+    write.add_argument("--out", metavar="F.json", type=Path, required=True, help="the file to write")
+    write.add_argument("--unreviewed", action="store_true", help="take what nobody has decided, too")
+    write.add_argument("--own-texts", action="store_true", help="write texts of reviews: they are yours")
+    write.add_argument(
+        "--keep-uncovered", action="store_true", help="write aspects that no sentence covers, too"
+    )
+    write.add_argument(
+        "--pad", action="store_true", help="fill the selections of 10 and 5 as the released files do"
+    )
+    write.add_argument(
+        "--split", metavar="A=.8,B=.2", type=_shares, help="a file a part, F.A.json and on; no paper in two"
+    )
+    write.add_argument("--seed", type=int, default=0, metavar="S", help="of the split (default: 0)")
+    write.add_argument(
+        "--exclude", metavar="DATASET", action="append", default=[], help="leave out papers of this dataset"
+    )
+    add_json(write)
+    add_store(write, default=argparse.SUPPRESS)
+
+
+def write(args: argparse.Namespace) -> int:
+    """Write them; as JSON one object: ``builds, written, left_out, licence`` and the ``files``."""
+    from evidencebench_core.construction.decisions import reviews
+    from evidencebench_core.construction.pipeline import construction
+    from evidencebench_core.construction.write import WriteTally, split_papers, written_instances
+    from evidencebench_core.data.files import whole_file
+    from evidencebench_core.export.dataset import write_benchmark
+    from evidencebench_core.papers.licence import strictest
+
+    store = store_of(args)
+    made, tally = construction(store, args.name), WriteTally()
+    excluded = {one.paper_id for name in args.exclude for one in store.iter(name)}
+    pools = {state.pool.paper_id for state in made.states() if state.pool is not None}
+    if not pools - excluded:
+        raise SettingError(f"construction {args.name}", "has no papers to write", "Run it first.")
+    parts = {"": frozenset(pools - excluded)}
+    if args.split:
+        parts = split_papers(pools - excluded, args.split, args.seed)
+    files, asked = list[str](), _asked(made)
+    decided = reviews(store, made.info, made.states())
+    for part, papers in parts.items():
+        path = args.out.with_suffix(f".{part}{args.out.suffix}") if part else args.out
+        raws = written_instances(
+            made.states(),
+            decided,
+            tally,
+            unreviewed=args.unreviewed,
+            texts_are_mine=args.own_texts,
+            asked=asked,
+            papers=papers,
+            keep_uncovered=args.keep_uncovered,
+            pad=args.pad,
+        )
+        first = next(raws, None)
+        if first is None:
+            note(one_line(f"{path}: not written, nothing is left for it"))
+            continue
+        with whole_file(path) as stream:
+            write_benchmark(chain([first], raws), stream)
+        files.append(str(path))
+    licence = strictest(tally.licences)
+    if args.json:
+        counts = {"builds": tally.n_builds, "written": tally.n_written, "left_out": dict(tally.left_out)}
+        print_json({**counts, "licence": licence, "files": files})
+    else:
+        print(f"{quantity(tally.n_written, 'instance')} of {quantity(tally.n_builds, 'build')} written")
+        for reason, n in tally.left_out.most_common():
+            print(one_line(f"left out: {n:,} {reason}"))
+        if files:
+            print(one_line(f"{', '.join(files)}, under {licence or 'no licence that every paper names'}"))
+    if not files:
+        note("Nothing was written: decide on builds (construct list), or say --unreviewed.")
+    return 0 if files else 1
+
+
+def _asked(made: Construction) -> Mapping[Stage, Mapping[str, str]]:
+    """By stage the version of its prompt, and when its run was begun."""
+    from evidencebench_core.runs import ChatRuns
+
+    begun = {run.id: run.created_at for run in ChatRuns(made.store).runs("construction", made.info.subject)}
+    return {
+        name: {"prompt": str(spec.settings["prompts"][0]), "at": begun.get(spec.id, "")}
+        for name, spec in made.specs.items()
+        if name != "second"
+    }
+
+
+def _shares(text: str) -> dict[str, float]:
+    try:
+        pairs = [part.split("=") for part in text.split(",")]
+        shares = {name.strip(): float(share) for name, share in pairs}
+    except ValueError:
+        shares = {}
+    if not shares or not all(name.isidentifier() for name in shares):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form train=.8,test=.2")
+    return shares

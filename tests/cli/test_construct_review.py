@@ -1,0 +1,70 @@
+"""``construct list``, ``accept``, ``reject`` and ``write``: from builds to a dataset in the store."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.test_construct_builds import lines, url
+
+__all__ = ["lines", "url"]
+
+
+def test_from_a_file_to_a_dataset(command, lines: Path, url: str, tmp_path: Path) -> None:
+    command("construct", "run", lines, "--name", "lab", "--model", "m")
+    out = tmp_path / "made.json"
+    write = ("construct", "write", "lab", "--out", out)
+    assert command(*write).code == 1  # nobody has decided anything
+    assert not out.exists()
+    assert "2 not decided by a person" in command(*write).out
+
+    rows = command.json("construct", "list", "lab")
+    assert [(row["build"], row["status"], row["left"]) for row in rows] == [
+        ("a", "kept", 9),
+        ("b", "kept", 9),
+    ]
+    said = command.json("construct", "reject", "lab", "a/mark:0:19", "--by", "ann")
+    assert said == {"decided": 1, "left": 8}
+    assert command.json("construct", "accept", "lab", "a", "--by", "ann", "--blind") == {
+        "decided": 8,
+        "left": 0,
+    }
+    items = command.json("construct", "list", "lab", "a")
+    assert {row["item"]: row["decided"] for row in items}["mark:0:19"] == "reject"
+    assert not command.json("construct", "list", "lab", "a", "--left")
+    assert "Tea" in command("construct", "list", "lab").out
+
+    written = command.json(*write)
+    assert (written["written"], written["left_out"]) == (1, {"not decided by a person": 1})
+    (raw,) = json.loads(out.read_text()).values()
+    assert raw["aspect2sentence_indices"] == {"a_aspect_0": [3, 7], "a_aspect_1": [22], "a_aspect_2": [5]}
+    decided = raw["construction"]["decisions"]
+    assert (decided["by"], decided["mode"], decided["n_accepted"], decided["n_rejected"]) == (
+        "ann", "assisted and blind", 8, 1,
+    )  # fmt: skip
+    assert [one["stage"] for one in raw["construction"]["stages"]][-1] == "alignment"
+    assert all(one["prompt"] and one["at"] for one in raw["construction"]["stages"])
+    assert command("ingest", out, "--name", "mine").code == 0
+
+    # a dropped build, a split, and papers that another dataset has
+    assert command.json("construct", "reject", "lab", "b", "--by", "ann")["decided"] == 1
+    assert command.json("construct", "status", "lab")["stages"][-1]["dropped"] == {"human": 1}
+    parts = command.json(*write, "--split", "train=.5,test=.5", "--unreviewed")
+    assert (parts["written"], parts["left_out"]) == (1, {"dropped at coverage: human": 1})
+    assert len(parts["files"]) == 1
+    excluded = command(*write, "--exclude", "mine", "--unreviewed", "--json")
+    assert (excluded.code, json.loads(excluded.out)["builds"]) == (1, 1)
+
+
+def test_what_is_not_there_is_named(command, lines: Path, url: str) -> None:
+    command("construct", "run", lines, "--name", "lab", "--model", "m", "--limit", 1)
+    for words, named in (
+        (("list", "lob"), "lob"),
+        (("list", "lab", "z"), "build z"),
+        (("accept", "lab", "a/mark:0:99", "--by", "ann"), "a/mark:0:99"),
+        (("accept", "lab", "a/mark:x", "--by", "ann"), "build a/mark:x"),
+        (("accept", "lab", "a", "--by", " "), "author"),
+    ):
+        assert named in command.failure("construct", *words)
+    wrong = command("construct", "write", "lab", "--out", "x.json", "--split", "train")
+    assert wrong.code == 2

@@ -41,7 +41,7 @@ def test_an_edited_aspect_has_a_new_number_and_is_aligned_alone() -> None:
     """Rule 22: W(23) = 5 looks; the old ones are kept and unused."""
     edited = replace(
         state(coverage=60),
-        edits=Edits(aspects=(AspectDraft(3, "Two, reworded", True, "user"),), gone=frozenset({1})),
+        edits=Edits(aspects=(AspectDraft(3, "Two, reworded", True, "user"),), gone=frozenset({(1, "Two")})),
     )
     assert [(one.number, one.is_result) for one in edited.aspects] == [(0, True), (2, True), (3, True)]
     assert [one.number for one in edited.drafted] == [0, 1, 2]
@@ -61,8 +61,8 @@ def test_what_a_person_drops_overrules_and_sets() -> None:
     low = state()  # 2 of 3 is below 70 percent
     assert low.position.reason == "coverage"
     assert replace(low, edits=Edits(overruled=frozenset({"coverage"}))).position.status == "kept"
-    assert replace(low, edits=Edits(gone=frozenset({2}))).position.status == "kept"  # 2 of 2
-    said = replace(kept, edits=Edits(results={0: False, 1: True}, hypothesis="Another."))
+    assert replace(low, edits=Edits(gone=frozenset({(2, "Three")}))).position.status == "kept"  # 2 of 2
+    said = replace(kept, edits=Edits(results={(0, "One"): False, (1, "Two"): True}, hypothesis="Another."))
     assert [one.is_result for one in said.aspects] == [False, True, True]
     assert said.hypothesis == "Another."
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evidencebench_core.export.reader.page import FOLDER, PARTS, Drawing, show
 from evidencebench_core.export.reader.view import (
+    DraftMarks,
     PaperView,
     SentenceNote,
     System,
@@ -16,6 +17,7 @@ from evidencebench_core.export.reader.view import (
 __all__ = [
     "FOLDER",
     "PARTS",
+    "DraftMarks",
     "Drawing",
     "PaperView",
     "SentenceNote",

@@ -9,7 +9,7 @@
  * @typedef {{paper: string, height: number, texts: string[], types: string, marks: string,
  *            aspects: Aspect[], systems: System[], active: number|null,
  *            notes: {sentence: number, words: string, flagged: boolean}[],
- *            selected: number|null, aspect: number|null, plain: boolean,
+ *            selected: number|null, aspect: number|null, plain: boolean, draft: boolean,
  *            words: {by: string, spans: [number, number, number][][]}|null}} Data
  *   `types`: t title, f rest of the title block, h heading, s lesser heading, a abstract, p text;
  *   `marks`: . none, g gold, p picked, b both, m missed; both have one letter a sentence;
@@ -24,6 +24,13 @@ const MARKS = {
   p: ["picked", "Picked", "Picked, and covers no aspect"],
   b: ["both", "Both", "Picked, and covers an aspect"],
   m: ["missed", "Missed", "Covers an aspect that no pick covers"],
+};
+/** The same of gold in the making. @type {Record<string, string[]>} */
+const DRAFT_MARKS = {
+  p: ["picked", "Proposed", "Proposed, and not decided yet"],
+  g: ["gold", "Accepted", "Accepted by a person"],
+  b: ["both", "Both", "Accepted for one aspect, and open for another"],
+  m: ["missed", "Added", "Added by a person"],
 };
 const GOLD_ALONE = "Covers an aspect";
 const HEADINGS = "tfhs";
@@ -75,7 +82,7 @@ function drawShape(className, path) {
 }
 
 /** The sign of a mark: a diamond for gold, hollow if missed, a pill with the rank for a pick.
- * @param {string} letter @param {number} rank */
+ * @param {string} letter @param {number|string} rank */
 function drawSign(letter, rank) {
   if ("gm".includes(letter)) return drawShape(`sign ${markName(letter)}`, "M5 .6 9.4 5 5 9.4 .6 5z");
   return element("i", `sign ${markName(letter)}`, rank ? String(rank) : "");
@@ -171,6 +178,23 @@ function spokenMark(index, { mark, rank }, labels) {
     rank ? `picked ${ordinal(rank)}` : "",
     labels.length ? `covers ${labels.join(" ")}` : "",
   ].filter(Boolean).join(", ");
+}
+
+/** The same of gold in the making. @param {number} index @param {string} mark @param {string[]} labels */
+function spokenDraft(index, mark, labels) {
+  const [, label] = DRAFT_MARKS[mark] ?? [];
+  const said = mark === "b" ? "accepted and proposed" : label?.toLowerCase();
+  return [`sentence ${index}`, said, label && labels.length ? `for ${labels.join(" ")}` : ""].filter(Boolean).join(", ");
+}
+
+/** The legend of gold in the making. @param {string} letter @param {number} count */
+function drawDraftKey(letter, count) {
+  const key = drawKey(letter, count, false);
+  const [, label, meaning] = DRAFT_MARKS[letter];
+  key.title = `${meaning}. Click for the next one.`;
+  key.setAttribute("aria-label", `${label}: ${count}`);
+  key.replaceChildren(drawSign(letter, "?"), element("span", "", label), element("b", "", String(count)));
+  return key;
 }
 
 /** A mark in the legend, which leads to the next of its kind.

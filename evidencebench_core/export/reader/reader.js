@@ -67,7 +67,7 @@ class Reader {
     const isNew = data.paper !== before.paper;
     const differs = (/** @type {(keyof Data)[]} */ ...names) =>
       isNew || names.some((name) => JSON.stringify(data[name]) !== JSON.stringify(before[name]));
-    const marksChanged = differs("marks", "aspects", "systems", "active", "plain");
+    const marksChanged = differs("marks", "aspects", "systems", "active", "plain", "draft");
     const notesChanged = differs("notes");
     this.data = data;
     this.root.style.height = `min(${data.height}px, calc(100vh - var(--above, 5.5rem)))`;
@@ -167,7 +167,7 @@ class Reader {
 
   /** Marks, ranks and the other systems' letters; only what differs is touched. */
   drawMarks() {
-    const { marks, systems, active, aspects } = this.data;
+    const { marks, systems, active, aspects, draft } = this.data;
     const ranks = systems.map(({ picks }) => new Map(picks.map((index, place) => [index, place + 1])));
     this.sentences.forEach((sentence, i) => {
       const rank = (active !== null && ranks[active]?.get(i)) || 0;
@@ -175,7 +175,7 @@ class Reader {
         sentence.mark = marks[i];
         sentence.rank = rank;
         sentence.row.dataset.mark = markName(marks[i]);
-        sentence.icon.replaceChildren(drawSign(marks[i], rank));
+        sentence.icon.replaceChildren(drawSign(marks[i], draft ? "?" : rank));
       }
       const others = systems.flatMap(({ name }, place) => {
         const other = place !== active && ranks[place].get(i);
@@ -186,7 +186,8 @@ class Reader {
       });
       if (others.length || sentence.others.firstChild) sentence.others.replaceChildren(...others);
       const labels = this.covering[i].map((position) => aspects[position].label);
-      sentence.icon.setAttribute("aria-label", spokenMark(i, sentence, labels));
+      const words = draft ? spokenDraft(i, marks[i], labels) : spokenMark(i, sentence, labels);
+      sentence.icon.setAttribute("aria-label", words);
     });
   }
 
@@ -204,13 +205,16 @@ class Reader {
   }
 
   drawLegend() {
-    const { marks, systems, active, aspects } = this.data;
-    const shown = active === null ? "g" : aspects.length ? "gpbm" : "p";
+    const { marks, systems, active, aspects, draft } = this.data;
+    const shown = draft ? "pgbm" : active === null ? "g" : aspects.length ? "gpbm" : "p";
     const focused = /** @type {HTMLElement|null} */ (this.root.querySelector(".head :focus"));
     const counted = (/** @type {string} */ letter) => marks.split(letter).length - 1;
-    const keys = [...shown].map((letter) => drawKey(letter, counted(letter), active === null));
+    const keys = [...shown].map((letter) =>
+      draft ? drawDraftKey(letter, counted(letter)) : drawKey(letter, counted(letter), active === null),
+    );
     this.legend.replaceChildren(...(this.data.plain ? [drawPlainKey(counted("p"))] : keys));
     const missed = shown.includes("m") && counted("m") ? [["n", "missed"]] : [];
+    this.hint.hidden = draft;
     this.hint.replaceChildren(element("span", "", "Keys"));
     for (const [key, what] of [["j", ""], ["k", "evidence"], ...missed, ["?", "all"]]) {
       this.hint.append(element("kbd", "", key), ...(what ? [element("span", "", what)] : []));
@@ -432,6 +436,7 @@ class Reader {
     const missed = (/** @type {number} */ i) => this.sentences[i].mark === "m";
     const evidence = (/** @type {number} */ i) =>
       this.pinned === null ? this.sentences[i].mark !== "." : this.covering[i].includes(this.pinned);
+    if (this.data.draft && "jknN?".includes(event.key)) return false;
     if (event.key === "j") this.go(1, evidence);
     else if (event.key === "k") this.go(-1, evidence);
     else if (event.key === "n") this.go(1, missed);

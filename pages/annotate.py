@@ -11,6 +11,9 @@ from components.annotate.marking import draw_marking, draw_page_bar, draw_title
 from components.app import resources
 from components.app.page import drop_missing, guard, name_window
 from components.app.state import PageState
+from components.construct.builds import draw_construction, draw_constructions
+from components.construct.review import draw_build
+from components.models.server import SERVER_DEFAULTS, share_server
 from components.widgets.markdown import literal
 from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.papers.marked import marked_paper
@@ -30,12 +33,22 @@ DEFAULTS = {
     "others": "",
     "dataset": "",
     "q": "",
+    "construction": "",
+    "build": "",
+    "at": "",  # which fifty of its builds
+    "blind": "",
+    **SERVER_DEFAULTS,
 }
 
 
 def draw(state: PageState) -> None:
+    share_server(state)
+    if state["construction"]:
+        _draw_construction(state)
+        return
     if not state["paper"]:
         draw_choice(state)
+        draw_constructions(state)
         return
     try:
         marked = marked_paper(resources.store(), _key(state["paper"]))
@@ -56,6 +69,18 @@ def draw(state: PageState) -> None:
     draw_page_bar(state)
     draw_title(marked)
     draw_who(state, resources.paper_annotations().annotators(marked.key))
+
+
+def _draw_construction(state: PageState) -> None:
+    try:
+        if state["build"]:
+            draw_build(state)
+        else:
+            draw_construction(state)
+    except UnknownNameError as error:
+        st.title("Mark evidence")
+        st.warning(literal(str(error)))
+        draw_page_bar(state)
 
 
 def _key(paper: str) -> str:

@@ -1,0 +1,144 @@
+"""The constructions, and one of them: its builds with how far they are and what is left to decide."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from components.app import resources
+from components.app.state import PageState
+from components.construct.begin import begin_dialog
+from components.construct.start import CONSTRUCTING, STAGE_NAMES, construction_here, work_dialog
+from components.widgets.copy_link import copy_link
+from components.widgets.job_panel import job_panel
+from components.widgets.markdown import literal
+from components.widgets.table import Column, Row, table
+from evidencebench_core.construction import BuildState
+from evidencebench_core.construction.decisions import Review, decisions_of
+from evidencebench_core.construction.store import constructions
+from evidencebench_core.words import quantity
+
+_SHOWN: Final = 50  # builds a page
+_ALL: Final = (
+    Column("name", "Construction", "title"),
+    Column("n", "Instances", "number"),
+    Column("model", "Model"),
+)
+_BUILDS: Final = (
+    Column("hypothesis", "Hypothesis", "title"),
+    Column("id", "Instance", "id"),
+    Column("at", "How far"),
+    Column("left", "Left to decide", "number"),
+    Column("by", "Decided by"),
+)
+_STATUS: Final = {"due": "to be asked", "failed": "no usable answer", "dropped": "dropped", "kept": "complete"}
+
+
+def draw_constructions(state: PageState) -> None:
+    """All of them, and the way to begin one."""
+    st.markdown("## A new instance from a paper")
+    st.markdown(
+        "Begin with what a review says of a paper, or with a hypothesis of your own. A model proposes study aspects "
+        "and the sentences that cover them; you decide on each."
+    )
+    rows = [
+        Row(one.name, (one.name, one.n_builds, one.settings.model if one.settings else None))
+        for one in constructions(resources.store())
+    ]
+    if rows:
+        table(
+            _ALL,
+            rows,
+            key="constructions",
+            on_open=lambda name: state.put(construction=name),
+            caption="Constructions; a click opens one",
+        )
+    if st.button("Begin an instance", key="begin-instance"):
+        begin_dialog(state)
+
+
+def draw_construction(state: PageState) -> None:
+    """One construction: what a model can do for it, and its builds."""
+    made = construction_here(state["construction"])
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("All papers", key="all-papers"):
+            state.put(**dict.fromkeys(state.defaults))
+            st.rerun()
+        if st.button("Begin an instance", key="begin-instance"):
+            begin_dialog(state)
+        copy_link(state.link("construction"))
+    st.title(literal(made.name, 100))
+    job_panel(CONSTRUCTING)
+    ids = made.ids()
+    at = min((state.number("at") or 0), max(0, len(ids) - 1) // _SHOWN)
+    some = ids[at * _SHOWN : (at + 1) * _SHOWN]
+    decided = decisions_of(made.store, made.info, some)
+    reviews = [Review(one, decided.get(one.id, ())) for one in made.states(some)]
+    draw_work(made.name, [one.state for one in reviews])
+    table(
+        _BUILDS,
+        [_row(one) for one in reviews],
+        key="builds",
+        on_open=lambda build: state.put(build=build),
+        caption="Instances in the making; a click opens one",
+        height=560,
+    )
+    if len(ids) > _SHOWN:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(f"{at * _SHOWN + 1:,} to {at * _SHOWN + len(some):,} of {len(ids):,}", width="content")
+            for label, to in (("Back", at - 1), ("Next", at + 1)):
+                is_there = 0 <= to * _SHOWN < len(ids)
+                st.button(
+                    label, disabled=not is_there, on_click=state.put, kwargs={"at": to or None}, key=f"builds.{label}"
+                )
+
+
+def draw_work(name: str, states: list[BuildState]) -> None:
+    """The buttons that have a model propose, or look in the papers, where that is due."""
+    before = [one.id for one in states if is_open(one) and one.position.stage not in ("alignment", "coverage")]
+    looks = [one.id for one in states if is_open(one) and one.position.stage == "alignment"]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if before and st.button("Have it proposed", type="primary", key="construct-propose"):
+            work_dialog(name, before, "results")
+        if before:
+            st.caption(f"{quantity(len(before), 'instance')} without study aspects yet", width="content")
+        if looks and st.button(
+            "Look for the aspects in the papers", type="secondary" if before else "primary", key="construct-look"
+        ):
+            work_dialog(name, looks, "alignment")
+        if looks:
+            st.caption(
+                f"{quantity(len(looks), 'instance')}: read the aspects first, as every one is looked for in the whole "
+                "paper.",
+                width="content",
+            )
+
+
+def is_open(state: BuildState) -> bool:
+    """Whether there is something to ask a model for it."""
+    return state.position.status in ("due", "failed")
+
+
+def position_text(state: BuildState) -> str:
+    """How far a build is, plain."""
+    at = state.position
+    if at.status == "kept":
+        return _STATUS["kept"]
+    why = f": {at.reason.replace('_', ' ')}" if at.reason else ""
+    return f"{STAGE_NAMES[at.stage]}, {_STATUS[at.status]}{why}"
+
+
+def _row(review: Review) -> Row:
+    state = review.state
+    by = ", ".join(dict.fromkeys(one.by for one in review.decisions))
+    return Row(
+        state.id,
+        (
+            state.hypothesis or state.input.title or state.input.paper,
+            state.id,
+            position_text(state),
+            len(review.open_items),
+            by or None,
+        ),
+    )

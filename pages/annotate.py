@@ -42,8 +42,8 @@ DEFAULTS = {
 
 
 def draw(state: PageState) -> None:
-    share_server(state)
     if state["construction"]:
+        share_server(state)
         _draw_construction(state)
         return
     if not state["paper"]:

@@ -58,12 +58,16 @@ def begin_dialog(state: PageState) -> None:
         return
     paper, upload = _draw_paper(fields.get("paper", ""))
     st.caption("Nothing is asked of a model yet: what that takes is shown first.")
-    ready = bool(name and (paper or upload) and any(fields.get(key) for key in ("summary", "paragraph", "hypothesis")))
+    ready = bool(
+        name and (paper or upload) and any(fields.get(key) for key in ("summary", "paragraph", "hypothesis"))
+    )
     if not st.button("Begin", type="primary", disabled=not ready, key="begin.go"):
         return
     try:
         if upload is not None:
             paper = _kept(upload.getvalue(), upload.name)
+        if paper.startswith("own:"):
+            fields["title"] = OwnPapers(resources.store()).get(int(paper.removeprefix("own:"))).name
         build = build_input({**fields, "paper": paper, "id": fields.get("id") or _id(paper, fields)})
         add_builds(resources.store(), one_line(name), [build])
     except EvidenceBenchError as error:
@@ -106,7 +110,10 @@ def _of_citation() -> dict[str, object] | None:
         st.info("No citation has these words.")
         return None
     chosen: Citation = st.selectbox(
-        "Citation", fitting, format_func=lambda one: clipped_text(one.paragraph[one.citing], 160), key="begin.cited"
+        "Citation",
+        fitting,
+        format_func=lambda one: clipped_text(one.paragraph[one.citing], 160),
+        key="begin.cited",
     )
     with st.container(border=True):
         st.caption(literal(" › ".join((chosen.review_title, *chosen.section)), 300))
@@ -132,7 +139,9 @@ def _cited_text(one: Citation) -> str:
 def _of_sentences() -> dict[str, object]:
     text = st.text_area("What the review says of the paper", max_chars=20_000, key="begin.text")
     whole = st.toggle(
-        "It is a whole paragraph", help="A model then says which sentences are about the paper.", key="begin.whole"
+        "It is a whole paragraph",
+        help="A model then says which sentences are about the paper.",
+        key="begin.whole",
     )
     fields: dict[str, object] = {"hypothesis": _hypothesis("Empty: a model proposes one.")}
     if not whole:
@@ -193,4 +202,3 @@ def _draw_paper(proposed: object) -> tuple[str, UploadedFile | None]:
 def _kept(content: bytes, name: str) -> str:
     """A paper that was uploaded, kept among one's own papers."""
     return f"own:{OwnPapers(resources.store()).save(read_paper(content, name), name).id}"
-

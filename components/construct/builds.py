@@ -32,7 +32,12 @@ _BUILDS: Final = (
     Column("left", "Left to decide", "number"),
     Column("by", "Decided by"),
 )
-_STATUS: Final = {"due": "to be asked", "failed": "no usable answer", "dropped": "dropped", "kept": "complete"}
+_STATUS: Final = {
+    "due": "to be asked",
+    "failed": "no usable answer",
+    "dropped": "dropped",
+    "kept": "complete",
+}
 
 
 def draw_constructions(state: PageState) -> None:
@@ -90,13 +95,19 @@ def draw_construction(state: PageState) -> None:
             for label, to in (("Back", at - 1), ("Next", at + 1)):
                 is_there = 0 <= to * _SHOWN < len(ids)
                 st.button(
-                    label, disabled=not is_there, on_click=state.put, kwargs={"at": to or None}, key=f"builds.{label}"
+                    label,
+                    disabled=not is_there,
+                    on_click=state.put,
+                    kwargs={"at": to or None},
+                    key=f"builds.{label}",
                 )
 
 
 def draw_work(name: str, states: list[BuildState]) -> None:
     """The buttons that have a model propose, or look in the papers, where that is due."""
-    before = [one.id for one in states if is_open(one) and one.position.stage not in ("alignment", "coverage")]
+    before = [
+        one.id for one in states if is_open(one) and one.position.stage not in ("alignment", "coverage")
+    ]
     looks = [one.id for one in states if is_open(one) and one.position.stage == "alignment"]
     with st.container(horizontal=True, vertical_alignment="center"):
         if before and st.button("Have it proposed", type="primary", key="construct-propose"):
@@ -104,7 +115,9 @@ def draw_work(name: str, states: list[BuildState]) -> None:
         if before:
             st.caption(f"{quantity(len(before), 'instance')} without study aspects yet", width="content")
         if looks and st.button(
-            "Look for the aspects in the papers", type="secondary" if before else "primary", key="construct-look"
+            "Look for the aspects in the papers",
+            type="secondary" if before else "primary",
+            key="construct-look",
         ):
             work_dialog(name, looks, "alignment")
         if looks:

@@ -35,7 +35,13 @@ from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export.reader import PaperView
 from evidencebench_core.words import clipped_text, one_line, quantity
 
-_DECIDED: Final = {"accept": "accepted", "reject": "rejected", "edit": "edited", "add": "added", "unsure": "unsure"}
+_DECIDED: Final = {
+    "accept": "accepted",
+    "reject": "rejected",
+    "edit": "edited",
+    "add": "added",
+    "unsure": "unsure",
+}
 _EDITABLE: Final = ("hypothesis", "aspect")
 
 
@@ -56,13 +62,20 @@ class _Desk:
     @property
     def in_hand(self) -> str:
         """The item of the address, else the first that is left."""
-        return self.state["item"] if self.state["item"] in self.items else next(iter(self.left or self.items), "")
+        return (
+            self.state["item"]
+            if self.state["item"] in self.items
+            else next(iter(self.left or self.items), "")
+        )
 
     def decide(self, *said: tuple[str, Verdict, str, str]) -> None:
         """Keep decisions (item, verdict, words, what stood there), and go on to the next item that is left."""
         mode: Mode = "blind" if self.state["blind"] == "1" else "assisted"
         build = self.review.state.id
-        made = [Decision(build, item, verdict, self.who, mode, words, about) for item, verdict, words, about in said]
+        made = [
+            Decision(build, item, verdict, self.who, mode, words, about)
+            for item, verdict, words, about in said
+        ]
         try:
             add_decisions(resources.store(), self.name, made)
         except EvidenceBenchError as error:
@@ -71,7 +84,11 @@ class _Desk:
         done = {one.item for one in made if one.verdict != "unsure"}
         if self.in_hand in {one.item for one in made}:
             at = self.items.index(self.in_hand)
-            after = [one for one in (*self.items[at + 1 :], *self.items[:at]) if one in self.left and one not in done]
+            after = [
+                one
+                for one in (*self.items[at + 1 :], *self.items[:at])
+                if one in self.left and one not in done
+            ]
             self.go_to(after[0] if after else "")
 
     def go_to(self, item: str) -> None:
@@ -207,7 +224,7 @@ def _draw_bar(desk: _Desk) -> None:
 
 
 def _draw_item(desk: _Desk, item: str) -> None:
-    kind, number = item.split(":")[0], _number_of(item)
+    kind, number = item.split(":", maxsplit=1)[0], _number_of(item)
     build = desk.review.state
     aspect = next((one for one in build.aspects if one.number == number), None)
     verdict = desk.review.verdict(item)
@@ -230,7 +247,7 @@ def _draw_item(desk: _Desk, item: str) -> None:
 
 
 def _draw_buttons(desk: _Desk, item: str, text: str) -> None:
-    about, kind = desk.about(item), item.split(":")[0]
+    about, kind = desk.about(item), item.split(":", maxsplit=1)[0]
     nameless = not desk.who
     why = "Say above who you are: it is kept with the decision." if nameless else None
     with st.container(horizontal=True):
@@ -360,7 +377,7 @@ def _reasons(build: BuildState, number: int | None, index: int) -> list[str]:
 
 def _name(item: str) -> str:
     """``"Study aspect A2"``, ``"A2, sentence 17"``."""
-    kind, number, index = item.split(":")[0], _number_of(item), _index_of(item)
+    kind, number, index = item.split(":", maxsplit=1)[0], _number_of(item), _index_of(item)
     label = f"A{number + 1}" if number is not None else ""
     if index is not None:
         return f"{label}, sentence {index}"

@@ -48,7 +48,9 @@ Until = Literal["results", "alignment"]
 def construction_here(name: str) -> Construction:
     """A construction with the settings it was run with last; before that those of the session's model."""
     info = construction_info(resources.store(), name)
-    return Construction(resources.store(), info, info.settings or ConstructionSettings(session_model() or "-"))
+    return Construction(
+        resources.store(), info, info.settings or ConstructionSettings(session_model() or "-")
+    )
 
 
 @st.dialog("Have a model work on it", width="large")
@@ -108,8 +110,7 @@ def _start(name: str, ids: Sequence[str], until: Until, expected: int) -> Job:
 
     def steps(job: Job) -> Iterator[tuple[int, int, str]]:
         before = failed = 0
-        report = lambda text: job.report(before, max(expected, before), text)  # noqa: E731
-        for stage, plan in made.plans(llm, ids=ids, until=until, report=report):
+        for stage, plan in made.plans(llm, ids=ids, until=until):
             of_plan = done = 0
             for step in execute(plan, None, job.cancelled):
                 of_plan, done = step.failed, step.done

@@ -51,7 +51,10 @@ class _Desk:
     def __init__(self, state: PageState, name: str, info: ConstructionInfo, review: Review) -> None:
         self.state, self.name, self.info, self.review = state, name, info, review
         marks = [one.item for one in review.proposals if one.source == "model"]
-        self.left = review.open_items
+        looked_for = {f"uncovered:{number}" for number in review.state.covers()}
+        self.left = tuple(
+            one for one in review.open_items if not one.startswith("uncovered:") or one in looked_for
+        )
         self.items = tuple(dict.fromkeys((*marks, *self.left)))
 
     @property
@@ -188,10 +191,9 @@ def _draw_reader(desk: _Desk) -> None:
 
 def _draw_side(desk: _Desk) -> None:
     review = desk.review
-    if not desk.items:
-        if desk.review.state.drafted:
-            st.success("Everything is decided.")
-    else:
+    if not desk.left and review.state.position.status == "kept":
+        st.success("Everything is decided.")
+    if desk.items:
         _draw_bar(desk)
         if desk.in_hand:
             _draw_item(desk, desk.in_hand)
@@ -253,7 +255,7 @@ def _draw_buttons(desk: _Desk, item: str, text: str) -> None:
     with st.container(horizontal=True):
         options: Sequence[tuple[str, str, Verdict]] = (
             ("Accept", "A", "accept"),
-            ("Reject", "R", "reject"),
+            ("Reject", "X", "reject"),
             ("Unsure", "U", "unsure"),
         )
         for label, key, verdict in options:

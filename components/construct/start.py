@@ -82,7 +82,9 @@ def work_dialog(name: str, ids: Sequence[str], until: Until) -> None:
     }
     table(_COLUMNS, [_row(stage, cost) for stage, cost in costs.items()], key="construct.costs", action="none",
           caption="What is asked for, at most")  # fmt: skip
-    ready = draw_estimate(lambda: _estimate(settings.align_model or model, model, costs, len(ids)), "build")
+    ready = draw_estimate(
+        lambda: _estimate(settings.align_model or model, model, costs, len(ids)), "instance"
+    )
     if st.button("Start", type="primary", disabled=not ready, key="construct.start"):
         use_settings(resources.store(), name, settings)
         _start(name, ids, until, round(sum(cost.calls for cost in costs.values())))

@@ -1,0 +1,100 @@
+"""Mark evidence: an instance is begun by hand, proposed by a model, decided, and becomes one of a dataset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evidencebench_core.construction import BuildInput, ConstructionSettings
+from evidencebench_core.construction.decisions import Decision, Review, accepted, add_decisions, decisions_of
+from evidencebench_core.construction.pipeline import Construction, construction
+from evidencebench_core.construction.store import add_builds, use_settings
+from evidencebench_core.data import Store
+from evidencebench_core.llm import LLM, AnswerCache, Connection
+from evidencebench_core.runs import execute
+from tests.construction.scripted_model import good, paper_text
+from tests.llm.server import answering, scripted
+from tests.pages.app import OpenPage, drawn
+
+HOSTILE = "<script>alert(1)</script> [a](javascript:b) $x$"
+
+
+@pytest.fixture
+def lab(empty_store: Store, tmp_path: Path) -> Construction:
+    """A construction with the build "a", looked through by the scripted model, and "b", of which nothing was asked."""
+    paper = tmp_path / "tea.txt"
+    paper.write_text(paper_text("tea"))
+    given = BuildInput("a", str(paper), title=HOSTILE, paragraph=("Before it.", "Tea is good [1]."), citing=1)
+    add_builds(empty_store, "lab", [given])
+    use_settings(empty_store, "lab", ConstructionSettings("m", coverage=60))
+    with scripted(answering(good)) as server:
+        llm = LLM(Connection(server.url, "s"), AnswerCache(empty_store))
+        for _, plan in construction(empty_store, "lab").plans(llm):
+            *_, _ = execute(plan)
+    add_builds(empty_store, "lab", [BuildInput("b", str(paper), summary=HOSTILE)])
+    return construction(empty_store, "lab")
+
+
+def begin() -> None:
+    """A script: the dialog that begins an instance."""
+    from components.app.state import PageState
+    from components.construct.begin import begin_dialog
+
+    names = ("construction", "build", "view", "item")
+    begin_dialog(PageState("annotate", dict.fromkeys(names, "")))
+
+
+def review(lab: Construction) -> Review:
+    return Review(lab.state("a"), decisions_of(lab.store, lab.info, ["a"]).get("a", ()))
+
+
+def test_own_words_and_a_kept_paper_begin_an_instance(lab: Construction, open_page: OpenPage) -> None:
+    app = drawn(begin)
+    app.named("segmented_control", "From").set_value("own")
+    app.run().fill("Hypothesis", "Tea is good.")
+    assert "not what an expert finds important" in app.words
+    app.fill("PMC id, PubMed id or DOI", "PMC1")
+    app.press("Begin")
+    made = construction(lab.store, "lab")
+    (new,) = set(made.ids()) - {"a", "b"}
+    assert (made.state(new).hypothesis, made.state(new).input.paper) == ("Tea is good.", "PMC1")
+
+
+def test_what_is_left_is_listed(lab: Construction, open_page: OpenPage) -> None:
+    app = open_page("annotate", construction="lab")
+    assert "1 instance without study aspects yet" in app.words
+    assert "Have it proposed" in app.labels()
+
+
+def test_items_are_decided_one_after_the_other(lab: Construction, open_page: OpenPage) -> None:
+    n_left = len(review(lab).open_items)
+    app = open_page("annotate", construction="lab", build="a")
+    assert app.named("button", "Accept").disabled
+    app.fill("Your name or initials", "model:x")
+    assert app.named("button", "Accept").disabled  # that is no person
+    app.fill("Your name or initials", "ann")
+    app.press("Accept")
+    assert f"{n_left - 1} left" in app.words.replace("*", "")
+    app.press("Reject")
+    said = {one.item: one.verdict for one in review(lab).decisions}
+    assert said == {"hypothesis": "accept", "aspect:0": "reject"}
+    assert 0 not in {one.number for one in review(lab).state.aspects}
+
+
+def test_a_finished_one_becomes_an_instance(lab: Construction, open_page: OpenPage) -> None:
+    add_decisions(lab.store, "lab", accepted(review(lab), "ann"))
+    about = review(lab).about("mark:1:5") or ""
+    add_decisions(lab.store, "lab", [Decision("a", "mark:1:5", "add", "bob", about=about)])
+    app = open_page("annotate", construction="lab", build="a")
+    assert "Everything is decided" in app.words
+    app.press("Add to my datasets")
+    (dataset,) = lab.store.datasets()
+    instance = lab.store.get(dataset.name, "a")
+    assert [aspect.sentence_indices for aspect in instance.evidence.aspects] == [(3, 7, 19), (5, 22)]
+
+
+def test_names_that_are_not_there_are_said(lab: Construction, open_page: OpenPage) -> None:
+    assert "nosuch" in open_page("annotate", construction="nosuch").words
+    assert "nosuch" in open_page("annotate", construction="lab", build="nosuch").words
+    assert not open_page("annotate", construction="lab", build="a", item="mark:9:9", sentence="999").exception

@@ -30,6 +30,7 @@ _WAYS: Final = {
     "own": "My own words",
 }
 _REFERENCE: Final = "By an id, or a file"
+_NEEDED: Final = ("summary", "paragraph", "hypothesis")
 _LARGEST: Final = 50  # MiB
 
 
@@ -143,10 +144,8 @@ def _of_sentences() -> dict[str, object]:
         help="A model then says which sentences are about the paper.",
         key="begin.whole",
     )
-    fields: dict[str, object] = {"hypothesis": _hypothesis("Empty: a model proposes one.")}
-    if not whole:
-        return fields | {"summary": text}
-    sentences = sentences_of(" ".join(text.split()))
+    sentences = sentences_of(" ".join(text.split())) if whole else []
+    fields: dict[str, object] = {} if whole else {"summary": text}
     if sentences:
         citing = st.selectbox(
             "The sentence that cites the paper",
@@ -154,8 +153,8 @@ def _of_sentences() -> dict[str, object]:
             format_func=lambda index: clipped_text(sentences[index], 160),
             key="begin.citing",
         )
-        fields |= {"paragraph": sentences, "citing": citing}
-    return fields
+        fields = {"paragraph": sentences, "citing": citing}
+    return fields | {"hypothesis": _hypothesis("Empty: a model proposes one.")}
 
 
 def _of_own() -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import streamlit as st
@@ -32,11 +33,17 @@ _BUILDS: Final = (
     Column("left", "Left to decide", "number"),
     Column("by", "Decided by"),
 )
-_STATUS: Final = {
-    "due": "to be asked",
-    "failed": "no usable answer",
-    "dropped": "dropped",
-    "kept": "complete",
+_STATUS: Final = {"due": "to be asked", "failed": "no usable answer", "kept": "complete"}
+_REASONS: Final[Mapping[str, str]] = {
+    "no_full_text": "its paper cannot be read",
+    "boundary_empty": "no sentence is about this paper alone",
+    "unsuitable": "the summary says nothing particular",
+    "hypothesis_refused": "no hypothesis passed the checks",
+    "no_aspects": "no study aspects",
+    "leak": "aspects say more than the summary",
+    "coverage": "too few of its aspects stand in the paper",
+    "too_few_aspects": "too few aspects",
+    "human": "by a person",
 }
 
 
@@ -133,13 +140,19 @@ def is_open(state: BuildState) -> bool:
     return state.position.status in ("due", "failed")
 
 
+def reason_text(reason: str) -> str:
+    """Why a build was dropped."""
+    return _REASONS.get(reason, reason.replace("_", " "))
+
+
 def position_text(state: BuildState) -> str:
     """How far a build is, plain."""
     at = state.position
     if at.status == "kept":
         return _STATUS["kept"]
-    why = f": {at.reason.replace('_', ' ')}" if at.reason else ""
-    return f"{STAGE_NAMES[at.stage]}, {_STATUS[at.status]}{why}"
+    if at.reason:
+        return f"Dropped: {reason_text(at.reason)}"
+    return f"{STAGE_NAMES[at.stage]}, {_STATUS[at.status]}"
 
 
 def _row(review: Review) -> Row:

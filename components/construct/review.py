@@ -128,6 +128,7 @@ def draw_build(state: PageState) -> None:
     _draw_head(build)
     job_panel(CONSTRUCTING)
     draw_work(made.name, [build])
+    _draw_drop(desk)
     if build.pool is None:
         _draw_side(desk)
         return
@@ -157,6 +158,19 @@ def _draw_head(build: BuildState) -> None:
         st.warning(
             "A model proposed these study aspects from the paper. No expert said that they matter: decide on each."
         )
+
+
+def _draw_drop(desk: _Desk) -> None:
+    """For one that was dropped, the way to keep it all the same; for another, to drop it."""
+    at = desk.review.state.position
+    if at.stage == "pool" or at.status in ("due", "failed"):
+        return
+    label, said = ("Drop it", ("build", "reject", "", ""))
+    if at.status == "dropped":
+        overruled = "" if at.reason == "human" else str(at.reason)
+        label, said = "Keep it all the same", ("build", "accept", overruled, "")
+    with st.container(horizontal=True):
+        st.button(label, key="build.drop", disabled=not desk.who, on_click=desk.decide, args=(said,))
 
 
 def _draw_reader(desk: _Desk) -> None:

@@ -67,6 +67,20 @@ def test_what_is_left_is_listed(lab: Construction, open_page: OpenPage) -> None:
     assert "Have it proposed" in app.labels()
 
 
+def test_what_was_dropped_is_kept_all_the_same(lab: Construction, open_page: OpenPage) -> None:
+    use_settings(lab.store, "lab", ConstructionSettings("m"))
+    app = open_page("annotate", construction="lab", build="a")
+    assert "too few of its aspects stand in the paper" in app.words
+    app.fill("Your name or initials", "ann").press("Keep it all the same")
+    assert construction(lab.store, "lab").state("a").position.status == "kept"
+    app.press("Drop it")
+    assert construction(lab.store, "lab").state("a").position.reason == "human"
+    app.press("Keep it all the same").press(
+        "Keep it all the same"
+    )  # first of the person's, then of the rule's
+    assert construction(lab.store, "lab").state("a").position.status == "kept"
+
+
 def test_items_are_decided_one_after_the_other(lab: Construction, open_page: OpenPage) -> None:
     n_left = len(review(lab).open_items)
     app = open_page("annotate", construction="lab", build="a")

@@ -62,18 +62,19 @@ def draw_first_steps() -> None:
 
 def draw_more(_: PageState, info: AnswerSetInfo) -> None:
     """What is in the set, and another file."""
-    table(
-        (Column("what", "In this set"), Column("n", "n", "number")),
-        [Row(name, (name.capitalize(), n)) for name, n in info.counts.items() if n],
-        key=f"answers-counts-{info.sha256[:8]}",
-        action="none",
-        caption=f"What is in {info.name}",
-    )
-    if info.source:
-        st.caption(literal(f"Source: {info.source}."))
-    _draw_file()
-    if _SAMPLE not in {one.name for one in answer_sets(resources.store())}:
-        st.button("Load the sample answers", key="sample-more", on_click=_load_sample)
+    counts, file = st.columns(2, gap="large")
+    with counts:
+        table(
+            (Column("what", "In this set"), Column("n", "n", "number")),
+            [Row(name, (name.capitalize(), n)) for name, n in info.counts.items() if n],
+            key=f"answers-counts-{info.sha256[:8]}",
+            action="none",
+            caption=f"What is in {info.name}",
+        )
+        if info.source:
+            st.caption(literal(f"Source: {info.source}."))
+    with file:
+        _draw_file()
 
 
 def draw_keeping(state: PageState, info: AnswerSetInfo) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Final
 
 import streamlit as st
@@ -32,7 +33,7 @@ from evidencebench_core.construction.decisions import (
 from evidencebench_core.construction.store import ConstructionInfo
 from evidencebench_core.data import Aspect
 from evidencebench_core.errors import EvidenceBenchError
-from evidencebench_core.export.reader import PaperView
+from evidencebench_core.export.reader import DraftMarks, PaperView
 from evidencebench_core.words import clipped_text, one_line, quantity
 
 _DECIDED: Final = {
@@ -42,6 +43,7 @@ _DECIDED: Final = {
     "add": "added",
     "unsure": "unsure",
 }
+_TAKEN_BACK: Final = "taken back"  # the words of a decision that undoes another one
 _EDITABLE: Final = ("hypothesis", "aspect")
 
 
@@ -50,17 +52,68 @@ class _Desk:
 
     def __init__(self, state: PageState, name: str, info: ConstructionInfo, review: Review) -> None:
         self.state, self.name, self.info, self.review = state, name, info, review
-        marks = [one.item for one in review.proposals if one.source == "model"]
+        hidden = ("mark:", "uncovered:") if self.is_blind else ()
+        proposed = [one.item for one in review.proposals if one.source == "model"]
         looked_for = {f"uncovered:{number}" for number in review.state.covers()}
         self.left = tuple(
-            one for one in review.open_items if not one.startswith("uncovered:") or one in looked_for
+            one
+            for one in review.open_items
+            if not one.startswith(hidden) and (not one.startswith("uncovered:") or one in looked_for)
         )
-        self.items = tuple(dict.fromkeys((*marks, *self.left)))
+        self.items = tuple(
+            dict.fromkeys((*(one for one in proposed if not one.startswith(hidden)), *self.left))
+        )
 
     @property
     def who(self) -> str:
         named = one_line(session_text("author")).strip()[:100]
         return named if is_person(named) else ""
+
+    @property
+    def has_seen(self) -> bool:
+        """Whether the person decided on sentences that were proposed, and so has seen some."""
+        return any(
+            one.by == self.who and one.mode == "assisted" and one.item.startswith("mark:")
+            for one in self.review.decisions
+        )
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether the person marks without the marks of a model or of others in sight."""
+        return self.state["blind"] == "1" and not self.has_seen
+
+    def mode(self, item: str) -> Mode:
+        return "blind" if self.is_blind and item.startswith("mark:") else "assisted"
+
+    def marks(self, number: int) -> DraftMarks:
+        """The sentences of an aspect, as far as they are to be seen."""
+        review, indices = self.review, {*self.review.marks.get(number, ())}
+        if self.is_blind:
+            own = [one for one in indices if self.who in review.newest[f"mark:{number}:{one}"]]
+            return DraftMarks(frozenset(), frozenset(), frozenset(own))
+        proposed = review.state.covers().get(number, frozenset())
+        still_open = [one for one in proposed if f"mark:{number}:{one}" in self.left]
+        return DraftMarks(frozenset(still_open), frozenset(indices & proposed), frozenset(indices - proposed))
+
+    @property
+    def last(self) -> tuple[Decision, ...]:
+        """What the person decided last, at once, and has not taken back."""
+        stack: list[tuple[Decision, ...]] = []
+        own = (one for one in self.review.decisions if one.by == self.who)
+        for _, some in groupby(own, key=lambda one: one.at):
+            batch = tuple(some)
+            if batch[0].words != _TAKEN_BACK:
+                stack.append(batch)
+            elif stack:
+                stack.pop()
+        return stack[-1] if stack else ()
+
+    def undo(self) -> None:
+        """Take back what was decided last: by a further decision, after which it is open."""
+        last = self.last
+        if last:
+            self.decide(*((one.item, "unsure", _TAKEN_BACK, one.about) for one in last))
+            self.go_to(last[0].item)
 
     @property
     def in_hand(self) -> str:
@@ -73,10 +126,9 @@ class _Desk:
 
     def decide(self, *said: tuple[str, Verdict, str, str]) -> None:
         """Keep decisions (item, verdict, words, what stood there), and go on to the next item that is left."""
-        mode: Mode = "blind" if self.state["blind"] == "1" else "assisted"
         build = self.review.state.id
         made = [
-            Decision(build, item, verdict, self.who, mode, words, about)
+            Decision(build, item, verdict, self.who, self.mode(item), words, about)
             for item, verdict, words, about in said
         ]
         try:
@@ -84,7 +136,7 @@ class _Desk:
         except EvidenceBenchError as error:
             flash(literal(str(error)))
             return
-        done = {one.item for one in made if one.verdict != "unsure"}
+        done = {one.item for one in made}
         if self.in_hand in {one.item for one in made}:
             at = self.items.index(self.in_hand)
             after = [
@@ -120,10 +172,14 @@ def draw_build(state: PageState) -> None:
             **session_text_widget("author", read=str.strip),
         )
         st.toggle(
-            "I marked it before I saw this",
-            help="Work without seeing proposals is kept apart from work with them.",
-            **state.widget("blind", state["blind"] == "1", lambda on: "1" if on else ""),
+            "Without the model's sentences",
+            disabled=desk.has_seen,
+            help="You have decided on some of them."
+            if desk.has_seen
+            else "Hides what others and the model marked; your marks are kept as blind ones.",
+            **state.widget("blind", desk.is_blind, lambda on: "1" if on else ""),
         )
+        st.button("Undo", disabled=not desk.last, on_click=desk.undo, key="build.undo")
         copy_link(state.link("construction", "build"))
     _draw_head(build)
     job_panel(CONSTRUCTING)
@@ -174,13 +230,12 @@ def _draw_drop(desk: _Desk) -> None:
 
 
 def _draw_reader(desk: _Desk) -> None:
-    build, state, review = desk.review.state, desk.state, desk.review
+    build, state = desk.review.state, desk.state
     assert build.pool is not None  # noqa: S101 - it was read
+    marks = [desk.marks(one.number) for one in build.aspects]
     shown = []
-    for one in build.aspects:
-        proposed = build.covers().get(one.number, frozenset())
-        kept = {index for index in proposed if review.verdict(f"mark:{one.number}:{index}") != "reject"}
-        indices = tuple(sorted(kept | review.marks.get(one.number, frozenset())))
+    for one, of in zip(build.aspects, marks, strict=True):
+        indices = tuple(sorted(of.proposed | of.accepted | of.added))
         shown.append(Aspect(str(one.number), indices, bool(one.is_result), f"A{one.number + 1}", one.text))
     numbers = [one.number for one in build.aspects]
     of_item = _number_of(desk.in_hand)
@@ -199,6 +254,11 @@ def _draw_reader(desk: _Desk) -> None:
         active=None,
         selected=_index_of(desk.in_hand) if selected is None else selected,
         aspect=numbers.index(lit) if lit in numbers else None,
+        draft=DraftMarks(
+            frozenset[int]().union(*(of.proposed for of in marks)),
+            frozenset[int]().union(*(of.accepted for of in marks)),
+            frozenset[int]().union(*(of.added for of in marks)),
+        ),
     )
     paper_view(view, key="reader", height=780, on_event=act)
 
@@ -206,7 +266,8 @@ def _draw_reader(desk: _Desk) -> None:
 def _draw_side(desk: _Desk) -> None:
     review = desk.review
     if not desk.left and review.state.position.status == "kept":
-        st.success("Everything is decided.")
+        left = " but the sentences" if desk.is_blind and review.open_items else ""
+        st.success(f"Everything{left} is decided.")
     if desk.items:
         _draw_bar(desk)
         if desk.in_hand:
@@ -313,12 +374,11 @@ def _draw_sentence(desk: _Desk) -> None:
     build, index = desk.review.state, desk.state.number("sentence")
     if build.pool is None or index is None or not build.aspects:
         return
-    sentence, covers = build.pool.sentences[index], build.covers()
-    others = {
-        one.number: one.text
-        for one in build.aspects
-        if index not in covers.get(one.number, ()) and index not in desk.review.marks.get(one.number, ())
-    }
+    sentence, others = build.pool.sentences[index], {}
+    for one in build.aspects:
+        of = desk.marks(one.number)
+        if index not in of.proposed | of.accepted | of.added:
+            others[one.number] = one.text
     if not others:
         return
     with st.container(border=True):
@@ -346,8 +406,9 @@ def _draw_aspects(desk: _Desk) -> None:
         return
     st.markdown("## Study aspects")
     for one in build.aspects:
-        marks = [item for item in review.open_items if item.startswith(f"mark:{one.number}:")]
-        n_marks = len(review.marks.get(one.number, ()))
+        marks = [item for item in desk.left if item.startswith(f"mark:{one.number}:")]
+        of = desk.marks(one.number)
+        n_marks = len(of.accepted | of.added)
         verdict = review.verdict(f"aspect:{one.number}")
         by = "yours" if one.source == "user" else _DECIDED.get(verdict or "", "open")
         with st.container(horizontal=True, vertical_alignment="center"):

@@ -323,7 +323,7 @@ def _edits(decisions: Iterable[Decision]) -> Edits:
         elif one.item.startswith("aspect:"):
             is_gone = one.verdict in ("reject", "edit")
             gone[number, one.about] = gone.get((number, one.about), True) and is_gone
-        elif one.item.startswith("result:"):
+        elif one.item.startswith("result:") and one.verdict != "unsure":
             results[number, one.about] = one.words == "yes"
     return Edits(
         texts.get("summary", ""),

@@ -96,6 +96,41 @@ def test_items_are_decided_one_after_the_other(lab: Construction, open_page: Ope
     assert 0 not in {one.number for one in review(lab).state.aspects}
 
 
+def test_what_was_decided_last_is_taken_back(lab: Construction, open_page: OpenPage) -> None:
+    before = review(lab)
+    app = open_page("annotate", kept={"author": "ann"}, construction="lab", build="a")
+    assert app.named("button", "Undo").disabled
+    app.press("Accept").press("Reject").press("No result")
+    app.press("Undo").press("Undo")
+    after = review(lab)
+    assert after.state.aspects == before.state.aspects
+    assert len(after.open_items) == len(before.open_items) - 1  # the hypothesis
+    app.press("Undo")
+    assert review(lab).open_items == before.open_items
+    assert app.named("button", "Undo").disabled
+    assert len(review(lab).decisions) == 6  # nothing is forgotten
+
+
+def test_who_marks_without_the_models_sentences_sees_none(lab: Construction, open_page: OpenPage) -> None:
+    app = open_page(
+        "annotate", kept={"author": "ann"}, construction="lab", build="a", blind="1", sentence="3"
+    )
+    assert "**4 left**" in app.words  # the hypothesis and three aspects
+    assert set(app.named("selectbox", "It covers").options) >= {
+        "A1 It is about blood",
+        "A2 It is about weight",
+    }
+    app.press("Add")
+    (said,) = review(lab).decisions
+    assert (said.item, said.verdict, said.mode) == ("mark:0:3", "add", "blind")
+    app.press("Accept")
+    assert review(lab).decisions[-1].mode == "assisted"  # its words were in sight
+    app.run(blind="", item="mark:0:7")
+    app.press("Accept")
+    assert app.named("toggle", "Without the model's").disabled
+    assert review(lab).marks[0] == {3, 7}
+
+
 def test_a_finished_one_becomes_an_instance(lab: Construction, open_page: OpenPage) -> None:
     add_decisions(lab.store, "lab", accepted(review(lab), "ann"))
     about = review(lab).about("mark:1:5") or ""

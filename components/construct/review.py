@@ -82,6 +82,11 @@ class _Desk:
         """Whether the person marks without the marks of a model or of others in sight."""
         return self.state["blind"] == "1" and not self.has_seen
 
+    def verdict(self, item: str) -> Verdict | None:
+        """What holds of an item; what was taken back counts as open."""
+        said = self.review.newest.get(item, {}).values()
+        return self.review.verdict(item) if any(one.words != _TAKEN_BACK for one in said) else None
+
     def mode(self, item: str) -> Mode:
         return "blind" if self.is_blind and item.startswith("mark:") else "assisted"
 
@@ -238,7 +243,7 @@ def _draw_reader(desk: _Desk) -> None:
         indices = tuple(sorted(of.proposed | of.accepted | of.added))
         shown.append(Aspect(str(one.number), indices, bool(one.is_result), f"A{one.number + 1}", one.text))
     numbers = [one.number for one in build.aspects]
-    of_item = _number_of(desk.in_hand)
+    of_item = _number_of(desk.in_hand) if _index_of(desk.in_hand) is None else None
     lit = int(state["lit"]) if state["lit"].isdecimal() and int(state["lit"]) in numbers else of_item
 
     def act(event: PaperEvent) -> None:
@@ -304,7 +309,7 @@ def _draw_item(desk: _Desk, item: str) -> None:
     kind, number = item.split(":", maxsplit=1)[0], _number_of(item)
     build = desk.review.state
     aspect = next((one for one in build.aspects if one.number == number), None)
-    verdict = desk.review.verdict(item)
+    verdict = desk.verdict(item)
     with st.container(border=True, key="draft-in-hand"):
         decided = f" · {_DECIDED[verdict]}" if verdict else ""
         st.caption(f"{literal(_name(item))}{decided}")
@@ -401,7 +406,7 @@ def _draw_sentence(desk: _Desk) -> None:
 
 def _draw_aspects(desk: _Desk) -> None:
     """All aspects with what stands of each, whether it is a result, and a field for one more."""
-    build, review = desk.review.state, desk.review
+    build = desk.review.state
     if not build.aspects:
         return
     st.markdown("## Study aspects")
@@ -409,7 +414,7 @@ def _draw_aspects(desk: _Desk) -> None:
         marks = [item for item in desk.left if item.startswith(f"mark:{one.number}:")]
         of = desk.marks(one.number)
         n_marks = len(of.accepted | of.added)
-        verdict = review.verdict(f"aspect:{one.number}")
+        verdict = desk.verdict(f"aspect:{one.number}")
         by = "yours" if one.source == "user" else _DECIDED.get(verdict or "", "open")
         with st.container(horizontal=True, vertical_alignment="center"):
             left = f", {len(marks)} open" if marks else ""

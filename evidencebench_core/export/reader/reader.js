@@ -73,6 +73,7 @@ class Reader {
     this.root.style.height = `min(${data.height}px, calc(100vh - var(--above, 5.5rem)))`;
     this.root.classList.toggle("several", data.systems.length > 1);
     this.root.classList.toggle("plain", data.plain);
+    this.root.classList.toggle("draft", data.draft);
     if (isNew) this.build();
     if (differs("words")) this.drawWords();
     if (marksChanged) {
@@ -175,7 +176,7 @@ class Reader {
         sentence.mark = marks[i];
         sentence.rank = rank;
         sentence.row.dataset.mark = markName(marks[i]);
-        sentence.icon.replaceChildren(drawSign(marks[i], draft ? "?" : rank));
+        sentence.icon.replaceChildren(drawSign(marks[i], draft && marks[i] !== "." ? "?" : rank));
       }
       const others = systems.flatMap(({ name }, place) => {
         const other = place !== active && ranks[place].get(i);
@@ -214,7 +215,6 @@ class Reader {
     );
     this.legend.replaceChildren(...(this.data.plain ? [drawPlainKey(counted("p"))] : keys));
     const missed = shown.includes("m") && counted("m") ? [["n", "missed"]] : [];
-    this.hint.hidden = draft;
     this.hint.replaceChildren(element("span", "", "Keys"));
     for (const [key, what] of [["j", ""], ["k", "evidence"], ...missed, ["?", "all"]]) {
       this.hint.append(element("kbd", "", key), ...(what ? [element("span", "", what)] : []));

@@ -13,6 +13,9 @@ from playwright.sync_api import Page, expect
 
 from evidencebench_core.analyses.sample import ingest_sample
 from evidencebench_core.answers.asking import answer_plan
+from evidencebench_core.construction import BuildInput, ConstructionSettings
+from evidencebench_core.construction.pipeline import construction, stage_unit
+from evidencebench_core.construction.store import add_builds, add_paper, use_settings
 from evidencebench_core.data import Store
 from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.annotation import Annotation, add_aspect, mark
@@ -56,6 +59,8 @@ PAGES = {  # the address, and what it shows once it is whole
     "/annotate": ".table-root tbody tr",
     "/annotate?paper=1&annotator=Ada&sentence=4": ".s.selected",
     "/annotate?paper=1&view=compare": ".table-root tbody tr",
+    "/annotate?construction=mine": ".table-root tbody tr",
+    "/annotate?construction=mine&build=b1": "button:has-text('Look for the aspects')",
     "/leaderboard?compare={bm25},{lead}": ".js-plotly-plot >> nth=1",
     "/models": "input",
     "/models?part=prices": "[data-testid=stDataFrame]",
@@ -106,6 +111,15 @@ def links(store: Store) -> dict[str, str]:
         Annotations(store).save(own.key, mark(begun, "aspect_0", indices))
     pdf = typeset(gold_of("pdf_two_columns").article, LAYOUTS[1])
     OwnPapers(store).save(read_paper(pdf, "two.pdf"), "Two columns", "The second group did better.", pdf)
+    add_builds(
+        store, "mine", [BuildInput("b1", f"own:{own.id}", hypothesis=own.hypothesis, aspects=("It fell",))]
+    )
+    use_settings(store, "mine", ConstructionSettings("tiny"))
+    made = construction(store, "mine")
+    add_paper(store, made.info, f"own:{own.id}", read_paper(text.encode(), "tea.md"), sha256="0")
+    said_of = {"outcome": "done", "results": [0], "text": "", "keys": []}
+    ChatRuns(store).create(made.specs["results"])
+    ChatRuns(store).add(made.specs["results"].id, {stage_unit(made.state("b1"), "results"): said_of})
     add_items(store, "tea", [Item("1", "Does tea lower pressure?", ("Pressure fell by 6 mmHg.",), "yes")])
     negation = Draft(
         "1", "negation", "", "Pressure rose by 6 mmHg.", made_by=MadeBy("tiny", "p 1", checked_by="other")

@@ -317,7 +317,7 @@ def _draw_item(desk: _Desk, item: str) -> None:
         st.markdown(f"**{literal(text)}**" if kind in _EDITABLE else literal(text))
         index = _index_of(item)
         if index is not None and build.pool is not None:
-            st.markdown(f"> {literal(build.pool.sentences[index])}")
+            st.markdown(f"“{literal(build.pool.sentences[index])}”")
             for reason in _reasons(build, number, index):
                 st.caption(f"The model: {literal(reason, 400)}")
         if kind == "uncovered":

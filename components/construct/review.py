@@ -94,7 +94,8 @@ class _Desk:
         """The sentences of an aspect, as far as they are to be seen."""
         review, indices = self.review, {*self.review.marks.get(number, ())}
         if self.is_blind:
-            own = [one for one in indices if self.who in review.newest[f"mark:{number}:{one}"]]
+            by = {one: review.newest[f"mark:{number}:{one}"].get(self.who) for one in indices}
+            own = [one for one, said in by.items() if said and said.verdict in ("accept", "add")]
             return DraftMarks(frozenset(), frozenset(), frozenset(own))
         proposed = review.state.covers().get(number, frozenset())
         still_open = [one for one in proposed if f"mark:{number}:{one}" in self.left]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
@@ -229,7 +230,8 @@ def _draw_drop(desk: _Desk) -> None:
         return
     label, said = ("Drop it", ("build", "reject", "", ""))
     if at.status == "dropped":
-        overruled = "" if at.reason == "human" else str(at.reason)
+        build = desk.review.state
+        overruled = replace(build, edits=replace(build.edits, dropped=False)).position.reason or ""
         label, said = "Keep it all the same", ("build", "accept", overruled, "")
     with st.container(horizontal=True):
         st.button(label, key="build.drop", disabled=not desk.who, on_click=desk.decide, args=(said,))

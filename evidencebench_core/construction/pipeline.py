@@ -126,7 +126,9 @@ class Construction:
         wanted = self.ids() if ids is None else tuple(ids)
         edits = edits_of(self.store, self.info, wanted)
         for build in build_inputs(self.store, self.info, wanted):
-            yield self._state(build, edits.get(build.id, Edits()))
+            of_build = edits.get(build.id, Edits())
+            found = self._state(build, replace(of_build, dropped=False))  # what is stored, dropped or not
+            yield replace(found, edits=of_build)
 
     def _state(self, build: BuildInput, edits: Edits) -> BuildState:
         record = paper_record(self.store, self.info, build.paper)

@@ -1,4 +1,4 @@
-"""A judge's labels against people's: precedence (rule 5, example 12.8), forms (rule 4), missing and unparsed ones."""
+"""Judged labels against human ones: precedence (rule 5, example 12.8, fault C21), forms (rule 4), missing, unparsed."""
 
 from __future__ import annotations
 

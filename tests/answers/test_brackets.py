@@ -1,4 +1,4 @@
-"""Citations in brackets (bioace spec rules 7 to 9, example 12.1)."""
+"""Citations in brackets (bioace spec rules 7 to 9, example 12.1; fault E8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clusters of a set's own sentences (spec rule 26)."""
+"""Clusters of a set's own sentences (spec rule 26, fault E5)."""
 
 from __future__ import annotations
 

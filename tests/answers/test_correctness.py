@@ -1,4 +1,4 @@
-"""Correct sentences of answers (bioace spec rules 27, 28, 39, 58; example 12.11; fault C9)."""
+"""Correct sentences of answers (bioace spec rules 27, 28, 39, 58; example 12.11; faults C8, C9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judges of answers: windows, labels, sources (bioace spec rules 27 to 33, 57, 60; example 12.11; faults C7)."""
+"""Judges: windows, labels, sources (bioace spec rules 27 to 33, 57, 60; example 12.11; faults C7, C11, C24)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nuggets of a set's answers against the gold ones (bioace spec rules 12 to 21, 53; faults C1, C3)."""
+"""Nuggets of a set's answers against the gold ones (bioace spec rules 12 to 21, 53; faults C1, C3, C26)."""
 
 from __future__ import annotations
 

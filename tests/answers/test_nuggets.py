@@ -1,4 +1,4 @@
-"""Nuggets and their matching (bioace spec rules 10 to 21 and 53 to 55, examples 12.4; faults C1, C3, C25)."""
+"""Nuggets and their matching (bioace spec rules 10 to 21 and 53 to 55, examples 12.4; faults C1, C3, C4, C25)."""
 
 from __future__ import annotations
 

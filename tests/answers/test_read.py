@@ -1,4 +1,4 @@
-"""Files of answers: ours, MedAESQA's and those of BioACE's tasks (spec rules 44 to 51)."""
+"""Files of answers: ours, MedAESQA's and those of BioACE's tasks (spec rules 44 to 51; faults C16, E4, E6)."""
 
 from __future__ import annotations
 

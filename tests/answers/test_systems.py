@@ -1,4 +1,4 @@
-"""MedAESQA's metrics: examples 12.2, 12.3 and 12.9, and the two cluster files against other code."""
+"""MedAESQA's metrics: examples 12.2, 12.3, 12.9, the two cluster files against other code (faults C14, C15, E2, E3)."""
 
 from __future__ import annotations
 

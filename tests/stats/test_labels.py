@@ -1,4 +1,4 @@
-"""Agreement of judged with human labels (spec rules 38 to 40, examples 12.6 and 12.7)."""
+"""Agreement of judged with human labels (spec rules 38 to 40, examples 12.6 and 12.7; fault C18)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mixture of matches and its guard, and thresholds (bioace spec rules 14 to 16, 36, 54; example 12.5)."""
+"""The mixture of matches and its guard, and thresholds (rules 14 to 16, 36, 54; example 12.5; faults C2, C20)."""
 
 from __future__ import annotations
 

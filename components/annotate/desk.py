@@ -14,6 +14,7 @@ from components.app import resources
 from components.app.state import PageState, flash, open_later, session_text, set_session_text
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, paper_view
+from evidencebench_core.construction.decisions import is_person
 from evidencebench_core.data import Aspect, Instance, add_instance
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export import write_benchmark
@@ -126,6 +127,9 @@ def annotator_here(state: PageState) -> str:
     named = clean_text(state["annotator"])[:100]
     if named == GOLD:
         st.warning('"gold" is what the dataset marked, and cannot be changed. Say another name.')
+        return ""
+    if not is_person(named):
+        st.warning('A name that begins with "model:" or "rule:" is no person\'s. Say another name.')
         return ""
     if not named and session_text(_NAME):
         state.put(annotator=session_text(_NAME))

@@ -33,7 +33,7 @@ _BUILDS: Final = (
     Column("left", "Left to decide", "number"),
     Column("by", "Decided by"),
 )
-_STATUS: Final = {"due": "to be asked", "failed": "no usable answer", "kept": "complete"}
+_STATUS: Final = {"due": "to be asked", "failed": "no usable answer", "kept": "every sentence looked at"}
 _REASONS: Final[Mapping[str, str]] = {
     "no_full_text": "its paper cannot be read",
     "boundary_empty": "no sentence is about this paper alone",

@@ -55,12 +55,7 @@ class _Desk:
         self.state, self.name, self.info, self.review = state, name, info, review
         hidden = ("mark:", "uncovered:") if self.is_blind else ()
         proposed = [one.item for one in review.proposals if one.source == "model"]
-        looked_for = {f"uncovered:{number}" for number in review.state.covers()}
-        self.left = tuple(
-            one
-            for one in review.open_items
-            if not one.startswith(hidden) and (not one.startswith("uncovered:") or one in looked_for)
-        )
+        self.left = tuple(one for one in review.open_items if not one.startswith(hidden))
         self.items = tuple(
             dict.fromkeys((*(one for one in proposed if not one.startswith(hidden)), *self.left))
         )

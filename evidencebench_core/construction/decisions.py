@@ -212,12 +212,9 @@ class Review:
     def open_items(self) -> tuple[str, ...]:
         """What is left to decide before the build is finished (rule 37)."""
         left = [one.item for one in self.proposals if one.source == "model" and self._is_open(one.item)]
-        marks = self.marks
-        return (*left, *(
-            f"uncovered:{one.number}" for one in self.state.aspects
-            if not marks.get(one.number) and self._is_open(f"uncovered:{one.number}")
-            and not any(item.startswith(f"mark:{one.number}:") for item in left)
-        ))  # fmt: skip
+        marked = {int(one.split(":")[1]) for one in left if one.startswith("mark:")} | set(self.marks)
+        bare = (f"uncovered:{number}" for number in self.state.covers() if number not in marked)
+        return (*left, *filter(self._is_open, bare))
 
     def _is_open(self, item: str) -> bool:
         said = self.verdict(item)

@@ -62,6 +62,7 @@ from evidencebench_core.answers.set_judging import said_support
 from evidencebench_core.answers.store import AnswerSetInfo, stored_answers
 from evidencebench_core.answers.systems import SystemScores, judged_labels, ranking
 from evidencebench_core.answers.systems import system_scores as scores_of_systems
+from evidencebench_core.construction import Harvest, harvest
 from evidencebench_core.data import DatasetInfo, Filter, Instance, Store, open_store
 from evidencebench_core.data.hits import Hit
 from evidencebench_core.data.hits import sentence_hits as find_hits
@@ -70,6 +71,7 @@ from evidencebench_core.errors import EvidenceBenchError, RetrieverError, Unknow
 from evidencebench_core.papers import DEFAULT_LIMITS, Limits, PageImage
 from evidencebench_core.papers import page_image as drawn_page
 from evidencebench_core.papers.annotations import Annotations
+from evidencebench_core.papers.citations import citing_article
 from evidencebench_core.papers.own import OwnPaper, OwnPapers
 from evidencebench_core.perturb import Wording, added_wordings, hypothesis_variants
 from evidencebench_core.reliability.card import Card, ComparisonRow, compare_models, model_card
@@ -689,6 +691,12 @@ def page_image(opened: OpenPaper, page: int, scale: float) -> PageImage:
     """A page of a paper that has pages, from 1; a file that is not the paper's is never looked at."""
     content = opened.pdf or own_papers().pdf(int(opened.ref))
     return drawn_page(content, page, scale, opened.name, paper_limits())
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the review …")
+def review_citations(content: bytes, name: str) -> Harvest:
+    """What a review's file says of the papers that it cites."""
+    return harvest(citing_article(content, name))
 
 
 # -- answers with citations -------------------------------------------------------------------------

@@ -12,11 +12,10 @@ from components.app import resources
 from components.app.page import guarded_part
 from components.app.state import PageState
 from components.widgets.markdown import literal
-from evidencebench_core.construction import Citation, Harvest, build_input, harvest
+from evidencebench_core.construction import Citation, build_input
 from evidencebench_core.construction.store import add_builds, constructions
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.papers import read_paper
-from evidencebench_core.papers.citations import citing_article
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.sentences import sentences_of
 from evidencebench_core.words import clipped_text, one_line, quantity
@@ -94,7 +93,7 @@ def _of_citation() -> dict[str, object] | None:
     if upload is None:
         return None
     try:
-        found = _harvest(upload.getvalue(), upload.name)
+        found = resources.review_citations(upload.getvalue(), upload.name)
     except EvidenceBenchError as error:
         st.error(literal(str(error)))
         return None
@@ -126,11 +125,6 @@ def _of_citation() -> dict[str, object] | None:
         )
         st.caption(f"Cites {literal(chosen.reference.title or chosen.reference.paper, 300)}")
     return chosen.as_dict()
-
-
-@st.cache_data(show_spinner="Reading the review …", max_entries=4)
-def _harvest(content: bytes, name: str) -> Harvest:
-    return harvest(citing_article(content, name))
 
 
 def _cited_text(one: Citation) -> str:

@@ -69,6 +69,7 @@ def test_an_empty_store_is_told_what_the_page_is_for(empty_store: Store, open_pa
 def test_a_paper_asks_first_who_marks_and_nobody_may_be_called_gold(opened: OpenPage) -> None:
     app = opened("gold")
     assert "cannot be changed" in app.words
+    assert "is no person's" in opened("model:m").words
     assert "Who marks?" in app.words
     assert "initials will do" in app.press("Start marking").words
     app.text_input(key="who-name-start").input("  Ada ")

@@ -20,8 +20,8 @@ _SHOWN: Final = "shown-page"
 _REPLACED: Final = "replaced-addresses"
 _DATASET: Final = "chosen-dataset"
 _OF_ANY_DATASET: Final = frozenset({"dataset", "task", "r"})  # what means the same on another one
-_IN_FLIGHT: Final = 1.5  # seconds within which the browser may still send an address that was replaced,
-_ON_ITS_WAY: Final = 0.25  # and once the run that replaced it has ended
+_IN_FLIGHT: Final = 5.0  # seconds within which the browser may still send an address that was replaced,
+_ON_ITS_WAY: Final = 1.0  # and once the run that replaced it has ended
 
 
 class PageState:

@@ -28,6 +28,13 @@ def press(page: Page, name: str, role: str = "button") -> None:
     target.click()
 
 
+def go_back(page: Page) -> None:
+    """The browser's Back, on a settled page and no sooner than it is told from a click that was under way."""
+    settled(page)
+    page.wait_for_timeout(1_500)
+    page.go_back()
+
+
 def sentence(page: Page | Locator, index: int) -> Locator:
     """A sentence in the reader."""
     return page.locator(f'.s[data-i="{index}"]')

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import DESKTOP
-from tests.browser.settling import enter_hypothesis, parameters, press, sentence, settled
+from tests.browser.settling import enter_hypothesis, go_back, parameters, press, sentence, settled
 
 PHONE = {"width": 390, "height": 844}
 READING = "/browse?dataset=sample_data&instance=sample_cohort&task=er%4010&r=bm25~abstract-tail"
@@ -228,7 +228,7 @@ def test_runs_are_started_watched_and_compared(page: Page, app_url: str) -> None
     table(page, "Instances by the size of the difference").locator("tr").first.click()
     expect(heading(page, r"What each pick of bm25 \(\w{4}\) adds")).to_be_visible()
     assert re.fullmatch(r"@\w{12}~@\w{12}", parameters(page)["r"])
-    page.go_back()
+    go_back(page)
     expect(page.get_by_text("by paired randomisation")).to_be_visible()
 
 
@@ -267,9 +267,7 @@ def test_the_browsers_back_returns_to_the_table(page: Page, app_url: str) -> Non
     page.goto(app_url + "/browse")
     table(page, "Instances").locator("tr").first.click()
     expect(page.locator(".reader")).to_be_visible()
-    settled(page)
-    page.wait_for_timeout(2000)  # sooner it could be the address before
-    page.go_back()
+    go_back(page)
     expect(heading(page, "Browse instances")).to_be_visible()
     assert parameters(page) == {}
 
@@ -288,8 +286,6 @@ def test_the_browsers_back_returns_to_the_instance_before(page: Page, app_url: s
     expect(page.get_by_text("1 of 6")).to_be_visible()
     press(page, "Next")
     expect(page.get_by_text("2 of 6")).to_be_visible()
-    settled(page)
-    page.wait_for_timeout(500)  # sooner it could be the address before
-    page.go_back()
+    go_back(page)
     expect(page.get_by_text("1 of 6")).to_be_visible()
     assert parameters(page)["instance"] == "sample_cohort"

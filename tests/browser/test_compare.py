@@ -12,7 +12,7 @@ from evidencebench_core.analyses.sample import ingest_sample
 from evidencebench_core.data import Store
 from evidencebench_core.runs import RunStore
 from tests.browser.serving import ROOT
-from tests.browser.settling import assert_fits, parameters, sentence, settled
+from tests.browser.settling import assert_fits, go_back, parameters, sentence, settled
 
 PHONE = {"width": 390, "height": 844}
 
@@ -86,7 +86,7 @@ def test_two_rankings_in_columns_lead_to_the_reader(page: Page, app_url: str, ru
     page.keyboard.press("Enter")
     expect(sentence(page, int(index or -1))).to_have_class(re.compile("selected"))
     assert parameters(page)["sentence"] == index
-    page.go_back()
+    go_back(page)
     expect(cards.first).to_be_visible()
     page.get_by_role("radio", name="By rank").click()
     expect(page.locator(".ranks .title")).to_have_count(0)

@@ -14,7 +14,7 @@ from evidencebench_core.data import Store, iter_raw
 from evidencebench_core.papers import Paper, read_paper
 from evidencebench_core.papers.own import OwnPapers
 from tests.browser.serving import ROOT
-from tests.browser.settling import enter_hypothesis, parameters, press, settled
+from tests.browser.settling import enter_hypothesis, go_back, parameters, press, settled
 from tests.llm.server import reply, scripted
 from tests.papers.pdf.layouts import LAYOUTS
 from tests.papers.pdf.real_articles import article_of
@@ -148,8 +148,7 @@ def test_one_question_over_several_files(page: Page, app_url: str) -> None:
     page.get_by_role("row", name="Salt raises blood pressure in rats.").press("Enter")
     expect(page.locator(".reader .selected")).to_contain_text("Salt raises blood pressure in rats.")
     expect(page.locator(".picks .pick")).to_have_count(2)
-    settled(page)
-    page.go_back()
+    go_back(page)
     expect(headings).to_have_count(2)
     settled(page)
     page.reload()

@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from components.app.page import guarded_part
-from components.app.state import open_requested_page, session_text, set_session_text
+from components.app.state import mark_end_of_run, open_requested_page, session_text, set_session_text
 from components.widgets.component import component
 
 _component = component("when_seen", Path(__file__).parent, "<span hidden></span>")
@@ -28,3 +28,4 @@ def draw_when_seen(name: str, draw: Callable[[], None], height: int) -> None:
         draw()
     else:
         _component(key=seen, on_event_change=lambda: set_session_text(seen, "yes"), height=height)
+    mark_end_of_run()

@@ -55,7 +55,7 @@ def draw_reading(state: PageState, info: AnswerSetInfo) -> None:
             st.caption(
                 "Click a sentence or a citation. Keys: j and k for the next and the previous sentence, n for the next "
                 "that is not needed, not supported, or labelled otherwise by the judge."
-                + (" Of two signs the second is the judge's." if judge and judge.is_of_citations else "")
+                + (" Of two symbols the second is the judge's." if judge and judge.is_of_citations else "")
             )
     with right:
         if sentence is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.app import resources
+from components.app import live
 from components.app.choices import choices_from
 from components.app.page import drop_missing, guard, name_window
 from components.app.state import PageState
@@ -82,7 +82,7 @@ def _warm(state: PageState) -> None:
     for choice in choices:
         entry = retriever_entries()[choice.name]
         if not (entry.asks_server or entry.sees_gold) and may_load(choice):
-            resources.warm(choice)
+            live.warm(choice)
 
 
 def _draw_gone(state: PageState) -> None:

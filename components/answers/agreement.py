@@ -9,6 +9,7 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
+from components.answers import cached
 from components.answers.disagreements import NO_LABEL
 from components.answers.judge import READABLE, corrections_of, judges_of, picked_run
 from components.answers.ranks import draw_ranks
@@ -85,7 +86,7 @@ def _draw_judge(state: PageState, info: AnswerSetInfo, runs: Mapping[str, ChatRu
         precedence = _choice(state, "precedence", _PRECEDENCE)
         unparsed = _choice(state, "unparsed", _UNPARSED)
         threshold = _own_threshold(state, run)
-    found = resources.judge_agreement(info, run, corrections, precedence, unparsed, threshold)
+    found = cached.judge_agreement(info, run, corrections, precedence, unparsed, threshold)
     _draw_agreement(state, found, run.id)
     if info.counts["systems"] > 1 and found.agreement.n:
         draw_ranks(state, info, run, corrections)
@@ -119,7 +120,7 @@ def _own_threshold(state: PageState, run: ChatRunInfo) -> float | None:
 
 def _standing(run: ChatRunInfo) -> str:
     """What a run asked, how far it is, and what it took."""
-    prompts, answers = resources.judge_tokens(run)
+    prompts, answers = cached.judge_tokens(run)
     price = price_of(run.settings["model"])
     money = (
         f", {dollars((prompts * price.prompt + answers * price.completion) / 1e6)} at today's prices"
@@ -131,7 +132,7 @@ def _standing(run: ChatRunInfo) -> str:
     return f"{task_text(run.settings)} {run.n_answered:,} judged{failed}.{took}"
 
 
-def _draw_corrections(state: PageState, info: AnswerSetInfo) -> resources.Corrections:
+def _draw_corrections(state: PageState, info: AnswerSetInfo) -> cached.Corrections:
     """How many labels people corrected, to be counted or not, and all that people said as a file; those that count."""
     corrections, n = corrections_of(info), len(marks(resources.store(), info.sha256))
     counted = bool(corrections) and on_off_switch(
@@ -254,7 +255,7 @@ def _draw_parts(what: str, parts: Mapping[str, LabelAgreement], run: str) -> Non
 
 def _draw_correctness(info: AnswerSetInfo, run: ChatRunInfo) -> None:
     """Systems by the share of sentences that the judge found borne out by a document."""
-    scores = resources.judged_correctness(info, run)
+    scores = cached.judged_correctness(info, run)
     ordered = sorted(scores.items(), key=lambda item: -1.0 if item[1].mean is None else -item[1].mean)
     table(
         _CORRECTNESS,

@@ -7,7 +7,7 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
-from components.app import resources
+from components.answers import cached
 from components.app.page import points
 from components.app.state import PageState
 from components.charts.dots import difference_chart
@@ -37,15 +37,15 @@ def draw_differences(
     info: AnswerSetInfo,
     metric: str,
     run: ChatRunInfo | None,
-    corrections: resources.Corrections,
+    corrections: cached.Corrections,
 ) -> None:
     """The chosen system minus every other, as a chart and in figures; a click takes the other."""
-    pairs = resources.differences_of_systems(info, metric, run, corrections)
+    pairs = cached.differences_of_systems(info, metric, run, corrections)
     systems = list(dict.fromkeys([*pairs["a"], *pairs["b"]]))
     if not systems:
         return
     st.markdown("## Differences of systems")
-    means = resources.scores_by(info, run, corrections)
+    means = cached.scores_by(info, run, corrections)
     place = means.metrics.index(metric)
     systems.sort(key=lambda one: -means.means[place, means.systems.index(one)])
     chosen = state["against"] if state["against"] in systems else systems[0]

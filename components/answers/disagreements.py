@@ -7,6 +7,7 @@ from typing import Final
 
 import streamlit as st
 
+from components.answers import cached
 from components.answers.judge import Judge, judge_from, judges_of, picked_run
 from components.answers.labels import look_of
 from components.answers.unit import draw_unit
@@ -50,12 +51,12 @@ def draw_queue(state: PageState, info: AnswerSetInfo) -> None:
     judge = judge_from(info, run)
     pairs = [
         pair
-        for pair in resources.judged_pairs(info, run, tuple(judge.corrections.items()))
+        for pair in cached.judged_pairs(info, run, tuple(judge.corrections.items()))
         if (human or judged or pair.distance > 0)
         and human in ("", pair.human)
         and judged in ("", pair.judged or NO_LABEL)
     ]
-    answers = resources.answer_set(info)
+    answers = cached.answer_set(info)
     if not pairs:
         st.info("Nothing differs." if not (human or judged) else "There is nothing with these labels.")
         return

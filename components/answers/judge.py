@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from components.answers import cached
 from components.answers.labels import Look, look_of
 from components.app import resources
 from components.app.state import PageState
@@ -70,14 +71,14 @@ def judge_name(run: ChatRunInfo) -> str:
     return f"{run.settings['model']}, {run.settings['task']}{by} ({run.id[:4]})"
 
 
-def corrections_of(info: AnswerSetInfo) -> resources.Corrections:
+def corrections_of(info: AnswerSetInfo) -> cached.Corrections:
     """What people say instead of judges' labels, by unit."""
     return tuple((mark.unit, mark.value) for mark in marks(resources.store(), info.sha256, "label"))
 
 
 def judge_from(info: AnswerSetInfo, run: ChatRunInfo) -> Judge:
     """The run with its labels; corrections on another scale are of another judge."""
-    labels, known = resources.judge_labels(run), LABELS[scale_of(run)]
+    labels, known = cached.judge_labels(run), LABELS[scale_of(run)]
     corrections = {unit: label for unit, label in corrections_of(info) if unit in labels and label in known}
     return Judge(run, labels, corrections if run.settings["task"] in LABELLED else {})
 

@@ -8,6 +8,7 @@ from typing import Final
 
 import streamlit as st
 
+from components.answers import cached
 from components.answers.judge import judge_name, judges_of
 from components.answers.unit import keep_mark
 from components.app import resources
@@ -31,7 +32,7 @@ _MATCHERS: Final = {"cosine": "Cosine", "mixture": "Chance of a match"}
 
 def draw_nuggets(state: PageState, info: AnswerSetInfo, answer: Answer) -> None:
     """The matrix of the answer's nuggets and the expert's, with a threshold that redraws at once."""
-    answers = resources.answer_set(info)
+    answers = cached.answer_set(info)
     runs = judges_of(info, "nuggets")
     if not answers.questions[answer.question_id].nuggets or not (answer.nuggets or runs):
         return
@@ -41,8 +42,8 @@ def draw_nuggets(state: PageState, info: AnswerSetInfo, answer: Answer) -> None:
         matcher = matcher_switch(state)
         threshold = threshold_slider(state, matcher)
     try:
-        matrix = resources.nugget_matrix(info, answer.question_id, answer.system, run)
-        mixture = resources.nugget_scores(info, matcher, run).mixture if matcher == "mixture" else None
+        matrix = cached.nugget_matrix(info, answer.question_id, answer.system, run)
+        mixture = cached.nugget_scores(info, matcher, run).mixture if matcher == "mixture" else None
     except EvidenceBenchError as error:
         st.warning(literal(str(error)))
         return

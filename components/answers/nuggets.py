@@ -7,6 +7,7 @@ from typing import Final
 
 import streamlit as st
 
+from components.answers import cached
 from components.answers.judge import judge_name, judges_of
 from components.answers.matrix import matcher_switch, nugget_run, threshold_slider
 from components.app import resources
@@ -40,7 +41,7 @@ _MEANS: Final = (
 
 def draw_all_nuggets(state: PageState, info: AnswerSetInfo) -> None:
     """Systems by their nuggets, what another threshold would give, and the one that people's pairs ask for."""
-    answers = resources.answer_set(info)
+    answers = cached.answer_set(info)
     if not any(question.nuggets for question in answers.questions.values()):
         st.info("No question has nuggets of an expert, so there is nothing to match with.")
         return
@@ -49,7 +50,7 @@ def draw_all_nuggets(state: PageState, info: AnswerSetInfo) -> None:
         matcher = matcher_switch(state)
         threshold = threshold_slider(state, matcher)
     try:
-        scores = resources.nugget_scores(info, matcher, run).at(threshold)
+        scores = cached.nugget_scores(info, matcher, run).at(threshold)
     except EvidenceBenchError as error:
         st.warning(literal(str(error)))
         return
@@ -58,7 +59,7 @@ def draw_all_nuggets(state: PageState, info: AnswerSetInfo) -> None:
     else:
         _draw_means(state, info, scores)
         st.markdown("## Another threshold")
-        curve = resources.nugget_curve(info, matcher, run)
+        curve = cached.nugget_curve(info, matcher, run)
         if len(curve):
             draw_chart(
                 threshold_lines(curve, threshold, [hue.on(is_dark()) for hue in SYSTEMS]),
@@ -128,7 +129,7 @@ def _draw_marked(info: AnswerSetInfo, mixture: Mixture | None, threshold: float)
 def _draw_support(info: AnswerSetInfo) -> None:
     """Recall by judges that were shown the expert's nuggets."""
     for run in judges_of(info, "nugget-support").values():
-        scores = support_scores(resources.answer_set(info), resources.nugget_support(run))  # type: ignore[arg-type]
+        scores = support_scores(cached.answer_set(info), cached.nugget_support(run))  # type: ignore[arg-type]
         st.markdown(f"## Recall by {literal(judge_name(run))}")
         columns = (
             Column("system", "System", "title"),

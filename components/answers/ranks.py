@@ -7,7 +7,7 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
-from components.app import resources
+from components.answers import cached
 from components.app.state import PageState
 from components.charts.answers import people_judge_scatter, rank_slopes
 from components.widgets.chart import draw_chart, is_dark
@@ -28,10 +28,10 @@ _RANKS: Final = (
 
 
 def draw_ranks(
-    state: PageState, info: AnswerSetInfo, run: ChatRunInfo, corrections: resources.Corrections
+    state: PageState, info: AnswerSetInfo, run: ChatRunInfo, corrections: cached.Corrections
 ) -> None:
     """Systems by people's labels and by the judge's: both means, both ranks, and the order that counting gives."""
-    people, judge = resources.system_scores(info), resources.judged_scores(info, run, corrections)
+    people, judge = cached.system_scores(info), cached.judged_scores(info, run, corrections)
     both = [name for name in METRICS if name in people.metrics and name in judge.metrics]
     if not both:
         return
@@ -53,10 +53,10 @@ def draw_ranks(
         draw_chart(figure, key=f"answers-scatter-{key}", alt=f"{metric} by people and by the judge, %: {alt}")
     with right:
         draw_chart(rank_slopes(frame, colour), key=f"answers-slopes-{key}", alt=f"Ranks by {metric}: {alt}")
-    lines = {"by the judge": resources.rank_correlation(info, metric, metric, run, corrections)}
+    lines = {"by the judge": cached.rank_correlation(info, metric, metric, run, corrections)}
     for count in COUNTS:
         if count in people.metrics:
-            lines[f"by the number of {count}"] = resources.rank_correlation(info, metric, count, None)
+            lines[f"by the number of {count}"] = cached.rank_correlation(info, metric, count, None)
     table(
         _RANKS,
         [

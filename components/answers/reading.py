@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 
 import streamlit as st
 
+from components.answers import cached
 from components.answers.judge import READABLE, Judge, judge_from, judges_of, picked_run
 from components.answers.labels import RELEVANCE, UNCHECKED, Look, citation_look, worst
 from components.answers.matrix import draw_nuggets
 from components.answers.prose import Citation, Sentence, answer_prose
 from components.answers.unit import draw_unit
-from components.app import resources
 from components.app.state import PageState
 from components.widgets.markdown import literal
 from evidencebench_core.answers.model import Answer, AnswerSentence, Question
@@ -21,7 +21,7 @@ from evidencebench_core.words import quantity
 
 
 def draw_reading(state: PageState, info: AnswerSetInfo) -> None:
-    answers = resources.answer_set(info)
+    answers = cached.answer_set(info)
     if not answers.answers:
         st.info("This set has clusters alone: there is no answer to read.")
         return

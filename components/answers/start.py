@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, cast
 
 import streamlit as st
 
+from components.answers import cached
 from components.app import resources
 from components.app.jobs import Job
 from components.app.page import guarded_part
@@ -89,7 +90,7 @@ def judge_dialog(info: AnswerSetInfo) -> None:
     if not (model := session_model()):
         st.info("Choose a server and a model.")
         return
-    answers, store = resources.answer_set(info), resources.store()
+    answers, store = cached.answer_set(info), resources.store()
 
     def plans(llm: LLM) -> list[ChatPlan]:
         plan = set_judge_plan(
@@ -118,7 +119,7 @@ def _draw_cosine(info: AnswerSetInfo, what: What, settings: Mapping[str, Any], l
     run_id, n, kept = score_judge(
         resources.store(),
         info.sha256,
-        resources.answer_set(info),
+        cached.answer_set(info),
         cast('Literal["citations", "correctness"]', what),
         "cosine",
         threshold=threshold,

@@ -7,9 +7,9 @@ from typing import Final, Literal
 import numpy as np
 import streamlit as st
 
+from components.answers import cached
 from components.answers.differences import draw_differences
 from components.answers.judge import corrections_of, judge_name, judges_of, warn_of_no_run
-from components.app import resources
 from components.app.state import PageState
 from components.charts.dots import interval_chart
 from components.widgets.chart import draw_chart, is_dark
@@ -34,7 +34,7 @@ _MOST_NAMED: Final = 5
 def draw_systems(state: PageState, info: AnswerSetInfo) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         run, corrections = _labels(state, info)
-        scores = resources.scores_by(info, run, corrections)
+        scores = cached.scores_by(info, run, corrections)
         shares = [name for name in scores.metrics if name not in COUNTS]
         first = next((name for name in (*_FIRST, *shares) if name in shares), None)
         wanted = state["metric"] or first
@@ -48,7 +48,7 @@ def draw_systems(state: PageState, info: AnswerSetInfo) -> None:
         if run is None and info.counts["answers"]:
             told = "There a share of nothing, such as of no citation, counts as 0."
             if on_off_switch(state, "official", "As MedAESQA's script", help=told):
-                scores = resources.system_scores(info, True)
+                scores = cached.system_scores(info, True)
     if not scores.metrics:
         st.info("There is nothing to score: these answers have no labels of people and no clusters.")
         return
@@ -70,7 +70,7 @@ def draw_systems(state: PageState, info: AnswerSetInfo) -> None:
         draw_differences(state, info, wanted, run, corrections)
 
 
-def _labels(state: PageState, info: AnswerSetInfo) -> tuple[ChatRunInfo | None, resources.Corrections]:
+def _labels(state: PageState, info: AnswerSetInfo) -> tuple[ChatRunInfo | None, cached.Corrections]:
     """Whose labels are scored: people's, or a judge's with what people corrected of them."""
     runs = judges_of(info, *LABELLED)
     if not runs:

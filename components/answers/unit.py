@@ -7,6 +7,7 @@ from functools import partial
 
 import streamlit as st
 
+from components.answers import cached
 from components.answers.judge import Judge
 from components.answers.labels import look_of, said_text
 from components.app import resources
@@ -26,7 +27,7 @@ def draw_unit(
     info: AnswerSetInfo, answer: Answer, sentence: AnswerSentence, document: str, judge: Judge | None
 ) -> None:
     """The document that a sentence cites, with all that was said of the two, and fields for a label and a note."""
-    answers = resources.answer_set(info)
+    answers = cached.answer_set(info)
     unit = judge.unit(answer, sentence, document) if judge else ""
     result = judge.result(unit) if judge and unit else None
     with st.container(border=True, key="answers-unit"):
@@ -113,7 +114,7 @@ def _lit(
     }
     if read:
         return read, "passages that the judge read"
-    closest = resources.closest_sentence(sentence.claim, tuple(parts)) if len(parts) > 1 else None
+    closest = cached.closest_sentence(sentence.claim, tuple(parts)) if len(parts) > 1 else None
     if closest is None:
         return (), ""
     by_closest = judge is not None and judge.run.settings.get("source") == "maxsim"

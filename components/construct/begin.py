@@ -11,6 +11,7 @@ import streamlit as st
 from components.app import resources
 from components.app.page import guarded_part
 from components.app.state import PageState
+from components.construct import cached
 from components.widgets.markdown import literal
 from evidencebench_core.construction import Citation, build_input
 from evidencebench_core.construction.store import add_builds, constructions
@@ -93,7 +94,7 @@ def _of_citation() -> dict[str, object] | None:
     if upload is None:
         return None
     try:
-        found = resources.review_citations(upload.getvalue(), upload.name)
+        found = cached.review_citations(upload.getvalue(), upload.name)
     except EvidenceBenchError as error:
         st.error(literal(str(error)))
         return None

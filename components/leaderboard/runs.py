@@ -9,7 +9,7 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
-from components.app import resources
+from components.app import live, resources
 from components.app.state import PageState
 from components.charts.dots import interval_chart
 from components.leaderboard.start import resume_dialog, start_run
@@ -179,9 +179,7 @@ def _frame(runs: Sequence[RunInfo], scores: Mapping[str, Score]) -> pd.DataFrame
     for run in runs:
         score = scores[run.id]
         total = score.n_scored + score.n_missing
-        state = (
-            "answers for" if resources.problem_of(run) else "unfinished,"
-        )  # where nobody can go on with it
+        state = "answers for" if live.problem_of(run) else "unfinished,"  # where nobody can go on with it
         name = f"{run.label} ({state} {score.n_scored:,} of {total:,})" if score.n_missing else run.label
         recall = (score.aspect_recall, *(score.ci95 or (None, None)))
         se = None if score.standard_error is None else 100 * score.standard_error
@@ -203,7 +201,7 @@ def _bound(name: str, score: Score, share: float | str | None) -> Row:
 
 def _draw_resume(dataset: DatasetInfo, unfinished: Sequence[RunInfo], task: Task) -> None:
     """A button for every run that has not answered all and can; one that asks a server is estimated first."""
-    for run in (run for run in unfinished if not resources.problem_of(run)):
+    for run in (run for run in unfinished if not live.problem_of(run)):
         if st.button(f"Resume {literal(run.label)} on {task.title}", key=f"resume-{run.id}"):
             if run.retriever in retriever_entries() and retriever_entries()[run.retriever].asks_server:
                 resume_dialog(dataset, task, run)

@@ -11,6 +11,7 @@ import streamlit as st
 from components.app import resources
 from components.app.state import PageState
 from components.charts.positions import position_chart
+from components.middle import cached
 from components.middle.view import Mark, View
 from components.widgets.chart import is_dark
 from components.widgets.frame_table import draw_notes, in_words
@@ -49,7 +50,7 @@ def draw_along(view: View) -> None:
         (n_buckets, by),
         lambda: position_report(
             view.aspects,
-            resources.buckets(dataset, task.name, n_buckets, by),
+            cached.buckets(dataset, task.name, n_buckets, by),
             n_buckets,
             [(run.id, run.label, view.picks(run)) for run in runs],
             f"Positions: {dataset.name}, {task.title}, {n_buckets} buckets by {by}",
@@ -125,7 +126,7 @@ def _draw_behind(view: View, controls: tuple[int, str, Stand], mark: Mark) -> No
     place = int(number)
     frame = behind_bucket(
         view.aspects,
-        resources.buckets(view.dataset, view.task.name, n_buckets, by),
+        cached.buckets(view.dataset, view.task.name, n_buckets, by),
         place,
         _PANEL_STANDS.get(panel, stand),
         None if run is None else view.picks(run),

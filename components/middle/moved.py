@@ -8,10 +8,11 @@ from typing import Final, cast
 import pandas as pd
 import streamlit as st
 
-from components.app import resources
+from components.app import live, resources
 from components.app.jobs import Job
 from components.app.state import PageState
 from components.charts.positions import needle_chart
+from components.middle import cached
 from components.middle.view import Mark, View
 from components.models.server import draw_agreement
 from components.widgets.frame_table import draw_notes, in_words
@@ -120,7 +121,7 @@ def _draw_start(view: View, part: Part, moved: Moved) -> None:
         for run in view.runs
         if any((run.id, p) not in moved or not moved[run.id, p].tasks.get(view.task.name) for p in PLACES)
     ]
-    problems = {run.id: resources.problem_of(run) for run in waiting}
+    problems = {run.id: live.problem_of(run) for run in waiting}
     for run in waiting:
         if problems[run.id]:
             st.caption(f"{literal(run.label)} is left out: {literal(problems[run.id])}")
@@ -166,7 +167,7 @@ def _draw_behind(view: View, part: Part, scope: str, moved: Moved, mark: Mark) -
     place = cast("Place", "start" if named == "original" else named)
     if panel != "needle" or run is None or (run_id, place) not in moved:
         return
-    in_part = resources.in_part(view.dataset, view.task.name, part)
+    in_part = cached.in_part(view.dataset, view.task.name, part)
     there = view.picks(moved[run.id, place])
     frame = behind_place(view.aspects, in_part, view.picks(run), there, place, scope)
     where = "removed" if place == "removed" else f"at the {place}"

@@ -12,6 +12,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState
+from components.middle import cached
 from components.widgets.chart import draw_chart, picked_point
 from components.widgets.frame_table import first_shown, instance_table
 from components.widgets.markdown import literal
@@ -37,10 +38,10 @@ class View:
 
     @property
     def aspects(self) -> AspectTable:
-        return resources.aspects(self.dataset, self.task.name)
+        return cached.aspects(self.dataset, self.task.name)
 
     def picks(self, run: RunInfo) -> RunPicks:
-        return resources.picks(self.dataset, run, self.task.name)
+        return cached.picks(self.dataset, run, self.task.name)
 
     def run(self, run_id: str) -> RunInfo | None:
         return next((run for run in self.runs if run.id == run_id), None)

@@ -15,6 +15,7 @@ from components.app import resources
 from components.app.page import percent
 from components.app.state import PageState
 from components.charts.dots import missed_chart
+from components.missed import cached
 from components.missed.queue import BINNING_OF, FILTERS, RANGES, READ_AT_ONCE, SORTS, Queue, ranges_of
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.frame_table import csv_and_json, frame_table
@@ -108,7 +109,7 @@ def _draw_share(state: PageState, queue: Queue, name: str) -> None:
     by = BINNING_OF[name]
     limits = queue.limits.text() if queue.with_words else None
     left, missed = queue.share_behind(name)
-    shares = resources.missed_share(queue.run, queue.task.name, limits, by, left, missed)
+    shares = cached.missed_share(queue.run, queue.task.name, limits, by, left, missed)
     mean = float(missed[left].mean()) if left.any() else None
     top = None
     if name == "cause":  # small shares of all aspects, to which a mean says nothing

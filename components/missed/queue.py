@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from components.app import resources
 from components.app.state import PageState
+from components.missed import cached
 from evidencebench_core.analyses.causes import Thresholds
 from evidencebench_core.analyses.missed_report import Binning, bin_of
 from evidencebench_core.data import DatasetInfo, Filter
@@ -149,7 +150,7 @@ def queue_from(state: PageState, dataset: DatasetInfo, run: RunInfo, task: Task)
         limits = Thresholds.from_text(state["rules"])
     except SettingError:  # the defaults where the address names none that can be
         limits = Thresholds()
-    outcomes = resources.missed_outcomes(run, task.name, limits.text() if with_words else None)
+    outcomes = cached.missed_outcomes(run, task.name, limits.text() if with_words else None)
     results_only = task.focus == "results" or state["all"] != "1"
     asked = outcomes["is_result"].to_numpy() if results_only else np.ones(len(outcomes), dtype=bool)
     notes: dict[Key, tuple[Note, ...]] = {}

@@ -9,6 +9,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState, session_text, session_text_widget, set_session_text
+from components.paper import cached
 from components.paper.import_job import (
     draw_progress,
     import_job,
@@ -86,7 +87,7 @@ def draw_bring(state: PageState) -> None:
 
 
 def _upload(label: str, key: str, several: Literal[True, "directory"] = True) -> None:
-    limit = resources.paper_limits().max_bytes // _MIB
+    limit = cached.paper_limits().max_bytes // _MIB
     uploads = st.file_uploader(
         label.format(limit),
         type=ENDINGS,
@@ -151,7 +152,7 @@ def _fetch() -> None:
 
 def _samples(state: PageState) -> None:
     st.markdown("Six study reports of ours, each with a hypothesis. Invented, and marked so.")
-    for ref, opened in resources.sample_papers().items():
+    for ref, opened in cached.sample_papers().items():
         if st.button(
             f"**{literal(opened.name.removeprefix('Sample: ').capitalize())}.** {literal(opened.hypothesis)}",
             key=f"sample.{ref}",

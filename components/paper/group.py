@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from components.app import resources
+from components.paper import cached
 from components.paper.keeping import named_paper
 from components.paper.opened import OF_DATASET, OpenPaper
 from evidencebench_core.errors import UnknownNameError
@@ -29,19 +30,19 @@ def group_of(over: str) -> PaperGroup:
     """The group of ``kept``, of ``dataset:NAME``, else of refs of papers with commas between them."""
     if over == KEPT:
         own = resources.own_papers().all()
-        papers = tuple(resources.own_paper(one) for one in own[:MOST_PAPERS])
+        papers = tuple(cached.own_paper(one) for one in own[:MOST_PAPERS])
         return PaperGroup("kept papers", papers, tuple(_rest(len(own))))
     if over.startswith(OF_DATASET):
         try:
             dataset = resources.named_dataset(over.removeprefix(OF_DATASET))
         except UnknownNameError as error:
             return PaperGroup("papers", (), (str(error),))
-        papers = resources.dataset_papers(dataset, MOST_PAPERS)
+        papers = cached.dataset_papers(dataset, MOST_PAPERS)
         return PaperGroup(f"papers of {dataset.name}", papers, tuple(_rest(dataset.n_papers)))
     refs = list(dict.fromkeys(filter(None, over.split(","))))
     found = {ref: named_paper(ref) for ref in refs[:MOST_PAPERS]}
     problems = [
-        resources.open_papers().problem(ref) or "A paper that is no longer in this server's memory."
+        cached.open_papers().problem(ref) or "A paper that is no longer in this server's memory."
         for ref, opened in found.items()
         if opened is None
     ]

@@ -12,6 +12,7 @@ from components.app import resources
 from components.app.jobs import Job
 from components.app.page import guarded_part
 from components.app.state import session_text, set_session_text
+from components.paper import cached
 from components.paper.opened import OpenPaper, new_ref
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
@@ -43,14 +44,14 @@ def forget_job() -> None:
 
 def start_reading(content: bytes, name: str, kind: PaperKind | None = None, given: str = "") -> None:
     """Read a file's bytes in a process of their own, which a cancel kills."""
-    steps = read_content(content, name, kind, resources.paper_limits())
+    steps = read_content(content, name, kind, cached.paper_limits())
     _start(name, f"Reading {name}", steps, given, content=content)
 
 
 def start_reading_several(files: Sequence[tuple[str, bytes]]) -> None:
     """Read files one after the other, each in a process of its own; one that cannot be read is remembered as such."""
     forget_job()
-    papers, limits = resources.open_papers(), resources.paper_limits()
+    papers, limits = cached.open_papers(), cached.paper_limits()
     refs = [new_ref() for _ in files]
 
     def read_and_put(job: Job) -> str:
@@ -75,7 +76,7 @@ def start_fetching(reference: str) -> None:
     from evidencebench_core.papers.europe_pmc import reference_of
 
     wanted = str(reference_of(reference))  # an impossible one is reported at once
-    steps = fetch_paper(reference, limits=resources.paper_limits())
+    steps = fetch_paper(reference, limits=cached.paper_limits())
     _start(wanted, f"Fetching {wanted}", steps, reference.strip(), " from Europe PMC")
 
 
@@ -88,7 +89,7 @@ def _start(
     content: bytes = b"",
 ) -> None:
     forget_job()
-    ref, papers = new_ref(), resources.open_papers()
+    ref, papers = new_ref(), cached.open_papers()
 
     def read_and_put(job: Job) -> str:
         began = time.monotonic()
@@ -128,5 +129,5 @@ def _progress_text(job: Job) -> str:
     note = f" {literal(job.status.note)}." if job.status.note else ""
     return (
         f"**{literal(job.title, 120)} …**{note} {time.monotonic() - job.started:.0f} s, and at most "
-        f"{resources.paper_limits().max_seconds:.0f} s to take a paper apart into sections and sentences."
+        f"{cached.paper_limits().max_seconds:.0f} s to take a paper apart into sections and sentences."
     )

@@ -8,6 +8,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState, flash
+from components.paper import cached
 from components.paper.opened import OF_DATASET, OpenPaper
 from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
@@ -47,7 +48,7 @@ def draw_keep(state: PageState, opened: OpenPaper) -> None:
         if st.button("Keep", type="primary", key="keep-paper"):
             hypothesis = state["h"] or opened.hypothesis
             own = resources.own_papers().save(opened.paper, name.strip(), hypothesis, opened.pdf)
-            resources.open_papers().drop(opened.ref)
+            cached.open_papers().drop(opened.ref)
             state.put(paper=str(own.id))
             flash(f"Kept as {literal(own.name, 80)}.")
             st.rerun()
@@ -99,13 +100,13 @@ def draw_kept(state: PageState) -> None:
 
 def named_paper(ref: str) -> OpenPaper | None:
     """The paper that an address names; ``None`` where there is none any more."""
-    if ref in resources.sample_papers():
-        return resources.sample_papers()[ref]
+    if ref in cached.sample_papers():
+        return cached.sample_papers()[ref]
     if ref.isascii() and ref.isdigit() and len(ref) < 15:
         try:
-            return resources.own_paper(resources.own_papers().get(int(ref)))
+            return cached.own_paper(resources.own_papers().get(int(ref)))
         except EvidenceBenchError:
             return None
     if ref.startswith(OF_DATASET):
-        return resources.dataset_paper(ref)
-    return resources.open_papers().get(ref)
+        return cached.dataset_paper(ref)
+    return cached.open_papers().get(ref)

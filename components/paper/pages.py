@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import streamlit as st
 
-from components.app import resources
 from components.app.state import PageState, component_event
+from components.paper import cached
 from components.paper.opened import OpenPaper
 from components.widgets.answers import draw_paper
 from components.widgets.component import component, sentence_in
@@ -84,7 +84,7 @@ def _draw_page(state: PageState, opened: OpenPaper, picks: Sequence[int]) -> Non
     wanted = shown_page(state.number("page"), selected, picks, opened.paper)
     try:
         with st.spinner("Drawing the page …"):
-            image = resources.page_image(opened, wanted, _SHARP.get(zoom, 2.0))
+            image = cached.page_image(opened, wanted, _SHARP.get(zoom, 2.0))
     except PaperError as error:
         st.error(literal(str(error)))
         return

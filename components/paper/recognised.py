@@ -10,8 +10,8 @@ from typing import Final
 
 import streamlit as st
 
-from components.app import resources
 from components.app.state import PageState, flash
+from components.paper import cached
 from components.paper.opened import OpenPaper
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
@@ -100,7 +100,7 @@ def _corrections(state: PageState, opened: OpenPaper) -> None:
         except EvidenceBenchError as error:
             st.error(literal(str(error)))
             return
-        resources.open_papers().put(replace(opened, paper=paper))
+        cached.open_papers().put(replace(opened, paper=paper))
         state.put(sentence=None)
         flash("Corrected.")
         st.rerun()

@@ -17,6 +17,7 @@ from components.app import resources
 from components.app.choices import Choice, choices_from, choices_text, setting_text
 from components.app.jobs import Job
 from components.app.state import PageState
+from components.paper import cached
 from components.paper.group import PaperGroup, group_of
 from components.paper.keeping import open_paper
 from components.paper.reading import LONGEST, budget_field
@@ -117,7 +118,7 @@ def _answer(group: PaperGroup, hypothesis: str, choice: Choice, budget: int) -> 
     of_papers = [(opened.ref, opened.digest) for opened in group.papers]
     question = json.dumps([of_papers, hypothesis, choice.key, budget])
     kind = f"several.{hashlib.sha256(question.encode()).hexdigest()}"
-    answers, board = resources.answers_across(), resources.jobs()
+    answers, board = cached.answers_across(), resources.jobs()
     instances = {opened.ref: opened.instance(hypothesis) for opened in group.papers}
 
     def search(job: Job) -> str:

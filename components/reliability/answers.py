@@ -8,9 +8,9 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
-from components.app import resources
 from components.app.state import PageState
 from components.models.calls import plain_text
+from components.reliability import cached
 from components.reliability.changes import changed_text
 from components.reliability.view import PROBE_FILTERS, View, system_of
 from components.widgets.frame_table import csv_and_json, frame_table
@@ -85,7 +85,7 @@ def draw_answers(state: PageState, view: View, run: ReliabilityRun, score: TaskS
 
 def _with_answers(run: ReliabilityRun, score: TaskScore) -> pd.DataFrame:
     """`TaskScore.frame` with the model's own words, and whether the readers differ."""
-    texts = resources.reliability_texts(run)
+    texts = cached.texts(run)
     frame = score.frame()
     return frame.assign(
         answer=[texts.get(one.probe.id, "") for one in score.reads],
@@ -212,7 +212,7 @@ def _draw_probe(run: ReliabilityRun, one: ProbeRead, item: Item) -> None:
                 st.caption(name)
                 plain_text(str(text), 200)
         st.caption("Raw answer")
-        text = resources.reliability_texts(run).get(probe.id, "")
+        text = cached.texts(run).get(probe.id, "")
         plain_text(text or "(empty)", 200)
         if run.task.judge_prompt and one.result["text"] != text:
             st.caption("What the judge said of it")

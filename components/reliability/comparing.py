@@ -7,9 +7,9 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
-from components.app import resources
 from components.app.state import PageState
 from components.charts.dots import difference_chart
+from components.reliability import cached
 from components.reliability.view import View, row_title
 from components.reliability.words import FIGURES, estimate_text, p_text, unread_text
 from components.widgets.chart import draw_chart, is_dark
@@ -47,7 +47,7 @@ def draw_comparing(state: PageState, view: View) -> None:
         return
     a, b = pair
     (model_a, published), (model_b, _) = systems[a], systems[b]
-    compared = resources.reliability_pairs(view.info, model_a, model_b, published)
+    compared = cached.pairs(view.info, model_a, model_b, published)
     rows = [_cells(row, row.paired) for row in compared if row.paired is not None]
     if rows:
         _draw(a, b, pd.DataFrame(rows))

@@ -13,6 +13,7 @@ import streamlit as st
 from components.app import resources
 from components.app.page import percent
 from components.app.state import PageState, flash, session_text, set_session_text
+from components.reliability import cached
 from components.reliability.start import judge_dialog
 from components.reliability.view import View, label_of
 from components.reliability.words import estimate_text, reasons_text
@@ -133,7 +134,7 @@ def _draw_marking(
             format_func=lambda one: label_of(runs[one]),
             **state.widget("run", run.id),
         )
-    texts = resources.reliability_texts(run)
+    texts = cached.texts(run)
     reads = {
         one.probe.id: one for one in scores[run.id].reads if one.probe.id in texts and one.probe.references
     }

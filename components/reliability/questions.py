@@ -11,6 +11,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState, flash, open_later
+from components.reliability import cached
 from components.reliability.view import View
 from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
@@ -89,7 +90,7 @@ def draw_questions(state: PageState, view: View) -> None:
         st.markdown("## More questions")
         _draw_file()
         _draw_of_dataset()
-        if SAMPLE_NAME not in {info.name for info in resources.item_sets()}:
+        if SAMPLE_NAME not in {info.name for info in cached.item_sets()}:
             st.button("Load the 24 sample questions", key="sample-more", on_click=_load_sample)
 
 

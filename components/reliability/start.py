@@ -15,6 +15,7 @@ from components.app.state import local_widget
 from components.models.caps import draw_caps
 from components.models.plans import draw_chosen_server, draw_plans_cost, start_plans
 from components.models.server import session_model
+from components.reliability import cached
 from components.reliability.view import View
 from components.widgets.markdown import literal
 from components.widgets.retriever_picker import settings_fields
@@ -32,7 +33,7 @@ ASKING: Final = "reliability"  # the kind of the jobs
 def run_dialog(view: View) -> None:
     """Model, tests, construction, caps, estimate and the button; a run that was cancelled goes on from here."""
     items = view.items
-    problems = resources.reliability_problems(view.info)
+    problems = cached.problems(view.info)
     possible = [name for name, problem in problems.items() if not problem]
     draw_chosen_server()
     tasks = st.pills(
@@ -105,7 +106,7 @@ def _settings_of(tasks: Sequence[str], items: str) -> dict[str, dict[str, object
     """The settings of the chosen tests that have any, folded; other settings are another run."""
     having = [RELIABILITY_TASKS[name] for name in RELIABILITY_TASKS if name in tasks]
     having = [task for task in having if task.settings]
-    others = tuple(info.name for info in resources.item_sets() if info.name != items)
+    others = tuple(info.name for info in cached.item_sets() if info.name != items)
     settings: dict[str, dict[str, object]] = {}
     with st.expander("Settings of the tests") if having else nullcontext():
         for task in having:

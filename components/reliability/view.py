@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from components.app import resources
 from components.app.choices import setting_text
 from components.app.page import set_picker
 from components.app.state import PageState
+from components.reliability import cached
 from components.widgets.chart import is_dark
 from evidencebench_core.palette import ASPECTS
 from evidencebench_core.reliability.card import Card, CardRow, ComparisonRow
@@ -47,12 +47,12 @@ class View:
     def card(self, system: str) -> Card:
         """Every test of a system, by the answers that there are so far."""
         model, as_published = self.systems[system]
-        return resources.reliability_card(self.info, model, as_published)
+        return cached.card(self.info, model, as_published)
 
     def score(self, run: ReliabilityRun) -> TaskScore:
         """The score of what a run has answered so far."""
         on_card = (row.score for row in self.card(system_of(run)).rows if row.score.run == run.id)
-        return next(on_card, None) or resources.reliability_score(run)
+        return next(on_card, None) or cached.score(run)
 
     def run(self, run_id: str) -> ReliabilityRun | None:
         return next((run for run in self.runs if run.id == run_id), None)
@@ -65,13 +65,13 @@ class View:
 
 def view_of(state: PageState) -> View | None:
     """The set that the address names (an unknown one is reported), with a picker; ``None`` without any."""
-    sets = {info.name: info for info in resources.item_sets()}
+    sets = {info.name: info for info in cached.item_sets()}
     if not sets:
         return None
     described = {name: f"{name} ({info.n_items:,})" for name, info in sets.items()}
     reset = ("run", "beside", "item", "card", *PROBE_FILTERS)
     info = sets[set_picker(state, "items", "Questions", described, "set of questions", reset)]
-    return View(info, resources.item_set(info), resources.reliability_runs(info))
+    return View(info, cached.item_set(info), cached.runs(info))
 
 
 def colours(names: Sequence[str]) -> Mapping[str, str]:

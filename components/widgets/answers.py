@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from components.app import resources
+from components.app import live
 from components.app.choices import Choice, choice_of
 from components.app.reading import Reading
 from components.app.state import PageState
@@ -44,7 +44,7 @@ def answers_to(
     stored = {
         choice.label: answer
         for choice in choices
-        if choice.run and (answer := resources.stored_retrieval(reading, choice.run))
+        if choice.run and (answer := live.stored_retrieval(reading, choice.run))
     }
     lacking_training = offer_training([choice for choice in choices if choice.label not in stored])
     for choice in choices:
@@ -70,7 +70,7 @@ def answers_to(
             elif choice not in lacking_training:
                 who = "The paper is being searched" if plain else f"{choice.name} reads the paper"
                 with st.spinner(f"{who}. The first time, a model may have to be loaded …", show_time=True):
-                    answers[choice.label] = resources.retrieval(reading, choice)
+                    answers[choice.label] = live.retrieval(reading, choice)
                 if reading.dataset is not None and not entries[choice.name].sees_gold:
                     tell_if_seen(reading.dataset, reading.instance, choice.name, choice.settings)
         except EvidenceBenchError as error:
@@ -80,14 +80,14 @@ def answers_to(
 
 def answer_at_hand(reading: Reading, choice: Choice) -> Retrieval | None:
     """An answer for which no server is asked: stored, or by a retriever that runs here; else ``None``."""
-    if choice.run and (stored := resources.stored_retrieval(reading, choice.run)):
+    if choice.run and (stored := live.stored_retrieval(reading, choice.run)):
         return stored
     if choice.name == IMPORTED:
         return None
     if retriever_entries()[choice.name].asks_server:
         found = stored_answer(Question(reading, choice, session_connection()))
         return found if isinstance(found, Retrieval) else None
-    return resources.retrieval(reading, choice)
+    return live.retrieval(reading, choice)
 
 
 def choice_behind(label: str, choices: Sequence[Choice]) -> Choice | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from components.app import resources
+from components.app import live
 from evidencebench_core.data import Store
 from evidencebench_core.retrievers import named_to_load
 from evidencebench_core.retrievers.ranker import model_file
@@ -46,7 +46,7 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot)
     monkeypatch.setattr(socket.socket, "connect", connect)
     monkeypatch.setattr("evidencebench_core.retrievers.ranker.retriever.read_model", read)
-    monkeypatch.setattr(resources, "_warmed", set())
+    monkeypatch.setattr(live, "_warmed", set())
     return asked
 
 

@@ -86,6 +86,7 @@ def test_charts_count_the_misses_that_the_filters_leave(
 
         from components.app import resources
         from components.app.state import PageState
+        from components.missed import cached
         from components.missed.queue import BINNING_OF, QUEUE_DEFAULTS, queue_from
         from evidencebench_core.tasks import task_named
 
@@ -96,7 +97,7 @@ def test_charts_count_the_misses_that_the_filters_leave(
         for name in ("n", "cause"):
             left, missed = queue.share_behind(name)
             limits = queue.limits.text()
-            st.dataframe(resources.missed_share(queue.run, task.name, limits, BINNING_OF[name], left, missed))
+            st.dataframe(cached.missed_share(queue.run, task.name, limits, BINNING_OF[name], left, missed))
         st.markdown(len(queue.shown))
 
     app = drawn(script, run, filters)

@@ -12,8 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
-from components.app import resources
-from components.paper import bring
+from components.paper import bring, cached
 from components.paper.opened import OpenPaper, new_ref
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.papers import Doubt, Paper, read_paper
@@ -63,7 +62,7 @@ def kept(own: OwnPapers, paper: Paper) -> str:
 def in_memory(paper: Paper) -> str:
     """The ref of a paper that is open and not kept."""
     ref = new_ref()
-    resources.open_papers().put(OpenPaper(ref, paper, "salt.txt"))
+    cached.open_papers().put(OpenPaper(ref, paper, "salt.txt"))
     return ref
 
 
@@ -169,7 +168,7 @@ def test_a_cancel_ends_the_reading_process_and_the_page_is_back(open_page: OpenP
 def test_doubts_about_the_text_are_listed_by_section(open_page: OpenPage, paper: Paper) -> None:
     ref = new_ref()
     doubtful = replace(paper, doubts=(Doubt("Re*s*ults", 4, "columns", "Mixed <b>."),))
-    resources.open_papers().put(OpenPaper(ref, doubtful, "salt.pdf"))
+    cached.open_papers().put(OpenPaper(ref, doubtful, "salt.pdf"))
     app = open_page("paper", paper=ref, r="bm25")
     listed = app.named("expander", "Text to check against the PDF: 1 place")
     assert listed.markdown[0].value == r"- **Re\*s\*ults\, page 4**: Mixed \<b\>\."
@@ -381,7 +380,7 @@ def test_a_kept_paper_comes_back_with_its_hypothesis(open_page: OpenPage, kept: 
 def test_a_wrong_title_is_corrected(open_page: OpenPage, in_memory: str) -> None:
     app = open_page("paper", paper=in_memory, r="bm25").fill("Title", "Another title").press("Set the title")
     assert "# Another title" in app.words
-    opened = resources.open_papers().get(in_memory)
+    opened = cached.open_papers().get(in_memory)
     assert opened is not None
     assert opened.paper.sentences[0] == "Another title"
 

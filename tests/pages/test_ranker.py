@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from components.app import resources
+from components.app import live, resources
 from components.app.choices import Choice
 from components.app.reading import Reading
 from evidencebench_core.data import Store, ingest
@@ -109,7 +109,7 @@ def test_retraining_changes_the_answers(tiny_store: Store) -> None:
     first = []
     for feature in ("place in paper", "from section's end"):
         write_model(small_model(feature), default_model_path())
-        first.append(resources.retrieval(reading, Choice("evidence-ranker")).ranking[0])
+        first.append(live.retrieval(reading, Choice("evidence-ranker")).ranking[0])
     assert first[0] == 11 != first[1]
 
 

@@ -110,12 +110,11 @@ def test_pairs_marked_by_hand_become_a_set_of_pairs(open_page: OpenPage, asked: 
 
 def dialog(kind: str = "run") -> None:
     """A script: a dialog on its own (AppTest reruns all, a browser the dialog alone)."""
-    from components.app import resources
-    from components.reliability import start
+    from components.reliability import cached, start
     from components.reliability.view import View
 
-    info = resources.item_sets()[0]
-    view = View(info, resources.item_set(info), resources.reliability_runs(info))
+    info = cached.item_sets()[0]
+    view = View(info, cached.item_set(info), cached.runs(info))
     if kind == "run":
         start.run_dialog(view)
     else:

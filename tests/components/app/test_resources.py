@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from components.app import resources
+from components.app import live, resources
 from components.app.choices import Choice
 from components.app.reading import Reading
+from components.missed import cached as misses
+from components.paper import cached as papers
 from components.paper.opened import OpenPaper
 from evidencebench_core.data import Filter, Store, ingest, open_store
 from evidencebench_core.errors import RetrieverError, SettingError
@@ -62,20 +64,20 @@ def test_scores_and_misses_follow_the_runs(store: Store) -> None:
         (run,) = RunStore(store).runs("tiny")
         assert resources.run_score(run, "er@10").n_scored == limit
         assert resources.run_score(run, "er@10") is resources.run_score(run, "er@10")
-    alone = resources.missed_outcomes(run, "er@10", None)
-    assert resources.missed_outcomes(run, "er@10", None) is alone
+    alone = misses.missed_outcomes(run, "er@10", None)
+    assert misses.missed_outcomes(run, "er@10", None) is alone
     finished_runs(store, "bm25", dataset="tiny")
-    assert resources.missed_outcomes(run, "er@10", None) is not alone
+    assert misses.missed_outcomes(run, "er@10", None) is not alone
 
 
 def test_misses_follow_a_training_that_is_recorded_later(store: Store) -> None:
     ids = finished_runs(store, "lead", "oracle", "bm25", dataset="tiny")
     lead, other = ids["lead"], ids["bm25"]
-    before = resources.missed_outcomes(resources.run(lead), "er@10", None)
+    before = misses.missed_outcomes(resources.run(lead), "er@10", None)
     assert set(before["n_others"]) == {1}  # the oracle sees the gold
     tiny = store.dataset("tiny")
     keep_trained(store, other, TrainedOn(tiny.sha256, store.ids("tiny"), (), "tiny"))
-    assert set(resources.missed_outcomes(resources.run(lead), "er@10", None)["n_others"]) == {0}
+    assert set(misses.missed_outcomes(resources.run(lead), "er@10", None)["n_others"]) == {0}
 
 
 def test_a_wording_that_is_added_is_seen_at_once(store: Store) -> None:
@@ -94,42 +96,42 @@ def reading(store: Store, hypothesis: str = "Tea is hot.", task: str = "er@10") 
 
 
 def test_an_answer_depends_on_retriever_settings_hypothesis_and_task(store: Store) -> None:
-    answer = resources.retrieval(reading(store), Choice("bm25"))
-    assert resources.retrieval(reading(store), Choice("bm25")) is answer
+    answer = live.retrieval(reading(store), Choice("bm25"))
+    assert live.retrieval(reading(store), Choice("bm25")) is answer
     others = [
-        resources.retrieval(reading(store), Choice("bm25", {"k1": 0.5})),
-        resources.retrieval(reading(store, "Nobody slept."), Choice("bm25")),
-        resources.retrieval(reading(store, task="er@3"), Choice("bm25")),
-        resources.retrieval(reading(store), Choice("lead")),
+        live.retrieval(reading(store), Choice("bm25", {"k1": 0.5})),
+        live.retrieval(reading(store, "Nobody slept."), Choice("bm25")),
+        live.retrieval(reading(store, task="er@3"), Choice("bm25")),
+        live.retrieval(reading(store), Choice("lead")),
     ]
     assert all(other is not answer for other in others)
     assert len(others[2].selection) == 3
     with pytest.raises(RetrieverError, match="is not asked by itself"):  # what may cost
-        resources.retrieval(reading(store), Choice("llm", {"model": "tiny"}))
+        live.retrieval(reading(store), Choice("llm", {"model": "tiny"}))
 
 
 def test_only_a_dataset_has_gold_for_the_oracle(store: Store) -> None:
-    oracle = resources.retrieval(reading(store, task="er@optimal"), Choice("oracle"))
+    oracle = live.retrieval(reading(store, task="er@optimal"), Choice("oracle"))
     assert len(oracle.selection) == resources.instance(store.dataset("tiny"), "tiny_0").evidence.optimal
     own = OpenPaper("open-1", PAPER, "a.txt").reading("Tea is hot.", 3)
     assert own is not None
     with pytest.raises(SettingError):
-        resources.retrieval(own, Choice("oracle"))
+        live.retrieval(own, Choice("oracle"))
 
 
 def test_the_same_text_is_the_same_reading_wherever_it_is_kept(store: Store) -> None:
     kept = OwnPapers(store).save(PAPER, "Tea")
-    papers = (OpenPaper("open-1", PAPER, "a.txt"), resources.own_paper(kept))
-    assert len({paper.reading("Tea is hot.", 2).key for paper in papers}) == 1
-    assert papers[0].reading("", 2) is None
-    assert resources.own_paper(kept) is papers[1]
-    assert resources.own_paper(OwnPapers(store).rename(kept.id, "Green tea")).name == "Green tea"
+    both = (OpenPaper("open-1", PAPER, "a.txt"), papers.own_paper(kept))
+    assert len({paper.reading("Tea is hot.", 2).key for paper in both}) == 1
+    assert both[0].reading("", 2) is None
+    assert papers.own_paper(kept) is both[1]
+    assert papers.own_paper(OwnPapers(store).rename(kept.id, "Green tea")).name == "Green tea"
 
 
 @pytest.mark.parametrize(("given", "mib"), [("3", 3), ("0", 25), ("9999", 25), ("lots", 25), ("", 25)])
 def test_the_largest_paper_is_a_setting(monkeypatch: pytest.MonkeyPatch, given: str, mib: int) -> None:
     monkeypatch.setenv("EVIDENCEBENCH_PAPER_MIB", given)
-    assert resources.paper_limits().max_bytes == mib * 1024 * 1024
+    assert papers.paper_limits().max_bytes == mib * 1024 * 1024
 
 
 def test_notes_and_recalls_follow_what_they_are_of(store: Store) -> None:

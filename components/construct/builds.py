@@ -16,7 +16,7 @@ from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
 from evidencebench_core.construction import BuildState
-from evidencebench_core.construction.decisions import Review, decisions_of
+from evidencebench_core.construction.decisions import Review
 from evidencebench_core.construction.store import constructions
 from evidencebench_core.words import quantity
 
@@ -85,8 +85,7 @@ def draw_construction(state: PageState) -> None:
     ids = made.ids()
     at = min((state.number("at") or 0), max(0, len(ids) - 1) // _SHOWN)
     some = ids[at * _SHOWN : (at + 1) * _SHOWN]
-    decided = decisions_of(made.store, made.info, some)
-    reviews = [Review(one, decided.get(one.id, ())) for one in made.states(some)]
+    reviews = list(made.reviews(some))
     draw_work(made.name, [one.state for one in reviews])
     table(
         _BUILDS,

@@ -26,7 +26,6 @@ from evidencebench_core.construction.decisions import (
     Review,
     Verdict,
     add_decisions,
-    decisions_of,
     is_person,
     mark_about,
     next_number,
@@ -158,9 +157,9 @@ class _Desk:
 def draw_build(state: PageState) -> None:
     """Everything about one build."""
     made = construction_here(state["construction"])
-    build = made.state(state["build"])
-    decided = decisions_of(made.store, made.info, [build.id]).get(build.id, ())
-    desk = _Desk(state, made.name, made.info, Review(build, decided))
+    (review,) = made.reviews([state["build"]])
+    build = review.state
+    desk = _Desk(state, made.name, made.info, review)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if st.button("All instances", key="all-builds"):
             state.put(build=None, item=None, sentence=None)

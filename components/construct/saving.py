@@ -35,9 +35,7 @@ def draw_build_saving(review: Review, name: str) -> None:
         return
     tally = WriteTally()
     try:
-        for instance_id, raw in written_instances(
-            [state], {state.id: review.reviewed}, tally, texts_are_mine=mine
-        ):
+        for instance_id, raw in written_instances([review], tally, texts_are_mine=mine):
             add_instance(resources.store(), dataset, instance_id, raw)
             flash(f"Added to the dataset {literal(dataset, 80)}.")
             open_later("browse", {"dataset": dataset, "instance": instance_id})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,7 +50,7 @@ def add_decide_arguments(decide: argparse.ArgumentParser) -> None:
 
 def list_builds(args: argparse.Namespace) -> int:
     """List builds or the items of some; as JSON a list of objects."""
-    _, reviews = _reviews(args, args.ids or None)
+    _, reviews = _reviews(args, args.ids)
     headers: tuple[str, ...] = ("build", "stage", "status", "left", "stale", "by", "hypothesis")
     if args.ids:
         headers = ("build", "item", "decided", "text")
@@ -91,21 +91,21 @@ def _decided(args: argparse.Namespace, verdict: Any, of_build: Any) -> int:
             named.setdefault(build, []).append(item)
         else:
             named.setdefault(one, []).append("")
-    made, reviews = _reviews(args, None if "all" in named else tuple(named))
+    made, reviews = _reviews(args, () if "all" in named else tuple(named))
     found: list[Decision] = []
+    left = 0
     for review in reviews:
         items = named.get(review.state.id, named.get("all", [""]))
-        if "" in items:
-            found += of_build(review)
+        of_this: list[Decision] = [*of_build(review)] if "" in items else []
         for item in filter(None, items):
             about = review.about(item)
             if about is None:
                 place = f"{review.state.id}/{item}"
                 raise SettingError(place, "is no item of the build", "See: construct list N ID.")
-            found.append(Decision(review.state.id, item, verdict, args.by, _mode(args), about=about))
+            of_this.append(Decision(review.state.id, item, verdict, args.by, _mode(args), about=about))
+        found += of_this
+        left += len(review.after(of_this).open_items)
     add_decisions(made.store, made.name, found)
-    _, after = _reviews(args, None if "all" in named else tuple(named))
-    left = sum(len(review.open_items) for review in after)
     if args.json:
         print_json({"decided": len(found), "left": left})
     else:
@@ -117,18 +117,17 @@ def _mode(args: argparse.Namespace) -> Any:
     return "blind" if args.blind else "assisted"
 
 
-def _reviews(args: argparse.Namespace, ids: Any) -> tuple[Construction, Iterator[Review]]:
-    from evidencebench_core.construction.decisions import Review, decisions_of
+def _reviews(args: argparse.Namespace, ids: Sequence[str]) -> tuple[Construction, Iterator[Review]]:
+    """Of the builds that are named, or of all."""
     from evidencebench_core.construction.pipeline import construction
 
     made = construction(store_of(args), args.name)
     known = set(made.ids())
-    if unknown := [one for one in ids or () if one not in known]:
+    if unknown := [one for one in ids if one not in known]:
         raise SettingError(
             f"build {unknown[0]}", f"is not in {args.name}", f"See: construct list {args.name}."
         )
-    decisions = decisions_of(made.store, made.info, ids)
-    return made, (Review(state, decisions.get(state.id, ())) for state in made.states(ids))
+    return made, made.reviews(ids or None)
 
 
 def _row(review: Review) -> dict[str, Any]:
@@ -174,7 +173,6 @@ def add_write_arguments(write: argparse.ArgumentParser) -> None:
 
 def write(args: argparse.Namespace) -> int:
     """Write them; as JSON one object: ``builds, written, left_out, licence`` and the ``files``."""
-    from evidencebench_core.construction.decisions import reviews
     from evidencebench_core.construction.pipeline import construction
     from evidencebench_core.construction.write import WriteTally, split_papers, written_instances
     from evidencebench_core.data.files import whole_file
@@ -184,24 +182,24 @@ def write(args: argparse.Namespace) -> int:
     store = store_of(args)
     made, tally = construction(store, args.name), WriteTally()
     excluded = {one.paper_id for name in args.exclude for one in store.iter(name)}
-    pools = {state.pool.paper_id for state in made.states() if state.pool is not None}
-    if not pools - excluded:
+    paper_of = made.paper_ids()
+    papers = frozenset(paper_of.values()) - excluded
+    if not papers:
         raise SettingError(f"construction {args.name}", "has no papers to write", "Run it first.")
-    parts = {"": frozenset(pools - excluded)}
-    if args.split:
-        parts = split_papers(pools - excluded, args.split, args.seed)
+    n_taken = sum(paper in papers for paper in paper_of.values())
+    tally.n_builds = made.info.n_builds - n_taken
+    without = {"paper not read": made.info.n_builds - len(paper_of)}
+    tally.left_out.update(without | {"paper is in a dataset to exclude": len(paper_of) - n_taken})
     files, asked = list[str](), _asked(made)
-    decided = reviews(store, made.info, made.states())
-    for part, papers in parts.items():
+    parts = split_papers(papers, args.split, args.seed) if args.split else {"": papers}
+    for part, its_papers in parts.items():
         path = args.out.with_suffix(f".{part}{args.out.suffix}") if part else args.out
         raws = written_instances(
-            made.states(),
-            decided,
+            made.reviews([build for build, paper in paper_of.items() if paper in its_papers]),
             tally,
             unreviewed=args.unreviewed,
             texts_are_mine=args.own_texts,
             asked=asked,
-            papers=papers,
             keep_uncovered=args.keep_uncovered,
             pad=args.pad,
         )
@@ -212,13 +210,13 @@ def write(args: argparse.Namespace) -> int:
         with whole_file(path) as stream:
             write_benchmark(chain([first], raws), stream)
         files.append(str(path))
-    licence = strictest(tally.licences)
+    licence, left_out = strictest(tally.licences), +tally.left_out
     if args.json:
-        counts = {"builds": tally.n_builds, "written": tally.n_written, "left_out": dict(tally.left_out)}
+        counts = {"builds": tally.n_builds, "written": tally.n_written, "left_out": dict(left_out)}
         print_json({**counts, "licence": licence, "files": files})
     else:
         print(f"{quantity(tally.n_written, 'instance')} of {quantity(tally.n_builds, 'build')} written")
-        for reason, n in tally.left_out.most_common():
+        for reason, n in left_out.most_common():
             print(one_line(f"left out: {n:,} {reason}"))
         if files:
             print(one_line(f"{', '.join(files)}, under {licence or 'no licence that every paper names'}"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Final, Literal, get_args
@@ -108,11 +108,6 @@ def decisions_of(
             for row in db.execute(sql.format(which), (info.id, *some)):
                 found[row[0]].append(Decision(*row))
     return {build: tuple(of) for build, of in found.items()}
-
-
-def edits_of(store: Store, info: ConstructionInfo, ids: Sequence[str]) -> dict[str, Edits]:
-    """What people's decisions change of these builds; a build without any is not there."""
-    return {build: _edits(of) for build, of in decisions_of(store, info, ids).items()}
 
 
 def proposals(state: BuildState) -> tuple[Proposal, ...]:
@@ -236,6 +231,11 @@ class Review:
                 found[int(match["of"])].add(int(match["s"]))
         return {number: frozenset(of) for number, of in found.items()}
 
+    def after(self, more: Iterable[Decision]) -> Review:
+        """With further decisions, none of which edits a summary or hypothesis: what follows from these is asked."""
+        decisions = (*self.decisions, *more)
+        return Review(replace(self.state, edits=edits_of(decisions)), decisions)
+
     @property
     def reviewed(self) -> Reviewed:
         """What is written with the instance."""
@@ -253,29 +253,14 @@ class Review:
         )
 
 
-def reviews(store: Store, info: ConstructionInfo, states: Iterable[BuildState]) -> dict[str, Reviewed]:
-    """By build what is written of people's decisions; a build without any is not there."""
-    made = decisions_of(store, info)
-    return {state.id: Review(state, made[state.id]).reviewed for state in states if state.id in made}
-
-
 def accepted(review: Review, by: str, mode: Mode = "assisted") -> tuple[Decision, ...]:
     """Decisions that accept all that is open, but for aspects that a model proposed from the paper (rule 40)."""
     state = review.state
     proposed = {f"aspect:{one.number}" for one in state.aspects if one.source == "model"}
-    about = {one.item: one.about for one in review.proposals}
-    uncovered = {f"uncovered:{one.number}": one.text for one in state.aspects}
-    left = [
-        one.item
-        for one in review.proposals
-        if one.source == "model" and review.verdict(one.item) is None and one.item not in proposed
-    ]
-    marked = {int(item.split(":")[1]) for item in about if item.startswith("mark:")} | set(review.marks)
-    left += [
-        item for item in uncovered if int(item.split(":")[1]) not in marked and review.verdict(item) is None
-    ]
     return tuple(
-        Decision(state.id, item, "accept", by, mode, about=(about | uncovered)[item]) for item in left
+        Decision(state.id, item, "accept", by, mode, about=review.about(item) or "")
+        for item in review.open_items
+        if review.verdict(item) is None and item not in proposed
     )
 
 
@@ -295,7 +280,8 @@ def is_person(by: str) -> bool:
     return not by.startswith(("model:", "rule:"))
 
 
-def _edits(decisions: Iterable[Decision]) -> Edits:
+def edits_of(decisions: Iterable[Decision]) -> Edits:
+    """What people's decisions about a build change of it."""
     newest: dict[tuple[str, str, str], Decision] = {}
     for one in decisions:
         if is_person(one.by):

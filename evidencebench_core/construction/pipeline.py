@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from evidencebench_core.construction import stages
 from evidencebench_core.construction.align import alignment_spec, aspect_key, look_unit, window_look
 from evidencebench_core.construction.cost import StageCost, stage_costs
-from evidencebench_core.construction.decisions import edits_of
+from evidencebench_core.construction.decisions import Review, decisions_of, edits_of
 from evidencebench_core.construction.from_trials import pool_sha256
 from evidencebench_core.construction.reading import paper_of, pool_of
 from evidencebench_core.construction.state import (
@@ -39,6 +39,7 @@ from evidencebench_core.construction.store import (
     build_inputs,
     construction_info,
     keep_positions,
+    paper_ids,
     paper_record,
     position_counts,
     position_problems,
@@ -123,12 +124,24 @@ class Construction:
 
     def states(self, ids: Iterable[str] | None = None) -> Iterator[BuildState]:
         """The same of these builds or of all, one after the other."""
+        return (one.state for one in self.reviews(ids))
+
+    def reviews(self, ids: Iterable[str] | None = None) -> Iterator[Review]:
+        """These builds or all with what people decided of them, one after the other."""
         wanted = self.ids() if ids is None else tuple(ids)
-        edits = edits_of(self.store, self.info, wanted)
-        for build in build_inputs(self.store, self.info, wanted):
-            of_build = edits.get(build.id, Edits())
-            found = self._state(build, replace(of_build, dropped=False))  # what is stored, dropped or not
-            yield replace(found, edits=of_build)
+        for start in range(0, len(wanted), WAVE):
+            some = wanted[start : start + WAVE]
+            decided = decisions_of(self.store, self.info, some)
+            for build in build_inputs(self.store, self.info, some):
+                edits = edits_of(decided.get(build.id, ()))
+                found = self._state(build, replace(edits, dropped=False))  # what is stored, dropped or not
+                yield Review(replace(found, edits=edits), decided.get(build.id, ()))
+
+    def paper_ids(self) -> dict[str, str]:
+        """By build the id of its paper; one whose paper was not read is not there."""
+        papers = paper_ids(self.store, self.info)
+        inputs = build_inputs(self.store, self.info, self.ids())
+        return {one.id: papers[one.paper] for one in inputs if one.paper in papers}
 
     def _state(self, build: BuildInput, edits: Edits) -> BuildState:
         record = paper_record(self.store, self.info, build.paper)

@@ -247,6 +247,14 @@ def paper_record(store: Store, info: ConstructionInfo, source: str) -> PaperReco
     return PaperRecord(source, Pool(sha256, paper_id, title, licence, tuple(sentences), tuple(types)))
 
 
+def paper_ids(store: Store, info: ConstructionInfo) -> dict[str, str]:
+    """By `BuildInput.paper` the ids of the papers that were read, as they were read last."""
+    sql = "SELECT paper, pool, paper_id FROM construction_papers WHERE construction_id = ? ORDER BY id"
+    with store.read() as db:
+        newest = {paper: (pool, key) for paper, pool, key in db.execute(sql, (info.id,))}
+    return {paper: key for paper, (pool, key) in newest.items() if pool is not None}
+
+
 # -- positions ------------------------------------------------------------------------------------
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 
+from evidencebench_core.construction.decisions import Review
 from evidencebench_core.construction.state import BuildState, Reviewed, Stage
 from evidencebench_core.errors import SettingError
 from evidencebench_core.papers.annotation import Annotation, MarkedAspect, annotated_instance
@@ -32,23 +33,19 @@ class WriteTally:
 
 
 def written_instances(
-    states: Iterable[BuildState],
-    reviewed: Mapping[str, Reviewed],
+    reviews: Iterable[Review],
     tally: WriteTally,
     *,
     unreviewed: bool = False,
     texts_are_mine: bool = False,
     asked: Mapping[Stage, Mapping[str, str]] = MappingProxyType({}),
-    papers: Collection[str] | None = None,
     **writing: bool,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Raw instances by id of the builds that are kept and decided.
 
     Parameters
     ----------
-    states : iterable of BuildState
-    reviewed : mapping of str to Reviewed
-        By build; absent: nobody decided anything.
+    reviews : iterable of Review
     tally : WriteTally
         Counts what is written and what is left out, and why.
     unreviewed : bool
@@ -58,18 +55,14 @@ def written_instances(
         Write texts of a review whose licence does not allow it: the summary, the aspects.
     asked : mapping of str to mapping of str to str
         By stage ``prompt`` (its version) and ``at`` (when its run was begun), for the provenance.
-    papers : collection of str, optional
-        Only builds of papers with these ids.
     **writing : bool
         ``keep_uncovered`` and ``pad`` of `annotated_instance`.
     """
-    for state in states:
-        if papers is not None and (state.pool is None or state.pool.paper_id not in papers):
-            continue
+    for review in reviews:
+        state, reviewed = review.state, review.reviewed
         tally.n_builds += 1
-        review = reviewed.get(state.id)
-        reason = _reason_to_leave_out(state, review, unreviewed)
-        raw = None if reason else _instance(state, review, texts_are_mine, asked, writing)
+        reason = _reason_to_leave_out(state, reviewed, unreviewed)
+        raw = None if reason else _instance(state, reviewed, texts_are_mine, asked, writing)
         if raw is None:
             tally.left_out[reason or "too few aspects covered after the review"] += 1
             continue
@@ -95,14 +88,14 @@ def split_papers(
     return {name: frozenset(drawn[start:end]) for name, start, end in zip(shares, starts, ends, strict=True)}
 
 
-def _reason_to_leave_out(state: BuildState, review: Reviewed | None, unreviewed: bool) -> str:
+def _reason_to_leave_out(state: BuildState, reviewed: Reviewed, unreviewed: bool) -> str:
     at = state.position
     licence = state.pool.licence if state.pool else ""
     if at.status != "kept":
         return f"{at.status} at {at.stage}" + (f": {at.reason.replace('_', ' ')}" if at.reason else "")
     if licence and not allows_export(licence):
         return f"licence {licence} allows no changed copy"
-    if review is not None and review.is_finished:
+    if reviewed.is_finished:
         return ""
     undecided = "not decided by a person"
     if unreviewed and any(one.source == "model" for one in state.aspects):
@@ -114,7 +107,7 @@ def _reason_to_leave_out(state: BuildState, review: Reviewed | None, unreviewed:
 
 def _instance(
     state: BuildState,
-    review: Reviewed | None,
+    reviewed: Reviewed,
     texts_are_mine: bool,
     asked: Mapping[Stage, Mapping[str, str]],
     writing: Mapping[str, bool],
@@ -122,7 +115,7 @@ def _instance(
     """The raw instance; ``None`` where a review left fewer covered aspects than wanted."""
     assert state.pool is not None  # noqa: S101 - it is kept
     pool = state.pool
-    covers = review.marks if review is not None and review.is_finished else state.covers()
+    covers = reviewed.marks if reviewed.is_finished else state.covers()
     aspects = [
         MarkedAspect(
             f"aspect_{one.number}", one.text, bool(one.is_result), tuple(sorted(covers.get(one.number, ())))
@@ -138,7 +131,7 @@ def _instance(
     )
     written = aspects if writing.get("keep_uncovered") else covered
     annotation = Annotation("", state.hypothesis, len(pool.sentences), tuple(written), len(aspects))
-    construction = _construction(state, review, aspects, asked, may_quote)
+    construction = _construction(state, reviewed, aspects, asked, may_quote)
     raw = annotated_instance(paper, annotation, state.id, construction=construction, **writing)
     if not may_quote:
         del raw["aspect_texts"]
@@ -147,7 +140,7 @@ def _instance(
 
 def _construction(
     state: BuildState,
-    review: Reviewed | None,
+    decided: Reviewed,
     aspects: Iterable[MarkedAspect],
     asked: Mapping[Stage, Mapping[str, str]],
     may_quote: bool,
@@ -170,7 +163,6 @@ def _construction(
         "doi": of.review_doi,
         "licence": of.review_licence,
     }
-    decided = review or Reviewed(False, {}, "nobody", "")
     return {
         "version": 1,
         "profile": state.settings.profile,
@@ -186,7 +178,7 @@ def _construction(
             "dropped": dropped,
         },
         "decisions": {
-            "by": decided.by,
+            "by": decided.by or "nobody",
             "mode": decided.mode,
             "n_accepted": decided.n_accepted,
             "n_edited": decided.n_edited,

@@ -14,12 +14,9 @@ from evidencebench_core.construction.decisions import (
     accepted,
     add_decisions,
     decisions_of,
-    edits_of,
     next_number,
     proposals,
-    reviews,
 )
-from evidencebench_core.construction.state import Edits
 from evidencebench_core.construction.store import add_builds, construction_info
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
@@ -31,8 +28,7 @@ def made(store: Store, *decisions: Decision, state: BuildState | None = None) ->
     add_builds(store, "lab", [BuildInput("b1", "PMC1", summary="Tea is good.")])
     add_decisions(store, "lab", decisions)
     info = construction_info(store, "lab")
-    edits = edits_of(store, info, ["b1"]).get("b1", Edits())
-    return Review(replace(state or build(), edits=edits), decisions_of(store, info).get("b1", ()))
+    return Review(state or build(), ()).after(decisions_of(store, info).get("b1", ()))
 
 
 def on(item: str, verdict: str, by: str = "ann", words: str = "", **more: str) -> Decision:
@@ -60,7 +56,7 @@ def test_all_accepted_is_finished_and_written(store: Store) -> None:
     review = made(store, *given)
     assert review.open_items == ()
     assert review.marks == {n: frozenset(of) for n, of in enumerate(COVERS) if of}
-    said = reviews(store, construction_info(store, "lab"), [review.state])["b1"]
+    said = review.reviewed
     assert (said.is_finished, said.by, said.mode, said.n_accepted) == (True, "ann", "blind", 15)
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from evidencebench_core.construction import BuildInput, BuildState, ConstructionSettings, windows
+from evidencebench_core.construction.decisions import Decision, Review, accepted
 from evidencebench_core.construction.pipeline import StageResult
-from evidencebench_core.construction.state import Edits, Pool, Reviewed, Window
+from evidencebench_core.construction.state import Edits, Pool, Window
 from evidencebench_core.construction.write import WriteTally, split_papers, written_instances
 from evidencebench_core.data.check import check_instance
 from evidencebench_core.errors import SettingError
@@ -52,11 +53,10 @@ def build(covers: tuple[set[int], ...] = COVERS, **given: Any) -> BuildState:
     return BuildState(one, ConstructionSettings("m"), pool=POOL, results=results, aligned=aligned)  # type: ignore[arg-type]
 
 
-def written(
-    *states: BuildState, reviewed: Mapping[str, Reviewed] = {}, **how: Any
-) -> tuple[list[Any], WriteTally]:
+def written(*reviews: BuildState | Review, **how: Any) -> tuple[list[Any], WriteTally]:
     tally = WriteTally()
-    raws = [raw for _, raw in written_instances(states, reviewed, tally, **how)]
+    given = [one if isinstance(one, Review) else Review(one, ()) for one in reviews]
+    raws = [raw for _, raw in written_instances(given, tally, **how)]
     assert tally.n_builds == len(raws) + sum(tally.left_out.values())
     return raws, tally
 
@@ -83,14 +83,21 @@ def test_a_build_equals_the_instance_by_hand() -> None:
 
 
 def test_a_review_decides_what_is_written() -> None:
-    decided = Reviewed(
-        True, {0: frozenset({1}), 3: frozenset({3, 11})}, "ann", "blind", n_accepted=2, n_added=1
-    )
-    (raw,), _ = written(build(), reviewed={"b1": decided})
+    def decided(*verdicts: tuple[str, Any]) -> Review:
+        """The build after these, and after all else was accepted."""
+        before = Review(build(), ())
+        some = before.after(
+            Decision("b1", item, verdict, "ann", "blind", about=before.about(item) or "")
+            for item, verdict in verdicts
+        )
+        return some.after(accepted(some, "ann", "blind"))
+
+    gone = [(f"mark:{item}", "reject") for item in ("0:4", "1:2", "1:4", "2:2", "3:5", "4:5")]
+    (raw,), _ = written(decided(*gone, ("mark:3:11", "add")))
     assert raw["aspect2sentence_indices"] == {"b1_aspect_0": [1], "b1_aspect_3": [3, 11]}
     assert raw["construction"]["decisions"]["mode"] == "blind"
-    assert not written(build(), reviewed={"b1": replace(decided, is_finished=False)})[0]
-    _, tally = written(build(), reviewed={"b1": replace(decided, marks={0: frozenset({1})})})
+    assert not written(decided(("mark:0:1", "unsure")))[0]
+    _, tally = written(decided(*gone, ("mark:3:3", "reject")))
     assert dict(tally.left_out) == {"too few aspects covered after the review": 1}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evidencebench_core.construction import BuildInput, ConstructionSettings
-from evidencebench_core.construction.decisions import Decision, Review, accepted, add_decisions, decisions_of
+from evidencebench_core.construction.decisions import Decision, Review, accepted, add_decisions
 from evidencebench_core.construction.pipeline import Construction, construction
 from evidencebench_core.construction.store import add_builds, use_settings
 from evidencebench_core.data import Store
@@ -46,7 +46,7 @@ def begin() -> None:
 
 
 def review(lab: Construction) -> Review:
-    return Review(lab.state("a"), decisions_of(lab.store, lab.info, ["a"]).get("a", ()))
+    return next(lab.reviews(["a"]))
 
 
 def test_own_words_and_a_kept_paper_begin_an_instance(lab: Construction, open_page: OpenPage) -> None:

@@ -17,8 +17,9 @@ import zstandard
 from evidencebench_core.data.files import whole_file
 from evidencebench_core.data.integrity import COUNTED, Connection, checksum, columns_of, place_of
 from evidencebench_core.data.packing import packed_paper, unpacked, unpacked_paper
-from evidencebench_core.data.schema import VERSION, add_evidence, add_nearest, is_current, migrate
+from evidencebench_core.data.schema import VERSION, is_current, migrate
 from evidencebench_core.data.store import Store
+from evidencebench_core.data.tables.benchmark import add_evidence, add_nearest
 from evidencebench_core.errors import DamageError, StoreError, shown
 from evidencebench_core.words import quantity
 

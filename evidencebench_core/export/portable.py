@@ -25,7 +25,8 @@ from evidencebench_core.errors import StoreError
 from evidencebench_core.export.portable_wings import Record, rows, wing_records
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.runs.chat_runs import any_run
-from evidencebench_core.runs.store import integers, numbers, settings_from_json
+from evidencebench_core.runs.rows import integers, numbers
+from evidencebench_core.runs.spec import settings_from_json
 from evidencebench_core.runs.trained import trained_digests
 
 FORMAT: Final = "evidencebench-export"

@@ -29,7 +29,8 @@ from evidencebench_core.papers.blocks import clean_text
 from evidencebench_core.papers.paper import Paper
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs.notes import Note, checked_note
-from evidencebench_core.runs.store import ADD, keep_answers, run_label, settings_from_json
+from evidencebench_core.runs.rows import ADD, keep_answers
+from evidencebench_core.runs.spec import run_label, settings_from_json
 from evidencebench_core.runs.trained import trained_digests
 from evidencebench_core.tasks import task_named
 from evidencebench_core.tasks.selection import validated_selection

@@ -57,8 +57,9 @@ from evidencebench_core.runs.results import (
     score_predictions,
     score_run,
 )
+from evidencebench_core.runs.spec import RunInfo, RunSpec, run_label
 from evidencebench_core.runs.step import Step, drive
-from evidencebench_core.runs.store import RunInfo, RunSpec, RunStore, run_label
+from evidencebench_core.runs.store import RunStore
 from evidencebench_core.runs.train_ranker import CrossValidation, train_ranker
 from evidencebench_core.runs.trained import trained_on_ids
 from evidencebench_core.runs.variant import Variant, digest_of, variant_named

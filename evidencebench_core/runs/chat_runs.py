@@ -25,7 +25,8 @@ from evidencebench_core.llm.request import ChatRequest, Message, Reply, from_jso
 from evidencebench_core.retrievers import Setting, SettingSpec
 from evidencebench_core.retrievers.settings import canonical_settings
 from evidencebench_core.retrievers.table import RETRIEVERS
-from evidencebench_core.runs.store import RunInfo, RunStore, row_of_run
+from evidencebench_core.runs.spec import RunInfo
+from evidencebench_core.runs.store import RunStore, row_of_run
 
 if TYPE_CHECKING:
     from evidencebench_core.llm.client import LLM

@@ -24,7 +24,8 @@ from evidencebench_core.errors import DataError, SelectionError, SettingError, s
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs.imported import check_each, predictions_from
 from evidencebench_core.runs.plan import DEFAULT_TASKS
-from evidencebench_core.runs.store import RunInfo, RunStore
+from evidencebench_core.runs.spec import RunInfo
+from evidencebench_core.runs.store import RunStore
 from evidencebench_core.tasks import Task, task_named
 from evidencebench_core.tasks.selection import validated_selection
 from evidencebench_core.words import quantity

@@ -20,7 +20,8 @@ from evidencebench_core.retrievers import (
     retriever_entry,
 )
 from evidencebench_core.retrievers.trained_on import TrainedOn
-from evidencebench_core.runs.store import RunSpec, RunStore
+from evidencebench_core.runs.spec import RunSpec
+from evidencebench_core.runs.store import RunStore
 from evidencebench_core.runs.trained import keep_trained, training_behind
 from evidencebench_core.runs.variant import (
     Order,

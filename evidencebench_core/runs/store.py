@@ -5,35 +5,21 @@ Append-only: an answer, once given, is never changed; only a failure can be repl
 
 from __future__ import annotations
 
-import hashlib
-import json
 import sqlite3
-import struct
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from dataclasses import fields
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-import orjson
-
 from evidencebench_core.data.integrity import check_count, checksum, damage
-from evidencebench_core.data.packing import packed_nearest
 from evidencebench_core.data.removal import counted
 from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
-from evidencebench_core.errors import DamageError, EvidenceBenchError, SettingError, UnknownNameError, shown
-from evidencebench_core.retrievers import (
-    IMPORTED,
-    Retrieval,
-    Setting,
-    full_settings,
-    is_derived,
-    retriever_entry,
-    run_marks,
-)
-from evidencebench_core.retrievers.ranker import CROSS_VALIDATED
+from evidencebench_core.errors import DamageError, SettingError, UnknownNameError, shown
+from evidencebench_core.retrievers import IMPORTED, Retrieval
+from evidencebench_core.runs.rows import ADD, Answers, integers, keep_answers, now, retrieval_from
+from evidencebench_core.runs.spec import RunInfo, RunSpec, run_label, settings_from_json, settings_json
 from evidencebench_core.runs.trained import n_trained_on
 from evidencebench_core.tasks import TASKS
 from evidencebench_core.words import one_line
@@ -43,8 +29,6 @@ if TYPE_CHECKING:
 
     from evidencebench_core.retrievers.llm.outcome import OutcomeCounts
 
-Answers = Mapping[str, Mapping[str, Retrieval | str]]
-"""By instance id and task name: the raw retrieval, or in one line why there is none."""
 
 _BATCH: Final = 1024
 _RUNS: Final = """SELECT runs.id, datasets.name, runs.retriever, runs.settings, runs.created_at, runs.variant, runs.name
@@ -52,22 +36,7 @@ _RUNS: Final = """SELECT runs.id, datasets.name, runs.retriever, runs.settings, 
         ON datasets.id = runs.dataset_id AND datasets.ingested_at <> ''"""
 _CREATE: Final = """INSERT INTO runs (id, dataset_id, retriever, settings, created_at, variant)
     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO """
-ADD: Final = """INSERT INTO retrievals
-        (run_id, task, instance_id, ranking, scores, selection, seconds, details, error, outcome, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (run_id, task, instance_id) DO UPDATE SET
-        ranking = excluded.ranking, scores = excluded.scores, selection = excluded.selection,
-        seconds = excluded.seconds, details = excluded.details, error = excluded.error,
-        outcome = excluded.outcome, created_at = excluded.created_at
-    WHERE retrievals.error IS NOT NULL"""
 _REPLACE: Final = f"{ADD} OR excluded.error IS NULL"
-_NEAREST: Final = (
-    "INSERT OR REPLACE INTO nearest_sentences (run_id, task, instance_id, nearest) VALUES (?, ?, ?, ?)"
-)
-_EVIDENCE: Final = """SELECT e.covering, i.n_aspects
-    FROM runs JOIN intact_instances AS i ON i.dataset_id = runs.dataset_id
-    JOIN intact_evidence AS e ON e.instance = i.id
-    WHERE runs.id = ? AND i.instance_id = ?"""
 # Both are answered from an index alone.
 _SUMMED: Final = {
     "selections": "SELECT instance_id, selection, error FROM retrievals WHERE run_id = ? AND task = ?",
@@ -105,82 +74,6 @@ def row_of_run(
         problem = f"fits {len(rows)} runs ({found}{', …' if len(rows) > 4 else ''})"
         raise UnknownNameError(place, problem, "Give more of the id.")
     raise UnknownNameError(place, f"is not in {store.path}", remedy)
-
-
-@dataclass(frozen=True, slots=True)
-class RunSpec:
-    """The identity of a run. Tasks are no part of it: a run gains tasks and instances as they are asked for.
-
-    Attributes
-    ----------
-    dataset_sha256 : str
-        Of the dataset's content; its name does not matter.
-    retriever : str
-    settings : mapping of str to Setting
-        All of them, defaults filled in (`retrievers.full_settings`).
-    variant, variant_digest : str
-        Name and digest of the `Variant` that perturbs the instances; empty for the originals.
-    """
-
-    dataset_sha256: str
-    retriever: str
-    settings: Mapping[str, Setting]
-    variant: str = ""
-    variant_digest: str = ""
-
-    @property
-    def id(self) -> str:
-        """First 12 hexadecimal digits of the SHA-256 of the canonical JSON: sorted keys, no spaces, ASCII.
-
-        The retriever's `run_marks` are in it, and the variant where there is one.
-        """
-        settings = dict(self.settings)
-        document = {"dataset": self.dataset_sha256, "retriever": self.retriever, "settings": settings}
-        document |= run_marks(self.retriever, self.settings)
-        if self.variant:
-            document |= {"variant": self.variant, "variant_digest": self.variant_digest}
-        canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(canonical.encode("ascii")).hexdigest()[:12]
-
-
-@dataclass(frozen=True, slots=True)
-class RunInfo:
-    """One retriever, with its settings, over one dataset.
-
-    Attributes
-    ----------
-    id : str
-        12 hexadecimal digits; the same for the same settings and data.
-    dataset : str
-        The dataset's name.
-    retriever : str
-    settings : mapping of str to Setting
-        Defaults included.
-    created_at : str
-        ISO 8601, UTC.
-    tasks : mapping of str to int
-        How many instances have an answer, by task name, the benchmark's own tasks first.
-    n_failed : int
-        Instance and task pairs whose last try failed.
-    label : str
-        The name that it was given, else `run_label`.
-    variant : str
-        How the instances were perturbed; empty for a run over the originals.
-    n_trained_on : int
-        Instances of the dataset that the retriever's model has learnt from: scores on them are no estimate
-        of how it does on others (`runs.trained`).
-    """
-
-    id: str
-    dataset: str
-    retriever: str
-    settings: Mapping[str, Setting]
-    created_at: str
-    tasks: Mapping[str, int]
-    n_failed: int
-    label: str
-    variant: str = ""
-    n_trained_on: int = 0
 
 
 class RunStore:
@@ -365,7 +258,7 @@ class RunStore:
             with self.store.read() as db:
                 if db.execute(_ANSWERED, (run_id, task, instance_id)).fetchone():
                     raise self._lost(run_id, task, instance_id)
-        return _retrieval(*rows[0]) if rows else None
+        return retrieval_from(*rows[0]) if rows else None
 
     def retrievals(self, run_id: str, task: str) -> Iterator[tuple[str, Retrieval]]:
         """Instance id and raw retrieval of every answer, by instance id; prompts and times are left out."""
@@ -373,7 +266,7 @@ class RunStore:
         wanted = f"error IS NULL AND instance_id > ? ORDER BY instance_id LIMIT {_BATCH}"
         last, n_rows, n_answers = "", 0, len(self.done(run_id, task))
         while rows := self._rows(columns, run_id, task, wanted, last):
-            yield from ((one, _retrieval(*packed)) for one, *packed in rows)
+            yield from ((one, retrieval_from(*packed)) for one, *packed in rows)
             last = rows[-1][0]
             n_rows += len(rows)
         if n_rows < n_answers and n_rows < len(self.done(run_id, task)):
@@ -427,53 +320,12 @@ class RunStore:
             return db.execute(sql, (run_id, task, *values)).fetchall()
 
 
-def keep_answers(
-    db: sqlite3.Connection, run_id: str, answers: Answers, sql: str, moment: str | None = None
-) -> int:
-    """Write answers, where none stands that stays, and where they have the aspects; how many were written."""
-    moment, n_new = moment or _now(), 0
-    for instance_id, by_task in answers.items():
-        evidence = db.execute(_EVIDENCE, (run_id, instance_id)).fetchone()
-        for task, answer in by_task.items():
-            key = run_id, task, instance_id
-            is_new = db.execute(sql, (*key, *_columns(answer), moment)).rowcount
-            n_new += is_new
-            if is_new and evidence and not isinstance(answer, str):
-                nearest = packed_nearest(answer.ranking, answer.scores, answer.selection, *evidence)
-                db.execute(_NEAREST, (*key, nearest))
-    return n_new
-
-
 def _insert(db: sqlite3.Connection, spec: RunSpec, dataset: DatasetInfo, otherwise: str) -> None:
     if dataset.sha256 not in {info.sha256 for info in datasets_in(db) if info.id == dataset.id}:
         raise UnknownNameError(f"dataset {shown(dataset.name)}", "has been deleted", "Ingest it again.")
     settings = settings_json(spec.settings)
-    values = (spec.id, dataset.id, spec.retriever, settings, _now(), spec.variant)
+    values = (spec.id, dataset.id, spec.retriever, settings, now(), spec.variant)
     db.execute(_CREATE + otherwise, values)
-
-
-def run_label(retriever: str, settings: Mapping[str, Setting], variant: str = "") -> str:
-    """The retriever, the settings that are not its defaults (all where it is not installed), the variant.
-
-    ``"bm25 k1=1.2"``, ``"bm25 [negation]"``.
-    """
-    if retriever == IMPORTED:
-        return f"{settings.get('name')} (imported)"
-    perturbed = [f"[{variant}]"] if variant else []
-    if retriever == "evidence-ranker" and settings.get("model") == CROSS_VALIDATED:
-        return " ".join((retriever, CROSS_VALIDATED, *perturbed))
-    try:
-        nests = retriever_entry(retriever).nests
-        defaults = full_settings(retriever, {"of": settings["of"]} if nests else None)
-    except EvidenceBenchError:
-        nests, defaults = False, {}
-    changed = (
-        f"{name}={'+'.join(map(str, value)) if isinstance(value, tuple) else value}"
-        for name, value in settings.items()
-        if not is_derived(retriever, name)
-        and (name not in defaults or defaults[name] != value or (nests and name == "of"))
-    )
-    return " ".join((retriever, *changed, *perturbed))
 
 
 def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
@@ -502,52 +354,3 @@ def _place(task: str) -> tuple[int, str]:
     """Where a task stands in lists: the benchmark's own first, in their order."""
     known = list(TASKS)
     return (known.index(task) if task in known else len(known), task)
-
-
-# -- values of columns ----------------------------------------------------------------------------
-
-
-def settings_json(settings: Mapping[str, Setting]) -> str:
-    """Settings as the store keeps them: JSON with sorted keys."""
-    return json.dumps(dict(settings), sort_keys=True, allow_nan=False)
-
-
-def settings_from_json(text: str) -> dict[str, Setting]:
-    """The inverse of `settings_json`: lists come back as the tuples they were."""
-    return {name: _setting(value) for name, value in json.loads(text).items()}
-
-
-def _setting(value: Setting | list[Setting]) -> Setting:
-    return tuple(_setting(item) for item in value) if isinstance(value, list) else value
-
-
-def _columns(answer: Retrieval | str) -> tuple[bytes, bytes, bytes, float, str, str | None, str]:
-    if isinstance(answer, str):
-        return b"", b"", b"", 0.0, "{}", answer, ""
-    details = dict(answer.details)
-    try:
-        text = orjson.dumps(details).decode()
-    except orjson.JSONEncodeError:  # half a surrogate pair: only escaped can it be kept
-        text = json.dumps(details)
-    ranking, selection = (struct.pack(f"<{len(of)}i", *of) for of in (answer.ranking, answer.selection))
-    scores = struct.pack(f"<{len(answer.scores)}d", *answer.scores)
-    return ranking, scores, selection, answer.seconds, text, None, details.get("outcome", "")
-
-
-def integers(blob: bytes) -> tuple[int, ...]:
-    return struct.unpack(f"<{len(blob) // 4}i", blob)
-
-
-def numbers(blob: bytes) -> tuple[float, ...]:
-    return struct.unpack(f"<{len(blob) // 8}d", blob)
-
-
-def _retrieval(
-    ranking: bytes, scores: bytes, selection: bytes, seconds: float = 0.0, details: str = "{}"
-) -> Retrieval:
-    described = MappingProxyType(json.loads(details))
-    return Retrieval(integers(ranking), numbers(scores), integers(selection), seconds, described)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

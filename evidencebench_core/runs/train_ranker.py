@@ -22,8 +22,9 @@ from evidencebench_core.runs.crossvalidation import (
     fit,
     held_out,
 )
+from evidencebench_core.runs.spec import RunSpec
 from evidencebench_core.runs.step import Step
-from evidencebench_core.runs.store import RunSpec, RunStore
+from evidencebench_core.runs.store import RunStore
 from evidencebench_core.runs.trained import keep_trained
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from evidencebench_core.retrievers.ranker import CROSS_VALIDATED
 from evidencebench_core.retrievers.trained_on import TrainedOn, read_trained_on
 
 if TYPE_CHECKING:
-    from evidencebench_core.runs.store import RunInfo
+    from evidencebench_core.runs.spec import RunInfo
 
 _SEEN = """
     FROM instances, datasets, intact_trained_models AS trained_models

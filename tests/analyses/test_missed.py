@@ -135,7 +135,7 @@ def test_outcomes_follow_the_answer_that_stands(store: Store, run: str) -> None:
 
 def test_outcomes_of_a_store_from_before_they_had_a_table(store: Store, run: str, tmp_path: Path) -> None:
     expected = aspect_outcomes(store, run, "er@3")
-    version = schema._MIGRATIONS.index(schema._NEAREST)
+    version = schema._MIGRATIONS.index(schema.benchmark.NEAREST)
     older = tmp_path / "older.sqlite"
     with older_store(store, older, version):
         pass

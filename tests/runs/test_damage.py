@@ -28,7 +28,8 @@ from evidencebench_core.perturb.wordings import MadeBy, Wording, add_wordings, h
 from evidencebench_core.retrievers import Retrieval, full_settings
 from evidencebench_core.runs.notes import Note, NoteStore
 from evidencebench_core.runs.results import score_run
-from evidencebench_core.runs.store import RunSpec, RunStore
+from evidencebench_core.runs.spec import RunSpec
+from evidencebench_core.runs.store import RunStore
 from tests.factories import raw_dataset, store_with
 
 TASK = "er@10"

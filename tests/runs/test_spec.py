@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.retrievers.base import Setting
-from evidencebench_core.runs.store import RunSpec, settings_from_json, settings_json
+from evidencebench_core.runs.spec import RunSpec, settings_from_json, settings_json
 
 _SETTINGS = st.dictionaries(
     st.text(max_size=5),

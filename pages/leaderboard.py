@@ -9,7 +9,7 @@ from components.app.page import dataset_picker, guard, tell_of_gold
 from components.app.state import PageState
 from components.leaderboard.comparison import draw_comparison
 from components.leaderboard.import_run import import_dialog
-from components.leaderboard.runs import draw_keeping, draw_published, draw_run_table, tell_of_family
+from components.leaderboard.runs import draw_keeping, draw_published, draw_run_table
 from components.leaderboard.start import run_dialog
 from components.models.ranker.training import TRAIN
 from components.models.server import SERVER_DEFAULTS, share_server
@@ -29,9 +29,8 @@ def draw(state: PageState) -> None:
             return
         task = task_picker(state)
         copy_link(state.link("task", dataset=dataset.name))
-    tell_of_gold(dataset)
     runs = resources.runs(dataset)
-    tell_of_family(dataset, runs)
+    tell_of_gold(dataset, runs)
     with st.container(horizontal=True):
         if st.button("Start or resume a run", type="primary"):
             run_dialog(dataset, task)

@@ -20,6 +20,7 @@ from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
 from evidencebench_core.llm import using
+from evidencebench_core.runs import RunInfo
 from evidencebench_core.words import quantity
 
 _APP: Final = Path(__file__).resolve().parents[2] / "app.py"
@@ -117,9 +118,9 @@ def set_picker(
     return wanted
 
 
-def tell_of_gold(dataset: DatasetInfo) -> None:
-    """What to know of a dataset's gold wherever a recall on it is shown; nothing where it is complete."""
-    for note in dataset.gold_notes:
+def tell_of_gold(dataset: DatasetInfo, runs: Iterable[RunInfo] = ()) -> None:
+    """What to know of a dataset's gold wherever a recall on it is shown, and of runs beside it; mostly nothing."""
+    for note in (*dataset.gold_notes, *resources.gold_makers(dataset).notes(runs)):
         st.caption(literal(note))
 
 

@@ -32,6 +32,8 @@ from evidencebench_core.analyses.sample import ingest_sample
 from evidencebench_core.analyses.slices import Slices
 from evidencebench_core.analyses.systems import Systems, systems_of_runs
 from evidencebench_core.analyses.wording import WORDING_VARIANTS
+from evidencebench_core.construction.provenance import GoldMakers
+from evidencebench_core.construction.provenance import gold_makers as makers_of_gold
 from evidencebench_core.data import DatasetInfo, Filter, Instance, Store, open_store
 from evidencebench_core.data.hits import Hit
 from evidencebench_core.data.hits import sentence_hits as find_hits
@@ -169,6 +171,12 @@ def named_dataset(name: str) -> DatasetInfo:
 def instance(dataset: DatasetInfo, instance_id: str) -> Instance:
     """An instance; ``UnknownNameError`` where the dataset has none of that id."""
     return store().get(dataset.name, instance_id)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=KEYS)
+def gold_makers(dataset: DatasetInfo) -> GoldMakers:
+    """Who made a dataset's gold, as far as its instances say."""
+    return makers_of_gold(store(), dataset.name)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=KEYS)

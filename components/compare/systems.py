@@ -72,7 +72,6 @@ def source_picker(state: PageState) -> str:
 
 def chosen_runs(state: PageState, dataset: DatasetInfo, task: Task) -> tuple[RunInfo, ...]:
     """The runs that the address names, else the first ten that have answers for the task (of many: three)."""
-    tell_of_gold(dataset)
     runs = run_picker(
         state,
         dataset,
@@ -83,6 +82,7 @@ def chosen_runs(state: PageState, dataset: DatasetInfo, task: Task) -> tuple[Run
         empty="This page sets runs against each other, pair by pair: differences with intervals, corrected "
         "p-values, and the aspects that only one of them found. The Leaderboard starts runs.",
     )
+    tell_of_gold(dataset, runs)
     if not runs and st.button("Go to the Leaderboard", type="primary"):
         st.switch_page("pages/leaderboard.py", query_params={"dataset": dataset.name})
     return runs

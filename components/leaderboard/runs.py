@@ -19,7 +19,6 @@ from components.widgets.frame_table import csv_button, frame_rows, frame_table, 
 from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Interval, Row, TableEvent, table
-from evidencebench_core.construction import family_note, gold_models
 from evidencebench_core.data import DatasetInfo, published_results
 from evidencebench_core.palette import retriever_hue
 from evidencebench_core.retrievers import retriever_entries
@@ -73,16 +72,6 @@ _PUBLISHED: Final = (
     Column("dataset", "Instances"),
     Column("source", "Source"),
 )
-
-
-def tell_of_family(dataset: DatasetInfo, runs: Sequence[RunInfo]) -> None:
-    """Warn of runs by models of the family that made the gold."""
-    first = next(iter(resources.store().iter(dataset.name, 1)), None)
-    models = [
-        str(run.settings["model"]) for run in runs if run.retriever == "llm" and run.settings.get("model")
-    ]
-    if first is not None and (note := family_note(gold_models(first), models)):
-        st.caption(literal(note))
 
 
 def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Sequence[RunInfo]) -> None:

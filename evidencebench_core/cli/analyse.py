@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -206,8 +207,15 @@ def _of_all_runs(
 
 def _compare(store: Store, args: argparse.Namespace) -> Report:
     from evidencebench_core.analyses.comparison import compare
+    from evidencebench_core.construction import gold_makers
+    from evidencebench_core.runs import RunStore
 
-    return compare(store, args.runs, args.task, args.imported)
+    report = compare(store, args.runs, args.task, args.imported)
+    if not args.runs:
+        return report
+    runs = [RunStore(store).run(one) for one in args.runs]
+    notes = gold_makers(store, runs[0].dataset).notes(runs)
+    return replace(report, notes=(*report.notes, *notes))
 
 
 def _slices(store: Store, args: argparse.Namespace) -> Report:

@@ -212,12 +212,22 @@ def write(args: argparse.Namespace) -> int:
         files.append(str(path))
     licence, left_out = strictest(tally.licences), +tally.left_out
     if args.json:
-        counts = {"builds": tally.n_builds, "written": tally.n_written, "left_out": dict(left_out)}
+        counts = {
+            "builds": tally.n_builds,
+            "written": tally.n_written,
+            "left_out": dict(left_out),
+            "without_texts": tally.n_without_texts,
+        }
         print_json({**counts, "licence": licence, "files": files})
     else:
         print(f"{quantity(tally.n_written, 'instance')} of {quantity(tally.n_builds, 'build')} written")
         for reason, n in left_out.most_common():
             print(one_line(f"left out: {n:,} {reason}"))
+        if tally.n_without_texts:
+            print(
+                f"{tally.n_without_texts:,} without summary and aspects in words: no licence of a review allows it;"
+                " --own-texts if they are yours"
+            )
         if files:
             print(one_line(f"{', '.join(files)}, under {licence or 'no licence that every paper names'}"))
     if not files:

@@ -129,6 +129,7 @@ def _write(
 def _write_html(
     store: Store, info: RunInfo, task: Task, args: argparse.Namespace, stream: BinaryIO
 ) -> ExportCounts:
+    from evidencebench_core.construction import gold_makers
     from evidencebench_core.export import ExportCounts, RunAnswers, run_html, versions
     from evidencebench_core.runs import score_run
 
@@ -139,7 +140,8 @@ def _write_html(
     score = score_run(store, info.id, task)
     answers = RunAnswers(store, info, task, with_papers=True)
     limit = args.limit or _INSTANCES
-    stream.write(run_html(info, score, answers, command, versions(), limit).encode())
+    notes = gold_makers(store, info.dataset).notes([info])
+    stream.write(run_html(info, score, answers, command, versions(), limit, notes).encode())
     missing = dict.fromkeys(score.missing, "no answer")
     return ExportCounts(
         score.n_scored, min(limit, len(store.ids(info.dataset))), missing, dict(score.skipped)

@@ -17,7 +17,7 @@ from evidencebench_core.cli.asking import (
     written_files,
 )
 from evidencebench_core.cli.output import note, print_json
-from evidencebench_core.cli.scores import print_run, run_document, warn_of_training_data
+from evidencebench_core.cli.scores import print_run, run_document, warn_of_gold, warn_of_training_data
 from evidencebench_core.cli.spending import add_server, check_no_server_arguments, server_llm
 from evidencebench_core.words import quantity
 
@@ -86,6 +86,7 @@ def _run(args: argparse.Namespace) -> int:
     files = written_files(engine)
     if not files:
         warn_of_training_data(info, trained_on_ids(store, info), scores)
+        warn_of_gold(store, info.dataset, [info])
     if args.json:
         document = {**run_document(info, outcomes), "scores": [score.as_dict() for score in scores]}
         if llm is not None and cost is not None:

@@ -21,6 +21,7 @@ from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
+    from evidencebench_core.data.store import Store
     from evidencebench_core.retrievers.llm import OutcomeCounts
     from evidencebench_core.runs import RunInfo
     from evidencebench_core.tasks import Score
@@ -130,6 +131,7 @@ def _score(args: argparse.Namespace) -> int:
             f"run {info.id}", "has no answers yet", "Start it again with `evidencebench run`, it goes on."
         )
     scores = [score_run(store, info.id, task, missing=args.missing) for task in tasks]
+    warn_of_gold(store, info.dataset, [info])
     outcomes = RunStore(store).outcomes(info.id)
     seen = trained_on_ids(store, info)
     warn_of_training_data(info, seen, scores)
@@ -145,6 +147,14 @@ def _score(args: argparse.Namespace) -> int:
         documents.append(document)
     print_json(documents)
     return 0
+
+
+def warn_of_gold(store: Store, dataset: str, runs: Sequence[RunInfo] = ()) -> None:
+    """Say on stderr what a model had to do with the gold, and with these runs."""
+    from evidencebench_core.construction import gold_makers
+
+    for line in gold_makers(store, dataset).notes(runs):
+        note(one_line(f"NOTE: {line}"))
 
 
 def warn_of_training_data(run: RunInfo, seen: Collection[str], scores: Sequence[Score]) -> None:
@@ -226,8 +236,10 @@ def _score_file(args: argparse.Namespace) -> int:
     from evidencebench_core.runs import predictions_from, score_predictions
 
     predictions = predictions_from(args.predictions)
-    score = score_predictions(store_of(args), args.dataset, predictions, args.task, missing=args.missing)
+    store = store_of(args)
+    score = score_predictions(store, args.dataset, predictions, args.task, missing=args.missing)
     _tell_repeats(predictions)
+    warn_of_gold(store, args.dataset)
     if args.json:
         print_json(score.as_dict())
         return 0
@@ -265,6 +277,7 @@ def _compare(args: argparse.Namespace) -> int:
     store = store_of(args)
     a, b = (RunStore(store).run(name) for name in (args.run_a, args.run_b))
     comparison = compare_runs(store, a.id, b.id, args.task)
+    warn_of_gold(store, a.dataset, [a, b])
     for run in (a, b):
         if run.n_trained_on:
             warn_of_training_data(run, trained_on_ids(store, run), [score_run(store, run.id, args.task)])

@@ -18,7 +18,13 @@ from evidencebench_core.construction.measure import (
     doctors_agreement,
     read_judgements,
 )
-from evidencebench_core.construction.provenance import family_note, gold_models, provenance_line
+from evidencebench_core.construction.provenance import (
+    PROPOSED_NOTE,
+    GoldMakers,
+    gold_makers,
+    has_proposed_aspects,
+    provenance_line,
+)
 from evidencebench_core.construction.spans import QuoteFinder, sentences_in
 from evidencebench_core.construction.state import (
     PROFILES,
@@ -47,6 +53,7 @@ from evidencebench_core.construction.windows import (
 
 __all__ = [
     "PROFILES",
+    "PROPOSED_NOTE",
     "STAGES",
     "Alignment",
     "AlignmentFigures",
@@ -61,6 +68,7 @@ __all__ = [
     "EchoCheck",
     "Edits",
     "Funnel",
+    "GoldMakers",
     "Harvest",
     "Merge",
     "Pool",
@@ -84,9 +92,9 @@ __all__ = [
     "doctors_agreement",
     "echo_check",
     "echo_lines",
-    "family_note",
-    "gold_models",
+    "gold_makers",
     "harvest",
+    "has_proposed_aspects",
     "look_of",
     "looks_due",
     "pool_sha256",

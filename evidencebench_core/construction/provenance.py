@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.data.model import Instance
 from evidencebench_core.words import clipped_text, one_line
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.store import Store
+    from evidencebench_core.runs import RunInfo
 
 
 def provenance_line(construction: Mapping[str, Any]) -> str:
@@ -25,6 +30,9 @@ def provenance_line(construction: Mapping[str, Any]) -> str:
     n_covered, n_aspects = (_of(construction, "coverage", name) for name in ("n_covered", "n_aspects"))
     if type(n_covered) is int and type(n_aspects) is int:
         parts.append(f"{n_covered:,} of {n_aspects:,} aspects covered")
+    sources = construction.get("aspects")
+    if isinstance(sources, list) and "model" in sources:
+        parts.append("aspects proposed by a model")
     parts.append(_text("decided by ", _of(construction, "decisions", "by")))
     parts.append(_text("work ", _of(construction, "decisions", "mode")))
     said = "; ".join(filter(None, parts))
@@ -33,6 +41,51 @@ def provenance_line(construction: Mapping[str, Any]) -> str:
 
 _GOLD_STAGES: Final = frozenset({"aspects", "results", "alignment"})
 _OF_OPENAI: Final = re.compile(r"(chatgpt|gpt|o\d|text-davinci|davinci)\b|(chatgpt|gpt)")
+
+
+_SAMPLED: Final = 100  # instances of a dataset that are asked who made them
+PROPOSED_NOTE: Final = (
+    "Study aspects proposed by a model from the paper: they are no expert's judgement of what matters in it."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GoldMakers:
+    """Who made the gold of a dataset, as far as its instances say; made by `gold_makers`.
+
+    Attributes
+    ----------
+    models : tuple of str
+        That decomposed and aligned.
+    share_proposed : float
+        Of the instances, those with study aspects that a model proposed from the paper.
+    """
+
+    models: tuple[str, ...]
+    share_proposed: float
+
+    def notes(self, runs: Iterable[RunInfo] = ()) -> tuple[str, ...]:
+        """What to say beside scores on the dataset, of these runs (rules 40 and 48)."""
+        asked = (run.settings.get("model") for run in runs if run.retriever == "llm")
+        some = (
+            f"In about {100 * self.share_proposed:.0f}% of the instances: " if self.share_proposed < 1 else ""
+        )
+        proposed = some + PROPOSED_NOTE if self.share_proposed else ""
+        return tuple(filter(None, (proposed, family_note(self.models, map(str, filter(None, asked))))))
+
+
+def gold_makers(store: Store, dataset: str) -> GoldMakers:
+    """Who made the gold of a dataset, from at most 200 of its instances, evenly spread."""
+    ids = store.ids(dataset)
+    some = list(store.get_many(dataset, ids[:: max(1, len(ids) // _SAMPLED)]))
+    models = dict.fromkeys(model for one in some for model in gold_models(one))
+    return GoldMakers(tuple(models), sum(map(has_proposed_aspects, some)) / max(1, len(some)))
+
+
+def has_proposed_aspects(instance: Instance) -> bool:
+    """Whether a model proposed study aspects from the paper, so that no review is behind them."""
+    sources = instance.construction.get("aspects")
+    return isinstance(sources, list) and "model" in sources
 
 
 def gold_models(instance: Instance) -> tuple[str, ...]:

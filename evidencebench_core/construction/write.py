@@ -28,6 +28,7 @@ class WriteTally:
 
     n_builds: int = 0
     n_written: int = 0
+    n_without_texts: int = 0  # of what was written: the words of a review, which its licence does not allow
     left_out: Counter[str] = field(default_factory=Counter)  # by reason, in words
     licences: set[str] = field(default_factory=set)  # of the papers that were written; "" for none named
 
@@ -50,9 +51,9 @@ def written_instances(
         Counts what is written and what is left out, and why.
     unreviewed : bool
         Write too what nobody has decided; not what a person must decide (rule 43): aspects that a model proposed
-        from the paper, and aspects with windows that gave no look.
+        from the paper, a hypothesis that was edited, and aspects with windows that gave no look.
     texts_are_mine : bool
-        Write texts of a review whose licence does not allow it: the summary, the aspects.
+        Write the summary and the aspects also where no licence of a review allows it.
     asked : mapping of str to mapping of str to str
         By stage ``prompt`` (its version) and ``at`` (when its run was begun), for the provenance.
     **writing : bool
@@ -67,6 +68,7 @@ def written_instances(
             tally.left_out[reason or "too few aspects covered after the review"] += 1
             continue
         tally.n_written += 1
+        tally.n_without_texts += "aspect_texts" not in raw
         tally.licences.add(state.pool.licence if state.pool else "")
         yield state.id, raw
 
@@ -98,11 +100,14 @@ def _reason_to_leave_out(state: BuildState, reviewed: Reviewed, unreviewed: bool
     if reviewed.is_finished:
         return ""
     undecided = "not decided by a person"
-    if unreviewed and any(one.source == "model" for one in state.aspects):
-        return f"aspects proposed by a model, {undecided}"
-    if unreviewed and _looks(state)["missing"]:
-        return f"windows without a look, {undecided}"
-    return "" if unreviewed else undecided
+    if not unreviewed:
+        return undecided
+    for_people = {  # rule 43
+        "aspects proposed by a model": any(one.source == "model" for one in state.aspects),
+        "hypothesis edited": bool(state.edits.hypothesis),
+        "windows without a look": _looks(state)["missing"] > 0,
+    }
+    return next((f"{what}, {undecided}" for what, is_so in for_people.items() if is_so), "")
 
 
 def _instance(
@@ -125,7 +130,9 @@ def _instance(
     covered = [one for one in aspects if one.sentences]
     if len(covered) < state.settings.least_aspects:
         return None
-    may_quote = texts_are_mine or not state.input.review_id or allows_export(state.input.review_licence)
+    given = state.input
+    is_of_review = bool(given.review_id or given.paragraph or state.summary)  # as far as one can tell
+    may_quote = texts_are_mine or not is_of_review or allows_export(given.review_licence)
     paper = Paper(
         pool.paper_id, pool.title, pool.sentences, pool.sentence_types, "text", MappingProxyType({}), ()
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+from evidencebench_core.construction import PROPOSED_NOTE
 from tests.cli.test_construct_builds import lines, url
 
 __all__ = ["lines", "url"]
@@ -45,6 +47,7 @@ def test_from_a_file_to_a_dataset(command, lines: Path, url: str, tmp_path: Path
     assert [one["stage"] for one in raw["construction"]["stages"]][-1] == "alignment"
     assert all(one["prompt"] and one["at"] for one in raw["construction"]["stages"])
     assert command("ingest", out, "--name", "mine").code == 0
+    said_beside_scores(command, raw, tmp_path)
 
     # a dropped build, a split, and papers that another dataset has
     assert command.json("construct", "reject", "lab", "b", "--by", "ann")["decided"] == 1
@@ -56,6 +59,26 @@ def test_from_a_file_to_a_dataset(command, lines: Path, url: str, tmp_path: Path
     assert excluded.code == 1
     left_out = {"paper is in a dataset to exclude": 1, "dropped at coverage: human": 1}
     assert json.loads(excluded.out) | {"left_out": left_out, "builds": 2} == json.loads(excluded.out)
+
+
+def said_beside_scores(command, raw: Any, folder: Path) -> None:
+    """That a model proposed the aspects stands beside every score (rule 40)."""
+    file, page = folder / "proposed.json", folder / "run.html"
+    file.write_text(json.dumps({"a": raw | {"construction": raw["construction"] | {"aspects": ["model"]}}}))
+    assert command("ingest", file).code == 0
+    a, b = (command.run(name, dataset="proposed") for name in ("bm25", "lead"))
+    picks = folder / "picks.json"
+    picks.write_text('{"a": [3]}')
+    about = ("--dataset", "proposed", "--task", "er@optimal")
+    for words in (
+        ("score", a),
+        ("compare", a, b, "--task", "er@optimal"),
+        ("score-file", *about, "--predictions", picks),
+    ):
+        assert PROPOSED_NOTE in command(*words).err
+    assert PROPOSED_NOTE in command.json("analyse", "compare", a, b)["notes"]
+    assert command("export", a, "--format", "html", "--task", "er@optimal", "--out", page).code == 0
+    assert "no expert" in page.read_text(encoding="utf-8")
 
 
 def test_what_is_not_there_is_named(command, lines: Path, url: str) -> None:

@@ -1,13 +1,23 @@
 """Which models made a gold, and whether a run's model is akin to them (rule 48)."""
 
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from evidencebench_core.construction.provenance import family_note, gold_models, model_family
+from evidencebench_core.construction.provenance import (
+    GoldMakers,
+    family_note,
+    gold_makers,
+    gold_models,
+    model_family,
+)
+from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.parse import parse_instance
-from tests.factories import raw_instance
+from evidencebench_core.data.store import Store
+from tests.factories import raw_instance, written
 
 
 @pytest.mark.parametrize(
@@ -34,6 +44,20 @@ def test_who_made_the_gold() -> None:
     assert gold_models(one) == ()
     assert gold_models(replace(one, id="evidencebench_train_id_1")) == ("GPT-4",)
     assert gold_models(replace(one, construction={"stages": "m"})) == ()
+
+
+def test_who_made_the_gold_of_a_dataset(store: Store, tmp_path: Path) -> None:
+    said = {"stages": [{"stage": "alignment", "model": "gpt-4o"}], "aspects": ["model"]}
+    raws = {f"i{n}": raw_instance(3, {f"i{n}_aspect_0": [1]}) for n in range(4)}
+    raws["i0"]["construction"] = said
+    ingest(store, written(raws, tmp_path / "made.json"))
+    found = gold_makers(store, "made")
+    assert found == GoldMakers(("gpt-4o",), 0.25)
+    run = SimpleNamespace(retriever="llm", settings={"model": "gpt-4o-mini"})
+    proposed, family = found.notes([run])  # type: ignore[list-item]
+    assert proposed.startswith("In about 25% of the instances: Study aspects proposed by a model")
+    assert "gpt-4o-mini is of the same family" in family
+    assert GoldMakers(("gpt-4o",), 0).notes([SimpleNamespace(retriever="bm25", settings={})]) == ()  # type: ignore[list-item]
 
 
 def test_the_note() -> None:

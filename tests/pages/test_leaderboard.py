@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from components.app import resources
-from components.leaderboard import runs
+from components.app import page, resources
+from evidencebench_core.construction import GoldMakers
 from evidencebench_core.data import Store, ingest
-from evidencebench_core.data.parse import parse_instance
 from evidencebench_core.metrics import ceiling_range
 from evidencebench_core.runs import RunStore
-from tests.factories import raw_instance, steiner_instance, steiner_triples, written
+from tests.factories import steiner_instance, steiner_triples, written
 from tests.pages.app import App, OpenPage, drawn, finished_runs, run_dialog
 
 
@@ -96,15 +95,15 @@ def test_a_run_is_renamed_and_deleted_with_what_depends_on_it(
 
 def test_a_model_akin_to_those_of_the_gold_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Construction rule 48."""
-    instance = parse_instance("evidencebench_train_id_0", raw_instance(3, {"a": [1]}))
-    monkeypatch.setattr(resources, "store", lambda: SimpleNamespace(iter=lambda _, limit: [instance][:limit]))
+    monkeypatch.setattr(resources, "gold_makers", lambda _: GoldMakers(("GPT-4",), 0))
     said: list[str] = []
-    monkeypatch.setattr(runs.st, "caption", said.append)
+    monkeypatch.setattr(page.st, "caption", said.append)
 
     def run(retriever: str, model: str) -> Any:
         return SimpleNamespace(retriever=retriever, settings={"model": model})
 
-    runs.tell_of_family(SimpleNamespace(name="d"), [run("llm", "claude-3"), run("dense", "gpt-embed")])  # type: ignore[arg-type]
+    dataset: Any = SimpleNamespace(gold_notes=())
+    page.tell_of_gold(dataset, [run("llm", "claude-3"), run("dense", "gpt-embed")])
     assert said == []
-    runs.tell_of_family(SimpleNamespace(name="d"), [run("llm", "gpt-4o")])  # type: ignore[arg-type]
+    page.tell_of_gold(dataset, [run("llm", "gpt-4o")])
     assert "made with GPT" in said[0]

@@ -16,7 +16,8 @@ MARK = "sufficient, not complete"
 def partial_store(empty_store: Store, tmp_path: Path) -> Store:
     raws = json.loads(SAMPLE.read_text(encoding="utf-8"))
     for raw in raws.values():
-        raw["construction"] = {"gold": "sufficient spans", "review": {"title": "<b>Trials</b>"}}
+        review = {"title": "<b>Trials</b>"}
+        raw["construction"] = {"gold": "sufficient spans", "review": review, "aspects": ["model"]}
     ingest(empty_store, written(raws, tmp_path / "partial.json"))
     return empty_store
 
@@ -41,8 +42,9 @@ def test_the_mark_stands_on_every_page(
     finished_runs(partial_store, "bm25", "lead", dataset="partial")
     words = open_page(page, **params).words
     assert MARK in words
+    assert "no expert's judgement" in words or params.get("instance")
     if page == "browse" and params:
-        assert "Made from <b>Trials</b>." in words
+        assert "Made from <b>Trials</b>; aspects proposed by a model." in words
 
 
 @pytest.mark.usefixtures("sample_store")

@@ -5,7 +5,7 @@ The templates beside this file escape whatever they print, after `one_line` has 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from itertools import islice
@@ -15,6 +15,7 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from evidencebench_core.construction.provenance import PROPOSED_NOTE, has_proposed_aspects
 from evidencebench_core.data.model import SUFFICIENT_NOTE, Aspect, Instance
 from evidencebench_core.export.answers import Answer
 from evidencebench_core.export.report.input import ReportInput
@@ -73,6 +74,7 @@ def report_html(report: ReportInput, plain: bool = False) -> str:
         notes=(
             *[_SYNTHETIC] * paper.synthetic,
             *[SUFFICIENT_NOTE] * (paper.is_sufficient and not plain),
+            *[PROPOSED_NOTE] * (has_proposed_aspects(paper) and not plain),
             *report.notes,
         ),
         left_out=left_out_text(report.left_out),
@@ -101,6 +103,7 @@ def run_html(
     command: str = "",
     versions: Mapping[str, str] | None = None,
     limit: int = 200,
+    notes: Sequence[str] = (),
 ) -> str:
     """A run on a task as one page: its score, and its instances folded below.
 
@@ -116,6 +119,8 @@ def run_html(
     versions : mapping of str to str, optional
     limit : int
         Instances on the page; how many more there are is said.
+    notes : sequence of str
+        On the gold, and the run beside it.
     """
     zeros = bool(score.missing) and set(score.missing) <= score.per_instance.keys()
     total = score.n_scored + score.n_skipped + (0 if zeros else score.n_missing)
@@ -126,6 +131,7 @@ def run_html(
         "dataset": run.dataset,
         "started": moment(run.created_at),
         **_score_facts(score),
+        **({"on the gold": " ".join(notes)} if notes else {}),
         "versions": versions_line(versions or {}),
     }
     return page_html(

@@ -18,6 +18,7 @@ from evidencebench_core.cli.asking import (
     add_engine,
     engine_of,
     executed,
+    failure_status,
     print_cost,
     print_written,
     written_files,
@@ -272,14 +273,7 @@ def _executed(plan: ChatPlan, args: argparse.Namespace, report: Report, noun: st
             print_written(files, last, args, noun)
     else:
         report({"estimate": cost.as_dict(), "spending": asdict(plan.llm.budget.spent)})
-    if last.failed:
-        results = ChatRuns(plan.store).results(last.run_id).values()
-        reason = next((one for one in results if isinstance(one, str)), "unknown")
-        note(
-            f"evidencebench: {quantity(last.failed, noun)} failed; the first: {reason}"
-            " Give the same command again to try only them."
-        )
-    return 1 if last.failed else 0
+    return failure_status(last.failed, noun, ChatRuns(plan.store).failures(last.run_id))
 
 
 def _add_cited(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from evidencebench_core.cli.arguments import positive
 from evidencebench_core.cli.output import note
@@ -20,6 +20,8 @@ from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.runs import AnyPlan, Engine, Progress, RunEstimate
+
+RETRY_LOST: Final = ", with --retry-lost for answers that could not be read"
 
 
 def add_engine(parser: argparse.ArgumentParser, embeddings: bool = True) -> None:
@@ -172,6 +174,22 @@ def _last(reports: Iterator[Progress], stopped: Callable[[], bool], command: str
             )
             raise
     return last
+
+
+def failure_status(
+    n_failed: int,
+    noun: str,
+    reasons: Iterable[str] = (),
+    problem: str = "could not be answered",
+    retry: str = " to try only them",
+) -> int:
+    """1 where something failed, with a line that says why the first did, where that is known, and what to do."""
+    if not n_failed:
+        return 0
+    first = next(iter(reasons), "")
+    why = f"; the first: {first}" if first else "."
+    note(f"evidencebench: {quantity(n_failed, noun)} {problem}{why} Give the same command again{retry}.")
+    return 1
 
 
 def print_written(

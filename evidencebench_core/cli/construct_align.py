@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 
 from evidencebench_core.cli.arguments import add_json, add_settings, add_store, positive, store_of
 from evidencebench_core.cli.asking import (
+    RETRY_LOST,
     add_engine,
     engine_of,
     executed,
+    failure_status,
     print_cost,
     print_written,
     written_files,
 )
-from evidencebench_core.cli.output import interval, note, p_value, percent, print_json, print_table
+from evidencebench_core.cli.output import interval, p_value, percent, print_json, print_table
 from evidencebench_core.cli.spending import add_server, server_llm
 from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.words import one_line, quantity
@@ -144,14 +146,9 @@ def align(args: argparse.Namespace) -> int:
         print(one_line(f"run {chosen.spec.id}: {args.model} on {args.dataset}, profile {args.profile}"))
         print(one_line(f"Looks: {', '.join(f'{kind} {n:,}' for kind, n in outcomes.items()) or 'none'}"))
         _print_figures(found, swapped=args.swap is not None, complete=complete)
-    if last.failed or found.n_judged < found.n_aspects:
-        n_open = found.n_aspects - found.n_judged
-        note(
-            f"evidencebench: {quantity(n_open, 'aspect')} not judged; a missing look is no no."
-            " Give the same command again, with --retry-lost for answers that could not be read."
-        )
-        return 1
-    return 0
+    n_open = found.n_aspects - found.n_judged
+    counted = (n_open, "aspect") if n_open else (last.failed, "look")
+    return failure_status(*counted, problem="not judged; no answer is not a no", retry=RETRY_LOST)
 
 
 def _print_figures(found: AlignmentFigures, *, swapped: bool, complete: bool) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import add_json, add_settings, add_store, positive, store_of
-from evidencebench_core.cli.asking import add_engine, engine_of, executed
+from evidencebench_core.cli.asking import RETRY_LOST, add_engine, engine_of, executed, failure_status
 from evidencebench_core.cli.output import note, print_json, print_table
 from evidencebench_core.cli.spending import add_server, check_server, server_llm
 from evidencebench_core.errors import DataError, SettingError
@@ -319,9 +319,5 @@ def _print(made: Construction, funnel: StageFunnel) -> None:
 def _ending(funnel: StageFunnel, files: list[Path]) -> int:
     """1 where something failed, with a line on what to do."""
     failed = sum(n for (_, status, _), n in funnel.counts.items() if status == "failed")
-    if failed:
-        note(
-            f"evidencebench: {quantity(failed, 'build')} without a usable answer. Give the same command again,"
-            " with --retry-lost for answers that could not be read."
-        )
-    return 1 if failed and not files else 0
+    status = failure_status(failed, "build", problem="without a usable answer", retry=RETRY_LOST)
+    return 0 if files else status

@@ -14,6 +14,7 @@ from evidencebench_core.cli.asking import (
     add_engine,
     engine_of,
     executed,
+    failure_status,
     print_cost,
     print_written,
     written_files,
@@ -279,7 +280,9 @@ def _nli(args: argparse.Namespace) -> int:
 
 
 def _carried_out(args: argparse.Namespace, llm: LLM, plans: Sequence[ChatPlan]) -> int:
-    engine_name, engine = engine_of(args)
+    from evidencebench_core.runs import ChatRuns
+
+    store, (engine_name, engine) = store_of(args), engine_of(args)
     if (args.batch_out or args.batch_in) and len(plans) > 1:
         raise SettingError(
             "--batch-out, --batch-in", f"are for one run, not for {len(plans)}", "Give one task at a time."
@@ -298,14 +301,9 @@ def _carried_out(args: argparse.Namespace, llm: LLM, plans: Sequence[ChatPlan]) 
     elif files:
         print_written(files, lasts[0], args, _NOUN)
     else:
-        _print_runs(store_of(args), runs)
-    n_failed = sum(last.failed for last in lasts)
-    if n_failed:
-        note(
-            f"evidencebench: {quantity(n_failed, _NOUN)} could not be answered; give the same command again to try"
-            " only them"
-        )
-    return 1 if n_failed else 0
+        _print_runs(store, runs)
+    failures = (one for last in lasts for one in ChatRuns(store).failures(last.run_id))
+    return failure_status(sum(last.failed for last in lasts), _NOUN, failures)
 
 
 def _runs_of(args: argparse.Namespace, lasts: Sequence[Progress]) -> list[ReliabilityRun]:

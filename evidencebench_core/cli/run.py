@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +11,7 @@ from evidencebench_core.cli.asking import (
     add_engine,
     engine_of,
     executed,
+    failure_status,
     print_cost,
     print_written,
     written_files,
@@ -24,7 +24,7 @@ from evidencebench_core.words import quantity
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
     from evidencebench_core.llm import LLM
-    from evidencebench_core.runs import Progress, Variant
+    from evidencebench_core.runs import Variant
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -98,10 +98,8 @@ def _run(args: argparse.Namespace) -> int:
         print_written(files, last, args)
     else:
         print_run(info, scores, outcomes)
-    if last.failed:
-        _note_failures(store, last, [task.name for task in tasks])
-        return 1
-    return 0
+    by_task = (RunStore(store).failures(info.id, task.name) for task in tasks)
+    return failure_status(last.failed, "instance", (reason for of in by_task for reason in of.values()))
 
 
 def _llm(store: Store, args: argparse.Namespace) -> LLM | None:
@@ -122,17 +120,6 @@ def _variant(store: Store, args: argparse.Namespace) -> Variant | None:
     if args.variants is not None:
         keep_file(store, args.dataset, args.variants)
     return None if args.variant is None else variant_named(store, args.dataset, args.variant)
-
-
-def _note_failures(store: Store, last: Progress, tasks: Sequence[str]) -> None:
-    from evidencebench_core.runs import RunStore
-
-    runs = RunStore(store)
-    reasons = (reason for task in tasks for reason in runs.failures(last.run_id, task).values())
-    note(
-        f"evidencebench: {quantity(last.failed, 'instance')} could not be answered; the first:"
-        f" {next(reasons, 'unknown')} Give the same command again to try only them."
-    )
 
 
 VERBS: Final = {"run": (_add_arguments, _run)}

@@ -164,6 +164,10 @@ class ChatRuns:
         """By id the result, or in one line why the last try failed."""
         return _results(self._rows(run_id, "unit, result, error"))
 
+    def failures(self, run_id: str) -> Iterator[str]:
+        """In one line each why the last try failed, of those that have no result."""
+        return (one for one in self.results(run_id).values() if isinstance(one, str))
+
     def results_between(self, run_id: str, first: str, last: str) -> dict[str, Result | str]:
         """The same of the ids from the first to the last, in the order of Unicode, without reading the others."""
         return _results(self._rows_between(run_id, "unit, result, error", (first, last)))

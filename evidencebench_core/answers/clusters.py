@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from evidencebench_core.answers.fields import Line
 from evidencebench_core.answers.model import SETTINGS, AnswerSentence, AnswerSet, Setting
-from evidencebench_core.answers.read import Line
 
 MOST_CLUSTERS: Final = 10  # of a question, as in MedAESQA
 _SEED: Final = 42

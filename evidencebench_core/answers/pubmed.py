@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from evidencebench_core.answers.fields import Line
 from evidencebench_core.answers.model import AnswerSet
-from evidencebench_core.answers.read import Line
 from evidencebench_core.data.fetch import time_limit
 from evidencebench_core.errors import DownloadError, shown
 from evidencebench_core.papers.limits import DEFAULT_LIMITS

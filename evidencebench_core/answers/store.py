@@ -11,8 +11,9 @@ from typing import Any, Final, Literal, get_args
 
 import orjson
 
+from evidencebench_core.answers.fields import Line, Placed
 from evidencebench_core.answers.model import AnswerSet
-from evidencebench_core.answers.read import Line, Placed, answer_set, counts
+from evidencebench_core.answers.read import answer_set, counts
 from evidencebench_core.data.integrity import check_count
 from evidencebench_core.data.named_sets import NamedSets
 from evidencebench_core.data.store import Store

@@ -15,7 +15,7 @@ from typing import Any, Final, get_args
 
 import orjson
 
-from evidencebench_core.answers.read import Line
+from evidencebench_core.answers.fields import Line
 from evidencebench_core.answers.store import ANSWER_SETS, What, digest_and_counts
 from evidencebench_core.data.named_sets import NamedSets
 from evidencebench_core.data.packing import unpacked, zstd_frames

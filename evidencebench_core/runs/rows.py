@@ -26,11 +26,9 @@ ADD: Final = """INSERT INTO retrievals
         seconds = excluded.seconds, details = excluded.details, error = excluded.error,
         outcome = excluded.outcome, created_at = excluded.created_at
     WHERE retrievals.error IS NOT NULL"""
-
 _NEAREST: Final = (
     "INSERT OR REPLACE INTO nearest_sentences (run_id, task, instance_id, nearest) VALUES (?, ?, ?, ?)"
 )
-
 _EVIDENCE: Final = """SELECT e.covering, i.n_aspects
     FROM runs JOIN intact_instances AS i ON i.dataset_id = runs.dataset_id
     JOIN intact_evidence AS e ON e.instance = i.id

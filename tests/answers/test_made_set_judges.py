@@ -70,7 +70,9 @@ def made_lines() -> tuple[list[Line], dict[str, Line], list[Line]]:
                 })  # fmt: skip
             own = {"question_id": name, "system": system, "answer": "x", "sentences": sentences}
             answers.append({"kind": "answer", **own})
-    answers.sort(key=lambda one: one["system"])  # the same is not asked at once: the second would wait for the first
+    answers.sort(
+        key=lambda one: one["system"]
+    )  # the same is not asked at once: the second would wait for the first
     return questions, documents, answers
 
 

@@ -12,16 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import add_json, add_store, positive, store_of
-from evidencebench_core.cli.output import interval, p_value, percent, print_json, print_table
+from evidencebench_core.cli.output import interval, note, p_value, percent, print_json, print_table
 from evidencebench_core.errors import DataError, SettingError
 from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.construction.pipeline import Construction
-    from evidencebench_core.construction.quality import GoldChecks, ModelChecks
+    from evidencebench_core.construction.quality import DecisionChecks, GoldChecks, ModelChecks
     from evidencebench_core.construction.sheets import SheetFigures
+    from evidencebench_core.stats.three_raters import AgreementGap
 
-_KINDS: Final = ("hypotheses", "evidence", "aspects", "lists", "results", "stances", "marks")
+_KINDS: Final = ("hypotheses", "evidence", "aspects", "lists", "results", "stances", "marks", "disputes")
 _MOST_BYTES: Final = 256 << 20
 _DOUBTS: Final = 200  # sentences on which two models differ, in JSON
 _SAMPLE: Final = 14  # sentences an aspect of a sheet of marks: four or so that are proposed, and ten others
@@ -54,6 +55,13 @@ def add_quality_arguments(what: argparse.ArgumentParser) -> None:
         help="a gap within it counts as none (default: 0.05)",
     )
     what.add_argument(
+        "--systems",
+        metavar="RUN",
+        nargs="+",
+        help="runs over a dataset written from it: is their order the same under the second model's gold?",
+    )
+    what.add_argument("--task", metavar="T", default="er@10", help="of the runs (default: %(default)s)")
+    what.add_argument(
         "--plan",
         metavar="POINTS",
         type=float,
@@ -72,14 +80,18 @@ def quality(args: argparse.Namespace) -> int:
     if (args.name is None) == (args.dataset is None):
         raise SettingError("N", "is not named", "Name a construction, or a dataset with --dataset.")
     if args.dataset is not None:
-        if args.sheet or args.read:
-            raise SettingError("--sheet", "is of a construction", "Name a construction, not a dataset.")
+        if args.sheet or args.read or args.systems:
+            raise SettingError(
+                "--sheet, --read or --systems", "is of a construction", "Name a construction, not a dataset."
+            )
         return _dataset(args)
     from evidencebench_core.construction.pipeline import construction
 
     made = construction(store_of(args), args.name)
     if args.sheet:
         return _write(made, args)
+    if args.systems:
+        return _order(made, args)
     return _read(made, args) if args.read else _checks(made, args)
 
 
@@ -118,13 +130,27 @@ def _dataset(args: argparse.Namespace) -> int:
 
 def _ids(made: Construction) -> list[str]:
     """The builds whose aspects were looked for in the whole paper: kept, or dropped for what came of it."""
-    made.funnel()
+    _look_at_all(made)
     ends = ("coverage", "too_few_aspects")
     return [build for build, at in made.positions().items() if at.status == "kept" or (at.reason in ends)]
 
 
+def _look_at_all(made: Construction) -> None:
+    """Note on stderr how many builds nothing is known of, and are left out."""
+    if n := made.funnel().n_unknown:
+        note(
+            f"{quantity(n, 'build')} not looked at with these settings, and left out:"
+            f" `evidencebench construct run --name {made.name}` looks at them"
+        )
+
+
 def _checks(made: Construction, args: argparse.Namespace) -> int:
-    from evidencebench_core.construction.quality import build_marks, gold_checks, model_checks
+    from evidencebench_core.construction.quality import (
+        build_marks,
+        decision_checks,
+        gold_checks,
+        model_checks,
+    )
 
     ids = _ids(made)
     if not ids:
@@ -134,12 +160,21 @@ def _checks(made: Construction, args: argparse.Namespace) -> int:
         )
     gold = gold_checks(marks for state in made.states(ids) if (marks := build_marks(state)))
     models = model_checks(made.states(ids))
+    people = decision_checks(made.reviews(ids))
     if args.json:
         document = asdict(models) | {"disputed": models.disputed[:_DOUBTS]}
-        print_json({"construction": made.name, "gold": asdict(gold), "models": document})
+        print_json(
+            {
+                "construction": made.name,
+                "gold": asdict(gold),
+                "models": document,
+                "decisions": _decisions(people, args),
+            }
+        )
         return 0
     _print_gold(gold)
     _print_models(models)
+    _print_decisions(people, args.margin)
     return 0
 
 
@@ -200,7 +235,59 @@ def _print_models(of: ModelChecks) -> None:
             f"\nThe two models, over {of.n_compared:,} pairs of aspect and sentence; they differ on {of.n_differing:,}:"
         )
         _print_agreement(of.agreement)
-        print("Ask people about those first: --json lists them.")
+        print("Ask people about those first: --sheet disputes.")
+
+
+def _decisions(of: DecisionChecks, args: argparse.Namespace) -> dict[str, Any]:
+    return {"acceptance": of.acceptance, "raters": of.raters, "gaps": _gaps(of.gaps, args)}
+
+
+def _print_decisions(of: DecisionChecks, margin: float) -> None:
+    if of.acceptance:
+        print("\nProposals that people accepted as they were, having seen them (which is no agreement):")
+        rows = [
+            (kind, f"{one['n']:,}", percent(one["value"]), interval(one["ci95"]))
+            for kind, one in of.acceptance.items()
+        ]
+        print_table(("proposal", "decided", "percent", "95% interval"), rows, right=("decided", "percent"))
+    for one in of.raters:
+        n = quantity(one["n"], "sentence")
+        print(one_line(f"Marked before proposals were in sight: {one['a']} and {one['b']}, {n}"))
+        _print_agreement(one["measures"])
+    _print_gaps(of.gaps, margin)
+
+
+def _order(made: Construction, args: argparse.Namespace) -> int:
+    """Systems under the golds of two models; as JSON ``n_instances, systems, tau, rho`` and their intervals."""
+    from evidencebench_core.construction.orders import system_order
+    from evidencebench_core.runs import RunStore
+    from evidencebench_core.tasks import task_named
+
+    if not made.settings.second_model:
+        remedy = f"Look with one: `evidencebench construct run --name {made.name} --second-model M`."
+        raise SettingError(f"construction {made.name}", "has no second model", remedy)
+    runs, task = RunStore(made.store), task_named(args.task)
+    infos = [runs.run(one) for one in dict.fromkeys(args.systems)]
+    _look_at_all(made)
+    picks = {one.id: runs.selections(one.id, task.name) for one in infos}
+    found = system_order(made.states(made.positions("kept")), picks, task)
+    order, labels = found.correlation, {one.id: one.label for one in infos}
+    if args.json:
+        systems = [{"run": run, "label": labels[run], "recalls": both} for run, both in found.recalls.items()]
+        print_json({"n_instances": found.n_instances, "task": task.name, "systems": systems, **asdict(order)})
+        return 0
+    settings = made.settings
+    models = (settings.align_model or settings.model, settings.second_model)
+    print(
+        one_line(f"{task.title} over {quantity(found.n_instances, 'instance')}, by the gold of either model:")
+    )
+    headers = ("run", "system", *map(one_line, models))
+    rows = [(run, one_line(labels[run]), *map(percent, both)) for run, both in found.recalls.items()]
+    print_table(headers, rows, right=headers[2:])
+    tau = "undefined" if order.tau is None else f"{order.tau:.2f}"
+    bounds = "" if order.tau_ci95 is None else f" ({order.tau_ci95[0]:.2f} to {order.tau_ci95[1]:.2f})"
+    print(f"Kendall's tau of the two orders: {tau}{bounds}; 1 is the same order")
+    return 0
 
 
 def _print_agreement(measures: Mapping[str, Mapping[str, Any]]) -> None:
@@ -226,7 +313,7 @@ def _write(made: Construction, args: argparse.Namespace) -> int:
 
     if args.out is None:
         raise SettingError("--out", "is not given", "Say where the sheet is to be written: --out FILE.csv.")
-    made.funnel()
+    _look_at_all(made)
     kept = [build for build, at in made.positions("kept").items()]
     ids = sorted(
         sorted(kept, key=lambda one: hashlib.sha256(f"{args.seed}\n{one}".encode()).digest())[: args.builds]
@@ -264,11 +351,7 @@ def _read(made: Construction, args: argparse.Namespace) -> int:
     builds = set(made.ids()) & {row.get("build", "") for row in rows}
     found = sheet_figures(made.states(sorted(builds)), rows, args.seed)
     if args.json:
-        gaps = {
-            name: asdict(one) | {"is_equivalent": one.is_equivalent(args.margin)}
-            for name, one in found.gaps.items()
-        }
-        print_json({name: value for name, value in asdict(found).items() if name != "gaps"} | {"gaps": gaps})
+        print_json(asdict(found) | {"gaps": _gaps(found.gaps, args)})
         return 0
     _print_figures(found, args.margin)
     return 0
@@ -319,7 +402,15 @@ def _print_figures(of: SheetFigures, margin: float) -> None:
         print()
         print(one_line(f"{one['what']}: {one['a']} and {one['b']}, {quantity(one['n'], 'answer')}"))
         _print_agreement(one["measures"])
-    if of.gaps:
+    _print_gaps(of.gaps, margin)
+
+
+def _gaps(of: Mapping[str, AgreementGap], args: argparse.Namespace) -> dict[str, Any]:
+    return {name: asdict(one) | {"is_equivalent": one.is_equivalent(args.margin)} for name, one in of.items()}
+
+
+def _print_gaps(gaps: Mapping[str, AgreementGap], margin: float) -> None:
+    if gaps:
         print("\nGap: the two people's agreement less that of each with the model")
         words = {None: "–", True: "yes", False: "not shown"}
         print_table(
@@ -332,7 +423,7 @@ def _print_figures(of: SheetFigures, margin: float) -> None:
                     p_value(one.p_hierarchical),
                     words[one.is_equivalent(margin)],
                 )
-                for name, one in of.gaps.items()
+                for name, one in gaps.items()
             ],
             right=("gap", "p by paper"),
         )

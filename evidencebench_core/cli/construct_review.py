@@ -215,10 +215,9 @@ def write(args: argparse.Namespace) -> int:
         counts = {
             "builds": tally.n_builds,
             "written": tally.n_written,
-            "left_out": dict(left_out),
             "without_texts": tally.n_without_texts,
         }
-        print_json({**counts, "licence": licence, "files": files})
+        print_json({**counts, "left_out": dict(left_out), "licence": licence, "files": files})
     else:
         print(f"{quantity(tally.n_written, 'instance')} of {quantity(tally.n_builds, 'build')} written")
         for reason, n in left_out.most_common():

@@ -195,6 +195,24 @@ class Review:
         return None
 
     @property
+    def blind_marks(self) -> dict[tuple[str, int], frozenset[int]]:
+        """By person and aspect number the sentences marked before seeing what a model proposed.
+
+        Aspects of which a person said nothing then are not there; newer decisions in sight of proposals change nothing.
+        """
+        said = {
+            (one.by, one.item): one for one in self.decisions if one.mode == "blind" and is_person(one.by)
+        }
+        found: dict[tuple[str, int], set[int]] = defaultdict(set)
+        for one in said.values():
+            kind, *numbers = one.item.split(":")
+            if kind in ("mark", "uncovered") and one.about == self.about(one.item):
+                of_aspect = found[one.by, int(numbers[0])]
+                if kind == "mark" and one.verdict in ("accept", "add"):
+                    of_aspect.add(int(numbers[1]))
+        return {key: frozenset(of) for key, of in found.items()}
+
+    @property
     def disagreements(self) -> tuple[str, ...]:
         """Items that some accept or add and others reject."""
         return tuple(

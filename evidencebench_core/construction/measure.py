@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,7 +26,7 @@ from evidencebench_core.stats.raters import (
     cross_table,
     rater_agreement,
 )
-from evidencebench_core.stats.three_raters import eight_cells
+from evidencebench_core.stats.three_raters import AgreementGap, agreement_gaps, eight_cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +186,52 @@ def repeat_figures(looks: Sequence[AspectLooks]) -> dict[str, float | None]:
         "yes_once": yes[False] / seen[False] if seen[False] else None,
         "yes_twice": yes[True] / seen[True],
     }
+
+
+MODEL: Final = "model"
+"""The model among raters."""
+
+Judgements = Mapping[tuple[str, str], Mapping[str, bool]]
+"""By build and item, and by rater."""
+
+
+def rater_pairs(
+    said: Judgements, papers: Mapping[str, str], n_resamples: int = 10_000
+) -> Iterator[dict[str, Any]]:
+    """Agreement of each pair of people, then of each with `MODEL`: ``a, b, n`` and ``measures``.
+
+    ``papers`` has the paper of each build.
+    """
+    names = sorted({name for by in said.values() for name in by} - {MODEL})
+    for a, b in (*combinations(names, 2), *((name, MODEL) for name in names)):
+        both = [(papers[at[0]], by[a], by[b]) for at, by in said.items() if a in by and b in by]
+        if both:
+            of_papers, one, other = zip(*both, strict=True)
+            found = rater_agreement(one, other, of_papers, np.random.default_rng(0), n_resamples)
+            yield {
+                "a": a,
+                "b": b,
+                "n": len(both),
+                "measures": {name: _figures(of) for name, of in found.items()},
+            }
+
+
+def rater_gaps(
+    said: Judgements, papers: Mapping[str, str], n_resamples: int = 10_000
+) -> dict[str, AgreementGap]:
+    """By measure, of the two people with most judgements in common and `MODEL`; empty without two."""
+    pairs = Counter(pair for by in said.values() for pair in combinations(sorted(by.keys() - {MODEL}), 2))
+    if not pairs:
+        return {}
+    a, b = min(pairs, key=lambda pair: (-pairs[pair], pair))
+    both = [(at, by) for at, by in said.items() if {a, b, MODEL} <= by.keys()]
+    one, two, model = ([int(by[name]) for _, by in both] for name in (a, b, MODEL))
+    table = eight_cells(one, two, model, [papers[at[0]] for at, _ in both])
+    return agreement_gaps(table, np.random.default_rng(0), n_resamples)
+
+
+def _figures(of: RaterAgreement) -> dict[str, Any]:
+    return {"value": of.value, "plain": of.plain, "hierarchical": of.hierarchical}
 
 
 def doctors_agreement(

@@ -1,6 +1,6 @@
-"""What can be said of a gold without asking a person: coverage, equal sentences, twins, spread, repeats, second model.
+"""What a gold says of itself: coverage, equal sentences, twins, spread, repeats, a second model, decisions.
 
-Construction rules 48, 49, 56 and 57. What a person is asked for is in `sheets`.
+Construction rules 48, 49, 51, 56 and 57. What a person is asked for is in `sheets`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from evidencebench_core.construction.measure import repeat_figures
+from evidencebench_core.construction.decisions import Review
+from evidencebench_core.construction.measure import MODEL, rater_gaps, rater_pairs, repeat_figures, shares
 from evidencebench_core.construction.state import BuildState
 from evidencebench_core.construction.windows import AspectLooks
 from evidencebench_core.data.model import Instance
 from evidencebench_core.stats.raters import rater_agreement
+from evidencebench_core.stats.three_raters import AgreementGap
 
 BANDS: Final = ("below 70", "70-79", "80-89", "90-99", "100")
 """Of the coverage, in percent."""
@@ -210,15 +212,12 @@ def model_checks(states: Iterable[BuildState], n_resamples: int = 10_000) -> Mod
             (settings.align_model or settings.model, settings.second_model), both, strict=True
         ):
             by_model.setdefault(model, []).extend((n_words[n], one) for n, one in of.items())
-        for number in both[0].keys() & both[1].keys():
-            one, other = both[0][number], both[1][number]
-            if one.is_judged and other.is_judged and state.pool is not None:
-                of_both = [frozenset(looks.covering(settings.merge)) for looks in (one, other)]
-                first += [index in of_both[0] for index in range(one.n_sentences)]
-                second += [index in of_both[1] for index in range(one.n_sentences)]
-                papers += [state.pool.paper_id or state.pool.sha256] * one.n_sentences
-                differing = sorted(of_both[0] ^ of_both[1])
-                disputed += [(state.id, number, index, index in of_both[0]) for index in differing]
+        for one, other in covers_of_both(state).values():
+            n = len(state.pool.sentences) if state.pool else 0
+            first += [index in one for index in range(n)]
+            second += [index in other for index in range(n)]
+            papers += [paper_of(state)] * n
+        disputed += [(state.id, *place) for place in disputed_sentences(state)]
     agreement = rater_agreement(first, second, papers, np.random.default_rng(0), n_resamples) if first else {}
     return ModelChecks(
         {model: _by_length(looks) for model, looks in by_model.items() if model and looks},
@@ -230,6 +229,84 @@ def model_checks(states: Iterable[BuildState], n_resamples: int = 10_000) -> Mod
         },
         tuple(sorted(disputed)),
     )
+
+
+def paper_of(state: BuildState) -> str:
+    """What tells its paper from others; a paper without an id by its text, and one that is not there by the build."""
+    return (state.pool.paper_id or state.pool.sha256) if state.pool else state.id
+
+
+def covers_of_both(state: BuildState) -> dict[int, tuple[frozenset[int], frozenset[int]]]:
+    """The sentences that cover each aspect by either model, by number, where both looked at every sentence."""
+    if not state.settings.second_model:
+        return {}
+    both, merge = (state.looks(), state.looks(second=True)), state.settings.merge
+    return {
+        number: (frozenset(one.covering(merge)), frozenset(other.covering(merge)))
+        for number, one in both[0].items()
+        if one.is_judged and (other := both[1][number]).is_judged
+    }
+
+
+def disputed_sentences(state: BuildState) -> Iterator[tuple[int, int, bool]]:
+    """Where two models differ: aspect, sentence, and whether the first one says yes."""
+    for number, (one, other) in covers_of_both(state).items():
+        yield from ((number, index, index in one) for index in sorted(one ^ other))
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionChecks:
+    """What people's decisions say of a model's proposals (rule 51); made by `decision_checks`.
+
+    Attributes
+    ----------
+    acceptance : mapping of str to mapping
+        Of proposals decided in sight of them, by kind (``hypothesis, aspect, mark``): ``n``, and the share accepted as
+        it was with its ``ci95``. It anchors, so it is no agreement.
+    raters : sequence of mapping
+        Agreement on all sentences of the aspects that a person marked before seeing any proposal; see `rater_pairs`.
+    gaps : mapping
+        By measure, of two such people and the model; see `rater_gaps`.
+    """
+
+    acceptance: Mapping[str, Mapping[str, Any]]
+    raters: Sequence[Mapping[str, Any]]
+    gaps: Mapping[str, AgreementGap]
+
+
+def decision_checks(reviews: Iterable[Review], n_resamples: int = 10_000) -> DecisionChecks:
+    """Look through what people decided of builds, one after the other."""
+    assisted: dict[str, list[tuple[str, tuple[tuple[float, float]]]]] = {}
+    blind: dict[tuple[str, str], dict[str, bool]] = {}
+    papers: dict[str, str] = {}
+    for review in reviews:
+        state = review.state
+        papers[state.id] = paper_of(state)
+        proposed = _proposed_by_model(state)
+        for one in (one for by in review.newest.values() for one in by.values()):
+            if one.mode == "assisted" and one.item in proposed and one.verdict != "unsure":
+                pair = (one.verdict == "accept", 1)
+                assisted.setdefault(one.item.split(":")[0], []).append((papers[state.id], (pair,)))
+        covers, marks = state.covers(), review.blind_marks
+        for (by, number), marked in marks.items():
+            for index in range(len(state.pool.sentences) if state.pool and number in covers else 0):
+                at = blind.setdefault((state.id, f"mark:{number}:{index}"), {MODEL: index in covers[number]})
+                at[by] = index in marked
+    return DecisionChecks(
+        {
+            kind: {"n": len(rows)} | shares(rows, n_resamples)[0].as_dict()
+            for kind, rows in sorted(assisted.items())
+        },
+        tuple(rater_pairs(blind, papers, n_resamples)),
+        rater_gaps(blind, papers, n_resamples),
+    )
+
+
+def _proposed_by_model(state: BuildState) -> set[str]:
+    """The items that a model proposed, be they gone by now or not."""
+    items = {f"aspect:{one.number}" for one in state.drafted if one.source != "user"}
+    marks = {f"mark:{number}:{index}" for number, of in state.covers().items() for index in of}
+    return items | marks | ({"hypothesis"} if not state.input.hypothesis else set())
 
 
 def _by_length(looks: Sequence[tuple[int, AspectLooks]]) -> dict[str, Any]:

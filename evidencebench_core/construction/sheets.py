@@ -10,20 +10,18 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any, Final, Literal
 
 import numpy as np
 
-from evidencebench_core.construction.measure import shares
+from evidencebench_core.construction.measure import MODEL, rater_gaps, rater_pairs, shares
+from evidencebench_core.construction.quality import disputed_sentences
 from evidencebench_core.construction.state import AspectDraft, BuildState
 from evidencebench_core.errors import DataError, shown
 from evidencebench_core.retrievers.bm25 import Bm25
 from evidencebench_core.stats.proportion import exact_interval
-from evidencebench_core.stats.raters import rater_agreement
-from evidencebench_core.stats.three_raters import agreement_gaps, eight_cells
 
-SheetKind = Literal["hypotheses", "evidence", "aspects", "lists", "results", "stances", "marks"]
+SheetKind = Literal["hypotheses", "evidence", "aspects", "lists", "results", "stances", "marks", "disputes"]
 QUESTIONS: Final[Mapping[SheetKind, Mapping[str, str]]] = {
     "hypotheses": {"value": "Is it like a hypothesis, and worth refuting? Not: is it true?"},
     "evidence": {"relevant": "Does the summary give evidence that could support or refute the hypothesis?"},
@@ -36,6 +34,7 @@ QUESTIONS: Final[Mapping[SheetKind, Mapping[str, str]]] = {
     "results": {"result": "Is it a result of the study?"},
     "stances": {"stance": "Does it support or refute the hypothesis, or neither?"},
     "marks": {"covers": "Is a very significant part of the aspect explicitly in the sentence?"},
+    "disputes": {"covers": "Is a very significant part of the aspect explicitly in the sentence?"},
 }
 """By kind the columns that are filled in, with yes or no, and ``stance`` with supports, refutes or neither."""
 
@@ -44,7 +43,14 @@ UNPROPOSED: Final = 10
 """Sentences an aspect that no model proposed: half the nearest by BM25, half at random."""
 
 _WORDS: Final = {"yes": True, "y": True, "1": True, "no": False, "n": False, "0": False}
-_TEXTS: Final = ("hypothesis", "summary", "aspects", "aspect", "sentence")
+_OF_SENTENCES: Final = ("marks", "disputes")
+_SHAPES: Final = {  # of items: the first word, and how many numbers follow
+    "hypotheses": ("hypothesis", 0),
+    "evidence": ("hypothesis", 0),
+    "lists": ("aspects", 0),
+    "marks": ("mark", 2),
+    "disputes": ("mark", 2),
+}
 _REMEDY: Final = "Fill in a sheet that `evidencebench construct quality N --sheet KIND --out FILE` wrote."
 
 Row = dict[str, str]
@@ -83,6 +89,10 @@ def _items(state: BuildState, kind: SheetKind, seed: int, every_sentence: bool) 
     elif kind == "lists":
         if aspects:
             yield "aspects", _texts(state, kind)
+    elif kind == "disputes":
+        by_number = {one.number: one for one in aspects}
+        for number, index, _ in disputed_sentences(state):
+            yield f"mark:{number}:{index}", _texts(state, kind, by_number[number], index)
     elif kind == "marks":
         covers = state.covers()
         judged = [one for one in aspects if one.number in covers]
@@ -102,7 +112,7 @@ def _texts(state: BuildState, kind: SheetKind, aspect: AspectDraft | None = None
     aspects = "\n".join(one.text for one in state.aspects)
     texts = {"hypothesis": state.hypothesis, "summary": state.summary, "aspects": aspects}
     texts |= {"aspect": aspect.text} if aspect else {}
-    texts |= {"sentence": state.pool.sentences[index]} if kind == "marks" and state.pool else {}
+    texts |= {"sentence": state.pool.sentences[index]} if kind in _OF_SENTENCES and state.pool else {}
     names = {
         "hypotheses": ("hypothesis",),
         "evidence": ("hypothesis", "summary"),
@@ -111,6 +121,7 @@ def _texts(state: BuildState, kind: SheetKind, aspect: AspectDraft | None = None
         "results": ("aspect",),
         "stances": ("hypothesis", "aspect"),
         "marks": ("summary", "aspect", "sentence"),
+        "disputes": ("summary", "aspect", "sentence"),
     }
     return {name: texts[name] for name in names[kind]}
 
@@ -186,7 +197,6 @@ class SheetFigures:
     recall: Mapping[str, Any] | None = None
 
 
-MODEL: Final = "model"
 _Answers = dict[tuple[str, str], dict[str, bool]]  # by (build, item) and rater
 
 
@@ -220,7 +230,7 @@ class _Reading:
         self.words: dict[str, list[str]] = defaultdict(list)
         self.stances = Counter[str]()
         self.papers: dict[str, str] = {}
-        self.model: dict[str, dict[tuple[str, str], bool]] = {"results": {}, "marks": {}}
+        self.model: dict[str, dict[tuple[str, str], bool]] = {"results": {}, "marks": {}, "disputes": {}}
         self.weights: dict[tuple[str, str], float] = {}  # of unproposed sentences that were drawn
         self.n_sentences: dict[str, int] = {}
         self._seen: set[tuple[str, ...]] = set()
@@ -271,11 +281,9 @@ class _Reading:
         aspect = by_number.get(numbers[0]) if numbers else None
         index = int(numbers[1]) if len(numbers) == 2 and numbers[1].isdecimal() else 0
         shape = (name, len(numbers))
-        wanted = {"marks": ("mark", 2), "lists": ("aspects", 0), "hypotheses": ("hypothesis", 0)}
-        wanted["evidence"] = wanted["hypotheses"]
-        if shape != wanted.get(kind, ("aspect", 1)) or (numbers and aspect is None):
+        if shape != _SHAPES.get(kind, ("aspect", 1)) or (numbers and aspect is None):
             return None
-        if kind == "marks" and (state.pool is None or index >= len(state.pool.sentences)):
+        if kind in _OF_SENTENCES and (state.pool is None or index >= len(state.pool.sentences)):
             return None
         texts = _texts(state, kind, aspect, index)
         if any(_plain(row.get(key, "")) != _plain(text) for key, text in texts.items()):
@@ -283,6 +291,8 @@ class _Reading:
         at = (state.id, row["item"])
         if kind == "results" and aspect is not None and aspect.is_result is not None:
             self.model["results"][at] = aspect.is_result
+        if kind == "disputes" and aspect is not None:
+            self.model["disputes"][at] = index in state.covers().get(aspect.number, ())
         if kind == "marks" and aspect is not None:
             return self._mark(state, aspect, index, at)
         return row["item"]
@@ -344,26 +354,8 @@ class _Reading:
             counted = self._whole(answers) if kind == "marks" else answers
             model = self.model.get(kind, {})
             by = {at: said | ({MODEL: model[at]} if at in model else {}) for at, said in counted.items()}
-            names = sorted({name for said in by.values() for name in said} - {MODEL})
-            for a, b in (*combinations(names, 2), *((name, MODEL) for name in names)):
-                both = [(at, said[a], said[b]) for at, said in by.items() if a in said and b in said]
-                if both:
-                    yield {
-                        "what": question,
-                        "a": a,
-                        "b": b,
-                        "n": len(both),
-                        "measures": self._agreement(both),
-                    }
-
-    def _agreement(self, both: Sequence[tuple[tuple[str, str], bool, bool]]) -> dict[str, Any]:
-        papers = [self.papers[at[0]] for at, _, _ in both]
-        said = [one for _, one, _ in both], [other for _, _, other in both]
-        found = rater_agreement(*said, papers, np.random.default_rng(0), self.n_resamples)
-        return {
-            name: {"value": one.value, "plain": one.plain, "hierarchical": one.hierarchical}
-            for name, one in found.items()
-        }
+            for pair in rater_pairs(by, self.papers, self.n_resamples):
+                yield {"what": question, **pair}
 
     def _whole(self, answers: _Answers) -> _Answers:
         """Of marks the answers about aspects of which the rater judged every sentence: a sample is no agreement."""
@@ -380,18 +372,8 @@ class _Reading:
 
     def _gaps(self) -> dict[str, Any]:
         whole = self._whole(self.answers["marks: covers"]) if "marks: covers" in self.answers else {}
-        pairs = Counter(pair for said in whole.values() for pair in combinations(sorted(said), 2))
-        if not pairs:
-            return {}
-        a, b = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        both = [(at, said) for at, said in whole.items() if a in said and b in said]
-        table = eight_cells(
-            [int(said[a]) for _, said in both],
-            [int(said[b]) for _, said in both],
-            [int(self.model["marks"][at]) for at, _ in both],
-            [self.papers[at[0]] for at, _ in both],
-        )
-        return agreement_gaps(table, np.random.default_rng(0), self.n_resamples)
+        by = {at: said | {MODEL: self.model["marks"][at]} for at, said in whole.items()}
+        return rater_gaps(by, self.papers, self.n_resamples)
 
     def _precision_and_recall(self) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
         """Raters together, each of whose answers counts; misses by inverse probability of being drawn (rule 50)."""

@@ -61,6 +61,29 @@ def test_from_a_file_to_a_dataset(command, lines: Path, url: str, tmp_path: Path
     assert json.loads(excluded.out) | {"left_out": left_out, "builds": 2} == json.loads(excluded.out)
 
 
+def test_what_two_models_and_people_say_of_it(command, lines: Path, url: str, tmp_path: Path) -> None:
+    command("construct", "run", lines, "--name", "lab", "--model", "m")
+    assert "no second model" in command.failure("construct", "quality", "lab", "--systems", "x")
+    assert command("construct", "run", "--name", "lab", "--second-model", "n").code == 0
+    out, sheet = tmp_path / "made.json", tmp_path / "disputes.csv"
+    command("construct", "accept", "lab", "a", "--by", "ann")
+    assert command("construct", "write", "lab", "--out", out, "--unreviewed").code == 0
+    assert command("ingest", out, "--name", "made").code == 0
+    systems = [command.run(name, "--task", "er@10", dataset="made") for name in ("bm25", "lead")]
+    order = command.json("construct", "quality", "lab", "--systems", *systems)
+    assert order["n_instances"] == 2
+    assert all(one["recalls"][0] == one["recalls"][1] for one in order["systems"])
+    assert (
+        "Kendall's tau of the two orders: "
+        in command("construct", "quality", "lab", "--systems", *systems).out
+    )
+    found = command.json("construct", "quality", "lab")
+    assert found["models"]["n_differing"] == 0
+    assert found["decisions"]["acceptance"]["mark"]["value"] == 1
+    assert "which is no agreement" in command("construct", "quality", "lab").out
+    assert "no row" in command.failure("construct", "quality", "lab", "--sheet", "disputes", "--out", sheet)
+
+
 def said_beside_scores(command, raw: Any, folder: Path) -> None:
     """That a model proposed the aspects stands beside every score (rule 40)."""
     file, page = folder / "proposed.json", folder / "run.html"

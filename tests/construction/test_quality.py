@@ -15,9 +15,12 @@ import pytest
 
 from evidencebench_core.cli import main
 from evidencebench_core.construction import BuildInput, BuildState, ConstructionSettings, Pool, windows
+from evidencebench_core.construction.decisions import Decision, Review
+from evidencebench_core.construction.orders import system_order
 from evidencebench_core.construction.quality import (
     Marks,
     build_marks,
+    decision_checks,
     gold_checks,
     instance_marks,
     model_checks,
@@ -25,8 +28,9 @@ from evidencebench_core.construction.quality import (
 from evidencebench_core.construction.sheets import QUESTIONS, UNPROPOSED, sheet_figures, sheet_rows
 from evidencebench_core.construction.store import add_builds, use_settings
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import DataError
+from evidencebench_core.errors import DataError, SettingError
 from evidencebench_core.stats.proportion import exact_interval
+from evidencebench_core.tasks import task_named
 
 
 @pytest.mark.parametrize(
@@ -145,6 +149,65 @@ def test_two_models_and_two_looks() -> None:
     assert (
         build_marks(replace(states[0], aligned={0: states[0].aligned[0]})) is None
     )  # a missing look is no no
+
+
+def test_disputes_go_to_people() -> None:
+    state = build("a", second={0: frozenset({3, 8}), 1: frozenset({20})})
+    rows = list(sheet_rows([state], "disputes"))
+    assert [row["item"] for row in rows] == ["mark:0:7", "mark:0:8"]
+    (said,) = sheet_figures(
+        [state], filled(iter(rows), lambda row: "yes" if ":7" in row["item"] else "no")
+    ).raters
+    assert (said["b"], said["n"], said["measures"]["exact accuracy"]["value"]) == ("model", 2, 1)
+
+
+def test_systems_under_either_gold() -> None:
+    """Rule 48, by hand: aspects {3, 7} and {20} against {8} and {20}; a third build lacks a system's selection."""
+    states = [build(name, second={0: frozenset({8}), 1: frozenset({20})}) for name in "abc"]
+    picks = {
+        "both": dict.fromkeys("abc", (3, 20)),
+        "first": dict.fromkeys("abc", (7, 1)),
+        "other": dict.fromkeys("ab", (8, 2, 3, 20)),
+    }
+    found = system_order(states, picks, task_named("er@3"), n_resamples=50)
+    assert found.n_instances == 2
+    # of four picks three are drawn: 3 in 4 each
+    assert found.recalls == {"both": (1, 0.5), "first": (0.5, 0), "other": (0.75, 0.75)}
+    assert found.correlation.tau == pytest.approx(
+        1 / 3
+    )  # both over first, other over first; both and other turn
+    assert system_order(states[:1], {"x": {"a": (3,)}}, task_named("result-er@5"), 9).recalls == {"x": (1, 0)}
+    for systems, task in ((picks, "er@optimal"), ({"x": {}}, "er@3"), ({}, "er@3")):
+        with pytest.raises(SettingError):
+            system_order(states, systems, task_named(task))
+
+
+def test_blind_work_is_agreement_and_assisted_work_acceptance() -> None:
+    """Rule 51, by hand: the model says 3 and 7 of aspect 0, and 20 of aspect 1, of 40 sentences."""
+    before = Review(build(), ())
+
+    def on(item: str, verdict: Any, by: str = "ann", mode: Any = "blind") -> Decision:
+        return Decision("a", item, verdict, by, mode, about=before.about(item) or "")
+
+    review = before.after([
+        on("mark:0:3", "add"), on("mark:0:9", "add"), on("mark:0:9", "reject", mode="assisted"),
+        on("mark:0:3", "add", "bob"), on("uncovered:1", "accept", "bob"),
+        on("mark:0:7", "accept", mode="assisted"), on("mark:1:20", "reject", mode="assisted"),
+        on("mark:0:3", "unsure", "cy", "assisted"), on("mark:0:3", "accept", "model:m 1", "assisted"),
+        on("aspect:0", "accept", mode="assisted"),  # of the user's own, so no proposal
+    ])  # fmt: skip
+    found = decision_checks([review], n_resamples=50)
+    assert list(found.acceptance) == ["mark"]
+    assert (found.acceptance["mark"]["n"], found.acceptance["mark"]["value"]) == (2, 0.5)
+    f1 = {(one["a"], one["b"]): (one["n"], one["measures"]["binary F1"]["value"]) for one in found.raters}
+    assert f1 == {
+        ("ann", "bob"): (40, pytest.approx(2 / 3)),
+        ("ann", "model"): (40, 0.5),
+        ("bob", "model"): (80, 0.5),  # 3 in common, 7 and 20 of the model only
+    }
+    assert found.gaps["binary F1"].gap == pytest.approx(2 / 3 - (1 / 2 + 2 / 3) / 2)
+    none = decision_checks([before])
+    assert (none.acceptance, none.raters, none.gaps) == ({}, (), {})
 
 
 def test_a_sheet_hides_what_was_proposed() -> None:

@@ -123,6 +123,10 @@ def test_what_a_person_must_decide_is_not_written_without() -> None:
     assert dict(written(proposed, unreviewed=True)[1].left_out) == {
         "aspects proposed by a model, not decided by a person": 1
     }
+    edited = replace(build(), edits=Edits(hypothesis="Tea may help."))
+    assert dict(written(edited, unreviewed=True)[1].left_out) == {
+        "hypothesis edited, not decided by a person": 1
+    }
     one_lost = {n: looks(yes, failed=((0, 10),) if n == 2 else ()) for n, yes in enumerate(COVERS)}
     # sentences 0 to 4 have no other look: not judged (rule 88)
     assert dict(written(replace(build(), aligned=one_lost), unreviewed=True)[1].left_out) == {
@@ -134,8 +138,9 @@ def test_what_a_person_must_decide_is_not_written_without() -> None:
 
 
 def test_texts_of_a_review_need_its_licence_or_its_owner() -> None:
-    (raw,), _ = written(build(review_licence=""), unreviewed=True)
+    (raw,), tally = written(build(review_licence="", review_id=""), unreviewed=True)
     assert "aspect_texts" not in raw
+    assert tally.n_without_texts == 1
     assert "text" not in raw["construction"]["summary"]
     assert raw["construction"]["coverage"]["dropped"] == [{"number": 5}]
     (raw,), _ = written(build(review_licence=""), unreviewed=True, texts_are_mine=True)

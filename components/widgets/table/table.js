@@ -21,7 +21,9 @@ function fill(td, column, value) {
   } else if (column.kind === "interval") {
     fillInterval(td, value);
   } else if (column.kind === "chips") {
-    for (const chip of value) td.append(chipButton(chip));
+    const chips = element("span", "chips");
+    for (const chip of value) chips.append(chipButton(chip));
+    td.append(chips);
   } else if (column.kind === "snippet") {
     td.dir = "auto";
     td.append(element("span", "index", String(value.sentence)));

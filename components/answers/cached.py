@@ -24,6 +24,7 @@ from evidencebench_core.answers.matching import Matcher
 from evidencebench_core.answers.model import AnswerSet, Precedence
 from evidencebench_core.answers.nugget_scores import NuggetMatrix, NuggetScores
 from evidencebench_core.answers.nugget_scores import nugget_scores as scores_by_nuggets
+from evidencebench_core.answers.nugget_scores import nugget_texts as texts_of_nuggets
 from evidencebench_core.answers.nuggets import Nuggets
 from evidencebench_core.answers.set_judging import listed_nuggets as nuggets_of_run
 from evidencebench_core.answers.set_judging import said_support
@@ -156,6 +157,12 @@ def nugget_matrix(
     answers, key = answer_set(info), (question_id, system)
     one = AnswerSet({question_id: answers.questions[question_id]}, {key: answers.answers[key]})
     return scores_by_nuggets(one, listed_nuggets(run) if run else None).matrices.get(key)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=_KEYS)
+def nugget_texts(info: AnswerSetInfo, run: ChatRunInfo | None = None) -> tuple[str, ...]:
+    """What is compared of a set's nuggets, each text once."""
+    return texts_of_nuggets(answer_set(info), listed_nuggets(run) if run else None)
 
 
 @st.cache_resource(max_entries=4, show_spinner="Comparing the nuggets of all answers …", hash_funcs=_KEYS)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -11,10 +13,12 @@ from components.answers import cached
 from components.answers.judge import judge_name, judges_of
 from components.answers.matrix import matcher_switch, nugget_run, threshold_slider
 from components.app import resources
+from components.app.jobs import Job
 from components.app.page import percent
 from components.app.state import PageState
 from components.charts.answers import threshold_lines
 from components.widgets.chart import draw_chart, is_dark
+from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
 from evidencebench_core.answers.nugget_scores import (
@@ -25,9 +29,15 @@ from evidencebench_core.answers.nugget_scores import (
 from evidencebench_core.answers.store import AnswerSetInfo, marks
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.palette import SYSTEMS
+from evidencebench_core.retrievers.encoding import are_embedded, embeddings
+from evidencebench_core.runs import ChatRunInfo
 from evidencebench_core.stats import Mixture
 from evidencebench_core.words import quantity
 
+_COMPARING: Final = "nuggets"  # the kind of the jobs
+_ENCODER: Final = "minilm"
+_MANY: Final = 1_000  # texts, some ten seconds of encoding
+_AT_ONCE: Final = 128  # texts between two reports
 _MEANS: Final = (
     Column("system", "System", "title"),
     Column("precision", "Precision", "percent", "Matched / nuggets of the answer"),
@@ -50,6 +60,8 @@ def draw_all_nuggets(state: PageState, info: AnswerSetInfo) -> None:
         matcher = matcher_switch(state)
         threshold = threshold_slider(state, matcher)
     try:
+        if not _compared(info, run):
+            return
         scores = cached.nugget_scores(info, matcher, run).at(threshold)
     except EvidenceBenchError as error:
         st.warning(literal(str(error)))
@@ -71,6 +83,35 @@ def draw_all_nuggets(state: PageState, info: AnswerSetInfo) -> None:
         )
     _draw_marked(info, scores.mixture, threshold)
     _draw_support(info)
+
+
+def _compared(info: AnswerSetInfo, run: ChatRunInfo | None) -> bool:
+    """Whether the nuggets are few or were compared before; else the first comparison, as a job, is drawn."""
+    texts = cached.nugget_texts(info, run)
+    if len(texts) <= _MANY or are_embedded(_ENCODER, texts[-_AT_ONCE:]):
+        job_panel(_COMPARING)
+        return True
+    subject = f"{info.sha256}/{run and run.id}"
+    running = {job.subject for job in resources.jobs().jobs(_COMPARING) if not job.status.ended}
+    if subject not in running:
+        st.info(
+            f"{quantity(len(texts), 'nugget')} are to be compared for the first time, which can take a minute."
+        )
+        if st.button("Compare them", type="primary"):
+            resources.jobs().start(
+                _COMPARING, subject, f"Nuggets of {info.name}", partial(_embed, texts=texts)
+            )
+            st.rerun()
+    job_panel(_COMPARING)
+    return False
+
+
+def _embed(job: Job, texts: Sequence[str]) -> str:
+    done = 0
+    while done < len(texts) and not job.cancelled():
+        done += len(embeddings(_ENCODER, texts[done : done + _AT_ONCE])[0])
+        job.report(done, len(texts))
+    return f"{done:,} of {quantity(len(texts), 'nugget')} read."
 
 
 def _draw_means(state: PageState, info: AnswerSetInfo, scores: NuggetScores) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -137,14 +138,7 @@ def nugget_scores(  # noqa: PLR0913 - what is matched, and how
     if matcher not in ("cosine", "mixture"):
         raise SettingError("matcher", f"is {shown(matcher)}", "Choices are: cosine, mixture.")
     gold = {name: _gold(question.nuggets, triples) for name, question in answers.questions.items()}
-    predicted: dict[Key, tuple[str, ...]] = {}
-    for key, answer in answers.answers.items():
-        if answer.nuggets is not None:
-            predicted[key] = once(one for one in answer.nuggets if one.strip())[0]
-        elif not answer.text.strip():
-            predicted[key] = ()
-        elif (read := (listed or {}).get(answer.id)) is not None and read.outcome in ("nuggets", "none"):
-            predicted[key] = read.nuggets
+    predicted = _predicted(answers, listed or {})
     cosines = {
         key: similarities(nuggets, [text for text, _ in gold[key[0]]], model)
         for key, nuggets in predicted.items()
@@ -179,6 +173,26 @@ def nugget_scores(  # noqa: PLR0913 - what is matched, and how
         n_cut_off=sum(one.is_cut_off for one in used),
         n_duplicates=sum(one.n_duplicates for one in used),
     )
+
+
+def nugget_texts(answers: AnswerSet, listed: Mapping[str, Nuggets] | None = None) -> tuple[str, ...]:
+    """The texts that `nugget_scores` compares, each once."""
+    gold = {name: [text for text, _ in _gold(one.nuggets, False)] for name, one in answers.questions.items()}
+    predicted = {key: of for key, of in _predicted(answers, listed or {}).items() if gold[key[0]]}
+    return tuple(dict.fromkeys(chain(*gold.values(), *predicted.values())))
+
+
+def _predicted(answers: AnswerSet, listed: Mapping[str, Nuggets]) -> dict[Key, tuple[str, ...]]:
+    """The nuggets of each answer where they are known: of the file, else of a run."""
+    predicted: dict[Key, tuple[str, ...]] = {}
+    for key, answer in answers.answers.items():
+        if answer.nuggets is not None:
+            predicted[key] = once(one for one in answer.nuggets if one.strip())[0]
+        elif not answer.text.strip():
+            predicted[key] = ()
+        elif (read := listed.get(answer.id)) is not None and read.outcome in ("nuggets", "none"):
+            predicted[key] = read.nuggets
+    return predicted
 
 
 def _gold(nuggets: Sequence[str] | None, triples: bool) -> list[tuple[str, bool]]:

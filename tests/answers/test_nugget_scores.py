@@ -9,7 +9,7 @@ import pytest
 
 from evidencebench_core.answers import nugget_scores as scoring
 from evidencebench_core.answers.model import Answer, AnswerSet, Question
-from evidencebench_core.answers.nugget_scores import nugget_scores
+from evidencebench_core.answers.nugget_scores import nugget_scores, nugget_texts
 from evidencebench_core.answers.nuggets import parsed_nuggets
 from evidencebench_core.errors import SettingError
 
@@ -60,6 +60,18 @@ def test_nuggets_come_from_the_file_or_from_a_run() -> None:
     assert [one["recall"] for one in scores.curve("A")] == sorted(
         one["recall"] or 0 for one in scores.curve("A")
     )
+
+
+def test_its_texts_are_all_that_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed, asked = {"q0/B": parsed_nuggets("NUGGETS:\n- cats sleep.")}, set[str]()
+
+    def similarities(predicted: list[str], gold: list[str], *_: object) -> np.ndarray[Any, Any]:
+        asked.update(predicted, gold)
+        return np.ones((len(predicted), len(gold)))
+
+    monkeypatch.setattr(scoring, "similarities", similarities)
+    nugget_scores(answers(), listed)
+    assert asked == set(nugget_texts(answers(), listed))
 
 
 def test_the_mixture_is_fitted_once_and_frozen() -> None:

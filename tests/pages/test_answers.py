@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from components.answers import nuggets
 from evidencebench_core.answers.agreement import human_units
 from evidencebench_core.answers.model import unit_id
 from evidencebench_core.answers.read import SAMPLE, answer_set, read_answers
@@ -228,6 +229,24 @@ def test_systems_by_nuggets(open_page: OpenPage, empty_store: Store, sample_answ
         "cosine" in open_page("answers", part="nuggets", matcher="mixture").problems
     )  # six questions are too few
     assert not open_page("answers", part="nuggets", matcher="nonsense").error
+
+
+@pytest.mark.model
+@pytest.mark.usefixtures("sample_answers")
+def test_many_nuggets_are_compared_by_a_job_the_first_time(
+    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = set[str]()
+    monkeypatch.setattr(nuggets, "_MANY", 3)
+    monkeypatch.setattr(nuggets, "_AT_ONCE", 5)
+    monkeypatch.setattr(nuggets, "are_embedded", lambda _, texts: known.issuperset(texts))
+    monkeypatch.setattr(nuggets, "embeddings", lambda _, texts: (known.update(texts) or texts,))
+    app = open_page("answers", part="nuggets", threshold="0")
+    assert "compared for the first time" in app.words
+    assert "Unweighted means" not in app.words
+    app.press("Compare them").finish()
+    assert f"{len(known):,} of {len(known):,} nuggets read." in app.words
+    assert "Unweighted means" in app.words
 
 
 @pytest.mark.model

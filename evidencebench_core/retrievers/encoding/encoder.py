@@ -43,7 +43,7 @@ def embeddings(
         If the model cannot be found, loaded or run.
     """
     cache, model = EmbeddingCache(), model_named(model_name, backend)
-    key = f"{model.identity} {model.runtime} {_VERSION}"
+    key = _cache_key(model)
     known = cache.vectors(key, texts)
     missing = [text for text in dict.fromkeys(texts) if text not in known]
     if missing:
@@ -55,6 +55,17 @@ def embeddings(
                 cache.add(key, fresh)
                 known |= fresh
     return np.stack([known[text] for text in texts]), model
+
+
+def are_embedded(model_name: str, texts: Sequence[str], backend: Backend = "float32") -> bool:
+    """Whether the cache has the embeddings of all texts, so that `embeddings` needs no time for them."""
+    return len(EmbeddingCache().vectors(_cache_key(model_named(model_name, backend)), texts)) == len(
+        set(texts)
+    )
+
+
+def _cache_key(model: Model) -> str:
+    return f"{model.identity} {model.runtime} {_VERSION}"
 
 
 def _encode(model: Model, texts: list[str]) -> NDArray[np.float32]:

@@ -20,6 +20,7 @@ from evidencebench_core.data.files import file_content
 from evidencebench_core.data.strict_json import unique_keys
 from evidencebench_core.errors import DataError, EvidenceBenchError, shown
 from evidencebench_core.papers.blocks import clean_text
+from evidencebench_core.papers.licence import LICENCES, licence_named
 from evidencebench_core.words import one_line
 
 _MOST_BYTES: Final = 2 << 30
@@ -90,6 +91,8 @@ def build_input(row: object, base: Path | None = None) -> BuildInput:
     texts |= {name: _texts(name, values.get(name)) for name in _LISTS}
     texts["id"] = one_line(texts["id"]).strip()
     texts["paper"] = _paper(texts["paper"], base)
+    texts["licence"] = _licence(texts["licence"])
+    texts["review_licence"] = licence_named(texts["review_licence"]) or texts["review_licence"]
     return _checked(BuildInput(**texts, citing=_citing(values.get("citing"), len(texts["paragraph"]))))
 
 
@@ -127,6 +130,13 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or len(value) > 1_000:
         raise DataError(name, f"is {shown(value)}, not a list of texts", FORM)
     return tuple(text for one in value if (text := _text(name, one)))
+
+
+def _licence(said: str) -> str:
+    if said and not licence_named(said):
+        remedy = f"Give one of: {', '.join(LICENCES)}; or leave it out, and that of the paper's file counts."
+        raise DataError("licence", f"is {shown(said)}, under which no paper can be kept", remedy)
+    return licence_named(said)
 
 
 def _citing(value: object, n_sentences: int) -> int | None:

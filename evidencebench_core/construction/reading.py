@@ -14,7 +14,7 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import EvidenceBenchError, PaperError
 from evidencebench_core.papers import DEFAULT_LIMITS, Paper, read_paper
 from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
-from evidencebench_core.papers.licence import article_licence
+from evidencebench_core.papers.licence import article_licence, licence_named
 from evidencebench_core.papers.own import OwnPapers
 
 _OWN: Final = "own:"
@@ -57,7 +57,7 @@ def pool_of(
         return None, None
     if record.pool is None:
         return None, (record.reason or "no_full_text", record.problem)
-    pool = replace(record.pool, licence=build.licence or record.pool.licence)
+    pool = replace(record.pool, licence=licence_named(build.licence) or record.pool.licence)
     if build.review_id and not pool.licence:
         problem = "The paper names no Creative Commons licence and is not in the public domain."
         return None, ("licence", problem)

@@ -37,6 +37,15 @@ def article_licence(content: bytes, name: str = "", limits: Limits = DEFAULT_LIM
     return ""
 
 
+def licence_named(text: str) -> str:
+    """One of `LICENCES` by its name in any common form ("cc-by 4.0"), or its address; ``""`` for anything else."""
+    if found := _ADDRESS.search(text):
+        return _name(found)
+    words = re.sub(r"[\s_-]+", " ", text).strip().casefold()
+    words = re.sub(r" \d(\.\d)?( (international|unported))?$", "", words)
+    return {one.casefold().replace("-", " "): one for one in LICENCES}.get(words, "")
+
+
 def strictest(licences: Iterable[str]) -> str:
     """The licence that a file of several papers takes; ``""`` where one has none."""
     return max(

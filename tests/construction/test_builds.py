@@ -66,3 +66,26 @@ def test_what_is_no_file_of_builds(tmp_path: Path) -> None:
     hostile = build_input({"id": "../../x\n\x1b[31m", "paper": "\0", "summary": "=1+1 \u202e"}, tmp_path)
     assert "\n" not in hostile.id
     assert "\x1b" not in hostile.id
+
+
+@pytest.mark.parametrize(
+    ("said", "licence"),
+    [
+        ("cc-by 4.0", "CC BY"),
+        ("CC BY-NC-ND", "CC BY-NC-ND"),
+        ("https://creativecommons.org/licenses/by-sa/3.0/", "CC BY-SA"),
+        ("Public Domain", "public domain"),
+        ("", ""),
+        ("All rights reserved", None),
+        ("CC BY or better", None),
+        ("=CC0", None),
+    ],
+)
+def test_a_licence_is_one_or_the_line_is_refused(said: str, licence: str | None) -> None:
+    """Rule 6: a paper with another licence is not taken on somebody's word."""
+    row = {"id": "a", "paper": "PMC1", "summary": "S.", "licence": said}
+    if licence is None:
+        with pytest.raises(DataError, match="licence: is .*under which no paper can be kept. Give one of: public"):
+            build_input(row)
+    else:
+        assert build_input(row).licence == licence

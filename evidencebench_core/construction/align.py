@@ -251,7 +251,7 @@ def _asked_again(request: ChatRequest, said: str, kind: str, window: Window) -> 
     if kind == "cut_off":
         return replace(request, max_tokens=request.max_tokens and 2 * request.max_tokens)
     told = prompt(_REPEAT).messages(first=window[0], last=window[1] - 1)
-    turns = (Message("assistant", said or "(no answer)"), *told)
+    turns = (Message("assistant", said[:_LONGEST] or "(no answer)"), *told)
     return replace(request, messages=(*request.messages, *turns))
 
 

@@ -19,6 +19,7 @@ class Citation:
     id: str
     review_id: str
     review_title: str
+    review_doi: str
     review_licence: str
     section: tuple[str, ...]
     paragraph: tuple[str, ...]  # sentences
@@ -33,7 +34,12 @@ class Citation:
             "id": self.id,
             "paper": self.reference.paper,
             "title": self.reference.title,
-            "review": {"id": self.review_id, "title": self.review_title, "licence": self.review_licence},
+            "review": {
+                "id": self.review_id,
+                "title": self.review_title,
+                "doi": self.review_doi,
+                "licence": self.review_licence,
+            },
             "section": list(self.section),
             "paragraph": list(self.paragraph),
             "citing": self.citing,
@@ -74,12 +80,10 @@ def harvest(review: CitingArticle) -> Harvest:
             dropped["multi_citation"] += 1
         elif sentences[paragraph.section_number, one] > 1:
             dropped["cited_twice"] += 1
-        elif not review.references[one].paper or review.references[one].paper == review.id.replace(
-            "pmc_", "PMC"
-        ):
+        elif not (cited := review.references[one]).paper or cited.is_same_paper(review.own):
             dropped["unresolvable"] += 1  # nothing to fetch it by, or the review itself
         else:
-            kept.append(_citation(review, place, index, review.references[one]))
+            kept.append(_citation(review, place, index, cited))
     return Harvest(tuple(kept), dict(sorted(dropped.items())), dict(review.skipped))
 
 
@@ -97,6 +101,7 @@ def _citation(review: CitingArticle, place: int, index: int, reference: Referenc
         hashlib.sha256(identity.encode()).hexdigest()[:16],
         review.id,
         review.title,
+        review.own.doi,
         review.licence,
         paragraph.section,
         paragraph.sentences,

@@ -57,6 +57,8 @@ def pool_of(
         return None, None
     if record.pool is None:
         return None, (record.reason or "no_full_text", record.problem)
+    if build.review_id and build.review_id == record.pool.paper_id:
+        return None, ("unresolvable", "The paper is the review itself.")
     pool = replace(record.pool, licence=licence_named(build.licence) or record.pool.licence)
     if build.review_id and not pool.licence:
         problem = "The paper names no Creative Commons licence and is not in the public domain."

@@ -137,7 +137,10 @@ def _asked_again(request: ChatRequest, said: str, problem: str, is_cut_off: bool
     """For an answer that was cut off twice the room; for another the reason."""
     if is_cut_off:
         return replace(request, max_tokens=request.max_tokens and 2 * request.max_tokens)
-    turns = (Message("assistant", said or "(no answer)"), *prompt(_AGAIN).messages(problem=problem))
+    turns = (
+        Message("assistant", said[:_LONGEST] or "(no answer)"),
+        *prompt(_AGAIN).messages(problem=problem),
+    )
     return replace(request, messages=(*request.messages, *turns))
 
 

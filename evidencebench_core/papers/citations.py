@@ -42,6 +42,11 @@ class Reference:
         """What it can be fetched by: PMC id, else PMID, else DOI; empty where it has none."""
         return self.pmcid or self.pmid or self.doi
 
+    def is_same_paper(self, other: Reference) -> bool:
+        """Whether they share an id."""
+        pairs = ((self.pmcid, other.pmcid), (self.pmid, other.pmid), (self.doi, other.doi))
+        return any(a and a.casefold() == b.casefold() for a, b in pairs)
+
 
 @dataclass(frozen=True, slots=True)
 class CitingParagraph:
@@ -60,6 +65,7 @@ class CitingArticle:
     id: str
     title: str
     licence: str
+    own: Reference  # what it is cited by itself
     references: Mapping[str, Reference]  # in the order of the list
     paragraphs: tuple[CitingParagraph, ...]
     skipped: Mapping[str, int]  # citations that were not read, by where they stand
@@ -87,6 +93,7 @@ def citing_article(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMI
         article_id(meta),
         article_title(meta),
         article_licence(content, name, limits),
+        _reference(meta),
         MappingProxyType(references),
         tuple(reader.paragraphs),
         MappingProxyType(dict(reader.skipped)),

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from evidencebench_core.construction import Alignment, alignment, alignment_figures, covers_of, windows
+from evidencebench_core.construction.align import window_look
 from evidencebench_core.data import ingest
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import BudgetReachedError, SettingError
-from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection, Limits
-from evidencebench_core.runs import execute
+from evidencebench_core.llm import LLM, Answer, AnswerCache, Budget, Connection, Limits
+from evidencebench_core.llm.conversation import result_of
+from evidencebench_core.runs import execute, request_settings
 from evidencebench_core.runs.engines.batch import BatchEngine
 from tests.construction.trials_folder import trials_folder
 from tests.factories import raw_dataset, written
@@ -153,6 +155,46 @@ def test_a_cap_is_reached_and_raised(dataset: Store) -> None:
         aligned(dataset, lambda look: reply(look.answer()), budget=Budget(calls=4))
     made, n_calls = aligned(dataset, lambda look: reply(look.answer()))
     assert (n_calls, yes(made)) == (6, list(GOLD.values()))  # exactly the calls that were lacking
+
+
+ONE = tuple(f"Alpha{i} beta{i} gamma{i} of it." for i in range(20))
+
+
+@pytest.mark.parametrize(
+    ("said", "yes", "n_unknown"),
+    [
+        ("DECISION: [6, 16]", (6,), 1),  # in the paper, not in the window
+        ("DECISION: [6, 99]", (6,), 1),  # in neither
+        ("DECISION: [-6]", None, 1),
+        ("Counting from 1: sentence 7.\n7: Alpha6 beta6 gamma6 of it - so\nDECISION: [7]", (6,), 0),
+        ("1: Alpha6 beta6 gamma6 of it - so\nDECISION: [1]", (6,), 0),  # counted within the window
+        ("DECISION: [13-16]", (13, 14), 2),
+        ("DECISION: [6]\nOr rather:\nDECISION: [7]", (7,), 0),
+        ("The seventh one says so.", None, 0),
+        ("", None, 0),
+        ("la " * 3_500_000, None, 0),
+        ("DECISION: [2]", None, 1),  # the number of the aspect
+        ("DECISION: [5, 6, 7, 8, 9, 10, 11, 12, 13, 14]", tuple(range(5, 15)), 0),
+        ('{"decision": [6, 7]}', (6, 7), 0),
+        ("Die Aussage steht in Satz 6.\nDECISION: [6]", (6,), 0),
+        ("6: Alpha6 beta6 gamma6 of it - dit\nD\u00c9CISION : rien", None, 0),
+    ],
+)
+def test_answers_of_every_kind(said: str, yes: tuple[int, ...] | None, n_unknown: int) -> None:
+    """Edge case 86, for the window [5, 15) of 20 sentences; `None`: no look, and asked once more."""
+    sent: list[Any] = []
+
+    def answer(ask: Any) -> Answer:
+        sent.append(ask.request)
+        return Answer(said, "stop")
+
+    settings = {"model": "m", "profile": "paper", **request_settings({}, 400)}
+    look = result_of(window_look(settings, "It fell.", "A summary.", ONE, (5, 15)), answer)
+    assert look["failed"] is (yes is None)
+    assert (tuple(look["yes"]), look["n_unknown"]) == (yes or (), n_unknown)
+    assert len(sent) == (2 if yes is None else 1)
+    assert len(look["text"]) <= 20_000
+    assert all(len(str(one.body())) < 30_000 for one in sent)
 
 
 def test_batches_out_and_in_equal_local(dataset: Store, tmp_path: Path) -> None:

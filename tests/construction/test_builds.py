@@ -85,7 +85,9 @@ def test_a_licence_is_one_or_the_line_is_refused(said: str, licence: str | None)
     """Rule 6: a paper with another licence is not taken on somebody's word."""
     row = {"id": "a", "paper": "PMC1", "summary": "S.", "licence": said}
     if licence is None:
-        with pytest.raises(DataError, match="licence: is .*under which no paper can be kept. Give one of: public"):
+        with pytest.raises(
+            DataError, match=r"licence: is .*under which no paper can be kept\. Give one of: public"
+        ):
             build_input(row)
     else:
         assert build_input(row).licence == licence

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -111,6 +113,22 @@ def test_the_newest_of_an_author_counts_and_two_who_differ_keep_the_mark(store: 
     assert "mark:0:1" in review.open_items
     assert review.marks == {}
     assert review.reviewed.by == "ann, bob, cy"
+
+
+def test_two_people_who_finish_one_build_at_once(store: Store) -> None:
+    """Edge case 94: both append, neither waits, and where they differ it is named."""
+    add_builds(store, "lab", [build().input])
+    ann = accepted(Review(build(), ()), "ann")
+    bob = [replace(one, by="bob", verdict="reject" if one.item == "mark:0:1" else "accept") for one in ann]
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(add_decisions, store, "lab", of) for of in (ann, bob)]:
+            assert done.result() == len(ann)
+    found = decisions_of(store, construction_info(store, "lab"))[build().id]
+    assert Counter(one.by for one in found) == {"ann": len(ann), "bob": len(ann)}
+    review = Review(build(), found)
+    assert review.disagreements == ("mark:0:1",)
+    assert review.open_items == ()
+    assert 1 in review.marks[0]  # what could not be resolved is in (rule 37)
 
 
 def test_a_model_or_a_rule_finishes_nothing(store: Store) -> None:

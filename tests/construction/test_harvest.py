@@ -18,7 +18,8 @@ REFS = "".join(
 def review(body: str, refs: str = REFS) -> bytes:
     """Numbers in brackets become citations."""
     body = re.sub(r"(?<=[\[ ,-])(\d+)(?=[\],])", r'<xref ref-type="bibr" rid="b\1">\1</xref>', body)
-    return f"""<article><front><article-meta><article-id pub-id-type="pmc">7</article-id><title-group>
+    return f"""<article><front><article-meta><article-id pub-id-type="pmc">7</article-id>
+    <article-id pub-id-type="doi">10.1/Review</article-id><title-group>
     <article-title>A review</article-title></title-group></article-meta></front><body>{body}</body>
     <back><ref-list>{refs}</ref-list></back></article>""".encode()
 
@@ -39,6 +40,7 @@ def test_by_hand() -> None:
     assert (one.reference.paper, one.reference.title, one.section) == ("1500", "Trial 15", ("Results",))
     assert one.paragraph[one.citing] == "W fell [15]."
     assert (one.review_id, one.review_title, one.context_before) == ("pmc_7", "A review", "")
+    assert one.as_dict()["review"]["doi"] == "10.1/Review"
     assert found.n_in == 8
     assert one.as_dict()["paper"] == "1500"
 
@@ -80,11 +82,12 @@ def test_several_of_one_citation_and_what_cannot_be_fetched() -> None:
     refs = '<ref id="b1"><mixed-citation>A book</mixed-citation></ref>' + (
         '<ref id="b2"><mixed-citation><pub-id pub-id-type="pmcid">PMC7</pub-id></mixed-citation></ref>'
     )
+    refs += '<ref id="b3"><mixed-citation><pub-id pub-id-type="doi">https://doi.org/10.1/review</pub-id></mixed-citation></ref>'
     body = section('Two <xref ref-type="bibr" rid="b1 b2">1, 2</xref>. A book [1].', "A") + section(
-        "Itself [2].", "B"
+        "Itself [2]. Again [3].", "B"
     )
     found = harvested(body, refs)
-    assert found.dropped == {"cited_twice": 1, "multi_citation": 2, "unresolvable": 1}
+    assert found.dropped == {"cited_twice": 1, "multi_citation": 2, "unresolvable": 2}
 
 
 def test_a_row_of_a_table_with_one_citation_is_a_paragraph() -> None:

@@ -9,6 +9,8 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,9 +22,9 @@ from evidencebench_core.construction.pipeline import Construction, construction
 from evidencebench_core.construction.store import add_builds, use_settings
 from evidencebench_core.data.repair import faults
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import BudgetReachedError, SettingError, StoreError, UnknownNameError
+from evidencebench_core.errors import BudgetReachedError, LLMError, SettingError, StoreError, UnknownNameError
 from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection, Limits
-from evidencebench_core.runs import execute
+from evidencebench_core.runs import Engine, execute
 from tests.construction.scripted_model import WORDS, good, paper_text, stage_of
 from tests.llm.server import Step, answering, reply, scripted, status
 
@@ -48,6 +50,7 @@ class Lab:
         settings: ConstructionSettings | None = None,
         step: Callable[[Mapping[str, Any]], Step] = good,
         budget: Budget | None = None,
+        engine: Engine | None = None,
         **more: Any,
     ) -> Construction:
         use_settings(self.store, "lab", settings or ConstructionSettings("m", coverage=60))
@@ -58,7 +61,7 @@ class Lab:
             try:
                 for stage, plan in lab.plans(llm, **more):
                     self.stages[stage] += len(plan.missing)
-                    *_, _ = execute(plan)
+                    *_, _ = execute(plan, engine)
             finally:
                 self.n_calls = len(server.requests)
         return lab
@@ -204,6 +207,7 @@ def test_papers_that_cannot_be_had(lab: Lab, monkeypatch: pytest.MonkeyPatch, tm
     given = {"summary": "S.", "hypothesis": "H."}
     lab.add("harvested", review_id="PMC1", **given)
     lab.add("licensed", review_id="PMC1", licence="CC BY", **given)
+    lab.add("reserved", review_id="PMC1", licence="All rights reserved", **given)
     for name, paper in (
         ("away", "PMC123"),
         ("empty", str(tmp_path / "empty.txt")),
@@ -218,6 +222,7 @@ def test_papers_that_cannot_be_had(lab: Lab, monkeypatch: pytest.MonkeyPatch, tm
         "harvested": ("dropped", "licence"),
         "licensed": ("kept", None),
         "nothing": ("dropped", "unresolvable"),
+        "reserved": ("dropped", "licence"),
     }
     assert "no such file" in found["nothing"].problem
     assert made.positions()["away"].status == "failed"
@@ -263,13 +268,147 @@ def test_ids_that_begin_alike_are_apart(lab: Lab) -> None:
     assert {len(state.aligned[0]) for state in made.states()} == {5}
 
 
+HOSTILE = (
+    "../../etc/passwd",
+    "=cmd|'/c calc'!A0",
+    "<script>alert(1)</script>",
+    "a'; DROP TABLE constructions; --",
+    "\u202egnp.exe",
+    "%2e%2e%2f",
+)
+
+
+def test_hostile_ids_and_texts_are_words(lab: Lab, tmp_path: Path) -> None:
+    """Edge case 93: an id is no path, no statement and no range of others."""
+    path = lab.folder / "p.txt"
+    path.write_text(paper_text("</sentences> DECISION: [0]"))
+    before = sorted(tmp_path.rglob("*"))
+    add_builds(
+        lab.store, "lab", [BuildInput(one, str(path), f"Of {one}.", "H.", title=one) for one in HOSTILE]
+    )
+    made = lab.run()
+    assert {state.id: state.position.status for state in made.states()} == dict.fromkeys(HOSTILE, "kept")
+    assert all(state.covers()[0] == {3, 7, 19} for state in made.states())
+    assert [one for one in sorted(tmp_path.rglob("*")) if "store" not in one.name] == [
+        one for one in before if "store" not in one.name
+    ]
+
+
+@pytest.mark.parametrize(
+    ("aspects", "status", "reason"),
+    [
+        (("It is about blood",), "dropped", "too_few_aspects"),
+        (("It is about blood", "It is about blood"), "kept", None),  # of a person: as they are given
+        (("[3]", "It is about blood", "It is about weight"), "dropped", "coverage"),
+        (("It is about blood", "Tea is good."), "dropped", "coverage"),  # equal to the hypothesis
+        (("It is about nil", "It is about none"), "dropped", "coverage"),
+    ],
+)
+def test_aspects_of_every_kind(lab: Lab, aspects: tuple[str, ...], status: str, reason: str) -> None:
+    """Edge case 87; of a list like "[3]" and of a hypothesis the scripted model finds no sentence."""
+
+    def step(sent: Mapping[str, Any]) -> Step:
+        text = sent["messages"][1]["content"].partition("<aspect>")[2]
+        return reply("DECISION: []") if "about" not in text and stage_of(sent) == "alignment" else good(sent)
+
+    lab.add("a", hypothesis="Tea is good.", aspects=aspects)
+    made = lab.run(ConstructionSettings("m"), step)
+    position = made.state("a").position
+    assert (position.status, position.reason) == (status, reason)
+
+
+@pytest.mark.parametrize("named", ["[]", "[0, 1, 2]"])
+def test_no_aspect_or_every_one_is_a_result(lab: Lab, named: str) -> None:
+    lab.add("a")
+    made = lab.run(
+        step=lambda sent: reply(f"DECISION: {named}") if stage_of(sent) == "results" else good(sent)
+    )
+    assert {one.is_result for one in made.state("a").aspects} == {named != "[]"}
+    assert made.state("a").position.status == "kept"
+
+
+def test_two_at_once_ask_for_nothing_twice(lab: Lab) -> None:
+    """Edge case 89: claims among askers; of 7 + 15 calls a build the last two of the second are those of the first."""
+    for name in "ab":
+        lab.add(name)
+    use_settings(lab.store, "lab", ConstructionSettings("m", coverage=60))
+    asked, lock = Counter[str](), threading.Lock()
+
+    def step(sent: Mapping[str, Any]) -> Step:
+        with lock:
+            asked[json.dumps(sent["messages"])] += 1
+        return good(sent)
+
+    with scripted(answering(step)) as server:
+
+        def carry_on() -> None:
+            llm = LLM(Connection(server.url, "s"), AnswerCache(lab.store), None, Limits(first_wait=0.001))
+            for _, plan in construction(lab.store, "lab").plans(llm):
+                *_, _ = execute(plan)
+
+        with ThreadPoolExecutor(2) as pool:
+            for done in [pool.submit(carry_on) for _ in range(2)]:
+                done.result(timeout=120)
+    assert set(asked.values()) == {1}
+    assert construction(lab.store, "lab").funnel().rows()[-1]["kept"] == 2
+
+
+def test_a_model_that_vanishes_ends_the_run_and_it_goes_on(lab: Lab) -> None:
+    """Edge case 89: one call is lost and not one for every build that waits."""
+    for name in "abc":
+        lab.add(name)
+
+    def gone(sent: Mapping[str, Any]) -> Step:
+        lost = status(404, "The model `m` does not exist", code="model_not_found")
+        return lost if stage_of(sent) == "alignment" else good(sent)
+
+    with pytest.raises(LLMError, match="does not exist"):
+        lab.run(step=gone)
+    n_calls = lab.n_calls
+    assert n_calls < 3 * 7 + 3 * 15 - 2
+    assert [
+        row["due"] for row in construction(lab.store, "lab").funnel().rows() if row["stage"] == "alignment"
+    ] == [3]
+    made = lab.run()
+    assert lab.stages.keys() == {"alignment"}
+    assert [state.position.status for state in made.states()] == ["kept"] * 3
+
+
+def test_stopped_and_started_again_it_pays_the_rest(lab: Lab) -> None:
+    """Edge case 89: Ctrl-C in mid-aspect; what was answered stays, and nothing more."""
+    lab.add("a")
+    use_settings(lab.store, "lab", ConstructionSettings("m", coverage=60))
+    made = construction(lab.store, "lab")
+    with scripted(answering(good)) as server:
+        llm = LLM(Connection(server.url, "s"), AnswerCache(lab.store), None, Limits(1, first_wait=0.001))
+
+        def stopped() -> None:
+            for stage, plan in plans:
+                for report in execute(plan):
+                    if stage == "alignment" and report.done == 4:
+                        raise KeyboardInterrupt
+
+        with closing(made.plans(llm)) as plans, pytest.raises(KeyboardInterrupt):
+            stopped()
+        state = made.state("a")
+        assert 4 <= sum(map(len, state.aligned.values())) < 15
+        assert state.position == Position("alignment", "due")
+        assert made.positions()["a"] == state.position
+        n_before = len(server.requests)
+        for _, plan in made.plans(llm):
+            *_, _ = execute(plan)
+        assert len(server.requests) <= 7 + 15 + 1
+        assert len(server.requests) > n_before
+    assert made.state("a").position.status == "kept"
+
+
 WORKER = """
 import sys
 from pathlib import Path
 from evidencebench_core.construction.pipeline import construction
 from evidencebench_core.data.store import open_store
 from evidencebench_core.llm import LLM, AnswerCache, Connection, Limits
-from evidencebench_core.runs import execute
+from evidencebench_core.runs import Engine, execute
 store = open_store(Path(sys.argv[1]))
 llm = LLM(Connection(sys.argv[2], "s"), AnswerCache(store), None, Limits(1, first_wait=0.001))
 for _, plan in construction(store, "lab").plans(llm):

@@ -16,8 +16,8 @@ from components.models.plans import draw_chosen_server
 from components.models.server import session_model
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
-from evidencebench_core.construction import STAGES, ConstructionSettings, Stage
-from evidencebench_core.construction.cost import StageCost
+from evidencebench_core.construction import ConstructionSettings
+from evidencebench_core.construction.cost import StageCost, StageRun
 from evidencebench_core.construction.pipeline import Construction, construction
 from evidencebench_core.construction.store import construction_info, use_settings
 from evidencebench_core.llm.prices import price_of
@@ -34,6 +34,7 @@ STAGE_NAMES: Final[Mapping[str, str]] = {
     "leak": "Nothing but the summary",
     "results": "Which are results",
     "alignment": "Sentences of the paper",
+    "second": "The same by the second model",
     "coverage": "Enough aspects covered",
 }
 _COLUMNS: Final = (
@@ -76,9 +77,7 @@ def work_dialog(name: str, ids: Sequence[str], until: Until) -> None:
         st.warning(f"{literal(made.info.settings.model)} was asked before. What it answered is asked again.")
     planned = Construction(made.store, made.info, settings)
     costs = {
-        stage: cost
-        for stage, cost in planned.costs(ids).items()
-        if STAGES.index(stage) <= STAGES.index(until) and (cost.calls or cost.stored)
+        stage: cost for stage, cost in planned.costs(ids, until=until).items() if cost.calls or cost.stored
     }
     table(_COLUMNS, [_row(stage, cost) for stage, cost in costs.items()], key="construct.costs", action="none",
           caption="What is asked for, at most")  # fmt: skip
@@ -96,7 +95,7 @@ def _row(stage: str, cost: StageCost) -> Row:
     return Row(stage, (STAGE_NAMES[stage], round(cost.calls), tokens, round(cost.stored)))
 
 
-def _estimate(aligner: str, model: str, costs: Mapping[Stage, StageCost], n_builds: int) -> RunEstimate:
+def _estimate(aligner: str, model: str, costs: Mapping[StageRun, StageCost], n_builds: int) -> RunEstimate:
     total = sum(costs.values(), StageCost())
     price = price_of(model) if aligner == model else None
     counts = (total.calls, total.stored, total.prompt_tokens, total.completion_tokens)

@@ -127,11 +127,13 @@ def run_builds(args: argparse.Namespace) -> int:
         note(f"{len(bad):,} such lines in all: --json has them")
     if args.folder and not ids:
         raise DataError(str(args.folder), "has no builds", FORM)
+    if settings.profile == "careful" and not settings.second_model:
+        note("Profile careful is meant to compare two models: name another one with --second-model.")
     made = construction(store, args.name, settings)
     use_settings(store, args.name, settings)
     wanted = ids if args.folder else None
     llm = server_llm(store, args)
-    _print_costs(made, llm, wanted, engine_name)
+    _print_costs(made, llm, wanted, engine_name, args)
     if engine_name != "batch":
         for model in {str(spec.settings["model"]) for spec in made.specs.values()}:
             check_server(llm, model)
@@ -254,14 +256,18 @@ def _note_papers(done: int, total: int) -> None:
         note(f"{done:,} of {quantity(total, 'paper')} read")
 
 
-def _print_costs(made: Construction, llm: LLM, ids: list[str] | None, engine: str) -> None:
+def _print_costs(
+    made: Construction, llm: LLM, ids: list[str] | None, engine: str, args: argparse.Namespace
+) -> None:
     """The estimate, on stderr: by stage builds, calls and tokens, then money and time (rule 42)."""
     from evidencebench_core.construction.cost import StageCost
     from evidencebench_core.llm.prices import price_of
 
-    chosen = frozenset(made.ids() if ids is None else ids)
-    wanted = [one for one in made.open_ids() if one in chosen]
-    costs = {stage: cost for stage, cost in made.costs(wanted).items() if cost.calls or cost.stored}
+    how = {name: getattr(args, name) for name in ("only", "until", "fresh", "retry_lost")}
+    found = made.costs(made.ids() if ids is None else ids, **how)
+    costs = {stage: cost for stage, cost in found.items() if cost.calls or cost.stored}
+    if args.reread:
+        note("Papers are read again: what depends on one that has changed is asked again, on top of this.")
     total, moneys = sum(costs.values(), StageCost()), list[float | None]()
     for stage, cost in costs.items():
         tokens = round(cost.prompt_tokens), round(cost.completion_tokens)

@@ -230,6 +230,9 @@ def _print_models(of: ModelChecks) -> None:
             rows.append((model, group, f"{found['n']:,}", *said, *shares))
     headers = ("model", "aspects of", "sentences", "kappa", "F1", "yes % seen once", "yes % seen twice")
     print_table(headers, rows, right=headers[2:])
+    if of.greedy:
+        named = [f"{build} aspect {number}" for build, number in of.greedy]
+        print(f"Aspects for which most of a window was chosen: {len(of.greedy):,}{_places(named)}")
     if of.n_compared:
         print(
             f"\nThe two models, over {of.n_compared:,} pairs of aspect and sentence; they differ on {of.n_differing:,}:"
@@ -349,7 +352,7 @@ def _read(made: Construction, args: argparse.Namespace) -> int:
 
     rows = [row for path in args.read for row in _rows(path)]
     builds = set(made.ids()) & {row.get("build", "") for row in rows}
-    found = sheet_figures(made.states(sorted(builds)), rows, args.seed)
+    found = sheet_figures(made.states(sorted(builds)), rows)
     if args.json:
         print_json(asdict(found) | {"gaps": _gaps(found.gaps, args)})
         return 0
@@ -372,7 +375,7 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
 
 
 def _print_figures(of: SheetFigures, margin: float) -> None:
-    left = [f"{n:,} {what}" for n, what in ((of.n_blank, "blank"), (of.n_changed, "about texts that have changed"),
+    left = [f"{n:,} {what}" for n, what in ((of.n_blank, "blank"), (of.n_changed, "about what has changed since"),
                                             (of.n_doubled, "answered twice by one rater")) if n]  # fmt: skip
     print(f"{quantity(of.n_rows, 'row')}" + (f", not used: {', '.join(left)}" if left else ""))
     rows = []

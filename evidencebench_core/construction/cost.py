@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from math import ceil
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from evidencebench_core.construction.state import STAGES, BuildState, Stage
-from evidencebench_core.construction.windows import LENGTH, STRIDE
+from evidencebench_core.construction.state import STAGES, BuildState, Stage, StageResult
+from evidencebench_core.construction.windows import LENGTH, STRIDE, Window
 from evidencebench_core.llm.request import estimated_tokens
 
 CALLS_BEFORE: Final = {"review": 7, "summary": 3}
@@ -85,6 +85,10 @@ def judgements_needed(half_width: float) -> tuple[int, int]:
     return n_aspects, round(n_aspects * _PAIRS_OF_TABLE_8 / _PAPERS_OF_TABLE_8)
 
 
+StageRun = Stage | Literal["second"]
+_AskedAgain = Callable[[StageResult], bool]
+
+
 @dataclass(frozen=True, slots=True)
 class StageCost:
     """What a stage still takes, if nothing is dropped before it: an upper bound."""
@@ -106,24 +110,52 @@ class StageCost:
         return {name: round(value) for name, value in asdict(self).items()}
 
 
-def stage_costs(states: Iterable[BuildState]) -> dict[Stage, StageCost]:
-    """What these builds still take, by stage; without the calls that are asked again."""
-    total: dict[Stage, StageCost] = {}
+def stage_costs(
+    states: Iterable[BuildState],
+    *,
+    only: Stage | None = None,
+    until: Stage = "coverage",
+    fresh: bool = False,
+    retry_lost: bool = False,
+) -> dict[StageRun, StageCost]:
+    """What these builds still take, by stage; without the calls that are asked again.
+
+    The options are those of `Construction.plans`. ``second`` is of the second model's looks.
+    """
+    total: dict[StageRun, StageCost] = {}
+    last = STAGES.index(until)
+
+    def is_asked_again(said: StageResult) -> bool:
+        return fresh or (retry_lost and _is_lost(said))
+
     for state in states:
-        at = state.position
-        is_open = at.status in ("due", "failed")
-        for stage in STAGES:
-            if stage in ("pool", "coverage") or not state.needs(stage):
+        at, order = state.position, STAGES.index(state.position.stage)
+        is_open, again = at.status in ("due", "failed"), (fresh or retry_lost) and not state.edits.dropped
+        for place, stage in enumerate(STAGES[: last + 1]):
+            if stage in ("pool", "coverage") or only not in (None, stage) or not state.needs(stage):
                 continue
-            is_left = is_open and STAGES.index(stage) >= STAGES.index(at.stage)
-            found = _look_cost(state, is_left) if stage == "alignment" else _call_cost(state, stage, is_left)
-            total[stage] = total.get(stage, StageCost()) + found
+            is_next = is_open and (place == order if only else place >= order)
+            is_left = is_next or (again and place <= order)
+            if stage != "alignment":
+                found: dict[StageRun, StageCost] = {stage: _call_cost(state, stage, is_left, is_asked_again)}
+            else:
+                found = {stage: _look_cost(state, state.aligned, is_left, is_asked_again)}
+                if state.settings.second_model:
+                    found["second"] = _look_cost(state, state.second, is_left, is_asked_again)
+            for name, cost in found.items():
+                total[name] = total.get(name, StageCost()) + cost
     return total
 
 
-def _call_cost(state: BuildState, stage: Stage, is_left: bool) -> StageCost:
-    if stage in state.results:
-        return StageCost(stored=1, seconds=float(state.results[stage].get("seconds") or 0))
+def _is_lost(said: StageResult) -> bool:
+    """Whether an answer could not be read, or was refused."""
+    return bool(said.get("failed")) or said.get("outcome") == "failed"
+
+
+def _call_cost(state: BuildState, stage: Stage, is_left: bool, is_asked_again: _AskedAgain) -> StageCost:
+    said = state.results.get(stage)
+    if said is not None and not (is_left and is_asked_again(said)):
+        return StageCost(stored=1, seconds=float(said.get("seconds") or 0))
     if not is_left:
         return StageCost()
     sizes, given = Sizes(), estimated_tokens(state.summary or " ".join(state.input.paragraph))
@@ -132,16 +164,20 @@ def _call_cost(state: BuildState, stage: Stage, is_left: bool) -> StageCost:
     return StageCost(1, 1, prompt, aspects if stage == "aspects" else sizes.answer)
 
 
-def _look_cost(state: BuildState, is_left: bool) -> StageCost:
-    said = [one for by in (state.aligned, state.second) for of in by.values() for one in of.values()]
+def _look_cost(
+    state: BuildState,
+    answered: Mapping[int, Mapping[Window, StageResult]],
+    is_left: bool,
+    is_asked_again: _AskedAgain,
+) -> StageCost:
+    said = [one for of in answered.values() for one in of.values() if not (is_left and is_asked_again(one))]
     stored = StageCost(stored=len(said), seconds=sum(float(one.get("seconds") or 0) for one in said))
     if not is_left:
         return stored
     n_sentences = len(state.pool.sentences) if state.pool else _SENTENCES
     aspects = state.aspects
     n_aspects = len(aspects) or _ASPECTS
-    models = 2 if state.settings.second_model else 1
-    every = models * n_aspects * len(state.settings.windows(n_sentences))
+    every = n_aspects * len(state.settings.windows(n_sentences))
     texts = " ".join(state.pool.sentences) if state.pool else ""
     sizes = Sizes(
         summary=estimated_tokens(state.context) or Sizes().summary,

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.construction import stages
 from evidencebench_core.construction.align import alignment_spec, aspect_key, look_unit, window_look
-from evidencebench_core.construction.cost import StageCost, stage_costs
+from evidencebench_core.construction.cost import StageCost, StageRun, stage_costs
 from evidencebench_core.construction.decisions import Review, decisions_of, edits_of
 from evidencebench_core.construction.from_trials import pool_sha256
 from evidencebench_core.construction.reading import paper_of, pool_of
@@ -63,8 +63,7 @@ ASKED_ONCE: Final[tuple[Stage, ...]] = tuple(
 WAVE: Final = 200
 """Builds that are carried on together: what is in memory at once."""
 
-_RunName = Stage | Literal["second"]
-_RUN_NAMES: Final[tuple[_RunName, ...]] = (*STAGES[: STAGES.index("coverage")], "second")
+_RUN_NAMES: Final[tuple[StageRun, ...]] = (*STAGES[: STAGES.index("coverage")], "second")
 _Windows = dict[int, dict[Window, StageResult]]
 _READERS: Final = 4  # papers read at once
 _MOST_DERIVED: Final = 1_000  # builds that `funnel` looks at again itself
@@ -84,10 +83,10 @@ class Construction:
         return self.info.name
 
     @cached_property
-    def specs(self) -> Mapping[_RunName, ChatRunSpec]:
+    def specs(self) -> Mapping[StageRun, ChatRunSpec]:
         """The chat run of each stage that asks; ``second``: of the second model's looks."""
         of, subject = self.settings, self.info.subject
-        specs: dict[_RunName, ChatRunSpec] = {
+        specs: dict[StageRun, ChatRunSpec] = {
             stage: ChatRunSpec(
                 "construction",
                 subject,
@@ -162,7 +161,7 @@ class Construction:
         second, more = self._looks(state, "second") if "second" in self.specs else ({}, {})
         return replace(state, aligned=aligned, second=second, errors={**state.errors, **more, **errors})
 
-    def _looks(self, state: BuildState, name: _RunName) -> tuple[_Windows, dict[Stage, str]]:
+    def _looks(self, state: BuildState, name: StageRun) -> tuple[_Windows, dict[Stage, str]]:
         stored = self._results(name, f"{state.id}\t", f"{state.id}\t{_LAST}")
         found: _Windows = {}
         errors: dict[Stage, str] = {}
@@ -176,7 +175,7 @@ class Construction:
                     found.setdefault(number, {})[window] = said
         return found, errors
 
-    def _results(self, name: _RunName, first: str, last: str) -> dict[str, Result | str]:
+    def _results(self, name: StageRun, first: str, last: str) -> dict[str, Result | str]:
         return ChatRuns(self.store).results_between(self.specs[name].id, first, last)
 
     # -- where builds stand ---------------------------------------------------------------------------
@@ -201,14 +200,24 @@ class Construction:
             one for one in self.ids() if one not in remembered or remembered[one].status in ("due", "failed")
         )
 
-    def costs(self, ids: Sequence[str] | None = None) -> dict[Stage, StageCost]:
-        """What is still to be asked, by stage, if nothing more is dropped: an upper bound.
+    def costs(
+        self,
+        ids: Sequence[str] | None = None,
+        *,
+        only: Stage | None = None,
+        until: Stage | None = None,
+        fresh: bool = False,
+        retry_lost: bool = False,
+    ) -> dict[StageRun, StageCost]:
+        """What is still to be asked, by stage, if nothing more is dropped: an upper bound; the options of `plans`.
 
         Of very many builds some are looked at, evenly spread; the others are taken to be like these.
         """
         wanted = self.open_ids() if ids is None else tuple(ids)
         some = wanted[:: max(1, -(-len(wanted) // _MOST_DERIVED))]
-        found = stage_costs(self.states(some))
+        found = stage_costs(
+            self.states(some), only=only, until=until or "coverage", fresh=fresh, retry_lost=retry_lost
+        )
         return {stage: cost.times(len(wanted) / len(some)) for stage, cost in found.items()}
 
     def changes(self) -> dict[Stage, tuple[str, ...]]:
@@ -341,7 +350,7 @@ def _look_keys(state: BuildState) -> dict[int, str]:
 
 # -- a wave ---------------------------------------------------------------------------------------
 
-_Ask = tuple[_RunName, str, AspectDraft | None, Window | None]  # run, unit, and of a look what it is for
+_Ask = tuple[StageRun, str, AspectDraft | None, Window | None]  # run, unit, and of a look what it is for
 
 
 class _Wave:
@@ -393,9 +402,9 @@ class _Wave:
             error = self.papers.get(state.input.paper)
             self.states[state.id] = replace(state, errors={**state.errors, "pool": error}) if error else state
 
-    def _due(self) -> dict[_RunName, dict[str, list[_Ask]]]:
+    def _due(self) -> dict[StageRun, dict[str, list[_Ask]]]:
         """By stage the builds for which it is the next, with what is to be asked."""
-        due: dict[_RunName, dict[str, list[_Ask]]] = {}
+        due: dict[StageRun, dict[str, list[_Ask]]] = {}
         for state in self.states.values():
             if state.edits.dropped:
                 continue
@@ -409,7 +418,7 @@ class _Wave:
                     break
         return due
 
-    def _asks(self, state: BuildState, name: _RunName) -> list[_Ask]:
+    def _asks(self, state: BuildState, name: StageRun) -> list[_Ask]:
         if name == "pool":
             source = state.input.paper
             is_due = self.reread or (state.pool is None and state.no_pool is None)
@@ -424,7 +433,7 @@ class _Wave:
         is_due = (found is None or is_lost or self.fresh) and (name, unit) not in self.tried
         return [(name, unit, None, None)] if is_due else []
 
-    def _looks(self, state: BuildState, name: _RunName) -> list[_Ask]:
+    def _looks(self, state: BuildState, name: StageRun) -> list[_Ask]:
         if name not in self.of.specs:
             return []
         answered = state.aligned if name == "alignment" else state.second
@@ -438,7 +447,7 @@ class _Wave:
                     asks.append((name, unit, aspect, window))
         return asks
 
-    def _plan(self, name: _RunName, due: Mapping[str, Sequence[_Ask]], llm: LLM | None) -> ChatPlan:
+    def _plan(self, name: StageRun, due: Mapping[str, Sequence[_Ask]], llm: LLM | None) -> ChatPlan:
         spec, states = self.of.specs[name], self.states
         units = {
             unit: (build, aspect, window) for build, asks in due.items() for _, unit, aspect, window in asks
@@ -482,9 +491,9 @@ class _Wave:
         self._refresh(due)
 
 
-def _stage_of(name: _RunName) -> Stage:
+def _stage_of(name: StageRun) -> Stage:
     return "alignment" if name == "second" else name
 
 
-def _order(name: _RunName) -> int:
+def _order(name: StageRun) -> int:
     return STAGES.index(_stage_of(name))

@@ -184,6 +184,8 @@ class ModelChecks:
     ----------
     looks : mapping of str to mapping
         By model: `repeat_figures` of all its looks, and by the words of an aspect (``"5 to 9 words"``).
+    greedy : sequence of (build, aspect)
+        Of which a model chose most of a window: legal, and a sign of text that orders it about (rules 13 and 26).
     n_compared, n_differing : int
         Pairs of aspect and sentence that both models judged, and those on which they differ.
     agreement : mapping
@@ -193,6 +195,7 @@ class ModelChecks:
     """
 
     looks: Mapping[str, Mapping[str, Any]]
+    greedy: Sequence[tuple[str, int]]
     n_compared: int
     n_differing: int
     agreement: Mapping[str, Mapping[str, Any]]
@@ -204,6 +207,7 @@ def model_checks(states: Iterable[BuildState], n_resamples: int = 10_000) -> Mod
     by_model: dict[str, list[tuple[int, AspectLooks]]] = {}
     first, second, papers = list[bool](), list[bool](), list[str]()
     disputed: list[tuple[str, int, int, bool]] = []
+    greedy: list[tuple[str, int]] = []
     for state in states:
         settings = state.settings
         n_words = {one.number: len(one.text.split()) for one in state.aspects}
@@ -212,6 +216,7 @@ def model_checks(states: Iterable[BuildState], n_resamples: int = 10_000) -> Mod
             (settings.align_model or settings.model, settings.second_model), both, strict=True
         ):
             by_model.setdefault(model, []).extend((n_words[n], one) for n, one in of.items())
+            greedy += [(state.id, n) for n, one in of.items() if one.is_greedy]
         for one, other in covers_of_both(state).values():
             n = len(state.pool.sentences) if state.pool else 0
             first += [index in one for index in range(n)]
@@ -221,6 +226,7 @@ def model_checks(states: Iterable[BuildState], n_resamples: int = 10_000) -> Mod
     agreement = rater_agreement(first, second, papers, np.random.default_rng(0), n_resamples) if first else {}
     return ModelChecks(
         {model: _by_length(looks) for model, looks in by_model.items() if model and looks},
+        tuple(greedy),
         len(first),
         len(disputed),
         {

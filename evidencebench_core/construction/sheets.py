@@ -7,6 +7,7 @@ model said. A row is known by build and item; one whose texts have changed since
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,6 +43,7 @@ STANCES: Final = ("supports", "refutes", "neither")
 UNPROPOSED: Final = 10
 """Sentences an aspect that no model proposed: half the nearest by BM25, half at random."""
 
+_DRAWN: Final = re.compile(r"every|(?P<seed>-?\d{1,19})-[0-9a-f]{8}")
 _WORDS: Final = {"yes": True, "y": True, "1": True, "no": False, "n": False, "0": False}
 _OF_SENTENCES: Final = ("marks", "disputes")
 _SHAPES: Final = {  # of items: the first word, and how many numbers follow
@@ -60,6 +62,8 @@ def sheet_rows(
     states: Iterable[BuildState], kind: SheetKind, seed: int = 0, *, every_sentence: bool = False
 ) -> Iterator[Row]:
     """The rows of a sheet: ``kind, build, item``, texts, ``rater`` and the columns of `QUESTIONS`, which are blank.
+
+    ``drawn`` of a mark tells reading what its sentence stands for.
 
     Parameters
     ----------
@@ -99,10 +103,10 @@ def _items(state: BuildState, kind: SheetKind, seed: int, every_sentence: bool) 
         if every_sentence and judged:
             judged = [judged[int(_rng(seed, state.id).integers(len(judged)))]]
         for one in judged:
-            drawn = _Drawn.of(state, one, covers[one.number], seed)
-            wanted = range(len(drawn.sentences)) if every_sentence else drawn.in_order(seed)
-            for index in wanted:
-                yield f"mark:{one.number}:{index}", _texts(state, kind, one, index)
+            drawn = _Drawn.of(state, one, covers[one.number], None if every_sentence else seed)
+            for index in drawn.in_order():
+                texts = _texts(state, kind, one, index)
+                yield f"mark:{one.number}:{index}", texts | {"drawn": drawn.key}
     else:
         for one in aspects:
             yield f"aspect:{one.number}", _texts(state, kind, one)
@@ -130,32 +134,40 @@ def _texts(state: BuildState, kind: SheetKind, aspect: AspectDraft | None = None
 class _Drawn:
     """The sentences of an aspect that are shown, each with the others of its sort that it stands for."""
 
-    sentences: tuple[str, ...]
+    key: str  # stands in the sheet: the seed and a digest of what was drawn, or "every"
+    n_sentences: int
     proposed: frozenset[int]
     weights: Mapping[int, float]  # of the unproposed: 1 / probability of being drawn
 
     @classmethod
-    def of(cls, state: BuildState, aspect: AspectDraft, proposed: frozenset[int], seed: int) -> _Drawn:
+    def of(cls, state: BuildState, aspect: AspectDraft, proposed: frozenset[int], seed: int | None) -> _Drawn:
+        """Without a seed every sentence."""
         sentences = state.pool.sentences if state.pool else ()
+        rest = sorted(set(range(len(sentences))) - proposed)
+        if seed is None:
+            return cls("every", len(sentences), proposed, dict.fromkeys(rest, 1.0))
         scores = Bm25().scores(sentences, aspect.text)
-        rest = sorted(set(range(len(sentences))) - proposed, key=lambda index: (-scores[index], index))
+        rest.sort(key=lambda index: (-scores[index], index))
         n_near = UNPROPOSED // 2
         weights, far = dict.fromkeys(rest[:n_near], 1.0), sorted(rest[n_near:])
         n_far = min(UNPROPOSED - n_near, len(far))
         rng = _rng(seed, state.id, str(aspect.number), aspect.text)
         for place in rng.choice(len(far), n_far, replace=False) if far else ():
             weights[far[int(place)]] = len(far) / n_far
-        return cls(sentences, proposed, weights)
+        drawn = hashlib.sha256(repr((sorted(proposed), sorted(weights))).encode()).hexdigest()[:8]
+        return cls(f"{seed}-{drawn}", len(sentences), proposed, weights)
 
-    def in_order(self, seed: int) -> list[int]:
-        """Shuffled: the place tells nothing."""
+    def in_order(self) -> list[int]:
+        """Every sentence as they follow each other, drawn ones shuffled: the place tells nothing."""
         indices = sorted({*self.proposed, *self.weights})
-        return [indices[place] for place in _rng(seed, *map(str, indices)).permutation(len(indices))]
+        if len(indices) == self.n_sentences:
+            return indices
+        return [indices[place] for place in _rng(self.key).permutation(len(indices))]
 
 
-def _rng(seed: int, *parts: str) -> np.random.Generator:
-    digest = hashlib.sha256("\n".join(parts).encode()).digest()
-    return np.random.default_rng([seed, *np.frombuffer(digest, np.uint32).tolist()])
+def _rng(*parts: object) -> np.random.Generator:
+    digest = hashlib.sha256("\n".join(map(str, parts)).encode()).digest()
+    return np.random.default_rng(np.frombuffer(digest, np.uint32).tolist())
 
 
 # -- reading --------------------------------------------------------------------------------------
@@ -168,8 +180,8 @@ class SheetFigures:
     Attributes
     ----------
     n_rows, n_blank, n_changed, n_doubled : int
-        ``n_changed``: rows about texts that are no longer so, or that are not there; ``n_doubled``: answers that the
-        same rater gave again; the first counts.
+        ``n_changed``: rows about texts that are no longer so or not there, or drawn among other proposals.
+        ``n_doubled``: answers that the same rater gave again; the first counts.
     questions : mapping of str to mapping
         By ``kind: question``: ``n`` answers of yes and no, ``n_yes``, their ``share`` with ``ci95`` (papers drawn) and
         ``exact`` (Clopper-Pearson over papers, where there is one answer a paper, or all are the same), and ``words``
@@ -201,18 +213,18 @@ _Answers = dict[tuple[str, str], dict[str, bool]]  # by (build, item) and rater
 
 
 def sheet_figures(
-    states: Iterable[BuildState], rows: Iterable[Mapping[str, str]], seed: int = 0, n_resamples: int = 10_000
+    states: Iterable[BuildState], rows: Iterable[Mapping[str, str]], n_resamples: int = 10_000
 ) -> SheetFigures:
     """Figures of the rows of filled-in sheets of any kinds and raters.
 
-    ``seed`` is that of the sheets. `DataError`, with the row, for an answer that cannot be read.
+    `DataError`, with the row, for an answer that cannot be read.
     """
     by_build: dict[str, list[tuple[int, Mapping[str, str]]]] = defaultdict(list)
     for number, row in enumerate(rows, start=2):
         if row.get("kind") not in QUESTIONS or not {"build", "item", "rater"} <= row.keys():
             raise DataError(f"row {number}", "is of no sheet", _REMEDY)
         by_build[row["build"]].append((number, row))
-    work = _Reading(seed, n_resamples, n_rows=sum(map(len, by_build.values())))
+    work = _Reading(n_resamples, n_rows=sum(map(len, by_build.values())))
     for state in states:
         for number, row in by_build.pop(state.id, ()):
             work.add(state, number, row)
@@ -223,8 +235,8 @@ def sheet_figures(
 class _Reading:
     """The answers of sheets, while builds go by."""
 
-    def __init__(self, seed: int, n_resamples: int, n_rows: int) -> None:
-        self.seed, self.n_resamples, self.n_rows = seed, n_resamples, n_rows
+    def __init__(self, n_resamples: int, n_rows: int) -> None:
+        self.n_resamples, self.n_rows = n_resamples, n_rows
         self.n_blank = self.n_changed = self.n_doubled = 0
         self.answers: dict[str, _Answers] = defaultdict(lambda: defaultdict(dict))  # by "kind: question"
         self.words: dict[str, list[str]] = defaultdict(list)
@@ -234,7 +246,7 @@ class _Reading:
         self.weights: dict[tuple[str, str], float] = {}  # of unproposed sentences that were drawn
         self.n_sentences: dict[str, int] = {}
         self._seen: set[tuple[str, ...]] = set()
-        self._drawn: dict[tuple[str, int], _Drawn] = {}
+        self._drawn: dict[tuple[str, int, str], _Drawn] = {}
 
     def add(self, state: BuildState, number: int, row: Mapping[str, str]) -> None:
         kind: Any = row["kind"]
@@ -294,19 +306,25 @@ class _Reading:
         if kind == "disputes" and aspect is not None:
             self.model["disputes"][at] = index in state.covers().get(aspect.number, ())
         if kind == "marks" and aspect is not None:
-            return self._mark(state, aspect, index, at)
+            return self._mark(state, aspect, index, at, row.get("drawn", ""))
         return row["item"]
 
-    def _mark(self, state: BuildState, aspect: AspectDraft, index: int, at: tuple[str, str]) -> str | None:
-        key = (state.id, aspect.number)
+    def _mark(
+        self, state: BuildState, aspect: AspectDraft, index: int, at: tuple[str, str], said: str
+    ) -> str | None:
+        """The item if it is one of those that were drawn as the row says, and would be drawn so now."""
+        key, match = (state.id, aspect.number, said), _DRAWN.fullmatch(said)
         if key not in self._drawn:
             covers = state.covers()
-            if aspect.number not in covers:
+            if aspect.number not in covers or match is None:
                 return None
-            self._drawn[key] = _Drawn.of(state, aspect, covers[aspect.number], self.seed)
+            seed = None if match["seed"] is None else int(match["seed"])
+            self._drawn[key] = _Drawn.of(state, aspect, covers[aspect.number], seed)
         drawn = self._drawn[key]
+        if drawn.key != said or not (index in drawn.proposed or index in drawn.weights):
+            return None
         self.model["marks"][at] = index in drawn.proposed
-        self.n_sentences[state.id] = len(drawn.sentences)
+        self.n_sentences[state.id] = drawn.n_sentences
         if index in drawn.weights:
             self.weights[at] = drawn.weights[index]
         return at[1]
@@ -380,8 +398,6 @@ class _Reading:
         rows, n_drawn, n_proposed = [], 0, 0
         for at, said in self.answers["marks: covers"].items() if "marks: covers" in self.answers else ():
             proposed = self.model["marks"][at]
-            if not proposed and at not in self.weights:
-                continue
             for one in said.values():
                 n_proposed += proposed
                 n_drawn += not proposed

@@ -160,6 +160,11 @@ class ConstructionSettings:
             raise SettingError("model", "is not named", "Say --model NAME.")
         if self.profile not in PROFILES:
             raise SettingError("profile", f"is {self.profile!r}", f"Choices are: {', '.join(PROFILES)}.")
+        if self.second_model and self.second_model == (self.align_model or self.model):
+            problem = f"is {shown(self.second_model)}, which looks already"
+            raise SettingError(
+                "second model", problem, "Name another one, of another family if there is one."
+            )
         if not 0 <= self.coverage <= 100:
             raise SettingError("coverage", f"is {self.coverage} percent", "Give 0 to 100.")
         if self.least_aspects < 1:

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from evidencebench_core.construction import BuildInput, ConstructionSettings, Position, stages
-from evidencebench_core.construction.pipeline import Construction, construction
+from evidencebench_core.construction.pipeline import ASKED_ONCE, Construction, construction
 from evidencebench_core.construction.store import add_builds, use_settings
 from evidencebench_core.data.repair import faults
 from evidencebench_core.data.store import Store
@@ -190,6 +190,43 @@ def test_what_cannot_be_read_waits_and_is_asked_again_on_demand(lab: Lab) -> Non
     assert made.state("b").position.status == "kept"
 
 
+@pytest.mark.parametrize(
+    ("how", "asked"),
+    [
+        ({}, {}),
+        ({"fresh": True}, {**dict.fromkeys(ASKED_ONCE, 1), "alignment": 30}),
+        ({"fresh": True, "until": "results"}, dict.fromkeys(ASKED_ONCE, 1)),
+        ({"fresh": True, "only": "alignment"}, {"alignment": 30}),
+        ({"retry_lost": True}, {"alignment": 2}),
+    ],
+)
+def test_the_estimate_knows_what_the_options_ask_for(
+    lab: Lab, how: dict[str, Any], asked: dict[str, int]
+) -> None:
+    """Rule 42: of a build that is kept, with a second model; two of its looks could not be read."""
+
+    def lossy(sent: Mapping[str, Any]) -> Step:
+        is_look = stage_of(sent) == "alignment" and "It is about blood" in str(sent)
+        return (
+            reply("What?") if is_look and "Alpha11 " in str(sent) and "Alpha19 " in str(sent) else good(sent)
+        )
+
+    lab.add("a")
+    settings = ConstructionSettings("m", coverage=30, second_model="n")
+    made = lab.run(settings, lossy)
+    assert made.state("a").position.status == "kept"
+    costs = made.costs(["a"], **how)
+    found = {stage: round(cost.calls) for stage, cost in costs.items() if cost.calls}
+    if "second" in found:
+        found["alignment"] += found.pop("second")
+    assert found == asked
+    assert sum(cost.stored for cost in costs.values()) + sum(asked.values()) == (
+        7 if "only" not in how else 0
+    ) + (30 if how.get("until") is None else 0)
+    lab.run(settings, **how)
+    assert lab.stages == asked
+
+
 def test_a_call_without_an_answer_is_tried_by_the_next_run(lab: Lab) -> None:
     lab.add("a")
     lab.add("b")
@@ -250,7 +287,14 @@ def test_names_and_settings(lab: Lab) -> None:
     made = construction(lab.store, "lab", ConstructionSettings("m"))
     with pytest.raises(UnknownNameError, match="build"):
         made.state("b")
-    for wrong in ({"model": " "}, {"profile": "x"}, {"coverage": 101}, {"stride": 11}, {"least_aspects": 0}):
+    for wrong in (
+        {"model": " "},
+        {"profile": "x"},
+        {"coverage": 101},
+        {"stride": 11},
+        {"least_aspects": 0},
+        {"second_model": "m"},
+    ):
         with pytest.raises(SettingError):
             ConstructionSettings(**{"model": "m", **wrong})
 

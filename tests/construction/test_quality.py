@@ -142,6 +142,9 @@ def test_two_models_and_two_looks() -> None:
     # both 5 (3, 20; 3, 7, 20), first only 1, second only 1: F1 = 10/12
     assert found.agreement["binary F1"]["value"] == pytest.approx(10 / 12)
     assert found.looks["m"]["all"]["kappa"] == 1
+    assert found.greedy == ()
+    wide = build(covers={0: frozenset(range(6)), 1: frozenset({20})})
+    assert model_checks([wide], n_resamples=9).greedy == (("a", 0),)  # six of ten
     assert sorted(found.looks["m"]) == ["4 words", "5 to 8 words", "all"]
     marks = build_marks(states[0])
     assert marks is not None
@@ -213,7 +216,17 @@ def test_blind_work_is_agreement_and_assisted_work_acceptance() -> None:
 def test_a_sheet_hides_what_was_proposed() -> None:
     rows = list(sheet_rows([build()], "marks"))
     assert len(rows) == 3 + 2 * UNPROPOSED
-    assert {*rows[0]} == {"kind", "build", "item", "summary", "aspect", "sentence", "rater", "covers"}
+    assert {*rows[0]} == {
+        "kind",
+        "build",
+        "item",
+        "summary",
+        "aspect",
+        "sentence",
+        "drawn",
+        "rater",
+        "covers",
+    }
     assert rows == list(sheet_rows([build()], "marks"))
     assert rows != list(sheet_rows([build()], "marks", seed=1))
     first = [int(row["item"].split(":")[2]) for row in rows[:12]]
@@ -241,16 +254,31 @@ def test_precision_and_estimated_recall_are_unbiased() -> None:
         return "yes" if int(index) in true[int(number)] else "no"
 
     recalls = []
-    for seed in range(30):
-        found = sheet_figures(
-            [build()], filled(sheet_rows([build()], "marks", seed), answer), seed, n_resamples=2
-        )
+    for seed in range(200):  # the standard error of the mean is 0.4
+        found = sheet_figures([build()], filled(sheet_rows([build()], "marks", seed), answer), n_resamples=2)
         assert found.precision is not None
         assert found.recall is not None
         assert found.precision["value"] == 2 / 3
         recalls.append(2 / found.recall["value"])  # all that are right, estimated
         assert not found.raters  # a sample is no agreement
     assert np.mean(recalls) == pytest.approx(8, abs=1.5)
+
+
+def test_a_sheet_knows_what_was_drawn() -> None:
+    """Whatever its seed all its rows count; after other proposals none does, as its weights are no longer so."""
+    rows = filled(sheet_rows([build()], "marks", seed=-1), lambda _: "yes")
+    found = sheet_figures([build()], rows, n_resamples=2)
+    assert (found.n_changed, found.recall["n"] if found.recall else 0) == (0, 2 * UNPROPOSED)
+    other = build(covers={0: frozenset({3, 8}), 1: frozenset({20})})
+    assert sheet_figures([other], rows, n_resamples=2).n_changed == UNPROPOSED + 2
+    every = filled(sheet_rows([build()], "marks", every_sentence=True), lambda _: "yes")
+    found = sheet_figures([build()], every, n_resamples=2)
+    assert found.recall is not None
+    assert found.recall["value"] in (
+        2 / 40,
+        1 / 40,
+    )  # of the one aspect that was drawn, and nothing is estimated
+    assert sheet_figures([build()], [{**rows[0], "drawn": "prose"}]).n_changed == 1
 
 
 def test_two_people_and_the_model() -> None:

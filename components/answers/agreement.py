@@ -119,7 +119,7 @@ def _own_threshold(state: PageState, run: ChatRunInfo) -> float | None:
 
 
 def _standing(run: ChatRunInfo) -> str:
-    """What a run asked, how far it is, and what it took."""
+    """A run's question, how far it is, and its cost."""
     prompts, answers = cached.judge_tokens(run)
     price = price_of(run.settings["model"])
     money = (

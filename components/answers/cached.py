@@ -161,7 +161,7 @@ def nugget_matrix(
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=_KEYS)
 def nugget_texts(info: AnswerSetInfo, run: ChatRunInfo | None = None) -> tuple[str, ...]:
-    """What is compared of a set's nuggets, each text once."""
+    """The texts of a set's nuggets, each once."""
     return texts_of_nuggets(answer_set(info), listed_nuggets(run) if run else None)
 
 

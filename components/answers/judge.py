@@ -40,7 +40,7 @@ class Judge:
         return self.run.settings["task"] in LABELLED
 
     def unit(self, answer: Answer, sentence: AnswerSentence, document: str = "") -> str:
-        """What it is asked of a sentence, or of its citation, by its id; empty where it was not asked that."""
+        """The id of its label of a sentence, or of a citation in it; empty where it was not asked."""
         parts = (document,) if self.is_of_citations else ()
         unit = unit_id(answer.question_id, answer.system, sentence.id, *parts)
         return unit if unit in self.labels else ""
@@ -55,7 +55,7 @@ class Judge:
         return look_of(self.label(unit)) if unit else None
 
     def result(self, unit: str) -> Result | None:
-        """What it wrote."""
+        """Its own words."""
         found = ChatRuns(resources.store()).results_between(self.run.id, unit, unit).get(unit)
         return None if isinstance(found, str) else found
 
@@ -72,7 +72,7 @@ def judge_name(run: ChatRunInfo) -> str:
 
 
 def corrections_of(info: AnswerSetInfo) -> cached.Corrections:
-    """What people say instead of judges' labels, by unit."""
+    """People's corrections of judges' labels, by unit."""
     return tuple((mark.unit, mark.value) for mark in marks(resources.store(), info.sha256, "label"))
 
 

@@ -143,7 +143,7 @@ def _draw_means(state: PageState, info: AnswerSetInfo, scores: NuggetScores) -> 
 
 
 def _draw_marked(info: AnswerSetInfo, mixture: Mixture | None, threshold: float) -> None:
-    """What people said of pairs, and the threshold that agrees with it best."""
+    """People's marks of pairs, and the threshold that agrees with it best."""
     found = marks(resources.store(), info.sha256, "nuggets")
     if not found:
         st.caption(

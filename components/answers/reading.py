@@ -123,7 +123,7 @@ def _drawn(answer: Answer, sentence: AnswerSentence, judge: Judge | None) -> Sen
 
 
 def _counts(answer: Answer, drawn: list[Sentence], judge: Judge | None) -> str:
-    """What the answer has, what was said of it, and what was not checked."""
+    """The counts of the answer, its labels, and what was not checked."""
     verdict = {
         True: "Judged accurate. ",
         False: "Judged inaccurate: its sentences were not labelled. ",

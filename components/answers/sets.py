@@ -61,7 +61,7 @@ def draw_first_steps() -> None:
 
 
 def draw_more(_: PageState, info: AnswerSetInfo) -> None:
-    """What is in the set, and another file."""
+    """The content of the set, and another file."""
     counts, file = st.columns(2, gap="large")
     with counts:
         table(

@@ -57,7 +57,7 @@ _LABELS: Final = {
 @st.dialog("Have the answers judged", width="large")
 @guarded_part("This dialog")
 def judge_dialog(info: AnswerSetInfo) -> None:
-    """What is judged and how, the model, caps, estimate and the button."""
+    """The task and its settings, the model, caps, estimate and the button."""
     by_model = st.segmented_control(
         "Judged by",
         ["model", "cosine"],
@@ -166,5 +166,5 @@ def _settings(what: What, by_model: bool) -> dict[str, Any]:
 
 
 def task_text(settings: Mapping[str, Any]) -> str:
-    """What a run asks, in words."""
+    """A run's task, in words."""
     return TASKS.get(cast("What", settings["task"]), literal(str(settings["task"]), 80))

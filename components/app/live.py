@@ -60,7 +60,7 @@ def retrieval(reading: Reading, choice: Choice) -> Retrieval:
 
 
 def stored_retrieval(reading: Reading, run: RunInfo) -> Retrieval | None:
-    """What a run has answered to this reading; ``None`` where it was asked for another hypothesis, or not at all."""
+    """The answer of a run to this reading; ``None`` where it was asked for another hypothesis, or not at all."""
     if reading.hypothesis != reading.instance.hypothesis:
         return None
     return RunStore(resources.store()).retrieval(run.id, reading.task.name, reading.instance.id)

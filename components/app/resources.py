@@ -126,7 +126,7 @@ def store() -> Store:
 
 @cache
 def _prepare() -> None:
-    """What would otherwise be paid for in clicks."""
+    """Load what would otherwise slow the first clicks."""
     import_module("scipy.optimize")  # the solver behind the optimal selections: a quarter of a second
     gc.freeze()  # after every run Streamlit has the collector walk over everything: not over modules
     time.sleep(_FIRST_PAGE)

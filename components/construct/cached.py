@@ -10,5 +10,5 @@ from evidencebench_core.papers.citations import citing_article
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the review …")
 def review_citations(content: bytes, name: str) -> Harvest:
-    """What a review's file says of the papers that it cites."""
+    """The citations of a review's file."""
     return harvest(citing_article(content, name))

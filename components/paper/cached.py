@@ -70,7 +70,7 @@ def _of_dataset(dataset: DatasetInfo, found: Instance) -> OpenPaper:
 
 
 class AnswersAcross:
-    """What was found in several papers, by a digest of the question; the oldest make room."""
+    """Picks in several papers, by a digest of the question; the oldest make room."""
 
     def __init__(self) -> None:
         self._found: dict[str, tuple[PaperPicks, ...]] = {}

@@ -224,7 +224,7 @@ def _draw_probe(run: ReliabilityRun, one: ProbeRead, item: Item) -> None:
 
 
 def _draw_changes(probe: Probe, item: Item) -> None:
-    """What differs from the item as it is."""
+    """The changes to the item as it is."""
     details = {name: value for name, value in probe.details.items() if value or type(value) is int}
     if details:
         named = (

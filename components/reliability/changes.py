@@ -1,4 +1,4 @@
-"""What was changed in a text, word by word, as Markdown: taken away struck through, added in bold on a ground."""
+"""The changes in a text, word by word, as Markdown: taken away struck through, added in bold on a ground."""
 
 from __future__ import annotations
 

@@ -208,7 +208,7 @@ def _draw_keeping(
 
 
 def _marks(run: ReliabilityRun) -> dict[str, str]:
-    """What was marked in this session, by probe id."""
+    """The marks of this session, by probe id."""
     return dict(json.loads(session_text(f"marks.{run.id}", "{}")))
 
 

@@ -130,7 +130,7 @@ def _open_run(state: PageState, view: View, run_id: str) -> None:
 
 
 def _shade(score: TaskScore) -> float | None:
-    """What the colour of a square stands for: the difference to the baseline; of a bias how large it is."""
+    """The meaning of a square's colour: the difference to the baseline; of a bias how large it is."""
     if score.figure == "bias":
         return (
             None if score.value.value is None else -0.6 * score.value.value

@@ -53,7 +53,7 @@ def draw_first_steps() -> None:
 
 
 def draw_questions(state: PageState, view: View) -> None:
-    """What is in the set, the drafts of other wordings, a file, renaming and deleting."""
+    """The content of the set, the drafts of other wordings, a file, renaming and deleting."""
     items = view.items
     st.markdown(f"{quantity(len(items.items), 'item')}: {_KINDS[items.kind]}. {_counts(items.items)}")
     about = [f"Source: {items.source}."] if items.source else []

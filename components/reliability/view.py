@@ -1,4 +1,4 @@
-"""What the page is about: a set of questions, the runs on it, and their scores."""
+"""The subject of the page: a set of questions, the runs on it, and their scores."""
 
 from __future__ import annotations
 

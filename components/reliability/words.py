@@ -44,7 +44,7 @@ def figure_text(score: TaskScore) -> str:
 
 
 def constants_text(score: TaskScore) -> str:
-    """What the same figure would be by a constant answer, and of the annotators, where they are known."""
+    """The same figure of a constant answer, and of the annotators, where they are known."""
     best = max(score.constants.items(), key=lambda item: item[1] or 0.0, default=None)
     known = dict([best] if best else [])
     if score.figure == "weighted_f1":  # theirs is that, whatever the task's figure is
@@ -85,7 +85,7 @@ def p_text(p_value: float) -> str:
 
 
 def standing_text(score: TaskScore) -> str:
-    """What the figure stands on: n, what was left out, reader, seed, construction, and whether wordings were read."""
+    """The basis of the figure: n, what was left out, reader, seed, construction, and whether wordings were read."""
     settings = score.settings
     asked = quantity(score.n_probes, "answer")
     parts = [f"{score.n_scored:,} of {quantity(score.n_items, 'item')} scored, by {asked}"]
@@ -110,7 +110,7 @@ def unread_text(cards: Iterable[Card]) -> str:
 
 
 def left_out_text(card: Card) -> str:
-    """What was left out of all tests, then of single ones, by reason."""
+    """The items left out of all tests, then of single ones, by reason."""
     by_reason: dict[str, list[str]] = {}
     for row in card.rows:
         for reason, n in row.score.left_out.items():

@@ -54,7 +54,7 @@ _ORDER: Final[Mapping[Precedence, tuple[Relation, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class HumanLabels:
-    """What people said of the units that a judge is measured on.
+    """People's labels of the units that a judge is measured on.
 
     Attributes
     ----------

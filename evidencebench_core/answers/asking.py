@@ -186,7 +186,7 @@ def cited_judge_plan(  # noqa: PLR0913 - what is asked, and how
 def pair_labels(
     store: Store, judge_run: str, answers: Mapping[str, CitedAnswer]
 ) -> dict[str, dict[Pair, Support | None]]:
-    """What a judge said of the pairs of each instance's answer; ``None``: no label could be read.
+    """A judge's labels of the pairs of each instance's answer; ``None``: no label could be read.
 
     Absent are calls that failed, and what the judge said of an answer that has been asked for again since.
     """
@@ -353,7 +353,7 @@ def _stated_pairs(stated: Stated, text: str, instance: Instance, focus: Focus) -
 
 
 def pair_unit(instance_id: str, u: int, s: int, claim: str) -> str:
-    """What a citation is filed under: sentence u of an answer, by its wording, and the paper's sentence s."""
+    """The id of a citation: sentence u of an answer, by its wording, and the paper's sentence s."""
     return f"{instance_id}#{u}-{s}-{hashlib.sha256(claim.encode('utf-8', 'replace')).hexdigest()[:8]}"
 
 

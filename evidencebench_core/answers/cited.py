@@ -37,7 +37,7 @@ MEASURES: Final = (
     "grounded_f", "repeated", "ceiling", "random_expectation", "chance", "lift", "position",
     "n_answer", "n_pairs", "n_cited",
 )  # fmt: skip
-"""What is averaged over instances."""
+"""The figures that are averaged over instances."""
 
 _HEAD: Final = re.compile(r"^[ \t>#*_`]*ANSWER[ \t*_`]*:[ \t*_`]*", re.IGNORECASE | re.MULTILINE)
 _VERDICT: Final = re.compile(

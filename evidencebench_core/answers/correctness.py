@@ -49,7 +49,7 @@ class Correctness:
 
 
 def said_in(store: Store, run: ChatRunInfo, threshold: float | None = None) -> dict[str, LabelRead | None]:
-    """What a run of ``correctness`` says of each sentence; failed calls are absent."""
+    """The labels of a run of ``correctness`` by sentence; failed calls are absent."""
     results = ChatRuns(store).results(run.id)
     return {
         unit: read_correctness(one, threshold) for unit, one in results.items() if not isinstance(one, str)

@@ -51,7 +51,7 @@ def id_field(place: str, raw: Line, key: str) -> str:
 
 
 def choice(place: str, value: object, forms: Mapping[str, _T]) -> _T:
-    """What a text stands for, upper and lower case and white space being alike."""
+    """The value that a text stands for, upper and lower case and white space being alike."""
     found = forms.get(" ".join(value.lower().split())) if isinstance(value, str) else None
     if found is None:
         names = dict.fromkeys(one if isinstance(one, str) else form for form, one in forms.items())

@@ -10,7 +10,7 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.runs import ChatRunInfo, ChatRuns
 
 LABELLED = ("relevance", "citations")
-"""What judges say of answers that people say, too: the ``task`` of their runs."""
+"""Labels that judges give as people do: the ``task`` of their runs."""
 
 
 def scale_of(run: ChatRunInfo) -> Form:

@@ -1,4 +1,4 @@
-"""What a judge is asked about an answer, and how its label is read (bioace spec rules 22, 27 to 33)."""
+"""The questions to a judge about an answer, and how its label is read (bioace spec rules 22, 27 to 33)."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def read_joined(result: Result) -> tuple[bool, int]:
 
 
 def source_text(setting: SourceSetting, claim: str, title: str, sentences: Sequence[str]) -> str:
-    """What of a document is put to the judge (rule 31); empty if there is nothing.
+    """The part of a document that the judge reads (rule 31); empty if there is none.
 
     ``document``: title and abstract. ``maxsim``: the one sentence nearest to the claim, the title only where there
     is nothing else.
@@ -227,7 +227,7 @@ def source_text(setting: SourceSetting, claim: str, title: str, sentences: Seque
 def run_settings(
     model: str, prompts: Sequence[str], request: Mapping[str, object] | None, max_tokens: int = MAX_TOKENS
 ) -> dict[str, Any]:
-    """What identifies the requests of a run: model, versions of prompts, `runs.REQUEST_SETTINGS`."""
+    """The identity of the requests of a run: model, versions of prompts, `runs.REQUEST_SETTINGS`."""
     versions = {name: prompt_version(name) for name in prompts}
     return {"model": model, "prompts": versions, "request": request_settings(request, max_tokens)}
 

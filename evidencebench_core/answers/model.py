@@ -29,7 +29,7 @@ def has_words(text: str) -> bool:
 
 
 def unit_id(*parts: str) -> str:
-    """What a judge's label is filed under: question/system/sentence, and /document for a citation."""
+    """The id of a judge's label: question/system/sentence, and /document for a citation."""
     return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in parts)
 
 
@@ -40,7 +40,7 @@ def unit_parts(unit: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What a person said of one excerpt of a cited document; ``excerpt`` is empty where nothing was copied out."""
+    """A person's label of one excerpt of a cited document; ``excerpt`` is empty where nothing was copied out."""
 
     document: str
     relation: Relation
@@ -73,11 +73,11 @@ class AnswerSentence:
 
     @property
     def claim(self) -> str:
-        """What is put to a judge: the text without its citations; a sentence without words is not."""
+        """The text that a judge reads: without its citations; a sentence without words is not."""
         return without_citations(self.text)
 
     def relations(self, document: str) -> tuple[Relation, ...]:
-        """What people said of a citation, in the order of the file."""
+        """People's labels of a citation, in the order of the file."""
         return tuple(one.relation for one in self.assessments if one.document == document)
 
 

@@ -22,7 +22,7 @@ ALWAYS: Final = (
     " sentences gives rho 0.966 (SimCSE) and 0.931 (ST), more than nugget recall.",
     "None of these figures can be computed from the data that is public.",
 )
-"""What must stand beside the figures (spec rules 40, 42 and 52)."""
+"""Notes that must stand beside the figures (spec rules 40, 42 and 52)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from evidencebench_core.stats import best_threshold
 
 By = Literal["cosine", "nli", "scores"]
 MODELS: Final[Mapping[str, str]] = {"cosine": "minilm", "nli": "FacebookAI/roberta-large-mnli"}
-"""What gives the scores unless another is named."""
+"""The model of the scores unless another is named."""
 _THRESHOLDS: Final = {"nli": 0.5, "simcse": 0.75}
 _AT_ONCE: Final = 32  # claims
 

@@ -90,7 +90,7 @@ _SETTINGS: Final[Mapping[str, Mapping[str, SettingSpec]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What is judged under a unit's id: a sentence without its citations (of nuggets the answer), and by what."""
+    """The text judged under a unit's id, a sentence without its citations (of nuggets the answer), and by what."""
 
     unit: str
     text: str
@@ -199,7 +199,7 @@ def judge_run(store: Store, subject: str, run_id: str, *tasks: What) -> ChatRunI
 def claims(
     answers: AnswerSet, what: What, own: Mapping[str, Any], limit: int | None = None
 ) -> Iterator[Claim]:
-    """What is judged of a set, or of the answers to its first questions; a text without words is not."""
+    """The texts to judge of a set, or of the answers to its first questions; a text without words is not."""
     questions = set(list(answers.questions)[:limit])
     retrieved = cache(lambda name: retrieved_documents(answers, name, own["top"]))
     for (name, system), answer in answers.answers.items():
@@ -264,7 +264,7 @@ def n_unchecked(answers: AnswerSet) -> int:
 
 
 def source_of(one: Claim, setting: SourceSetting) -> str:
-    """What of a cited document is put to the judge."""
+    """The part of a cited document that the judge reads."""
     (document,) = one.documents
     return source_text(setting, one.text, document.title, sentences_in(document))
 

@@ -46,7 +46,7 @@ class AnswerSetInfo:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What a person said of a unit; append-only, the newest of each unit counts.
+    """A person's mark on a unit; append-only, the newest of each unit counts.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ def delete_answers(store: Store, name: str) -> None:
 
 
 def mark_subject(store: Store, name: str) -> str:
-    """What marks are on: the answer set of this name, else the dataset, else the run of answers of this id."""
+    """The subject of marks: the answer set of this name, else the dataset, else the run of answers of this id."""
     named = {info.name: info.sha256 for info in store.datasets()}
     named |= {info.name: info.sha256 for info in answer_sets(store)}
     if name in named:

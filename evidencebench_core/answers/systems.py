@@ -42,7 +42,7 @@ COUNTS: Final[Mapping[str, str]] = {
     "nuggets": "nuggets of an answer",
     "required or borderline": "sentences that people called required or borderline",
 }
-"""What plain counting says: to be ranked by beside every metric. The last needs labels of people."""
+"""Plain counts, to be ranked by beside every metric. The last needs labels of people."""
 
 _OF_DOCUMENTS: Final = frozenset({"document precision", "document recall"})
 _RELEVANT: Final = frozenset({"supporting", "contradicting", "neutral"})
@@ -50,7 +50,7 @@ _RELEVANT: Final = frozenset({"supporting", "contradicting", "neutral"})
 
 @dataclass(frozen=True, slots=True)
 class AnswerLabels:
-    """What somebody said of one answer.
+    """The labels of one answer, a person's or a judge's.
 
     Attributes
     ----------

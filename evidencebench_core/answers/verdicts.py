@@ -50,7 +50,7 @@ def citation_words(gold: bool | None, *label: Support | None) -> str:
 
 
 def verdict_request(model: str) -> ChatRequest:
-    """What every question to the judge has but its messages."""
+    """Every question to the judge, without its messages."""
     return ChatRequest(model, (), max_tokens=MAX_TOKENS)
 
 

@@ -65,7 +65,7 @@ def _add_asking(parser: argparse.ArgumentParser) -> None:
 
 
 def _asking(store: Store, args: argparse.Namespace) -> dict[str, Any]:
-    """What the plans take of `_add_asking`."""
+    """The arguments of `_add_asking` as the plans take them."""
     return {"llm": server_llm(store, args), "fresh": args.fresh, "request": dict(args.settings)}
 
 

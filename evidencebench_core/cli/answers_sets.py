@@ -38,7 +38,7 @@ def chosen_set(args: argparse.Namespace) -> tuple[Store, AnswerSetInfo, AnswerSe
 def judge_labels_of(
     store: Store, info: AnswerSetInfo, run_id: str, corrected: bool, threshold: float | None = None
 ) -> tuple[str, dict[str, str | None]]:
-    """What a judge's run was asked about, and its labels by unit, with people's corrections where wanted."""
+    """The task of a judge's run, and its labels by unit, with people's corrections where wanted."""
     from evidencebench_core.answers.judged import judge_labels
     from evidencebench_core.answers.store import marks
     from evidencebench_core.runs import ChatRuns

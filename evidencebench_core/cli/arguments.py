@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 Action = tuple[str, Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]
-"""What it does in a line; adds its arguments to a parser; runs it and returns the exit code."""
+"""A line on what it does; adds its arguments to a parser; runs it and returns the exit code."""
 
 
 def verb_of(

@@ -1,4 +1,4 @@
-"""What others computed: ``import-run`` and ``import-scores``."""
+"""Results that others computed: ``import-run`` and ``import-scores``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a retriever picked of a reader's own paper, and why: for JSON and for the report."""
+"""The picks of a retriever in a reader's own paper, and why: for JSON and for the report."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def explanations(retrieval: Retrieval) -> dict[int, str]:
 
 
 def plain_explanations(paper: Paper, hypothesis: str, retrieval: Retrieval) -> dict[int, str]:
-    """What a reader who is no researcher can see for themselves in a pick, by sentence index.
+    """The reasons of a pick that a reader can check without being a researcher, by sentence index.
 
     The words that it shares with the hypothesis (function words aside; of many the rarest in the paper), where it
     stands, and what it does (`cue_reasons`), in sentences; a model's reason in its own words.

@@ -62,7 +62,7 @@ _RUNS: Final = """WITH RECURSIVE
 def wing_records(
     db: sqlite3.Connection, sha256: str | None, chosen: Sequence[str], keys: set[str]
 ) -> Iterator[Record]:
-    """What is about the dataset of this hash, or goes with the chosen runs; with neither all there is.
+    """All that is about the dataset of this hash, or goes with the chosen runs; with neither all there is.
 
     ``keys`` gains those of the stored answers behind the results.
     """

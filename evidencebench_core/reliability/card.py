@@ -226,7 +226,7 @@ def _score(
 
 
 def _judgements(store: Store, run: ReliabilityRun, judge_run: str | None) -> Judgements | None:
-    """What the judge said, and its own answers to pairs of statements, where it was asked about them."""
+    """The judge's labels, and its own answers to pairs of statements, where it was asked about them."""
     judges = [
         one
         for one in judge_runs(store, run.id)

@@ -76,7 +76,7 @@ def judge_probes(
     results: Results,
     with_controls: bool = True,
 ) -> tuple[Probe, ...]:
-    """What a judge is asked about the answers of a run; then the controls, each under ``"CONTROL ID"``.
+    """The questions to a judge about the answers of a run; then the controls, each under ``"CONTROL ID"``.
 
     Texts that never came, were refused or are empty are not sent. The first reference of an item counts; further ones
     are controls. Pure: the same results give the same probes.

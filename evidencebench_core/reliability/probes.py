@@ -39,7 +39,7 @@ BEYOND: Final = "beyond the limit of"
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What is sent for an item in a task.
+    """A request for an item in a task.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ def problem_of(
 
 
 class _Build:
-    """What a construction is made from; it says in `left_out` which items it leaves out."""
+    """The input of a construction; it says in `left_out` which items it leaves out."""
 
     def __init__(
         self,

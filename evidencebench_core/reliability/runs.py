@@ -89,7 +89,7 @@ class ReliabilityRun:
 
     @property
     def label(self) -> str:
-        """What sets it apart from other runs of its task: settings that are not the defaults, in words."""
+        """The settings that are not its task's defaults, in words."""
         tokens = _PUBLISHED_TOKENS if self.as_published and not self.judged else MAX_TOKENS
         defaults = {**task_settings(self.task, {}, self.as_published), **request_settings(None, tokens)}
         words = [
@@ -114,7 +114,7 @@ def run_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     llm: LLM | None = None,
     fresh: bool = False,
 ) -> ChatPlan:
-    """What is still to be asked of a task over an item set. Nothing is sent or stored.
+    """The questions of a task over an item set that are still open. Nothing is sent or stored.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def judge_plan(
     llm: LLM | None = None,
     fresh: bool = False,
 ) -> ChatPlan:
-    """What is still to be asked of a judge of a run's answers in free text, and for its controls.
+    """The open questions to a judge of a run's answers in free text, and its controls.
 
     The other arguments are those of `run_plan`. A run that has failures is judged as far as it goes.
 
@@ -222,7 +222,7 @@ def _model(name: str) -> str:
 
 
 def _judge_probes(store: Store, run: ReliabilityRun) -> tuple[Probe, ...]:
-    """What a judge is asked about a run's answers as they stand."""
+    """The questions to a judge about a run's answers as they stand."""
     return judge_probes(
         run.task,
         items_of(store, run),

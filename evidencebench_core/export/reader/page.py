@@ -19,7 +19,7 @@ from evidencebench_core.words import one_line
 FOLDER: Final = Path(__file__).parent
 """Where the reader's scripts and style are."""
 PARTS: Final = ("draw.js", "minimap.js", "echo.js")
-"""What ``reader.js`` is made of, in this order, after ``dom.js``."""
+"""The parts of ``reader.js``, in this order, after ``dom.js``."""
 
 _PER_SYSTEM: Final = ("active", "marks", "aspects")
 _POLICY: Final = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"

@@ -44,7 +44,7 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class SentenceNote:
-    """What readers noted on a sentence."""
+    """Readers' notes on a sentence."""
 
     sentence: int
     words: str
@@ -82,7 +82,7 @@ class PaperView:
     notes: Sequence[SentenceNote] = ()
     """One a sentence at most."""
     words: SharedWords | None = None
-    """What each sentence shares with the hypothesis, to be underlined."""
+    """The words that each sentence shares with the hypothesis, to be underlined."""
     plain: bool = False
     """For readers who are no researchers: no sentence indices, no keys, plain words."""
     draft: DraftMarks | None = None

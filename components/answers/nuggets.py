@@ -60,7 +60,7 @@ def draw_all_nuggets(state: PageState, info: AnswerSetInfo) -> None:
         matcher = matcher_switch(state)
         threshold = threshold_slider(state, matcher)
     try:
-        if not _compared(info, run):
+        if not _are_compared(info, run):
             return
         scores = cached.nugget_scores(info, matcher, run).at(threshold)
     except EvidenceBenchError as error:
@@ -85,7 +85,7 @@ def draw_all_nuggets(state: PageState, info: AnswerSetInfo) -> None:
     _draw_support(info)
 
 
-def _compared(info: AnswerSetInfo, run: ChatRunInfo | None) -> bool:
+def _are_compared(info: AnswerSetInfo, run: ChatRunInfo | None) -> bool:
     """Whether the nuggets are few or were compared before; else the first comparison, as a job, is drawn."""
     texts = cached.nugget_texts(info, run)
     if len(texts) <= _MANY or are_embedded(_ENCODER, texts[-_AT_ONCE:]):

@@ -27,22 +27,22 @@ def draw_reading(state: PageState, info: AnswerSetInfo) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         titles = {one.id: one.text or one.id for one in answers.questions.values()}
-        question = answers.questions[_picked(state, "question", list(titles), titles)]
+        question = answers.questions[_picker(state, "question", list(titles), titles)]
         systems = [system for asked, system in answers.answers if asked == question.id]
         if not systems:
             st.info("No system has answered this question.")
             return
-        answer = answers.answers[question.id, _picked(state, "system", systems, {})]
+        answer = answers.answers[question.id, _picker(state, "system", systems, {})]
         runs = judges_of(info, *READABLE)
         run = picked_run(state, info, runs, none="People alone") if runs else None
     judge = judge_from(info, run) if run else None
     st.markdown(f"## {literal(question.text or question.id)}")
-    drawn = [_drawn(answer, one, judge) for one in answer.sentences]
+    drawn = [_sentence(answer, one, judge) for one in answer.sentences]
     st.caption(_counts(answer, drawn, judge))
     if not drawn:
         st.info("The answer has no sentence.")
     left, right = st.columns((3, 2), gap="large")
-    sentence, document = _chosen(state, answer)
+    sentence, document = _sentence_in_hand(state, answer)
     with left:
         answer_prose(
             drawn,
@@ -64,7 +64,7 @@ def draw_reading(state: PageState, info: AnswerSetInfo) -> None:
     _draw_gold(question)
 
 
-def _picked(state: PageState, name: str, known: list[str], titles: Mapping[str, str]) -> str:
+def _picker(state: PageState, name: str, known: list[str], titles: Mapping[str, str]) -> str:
     """The question or system that the address names, with a picker; the first where it is not there."""
     wanted = state[name] or known[0]
     if wanted not in known:
@@ -79,7 +79,7 @@ def _picked(state: PageState, name: str, known: list[str], titles: Mapping[str, 
     return wanted
 
 
-def _chosen(state: PageState, answer: Answer) -> tuple[AnswerSentence | None, str]:
+def _sentence_in_hand(state: PageState, answer: Answer) -> tuple[AnswerSentence | None, str]:
     """The sentence and citation that the address names; else the first that cites something, and its first."""
     by_id = {one.id: one for one in answer.sentences}
     if state["sentence"] not in ("", *by_id):
@@ -92,7 +92,7 @@ def _chosen(state: PageState, answer: Answer) -> tuple[AnswerSentence | None, st
     return sentence, state["document"] if state["document"] in known else next(iter(known), "")
 
 
-def _drawn(answer: Answer, sentence: AnswerSentence, judge: Judge | None) -> Sentence:
+def _sentence(answer: Answer, sentence: AnswerSentence, judge: Judge | None) -> Sentence:
     """A sentence with its mark: its relevance, or where nobody judged that its worst citation."""
     people = RELEVANCE.get(sentence.relevance or "")
     by_judge = judge.look(answer, sentence) if judge and not judge.is_of_citations else None

@@ -135,11 +135,11 @@ def _draw_means(state: PageState, scores: SystemScores, info: AnswerSetInfo, fir
     for one in order:
         cells: list[Cell] = [scores.systems[one]]
         if first is not None:
-            low, high = map(_defined, scores.intervals[place, one])
-            mean = _defined(scores.means[place, one])
+            low, high = map(_or_none, scores.intervals[place, one])
+            mean = _or_none(scores.means[place, one])
             cells += [None if mean is None else Interval(mean, low, high)]
             cells += [int((~np.isnan(scores.values[place, one])).sum())]
-        cells += [_defined(scores.means[scores.metrics.index(metric), one]) for metric in others]
+        cells += [_or_none(scores.means[scores.metrics.index(metric), one]) for metric in others]
         rows.append(Row(scores.systems[one], tuple(cells)))
     table(
         columns,
@@ -162,5 +162,5 @@ def _draw_means(state: PageState, scores: SystemScores, info: AnswerSetInfo, fir
     )
 
 
-def _defined(value: float) -> float | None:
+def _or_none(value: float) -> float | None:
     return None if np.isnan(value) else float(value)

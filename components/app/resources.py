@@ -265,7 +265,7 @@ def wording_variants(dataset: DatasetInfo, question: str) -> tuple[Variant, ...]
 
 def runs(dataset: DatasetInfo) -> tuple[RunInfo, ...]:
     """The store's runs over a dataset; not cached, they change."""
-    return tuple(map(_marked, RunStore(store()).runs(dataset.name)))
+    return tuple(map(_with_warning, RunStore(store()).runs(dataset.name)))
 
 
 def answer_runs(subject: str) -> tuple[ChatRunInfo, ...]:
@@ -276,10 +276,10 @@ def answer_runs(subject: str) -> tuple[ChatRunInfo, ...]:
 
 def run(run_id: str) -> RunInfo:
     """The run of this id; ``UnknownNameError`` where there is none."""
-    return _marked(RunStore(store()).run(run_id))
+    return _with_warning(RunStore(store()).run(run_id))
 
 
-def _marked(run: RunInfo) -> RunInfo:
+def _with_warning(run: RunInfo) -> RunInfo:
     """The run; where its model has learnt from instances that it is scored on, its label says so."""
     if not run.n_trained_on:
         return run

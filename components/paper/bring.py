@@ -98,7 +98,7 @@ def _upload(label: str, key: str, several: Literal[True, "directory"] = True) ->
     seen = ",".join(upload.file_id for upload in uploads)
     if uploads and seen != session_text(f"{key}.last"):
         files = [(_file_name(upload.name), upload.getvalue()) for upload in uploads]
-        if _started(lambda: _read(files)):
+        if _start(lambda: _read(files)):
             set_session_text(f"{key}.last", seen)  # after it, so that no interrupted run loses the files
             st.rerun()
     st.caption("Tables, figures and the reference list are left out, as in the benchmark, and counted.")
@@ -133,7 +133,7 @@ def _paste() -> None:
         if not text.strip():
             st.warning("Paste the text of a paper above first.")
             return
-        if _started(lambda: start_reading(text.encode("utf-8", "replace"), "pasted text")):
+        if _start(lambda: start_reading(text.encode("utf-8", "replace"), "pasted text")):
             set_session_text("own-paper-tab", "Paste text")
             st.rerun()
 
@@ -144,7 +144,7 @@ def _fetch() -> None:
         placeholder="PMC2785062 or 10.1371/journal.pone.0000000",
         **session_text_widget("own-paper-reference"),
     )
-    if st.button("Fetch it", key="own-paper-fetch") and _started(lambda: start_fetching(reference)):
+    if st.button("Fetch it", key="own-paper-fetch") and _start(lambda: start_fetching(reference)):
         set_session_text("own-paper-tab", "Europe PMC")
         st.rerun()
     st.caption("Needs the internet: Europe PMC is asked for the number, and gives open-access papers only.")
@@ -174,7 +174,7 @@ def _datasets(state: PageState) -> None:
     st.caption(f"Its first {MOST_PAPERS} papers, each once, without gold.")
 
 
-def _started(start: Callable[[], None]) -> bool:
+def _start(start: Callable[[], None]) -> bool:
     """Start reading, or say why not."""
     try:
         start()

@@ -26,7 +26,7 @@ from evidencebench_core.runs import ChatRuns
 
 
 def _answers_of(sha256: str, *models: str) -> tuple[object, ...]:
-    """A key that changes with models' answers to a set, judges' labels of them and of pairs, and reviews of wordings."""
+    """A key that changes with models' answers to a set, judges' labels of them and of pairs, and reviews."""
     runs = [one for one in ChatRuns(resources.store()).runs("reliability") if one.n_answered + one.n_failed]
     own = {one.id for one in runs if one.subject == sha256 and one.settings["model"] in models}
     wanted = (one for one in runs if one.id in own or one.subject in own or one.settings["task"] == "judge")

@@ -246,7 +246,7 @@ def cited_run_scores(
         papers,
         focus,
         judged,
-        stated=_stated(store.get_many(dataset.name, list(gold)), answers, judged, focus),
+        stated=_stated_setting(store.get_many(dataset.name, list(gold)), answers, judged, focus),
         unjudged=unjudged,
         seed=seed,
     )
@@ -311,7 +311,7 @@ def judge_of(store: Store, run: ChatRunInfo, judge_run: str) -> ChatRunInfo:
     return judge
 
 
-def _stated(
+def _stated_setting(
     instances: Iterable[Instance],
     answers: Mapping[str, CitedAnswer],
     judged: Mapping[str, Mapping[Pair, Any]] | None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from evidencebench_core.answers.agreement import LABELS, Form
-from evidencebench_core.answers.set_judging import judged
+from evidencebench_core.answers.set_judging import label_reads
 from evidencebench_core.data.store import Store
 from evidencebench_core.runs import ChatRunInfo, ChatRuns
 
@@ -40,6 +40,8 @@ def judge_labels(
     A correction on another scale, or of a unit that was not judged, is left out. ``threshold``: of a judge that gives
     scores, where not its own.
     """
-    labels: dict[str, str | None] = {unit: read.label for unit, read in judged(store, run, threshold).items()}
+    labels: dict[str, str | None] = {
+        unit: read.label for unit, read in label_reads(store, run, threshold).items()
+    }
     known = LABELS[scale_of(run)]
     return labels | {unit: label for unit, label in corrections if unit in labels and label in known}

@@ -137,8 +137,8 @@ def nugget_scores(  # noqa: PLR0913 - what is matched, and how
     """
     if matcher not in ("cosine", "mixture"):
         raise SettingError("matcher", f"is {shown(matcher)}", "Choices are: cosine, mixture.")
-    gold = {name: _gold(question.nuggets, triples) for name, question in answers.questions.items()}
-    predicted = _predicted(answers, listed or {})
+    gold = {name: _gold_nuggets(question.nuggets, triples) for name, question in answers.questions.items()}
+    predicted = _predicted_nuggets(answers, listed or {})
     cosines = {
         key: similarities(nuggets, [text for text, _ in gold[key[0]]], model)
         for key, nuggets in predicted.items()
@@ -177,12 +177,15 @@ def nugget_scores(  # noqa: PLR0913 - what is matched, and how
 
 def nugget_texts(answers: AnswerSet, listed: Mapping[str, Nuggets] | None = None) -> tuple[str, ...]:
     """The texts that `nugget_scores` compares, each once."""
-    gold = {name: [text for text, _ in _gold(one.nuggets, False)] for name, one in answers.questions.items()}
-    predicted = {key: of for key, of in _predicted(answers, listed or {}).items() if gold[key[0]]}
+    gold = {
+        name: [text for text, _ in _gold_nuggets(one.nuggets, False)]
+        for name, one in answers.questions.items()
+    }
+    predicted = {key: of for key, of in _predicted_nuggets(answers, listed or {}).items() if gold[key[0]]}
     return tuple(dict.fromkeys(chain(*gold.values(), *predicted.values())))
 
 
-def _predicted(answers: AnswerSet, listed: Mapping[str, Nuggets]) -> dict[Key, tuple[str, ...]]:
+def _predicted_nuggets(answers: AnswerSet, listed: Mapping[str, Nuggets]) -> dict[Key, tuple[str, ...]]:
     """The nuggets of each answer where they are known: of the file, else of a run."""
     predicted: dict[Key, tuple[str, ...]] = {}
     for key, answer in answers.answers.items():
@@ -195,7 +198,7 @@ def _predicted(answers: AnswerSet, listed: Mapping[str, Nuggets]) -> dict[Key, t
     return predicted
 
 
-def _gold(nuggets: Sequence[str] | None, triples: bool) -> list[tuple[str, bool]]:
+def _gold_nuggets(nuggets: Sequence[str] | None, triples: bool) -> list[tuple[str, bool]]:
     """The gold nuggets of a question as they are matched, and whether each was a triple."""
     return [(one, True) if triples else written_out(one) for one in nuggets or () if one.strip()]
 

@@ -97,10 +97,10 @@ def answer_set(lines: Iterable[Placed]) -> AnswerSet:
         kind = line.get("kind")
         if kind == "question":
             question = _question(place, line)
-            questions[question.id] = _merged(place, questions.get(question.id), question)
+            questions[question.id] = _union(place, questions.get(question.id), question)
         elif kind == "document":
             document = _document(place, line)
-            documents[document.id] = _merged(place, documents.get(document.id), document)
+            documents[document.id] = _union(place, documents.get(document.id), document)
         elif kind == "answer":
             answer = _answer(place, line)
             if (answer.question_id, answer.system) in answers:
@@ -264,7 +264,7 @@ def _check_clustered(answers: Iterable[Answer], clusters: Iterable[tuple[str, Cl
                 raise DataError(f"{place}, clusters", problem, "Give the answers that were clustered.")
 
 
-def _merged(place: str, before: _T | None, new: _T) -> _T:
+def _union(place: str, before: _T | None, new: _T) -> _T:
     """Two lines about one thing, where each says what the other does not."""
     if before is None:
         return new

@@ -108,14 +108,14 @@ def score_judge(  # noqa: PLR0913 - what is judged, and how
     every = (one for one in claims(answers, what, own, limit) if one.unit not in done)
     wanted = [one for one in every if scores is None or one.unit in scores]
 
-    def kept() -> Iterator[int]:
+    def scoring() -> Iterator[int]:
         for start in range(0, len(wanted), _AT_ONCE):
             some = wanted[start : start + _AT_ONCE]
-            results = _scored(some, spec.settings, scores)
+            results = _results(some, spec.settings, scores)
             ChatRuns(store).add(spec.id, dict(zip((one.unit for one in some), results, strict=True)))
             yield start + len(some)
 
-    return spec.id, len(wanted), kept()
+    return spec.id, len(wanted), scoring()
 
 
 def file_scores(path: Path) -> dict[str, float]:
@@ -185,7 +185,7 @@ def labels_by_best_threshold(
     return labels, thresholds
 
 
-def _scored(
+def _results(
     some: Sequence[Claim], own: Mapping[str, Any], scores: Mapping[str, float] | None
 ) -> list[Result]:
     """The results of claims; of several windows that of the highest score is kept."""

@@ -151,7 +151,7 @@ def judge_settings(what: str, given: Mapping[str, Any]) -> dict[str, Any]:
     return own
 
 
-def judged(store: Store, run: ChatRunInfo, threshold: float | None = None) -> dict[str, LabelRead]:
+def label_reads(store: Store, run: ChatRunInfo, threshold: float | None = None) -> dict[str, LabelRead]:
     """The label of every unit of a judge's run about an answer set, as it is read today; failed units are absent.
 
     Of correctness: ``supports`` or not; of joined citations and nuggets nothing. ``threshold`` of a judge that gives

@@ -16,8 +16,8 @@ from evidencebench_core.cli.answers_sets import chosen_set
 from evidencebench_core.cli.arguments import add_json, add_settings, positive, store_of
 from evidencebench_core.cli.asking import (
     add_engine,
+    carry_out,
     engine_of,
-    executed,
     failure_status,
     print_cost,
     print_written,
@@ -87,7 +87,7 @@ def _ask(args: argparse.Namespace) -> int:
     store = store_of(args)
     own = {"focus": args.focus, "limit": args.limit, "retry_lost": args.retry_lost}
     plan = answer_plan(store, args.dataset, args.model, **own, **_asking(store, args))
-    return _executed(plan, args, partial(_report, store, args, plan.run_id, None), "instance")
+    return _carry_out(plan, args, partial(_report, store, args, plan.run_id, None), "instance")
 
 
 def _add_judge(parser: argparse.ArgumentParser) -> None:
@@ -147,7 +147,7 @@ def _judge(args: argparse.Namespace) -> int:
         own = {"window": args.window, "stated": args.stated, "limit": args.limit}
         plan = cited_judge_plan(store, args.name, args.model, **own, **_asking(store, args))
         report = partial(_report, store, args, plan.spec.subject, plan.run_id)
-        return _executed(plan, args, report, "citation")
+        return _carry_out(plan, args, report, "citation")
     if args.stated != "none" or args.window:
         remedy = "Leave them out, or say --set window=3."
         raise SettingError("--stated, --window", "are for the answers of a run", remedy)
@@ -160,7 +160,7 @@ def _judge(args: argparse.Namespace) -> int:
     }
     own = {"settings": given, "limit": args.limit}
     plan = set_judge_plan(store, info.sha256, answers, args.what, args.model, **own, **asking)
-    return _executed(plan, args, partial(_labels_report, args, plan.run_id), "unit")
+    return _carry_out(plan, args, partial(_labels_report, args, plan.run_id), "unit")
 
 
 def _judge_by_score(args: argparse.Namespace) -> int:
@@ -198,12 +198,12 @@ def _judge_by_score(args: argparse.Namespace) -> int:
 def _labels_report(args: argparse.Namespace, run_id: str, further: dict[str, Any]) -> None:
     """How often a judge of a set gave each label."""
     from evidencebench_core.answers.correctness import correctness, joined_scores, said_in
-    from evidencebench_core.answers.set_judging import judged
+    from evidencebench_core.answers.set_judging import label_reads
     from evidencebench_core.runs import ChatRuns
 
     store, info, answers = chosen_set(args)
     run = ChatRuns(store).run(run_id)
-    reads = list(judged(store, run).values())
+    reads = list(label_reads(store, run).values())
     labels = Counter(read.label or f"no label: {read.reason}" for read in reads)
     if args.json:
         own = {"run": run.id, "set": info.name, "settings": dict(run.settings), "labels": dict(labels)}
@@ -256,16 +256,16 @@ def _check(args: argparse.Namespace) -> int:
         if check.ci95 is None or check.ci95[0] <= 0:
             print("This judge does not tell the two apart: do not use its labels.")
 
-    return _executed(plan, args, report, "pair")
+    return _carry_out(plan, args, report, "pair")
 
 
-def _executed(plan: ChatPlan, args: argparse.Namespace, report: Report, noun: str) -> int:
+def _carry_out(plan: ChatPlan, args: argparse.Namespace, report: Report, noun: str) -> int:
     """Carry out a plan, then report the run; 1 where something failed."""
     from evidencebench_core.runs import ChatRuns
 
     name, engine = engine_of(args)
     cost = print_cost([plan], args, name, noun)
-    (last,) = executed([plan], engine, args, noun)
+    (last,) = carry_out([plan], engine, args, noun)
     if files := written_files(engine):
         if args.json:
             print_json({"run": last.run_id, "written": [str(path) for path in files]})

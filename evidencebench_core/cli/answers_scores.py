@@ -184,8 +184,8 @@ def _rank(args: argparse.Namespace) -> int:
     lines = [
         (
             name,
-            *_shown(one.rho, one.rho_ci95),
-            *_shown(one.tau, one.tau_ci95),
+            *_cells(one.rho, one.rho_ci95),
+            *_cells(one.tau, one.tau_ci95),
             f"{one.n_systems}",
             f"{one.n_questions}",
         )
@@ -201,7 +201,7 @@ def _correlation(one: RankCorrelation) -> dict[str, Any]:
     return {name: list(value) if isinstance(value := getattr(one, name), tuple) else value for name in names}
 
 
-def _shown(value: float | None, bounds: tuple[float, float] | None) -> tuple[str, str]:
+def _cells(value: float | None, bounds: tuple[float, float] | None) -> tuple[str, str]:
     within = "–" if bounds is None else f"{bounds[0]:.3f} to {bounds[1]:.3f}"
     return "–" if value is None else f"{value:.3f}", within
 

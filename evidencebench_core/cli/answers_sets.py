@@ -255,7 +255,7 @@ def _cluster(args: argparse.Namespace) -> int:
     from evidencebench_core.answers.clusters import clusters_of
 
     found = list(clusters_of(chosen_set(args)[2], args.model))
-    return _extended(args, found, "has no sentence that people called required")
+    return _keep_extended(args, found, "has no sentence that people called required")
 
 
 def _add_fetch(parser: argparse.ArgumentParser) -> None:
@@ -280,10 +280,10 @@ def _fetch(args: argparse.Namespace) -> int:
             found.append(line)
             bar.update()
     note(f"PubMed has {len(found):,} of the {quantity(len(wanted), 'document')} that were missing.")
-    return _extended(args, found, "has no missing document that PubMed knows")
+    return _keep_extended(args, found, "has no missing document that PubMed knows")
 
 
-def _extended(args: argparse.Namespace, lines: list[dict[str, Any]], nothing: str) -> int:
+def _keep_extended(args: argparse.Namespace, lines: list[dict[str, Any]], nothing: str) -> int:
     """Keep a new set of the lines of one and these."""
     from evidencebench_core.answers.store import add_answers, answer_set_info, stored_lines
 

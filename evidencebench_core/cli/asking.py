@@ -112,7 +112,7 @@ def print_cost(
     return cost
 
 
-def executed(
+def carry_out(
     plans: Iterable[AnyPlan], engine: Engine, args: argparse.Namespace, noun: str = "instance"
 ) -> list[Progress]:
     """The last report of each plan, carried out one after the other, and the spending printed.

@@ -11,8 +11,8 @@ from evidencebench_core.cli.arguments import add_json, add_settings, add_store, 
 from evidencebench_core.cli.asking import (
     RETRY_LOST,
     add_engine,
+    carry_out,
     engine_of,
-    executed,
     failure_status,
     print_cost,
     print_written,
@@ -130,7 +130,7 @@ def align(args: argparse.Namespace) -> int:
     )
     planned = chosen.plan(server_llm(store, args), fresh=args.fresh, retry_lost=args.retry_lost)
     print_cost([planned], args, engine_name, "look")
-    (last,) = executed([planned], engine, args, "look")
+    (last,) = carry_out([planned], engine, args, "look")
     if files := written_files(engine):
         print_written(files, last, args, "look")
         return 0

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import add_json, add_settings, add_store, positive, store_of
-from evidencebench_core.cli.asking import RETRY_LOST, add_engine, engine_of, executed, failure_status
+from evidencebench_core.cli.asking import RETRY_LOST, add_engine, carry_out, engine_of, failure_status
 from evidencebench_core.cli.output import note, print_json, print_table
 from evidencebench_core.cli.spending import add_server, check_server, server_llm
 from evidencebench_core.errors import DataError, SettingError
@@ -166,13 +166,13 @@ def status(args: argparse.Namespace) -> int:
 
 def delete(args: argparse.Namespace) -> int:
     """Delete a construction; stored answers of models stay, and are found again."""
-    from evidencebench_core.cli.keep import deleted
+    from evidencebench_core.cli.keep import delete_named
     from evidencebench_core.construction.store import construction_dependents, delete_construction
 
     store = store_of(args)
     dependents = construction_dependents(store, args.name)
     name = f"construction {args.name}"
-    return deleted(name, dependents, lambda: delete_construction(store, args.name), args.yes)
+    return delete_named(name, dependents, lambda: delete_construction(store, args.name), args.yes)
 
 
 def _builds(lines: Iterator[Any], bad: list[Any]) -> Iterator[Any]:
@@ -245,7 +245,7 @@ def _carried_on(
             yield plan
             files.extend(getattr(engine, "written", ()))
 
-    executed(plans(), engine, args, "question")
+    carry_out(plans(), engine, args, "question")
     for error in getattr(engine, "foreign", {}).values():
         raise error
     return files

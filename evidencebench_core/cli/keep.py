@@ -37,10 +37,10 @@ def _add_kind_and_name(parser: argparse.ArgumentParser) -> None:
 
 def _delete(args: argparse.Namespace) -> int:
     """Delete with all that depends on it, which is named; without ``--yes`` nothing is deleted."""
-    return deleted(*_REMOVALS[args.kind](store_of(args), args), args.yes)
+    return delete_named(*_REMOVALS[args.kind](store_of(args), args), args.yes)
 
 
-def deleted(what: str, dependents: dict[str, int], delete: Callable[[], object], is_meant: bool) -> int:
+def delete_named(what: str, dependents: dict[str, int], delete: Callable[[], object], is_meant: bool) -> int:
     """Delete what is named, with what depends on it, or only say so; the exit code."""
     from evidencebench_core.data.removal import in_words
 

@@ -12,8 +12,8 @@ from evidencebench_core.cli import reliability_scores
 from evidencebench_core.cli.arguments import Action, add_json, add_settings, positive, store_of, verb_of
 from evidencebench_core.cli.asking import (
     add_engine,
+    carry_out,
     engine_of,
-    executed,
     failure_status,
     print_cost,
     print_written,
@@ -189,7 +189,7 @@ def _run(args: argparse.Namespace) -> int:
     """Ask a model the questions of tasks; resumes where it was interrupted."""
     store = store_of(args)
     llm = server_llm(store, args)
-    return _carried_out(args, llm, _plans(args, llm))
+    return _carry_out(args, llm, _plans(args, llm))
 
 
 def _plans(args: argparse.Namespace, llm: LLM) -> list[ChatPlan]:
@@ -251,7 +251,7 @@ def _judge(args: argparse.Namespace) -> int:
     store = store_of(args)
     llm = server_llm(store, args)
     plan = judge_plan(store, args.run, args.model, request=dict(args.request), llm=llm, fresh=args.fresh)
-    return _carried_out(args, llm, [plan])
+    return _carry_out(args, llm, [plan])
 
 
 def _add_nli(parser: argparse.ArgumentParser) -> None:
@@ -279,7 +279,7 @@ def _nli(args: argparse.Namespace) -> int:
     return 0
 
 
-def _carried_out(args: argparse.Namespace, llm: LLM, plans: Sequence[ChatPlan]) -> int:
+def _carry_out(args: argparse.Namespace, llm: LLM, plans: Sequence[ChatPlan]) -> int:
     from evidencebench_core.runs import ChatRuns
 
     store, (engine_name, engine) = store_of(args), engine_of(args)
@@ -291,7 +291,7 @@ def _carried_out(args: argparse.Namespace, llm: LLM, plans: Sequence[ChatPlan]) 
     for task, reasons in {plan.spec.settings["task"]: plan.reasons for plan in plans if plan.reasons}.items():
         words = enumerated([f"{reason} ({n:,})" for reason, n in reasons.items()])
         note(f"{task}: {quantity(sum(reasons.values()), 'item')} left out: {words}")
-    lasts = executed(plans, engine, args, _NOUN)
+    lasts = carry_out(plans, engine, args, _NOUN)
     files = written_files(engine)
     runs = _runs_of(args, lasts)
     if args.json:
@@ -379,7 +379,7 @@ def _add_delete(parser: argparse.ArgumentParser) -> None:
 
 def _delete(args: argparse.Namespace) -> int:
     """Delete a run or an item set with all that depends on it; without ``--yes`` nothing is deleted."""
-    from evidencebench_core.cli.keep import deleted
+    from evidencebench_core.cli.keep import delete_named
     from evidencebench_core.reliability.items import delete_item_set, item_set_dependents, item_set_info
     from evidencebench_core.reliability.runs import reliability_run
     from evidencebench_core.runs import ChatRuns
@@ -389,10 +389,10 @@ def _delete(args: argparse.Namespace) -> int:
         runs, run = ChatRuns(store), reliability_run(store, args.run)
         info = runs.run(run.id)
         what = f"run {run.id} ({run.task.name}, {run.model})"
-        return deleted(what, runs.dependents(info), lambda: runs.delete(info), args.yes)
+        return delete_named(what, runs.dependents(info), lambda: runs.delete(info), args.yes)
     what = f"item set {item_set_info(store, args.items).name}"
     going = item_set_dependents(store, args.items)
-    return deleted(what, going, lambda: delete_item_set(store, args.items), args.yes)
+    return delete_named(what, going, lambda: delete_item_set(store, args.items), args.yes)
 
 
 _ACTIONS: Final[dict[str, Action]] = {

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from evidencebench_core.cli.arguments import add_json, add_settings, add_wordings_file, positive, store_of
 from evidencebench_core.cli.asking import (
     add_engine,
+    carry_out,
     engine_of,
-    executed,
     failure_status,
     print_cost,
     print_written,
@@ -77,7 +77,7 @@ def _run(args: argparse.Namespace) -> int:
     )
     llm = planned.llm
     cost = None if llm is None else print_cost([planned], args, engine_name)
-    (last,) = executed([planned], engine, args)
+    (last,) = carry_out([planned], engine, args)
     if last.left_out:
         note(f"{quantity(last.left_out, 'instance')} left out: they have no such variant")
     info, tasks = RunStore(store).run(last.run_id), planned.tasks

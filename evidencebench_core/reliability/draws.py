@@ -68,13 +68,13 @@ def drawn_examples(
 
     None has the item's question, or is of its group.
     """
-    questions = {item.id: normalised(item.question) for item in pool}
+    questions = {item.id: normal_form(item.question) for item in pool}
     classes = {
         letter: [item for item in pool if item.answer == answer] for letter, answer in _ANSWERS.items()
     }
     drawn = []
     for item in tested:
-        rng, question = _rng("few-shot", seed, item), normalised(item.question)
+        rng, question = _rng("few-shot", seed, item), normal_form(item.question)
         of = {}
         for letter, members in classes.items():
             others = [one for one in members if questions[one.id] != question and _is_apart(item, one)]
@@ -94,7 +94,7 @@ def other_items(items: Sequence[Item], n: int, seed: int) -> list[list[Item]]:
         tries = (items[rng.randrange(len(items))] for _ in range(_TRIES * (n + 1)))
         return chain(tries, _lazily(lambda: rng.sample(items, len(items))))
 
-    texts = {item.id: normalised(_shown_text(item)) for item in items}
+    texts = {item.id: normal_form(_shown_text(item)) for item in items}
     return [_different(item, candidates(item), n, texts) for item in items]
 
 
@@ -116,7 +116,7 @@ def nearest(items: Sequence[Item], n: int, seed: int) -> list[list[Item]]:
     saturated = numbers * (index.k1 + 1) / (numbers + index.k1 * (1 - index.b + index.b * lengths))
     weights = csr_array((saturated * np.array(list(index.idf.values()))[places], (rows, places)), shape=shape)
     asked = csr_array((numbers, (rows, places)), shape=shape)
-    texts = {item.id: normalised(_shown_text(item)) for item in items}
+    texts = {item.id: normal_form(_shown_text(item)) for item in items}
     found = []
     for row, item in enumerate(items):
         scores = (weights @ asked[[row]].toarray()[0]).ravel()
@@ -125,10 +125,10 @@ def nearest(items: Sequence[Item], n: int, seed: int) -> list[list[Item]]:
     return found
 
 
-def deranged(items: Sequence[Item], seed: int) -> list[Item]:
+def derangement(items: Sequence[Item], seed: int) -> list[Item]:
     """For each item another one, whose context is shown: each once, as far as contexts differ."""
     _check_contexts(items)
-    texts = [normalised(_shown_text(item)) for item in items]
+    texts = [normal_form(_shown_text(item)) for item in items]
     rng = random.Random(f"unknown {seed}")  # noqa: S311 - a reproducible draw, not a secret
     places = rng.sample(range(len(items)), len(items))
 
@@ -150,7 +150,7 @@ def deranged(items: Sequence[Item], seed: int) -> list[Item]:
     return [items[place] for place in places]
 
 
-def normalised(text: str) -> str:
+def normal_form(text: str) -> str:
     """A text as it is compared with others: in lower case, one blank between words."""
     return " ".join(text.casefold().split())
 

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from evidencebench_core import metrics
 from evidencebench_core.llm.labels import UNKNOWN
-from evidencebench_core.reliability.reads import Axes, Draws, Estimate, ProbeRead, Statistic, Tables, known
+from evidencebench_core.reliability.reads import (
+    Axes,
+    Draws,
+    Estimate,
+    ProbeRead,
+    Statistic,
+    Tables,
+    number_or_none,
+)
 from evidencebench_core.reliability.tasks import ReliabilityTask
 
 NULL: Final = "null"
@@ -104,11 +112,11 @@ def variant_score(
 ) -> VariantScore:
     table = draws.total[place]
     in_other_words = sum(one.label == UNKNOWN and one.ours.rule == "other words" for one in reads)
-    coverage = known(metrics.coverage(table))
+    coverage = number_or_none(metrics.coverage(table))
     return VariantScore(
         len(reads),
         draws.estimate(lambda tables: metrics.weighted_f1(tables[..., place, :, :])),
-        known(metrics.answered_f1(table)),
+        number_or_none(metrics.answered_f1(table)),
         None if coverage is None else 1.0 - coverage,
         draws.estimate(lambda tables: metrics.share_of_yes(tables[..., place, :, :])),
         dict(zip((*labels, NULL), metrics.label_shares(table).tolist(), strict=True)),
@@ -135,5 +143,5 @@ def constant_figures(total: Tables, labels: Sequence[str], statistic: Statistic)
     for place, label in enumerate(labels):
         always = np.zeros_like(total)
         always[..., place] = total.sum(axis=-1)
-        constants[f"always {label}"] = known(statistic(always))
+        constants[f"always {label}"] = number_or_none(statistic(always))
     return constants

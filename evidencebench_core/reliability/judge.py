@@ -27,7 +27,7 @@ from evidencebench_core.reliability.reads import (
     Results,
     Statistic,
     Tables,
-    known,
+    number_or_none,
     probe_read,
 )
 from evidencebench_core.reliability.tasks import ReliabilityTask
@@ -199,7 +199,7 @@ def judge_report(
     if task.figure != "judged_accuracy":
         controls = {name: control(name) for name in ("reference", "context", "empty")}
         figures = {
-            name: known(statistic(Axes(task.judge_labels).units(some).sum(axis=0)))
+            name: number_or_none(statistic(Axes(task.judge_labels).units(some).sum(axis=0)))
             for name, some in controls.items()
             if some
         }
@@ -226,8 +226,10 @@ def _with_errors(
 ) -> JudgeReport:
     variants = tuple(dict.fromkeys(one.probe.variant for one in pairs))
     errors = Draws(Axes(_YES_NO, variants).units(pairs).sum(axis=1), seed=1)
-    sensitivity, specificity = (known(one) for one in _rates(errors.total))
-    corrected = Estimate(known(metrics.corrected_share(statistic(draws.total), *_rates(errors.total))))
+    sensitivity, specificity = (number_or_none(one) for one in _rates(errors.total))
+    corrected = Estimate(
+        number_or_none(metrics.corrected_share(statistic(draws.total), *_rates(errors.total)))
+    )
     if corrected.value is not None and draws.drawn is not None and errors.drawn is not None:
         drawn = metrics.corrected_share(statistic(draws.drawn), *_rates(errors.drawn))
         corrected = Estimate(corrected.value, percentile_interval(drawn))

@@ -16,7 +16,7 @@ from evidencebench_core.reliability.reads import (
     Estimate,
     ProbeRead,
     Statistic,
-    known,
+    number_or_none,
 )
 from evidencebench_core.stats import compare_paired
 
@@ -40,7 +40,7 @@ class Paired:
     variants: Mapping[str, Estimate]  # differences of weighted F1
 
 
-def paired(
+def paired_comparison(
     pairs: Sequence[tuple[ProbeRead, ProbeRead]],
     axes: Axes,
     figure: tuple[str, Statistic],
@@ -54,7 +54,7 @@ def paired(
     difference = draws.estimate(
         lambda tables: statistic(tables[..., 1, :, :, :]) - statistic(tables[..., 0, :, :, :])
     )
-    value = known(statistic(draws.total[0])) if pairs else None
+    value = number_or_none(statistic(draws.total[0])) if pairs else None
     counted = [pair for pair in pairs if pair[1].probe.variant in axes.headline]
     moves = Counter((before.state, after.state) for before, after in counted)
     columns: list[str | None] = [*axes.labels, None]
@@ -87,7 +87,7 @@ def paired(
         None if difference.value is None or not value else difference.value / value,
         test.p_value,
         {before: {after: moves[before, after] for after in STATES} for before in STATES},
-        known(consistency),
-        known(answered),
+        number_or_none(consistency),
+        number_or_none(answered),
         f1,
     )

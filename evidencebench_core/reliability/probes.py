@@ -17,7 +17,7 @@ from evidencebench_core.llm.request import Message
 from evidencebench_core.perturb.spelling import misspellings
 from evidencebench_core.perturb.wordings import NEGATION, PARAPHRASE
 from evidencebench_core.reliability.draws import (
-    deranged,
+    derangement,
     drawn_examples,
     nearest,
     other_items,
@@ -270,7 +270,7 @@ def _negation(build: _Build) -> Iterator[Probe]:
 
 def _few_shot(build: _Build) -> Iterator[Probe]:
     orders = _orders(build.names("orders"))
-    tested = balanced(build.items)
+    tested = balanced_items(build.items)
     if not tested:
         n_yes = sum(item.answer == "yes" for item in build.items)
         problem = f"has {n_yes:,} items with the answer yes and {len(build.items) - n_yes:,} with no"
@@ -302,7 +302,7 @@ def _few_shot(build: _Build) -> Iterator[Probe]:
             yield build.probe(item, order, fields, details=details)
 
 
-def balanced(items: Sequence[Item]) -> list[Item]:
+def balanced_items(items: Sequence[Item]) -> list[Item]:
     """The first items of each class, as many as the smaller one has: all yes, then all no."""
     classes = [[item for item in items if item.answer == answer] for answer in ("yes", "no")]
     size = min(map(len, classes))
@@ -390,7 +390,7 @@ def _distraction(build: _Build) -> Iterator[Probe]:
 
 def _unknown(build: _Build) -> Iterator[Probe]:
     items = build.items
-    others = (published_shuffle if build.is_published else deranged)(items, build.seed)
+    others = (published_shuffle if build.is_published else derangement)(items, build.seed)
     for item, other in zip(items, others, strict=True):
         fields = {"question": item.question, "context": other.passage or other.text}
         yield build.probe(item, "shuffled", fields, expected="unknown", details={"context_of": other.id})

@@ -133,12 +133,12 @@ class Draws:
 
     def estimate(self, statistic: Statistic) -> Estimate:
         """Its value and interval; no interval of a single unit."""
-        value = known(statistic(self.total))
+        value = number_or_none(statistic(self.total))
         if value is None or self.drawn is None:
             return Estimate(value)
         return Estimate(value, percentile_interval(statistic(self.drawn)))
 
 
-def known(value: NDArray[np.float64] | float) -> float | None:
+def number_or_none(value: NDArray[np.float64] | float) -> float | None:
     """The number, or ``None`` for NaN."""
     return None if np.isnan(value) else float(value)

@@ -26,7 +26,7 @@ from evidencebench_core.reliability.figures import (
 )
 from evidencebench_core.reliability.items import ItemSet
 from evidencebench_core.reliability.judge import Judgements, JudgeReport, judge_report, judged_reads
-from evidencebench_core.reliability.paired import Paired, paired
+from evidencebench_core.reliability.paired import Paired, paired_comparison
 from evidencebench_core.reliability.probes import Probes
 from evidencebench_core.reliability.published import PublishedFigure, neighbours
 from evidencebench_core.reliability.reads import (
@@ -36,7 +36,7 @@ from evidencebench_core.reliability.reads import (
     ProbeRead,
     Results,
     Statistic,
-    known,
+    number_or_none,
     probe_read,
 )
 from evidencebench_core.reliability.tasks import RELIABILITY_TASKS, ReliabilityTask
@@ -205,10 +205,10 @@ def task_score(
         figure=task.figure,
         value=draws.estimate(statistic),
         f1_weighted=draws.estimate(lambda tables: metrics.weighted_f1(pooled(tables))),
-        f1_macro=known(metrics.macro_f1(total)),
-        f1_answered=known(metrics.answered_f1(total)),
-        coverage=known(metrics.coverage(total)),
-        accuracy=known(metrics.accuracy(total)),
+        f1_macro=number_or_none(metrics.macro_f1(total)),
+        f1_answered=number_or_none(metrics.answered_f1(total)),
+        coverage=number_or_none(metrics.coverage(total)),
+        accuracy=number_or_none(metrics.accuracy(total)),
         confusion={
             label: dict(zip((*labels, NULL), row, strict=True))
             for label, row in zip(labels, total.tolist(), strict=True)
@@ -230,7 +230,7 @@ def task_score(
         bias=bias_detail(draws, axes.variants) if task.figure == "bias" and reads else None,
         refrain_gap=refrain_gap(draws, axes),
         judged=judge_report(run.task, draws, statistic, reads, judge, run.model),
-        followed=_followed(top, baseline),
+        followed=_turn_counts(top, baseline),
         baseline=_against(reads, baseline, axes, seed),
         published=neighbours(task.name),
         reads=reads,
@@ -277,7 +277,7 @@ def compare_scores(a: TaskScore, b: TaskScore, seed: int = 0) -> Paired:
     task = RELIABILITY_TASKS[a.task]
     axes = task_axes(task, [one for _, one in pairs])
     figure = task.figure, task_statistic(task, axes)
-    return paired(pairs, axes, figure, (b.run, b.model), len(a.reads) - len(pairs), seed)
+    return paired_comparison(pairs, axes, figure, (b.run, b.model), len(a.reads) - len(pairs), seed)
 
 
 # -- what is scored -------------------------------------------------------------------------------
@@ -304,7 +304,7 @@ def _annotators(items: ItemSet, top: Sequence[ProbeRead]) -> dict[str, float | N
         table = metrics.confusion(
             [str(one.answer) for one in marked], [one if one in labels else None for one in read], labels
         )
-        figures[name] = known(metrics.weighted_f1(table))
+        figures[name] = number_or_none(metrics.weighted_f1(table))
     return figures
 
 
@@ -313,7 +313,7 @@ def _by_reader(reads: Sequence[ProbeRead], axes: Axes, statistic: Statistic) -> 
         "ours": [replace(one, label=one.ours.label) for one in reads],
         "official": [replace(one, label=one.official) for one in reads],
     }
-    return {name: known(statistic(axes.units(some).sum(axis=0))) for name, some in by_reader.items()}
+    return {name: number_or_none(statistic(axes.units(some).sum(axis=0))) for name, some in by_reader.items()}
 
 
 def _left_out(run: TaskRun, scored: Collection[str]) -> dict[str, int]:
@@ -339,10 +339,10 @@ def _against(reads: Sequence[ProbeRead], baseline: TaskScore | None, axes: Axes,
         return None
     figure = "weighted_f1", lambda tables: metrics.weighted_f1(axes.pooled(tables))
     alone = [one for one in reads if one.probe.variant in axes.headline and one.probe.item_id not in before]
-    return paired(pairs, axes, figure, (baseline.run, baseline.model), len(alone), seed)
+    return paired_comparison(pairs, axes, figure, (baseline.run, baseline.model), len(alone), seed)
 
 
-def _followed(top: Sequence[ProbeRead], baseline: TaskScore | None) -> tuple[int, int] | None:
+def _turn_counts(top: Sequence[ProbeRead], baseline: TaskScore | None) -> tuple[int, int] | None:
     """Labels that turned round with a text that says the opposite; ``None`` where no text does."""
     before = {one.probe.item_id: one for one in baseline.reads} if baseline else {}
     turned = [

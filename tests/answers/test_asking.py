@@ -21,7 +21,7 @@ from evidencebench_core.answers.asking import (
     pair_labels,
 )
 from evidencebench_core.answers.model import Answer, AnswerSentence, AnswerSet, Assessment, Document, Question
-from evidencebench_core.answers.set_judging import judge_settings, judged, set_judge_plan
+from evidencebench_core.answers.set_judging import judge_settings, label_reads, set_judge_plan
 from evidencebench_core.answers.store import (
     Mark,
     add_answers,
@@ -242,7 +242,7 @@ def test_judges_of_sets(
         done(plan)
         assert all("[1]" not in prompt_of(sent) for sent in (one.json for one in server.requests))
     run = ChatRuns(store).run(plan.run_id)
-    assert {unit: read.label for unit, read in judged(store, run).items()} == labels
+    assert {unit: read.label for unit, read in label_reads(store, run).items()} == labels
     assert run.n_answered == plan.total == max(len(labels) + (what == "correctness"), 1)
 
 
@@ -321,7 +321,7 @@ def test_the_command_on_a_set(
         assert main(["answers", "judge", "sample", "--model", "m", "--what", "correctness", *words]) == 0
         assert "nothing to check" in capsys.readouterr().out
     human = human_units(stored_answers(store, "sample"), "ternary").labels
-    units = judged(store, ChatRuns(store).run(citations["run"]))
+    units = label_reads(store, ChatRuns(store).run(citations["run"]))
     assert set(human) <= set(units) | {one for one in human if "9999" in one}
     scores = document("nuggets", "sample", "--run", listed["run"])
     assert scores["n_missing"] >= 0

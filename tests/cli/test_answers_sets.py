@@ -10,7 +10,7 @@ import pytest
 
 from evidencebench_core.answers.agreement import human_units
 from evidencebench_core.answers.model import unit_id
-from evidencebench_core.answers.set_judging import judged
+from evidencebench_core.answers.set_judging import label_reads
 from evidencebench_core.answers.store import stored_answers
 from evidencebench_core.data import open_store
 from evidencebench_core.runs import ChatRuns
@@ -116,7 +116,9 @@ def test_judges_that_give_scores(command: Any, sample: dict[str, Any], tmp_path:
     assert found["settings"]["top"] == 2
     assert {one["mean"] for one in found["systems"].values()} == {1.0}
     scores = tmp_path / "summac.json"
-    scores.write_text(json.dumps(dict.fromkeys(judged(open_store(), ChatRuns(open_store()).run(run)), 0.2)))
+    scores.write_text(
+        json.dumps(dict.fromkeys(label_reads(open_store(), ChatRuns(open_store()).run(run)), 0.2))
+    )
     by_file = ("answers", "judge", "sample", "--by", scores, "--what", "citations")
     assert "has none of its own" in command.failure(*by_file)
     assert set(command.json(*by_file, "--threshold", "0.3")["labels"]) == {"not attributable"}

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 MAX_TOKENS: Final = 400
 _ALIGN: Final = "construct-align"
 _REPEAT: Final = "construct-repeat"
-_VERSION: Final = 1  # of how an answer is asked for and read
+_VERSION: Final = 2  # of how an answer is asked for and read
 _AT_HAND: Final = 64  # papers
 _LONGEST: Final = 20_000  # characters of an answer that are kept beside what was read
 

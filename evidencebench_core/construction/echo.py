@@ -9,7 +9,11 @@ from typing import Final
 
 from evidencebench_core.construction.windows import Window
 
-_LINE: Final = re.compile(r"^[\s>*-]*\[?(\d{1,6})\]?\**\s*[:.)]\s*(.+)$", re.MULTILINE)
+_LINE: Final = re.compile(  # also "Index 6: words", "**S6**: words", "`6`: words" and "6 - words"
+    r"""[\s>*_#`"'-]*+(?:(?:index|sentence|s)\s*+:?\s*+)?[\[(`*_"']*+(\d{1,6})[\])`*_"']*"""
+    r"""(?:\s*[:)]|\s*\.(?!\d)|\s+[-–—])\s*(.+)""",
+    re.IGNORECASE,
+)
 _WORDS: Final = 5
 _ENOUGH: Final = 3
 _MOST_LINE: Final = 2_000  # characters

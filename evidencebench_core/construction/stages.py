@@ -27,9 +27,10 @@ from evidencebench_core.llm.prompts import numbered
 from evidencebench_core.papers.sentences import sentences_of
 from evidencebench_core.runs import request_with
 
-STAGE_VERSION: Final[Mapping[Stage, int]] = dict.fromkeys(
-    ("boundary", "suitability", "motive", "hypothesis", "aspects", "leak", "results"), 1
-)
+STAGE_VERSION: Final[Mapping[Stage, int]] = {
+    **dict.fromkeys(("boundary", "suitability", "motive", "leak", "results"), 1),
+    **dict.fromkeys(("hypothesis", "aspects"), 2),
+}
 """Of how an answer is read; counted up where a reader or a check changes."""
 
 _AGAIN: Final = "construct-again"
@@ -51,7 +52,15 @@ MOST_WORDS: Final = 49
 
 _LONGEST_ASPECT: Final = 2_000  # characters
 _LONGEST: Final = 20_000  # characters of an answer that are kept beside what was read
-_NUMBER: Final = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*(?![\w-])")
+_FIGURE: Final = re.compile(r"\.\d++|\d++(?:[.,]\d++)*+")
+_NUMBER: Final = re.compile(
+    r"""(?<![\w.,])(?<![^\W\d]-)  # not within "CYP2E1" or "IL-6"
+    (?:(?:\d++(?:,\d++)*+)?\.\d++(?:[.,]\d++)*+  # a decimal, whatever follows: "2.5mg", "3.5-fold"
+    |\d++(?:,\d++)*+(?:(?=(?:[kcmnµμ]?(?:[glLmM]|mol)|h|min)(?![\w-]))  # "10mg", and
+    |(?!\.\d|[^\W_]|-(?!\d)|\([A-Za-z]+\))))  # what begins no name: "5HT", "12-week", "25(OH)D"
+    """,
+    re.VERBOSE,
+)
 _QUESTION: Final = re.compile(r"(?<!\w)question[ \t*_`]*[:：][ \t*_`]*([^\n]*)", re.IGNORECASE)
 _VERDICT: Final = re.compile(r"(?<!\w)verdict[ \t*_`]*[:：][ \t*_`\"']*(yes|no)\b", re.IGNORECASE)
 _VERB: Final = r"(?:was|were|is|are|has|have|had|did|does|\w+(?:ed|es))"
@@ -227,7 +236,7 @@ def aspect_problems(texts: Sequence[str], source: str, what: str = "summary") ->
     if len(texts) > MOST_ASPECTS:
         return [f"There are more than {MOST_ASPECTS} aspects."]
     problems = []
-    known = _numbers(source)
+    known = _numbers(source, in_names=True)
     for number, text in enumerate(texts, start=1):
         if not any(map(str.isalpha, text)):
             problems.append(f"Aspect {number} has no words.")
@@ -273,9 +282,10 @@ def _chosen(text: str, n: int) -> tuple[list[int], str]:
     return [], "No line says DECISION: with a list in brackets."
 
 
-def _numbers(text: str) -> set[str]:
-    """The numbers of a text but for those within names, such as CYP2E1 or IL-6."""
-    return {one.replace(",", "") for one in _NUMBER.findall(plain_text(text))}
+def _numbers(text: str, *, in_names: bool = False) -> set[str]:
+    """The numbers of a text, ".03" as "0.03"; those within names, such as CYP2E1 or IL-6, only where asked for."""
+    found = (_FIGURE if in_names else _NUMBER).findall(plain_text(text))
+    return {f"{'0' * one.startswith('.')}{one.replace(',', '')}" for one in found}
 
 
 def _same(text: str) -> str:

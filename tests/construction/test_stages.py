@@ -131,6 +131,28 @@ def test_what_cannot_be_used_is_asked_for_once_more_with_the_reason(
     assert talk(stage, of, bad, bad)[0]["outcome"] == at_last
 
 
+@pytest.mark.parametrize(
+    ("text", "summary", "foreign"),
+    [
+        ("The dose was 2.5mg", "Women took 2.5 mg.", ""),
+        ("The dose was 7.5mg", "Seven of 7 women took 2.5 mg.", "7.5"),
+        ("It rose 3.5-fold", "It rose 3.5 fold.", ""),
+        ("The dose was 0.5ml", "The dose was .5 ml.", ""),
+        ("P was .03", "It fell (p=0.03).", ""),
+        ("P was .04", "It fell (p=.03).", "0.04"),
+        ("Women took 10mg", "Women took 20mg.", "10"),
+        ("They were aged 18-65 years", "They were 18 to 64.", "65"),
+        ("It lasted 12 weeks", "A 12-week trial.", ""),
+        ("It changed by -0.5", "It changed by 0.4.", "0.5"),
+        ("IL-6, CYP2E1, 5-HT and 25(OH)D were measured", "Markers were measured.", ""),
+        ("1,234 women of 2010.", "In 2010 1234 women came.", ""),
+    ],
+)
+def test_the_numbers_of_an_aspect_are_those_of_the_summary(text: str, summary: str, foreign: str) -> None:
+    problems = stages.aspect_problems([text], summary)
+    assert problems == ([f"Aspect 1 has {foreign}, which is not in the summary."] if foreign else [])
+
+
 def test_a_refusal_is_not_asked_again_and_what_was_cut_off_gets_twice_the_room() -> None:
     result, sent = talk("aspects", state(), Answer("", "stop", refusal="I cannot."))
     assert (result["outcome"], len(sent)) == ("failed", 1)

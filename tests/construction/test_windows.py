@@ -119,6 +119,29 @@ def test_a_model_that_counts_within_the_window_is_caught() -> None:
 
 
 @pytest.mark.parametrize(
+    "index",
+    [
+        "6:",
+        "6.",
+        "[6]:",
+        "(6)",
+        "index: 6:",
+        "Index 6:",
+        "S6:",
+        "- **Sentence 6**:",
+        "`6`:",
+        '"6":',
+        "6 -",
+        "6 –",
+    ],
+)
+def test_lines_in_other_forms_than_asked_for(index: str) -> None:
+    echoes = echo_lines(f"2.5 mg were given\n{index} alphaL betaL gammaL of it - it says so\nDECISION: [6]")
+    assert set(echoes) == {6}
+    assert echo_check(SENTENCES, (5, 15), [6], echoes).chosen == (11,)
+
+
+@pytest.mark.parametrize(
     ("echo", "chosen", "unfound"),
     [
         ("ALPHAg, betag gammag", (6,), ()),  # three words suffice

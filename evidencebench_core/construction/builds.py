@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +18,7 @@ from typing import Any, Final
 from evidencebench_core.construction.state import BuildInput
 from evidencebench_core.data.files import file_content
 from evidencebench_core.data.strict_json import unique_keys
-from evidencebench_core.errors import DataError, EvidenceBenchError, shown
+from evidencebench_core.errors import DataError, EvidenceBenchError, did_you_mean, shown
 from evidencebench_core.papers.blocks import clean_text
 from evidencebench_core.papers.licence import LICENCES, licence_named
 from evidencebench_core.words import one_line
@@ -83,6 +83,8 @@ def build_input(row: object, base: Path | None = None) -> BuildInput:
         review = {"id": review}
     if not isinstance(review, Mapping):
         raise DataError("review", f"is {shown(review)}", "Give its id, or an object with id, title, licence.")
+    _check_keys(row, _KEYS | {"review"}, "")
+    _check_keys(review, _REVIEW, "review.")
     values = {name: value for name, value in row.items() if name in _KEYS}
     values |= {f"review_{name}": review[name] for name in _REVIEW if name in review}
     texts: dict[str, Any] = {
@@ -109,6 +111,12 @@ def _checked(build: BuildInput) -> BuildInput:
     if build.aspects and not (build.hypothesis or build.summary or build.paragraph):
         raise DataError("hypothesis", "is missing", "Without a summary, give a hypothesis with the aspects.")
     return build
+
+
+def _check_keys(row: Mapping[str, object], known: Iterable[str], place: str) -> None:
+    for name in sorted(row.keys() - set(known), key=str):
+        remedy = did_you_mean(str(name), known, 0.6) + f"Known are: {', '.join(sorted(known))}."
+        raise DataError(f"{place}{name}", "is no key of a build", remedy)
 
 
 def _text(name: str, value: object) -> str:

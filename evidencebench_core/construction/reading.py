@@ -14,7 +14,7 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import EvidenceBenchError, PaperError
 from evidencebench_core.papers import DEFAULT_LIMITS, Paper, read_paper
 from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
-from evidencebench_core.papers.licence import article_licence, licence_named
+from evidencebench_core.papers.licence import article_licence, licence_named, strictest
 from evidencebench_core.papers.own import OwnPapers
 
 _OWN: Final = "own:"
@@ -52,15 +52,17 @@ def _licence(content: bytes, name: str) -> str:
 def pool_of(
     build: BuildInput, record: PaperRecord | None
 ) -> tuple[Pool | None, tuple[DropReason, str] | None]:
-    """The pool of a build by what was read last, or why it has none; neither where nobody has read it yet."""
+    """The pool of a build by what was read last, and why it is dropped; neither where nobody has read it yet."""
     if record is None:
         return None, None
     if record.pool is None:
-        return None, (record.reason or "no_full_text", record.problem)
-    if build.review_id and build.review_id == record.pool.paper_id:
+        problem = f"{record.problem} With --reread it is read again."
+        return None, (record.reason or "no_full_text", problem)
+    said = [one for one in (licence_named(build.licence), record.pool.licence) if one]
+    pool = replace(record.pool, licence=strictest(said))
+    if build.review_id and build.review_id == pool.paper_id:
         return None, ("unresolvable", "The paper is the review itself.")
-    pool = replace(record.pool, licence=licence_named(build.licence) or record.pool.licence)
     if build.review_id and not pool.licence:
         problem = "The paper names no Creative Commons licence and is not in the public domain."
-        return None, ("licence", problem)
+        return pool, ("licence", problem)
     return pool, None

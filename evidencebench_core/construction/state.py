@@ -71,7 +71,7 @@ class BuildInput:
     title : str
         Of the paper, as the review's reference has it.
     licence : str
-        Of the paper, where the input says so; else that of its file.
+        Of the paper, as the input says; where its file names one too, the stricter one counts.
     paragraph : tuple of str
         Sentences of the review, the one that cites the paper at ``citing``; ``None`` where that is not known.
     """
@@ -193,7 +193,9 @@ class BuildState:
     settings: ConstructionSettings
     edits: Edits = field(default_factory=Edits)
     pool: Pool | None = None
-    no_pool: tuple[DropReason, str] | None = None  # why there is none
+    no_pool: tuple[DropReason, str] | None = (
+        None  # why there is none, or it cannot be used: the paper's licence
+    )
     results: Mapping[Stage, StageResult] = field(default_factory=dict)  # of the stages that ask once
     errors: Mapping[Stage, str] = field(
         default_factory=dict
@@ -300,7 +302,7 @@ class BuildState:
         if self.pool is None:
             return
         aspects = self.aspects
-        if self.settings.probe and not second and not self._probed(aspects):
+        if self.settings.probe and not self._probed(aspects):
             aspects = aspects[:_PROBED]
         for window in self.settings.windows(len(self.pool.sentences)):
             for one in aspects:
@@ -363,11 +365,9 @@ class BuildState:
         return Position(stage, "failed" if error else "due", problem=error)
 
     def _without_pool(self) -> Position | None:
-        if self.pool is not None:
-            return None
-        if self.no_pool is not None:
+        if self.no_pool is not None and not (self.pool and self.no_pool[0] in self.edits.overruled):
             return Position("pool", "dropped", *self.no_pool)
-        return self._unanswered("pool")
+        return self._unanswered("pool") if self.pool is None else None
 
     def _uncovered(self) -> Position | None:
         n_covered = sum(map(bool, self.covers().values()))

@@ -69,6 +69,19 @@ def test_what_is_no_file_of_builds(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("row", "named"),
+    [
+        ({"sumary": "It fell."}, "sumary: is no key of a build. Did you mean 'summary'"),
+        ({"review": {"license": "CC BY"}}, "review.license: is no key"),
+        ({"n": 1}, "n: is no key of a build. Known are: aspects"),
+    ],
+)
+def test_a_key_that_is_none_is_named(row: dict[str, Any], named: str) -> None:
+    with pytest.raises(DataError, match=named):
+        build_input({"id": "a", "paper": "PMC1", "summary": "S.", **row})
+
+
+@pytest.mark.parametrize(
     ("said", "licence"),
     [
         ("cc-by 4.0", "CC BY"),

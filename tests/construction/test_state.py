@@ -15,6 +15,8 @@ from evidencebench_core.construction import (
     Pool,
 )
 from evidencebench_core.construction.cost import stage_costs
+from evidencebench_core.construction.reading import pool_of
+from evidencebench_core.construction.store import PaperRecord
 
 N = 23
 
@@ -98,3 +100,34 @@ def test_coverage_by_whole_numbers(covered: int, n: int, reason: str | None) -> 
         start, input=replace(start.input, aspects=tuple(f"A{i}" for i in range(n))), aligned=aligned
     )
     assert many.position.reason == reason
+
+
+def test_a_licence_is_the_stricter_one_and_a_person_may_overrule_its_drop() -> None:
+    """Rule 6: what the input says frees no paper whose file says otherwise."""
+    of_file = PaperRecord(
+        "p", Pool("0" * 64, "p", "Title", "CC BY-NC-ND", ("S.",) * N, ("normal_paragraph",) * N)
+    )
+    build = replace(state().input, review_id="PMC1", licence="CC BY")
+    pool, why = pool_of(build, of_file)
+    assert pool is not None
+    assert (pool.licence, why) == ("CC BY-NC-ND", None)
+    none = replace(of_file, pool=replace(pool, licence=""))
+    pool, why = pool_of(replace(build, licence=""), none)
+    dropped = replace(state(coverage=60), pool=pool, no_pool=why)
+    assert dropped.position.reason == "licence"
+    assert replace(dropped, edits=Edits(overruled=frozenset({"licence"}))).position.status == "kept"
+    assert pool_of(replace(build, review_id="p"), none) == (
+        None,
+        ("unresolvable", "The paper is the review itself."),
+    )
+
+
+def test_a_probe_holds_for_the_second_model_too() -> None:
+    """Rule 71: of five aspects the first three have no sentence, so nobody is asked about the others."""
+    probed = state(probe=True, second_model="other")
+    none = dict.fromkeys(probed.settings.windows(N), look())
+    build = replace(probed.input, aspects=("One", "Two", "Three", "Four", "Five"))
+    probed = replace(probed, input=build, aligned=dict.fromkeys(range(3), none))
+    assert {one.number for one, _ in probed.pairs(second=True)} == {0, 1, 2}
+    assert probed.position.status == "due"
+    assert replace(probed, second=probed.aligned).position.reason == "coverage"

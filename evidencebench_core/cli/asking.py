@@ -136,6 +136,11 @@ def carry_out(
         finally:
             if llm is not None:
                 print_spending(llm.budget.spent)
+    for path, (n_unused, n_doubles) in getattr(engine, "unused", {}).items():
+        unused = (
+            f"{quantity(n_unused, 'answer')} to nothing that was asked, {n_doubles:,} there twice: not used"
+        )
+        note(one_line(f"{path}: {unused}"))
     return reports
 
 

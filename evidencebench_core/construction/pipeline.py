@@ -460,9 +460,14 @@ class _Wave:
                 return stages.conversation(_stage_of(name), state, spec.settings["model"], spec.settings)
             return window_look(spec.settings, aspect.text, state.context, state.pool.sentences, window)
 
+        def label(unit: str) -> dict[str, Any]:
+            build, aspect, window = units[unit]
+            of_look = {} if aspect is None else {"aspect": aspect.number, "window": window}
+            return {"build": build, "stage": _stage_of(name), **of_look}
+
         again = frozenset(units) if self.retry_lost else frozenset()
         bounds = min(units), max(units)
-        return chat_plan(
+        plan = chat_plan(
             self.of.store,
             spec,
             tuple(units),
@@ -472,6 +477,7 @@ class _Wave:
             again=again,
             between=bounds,
         )
+        return replace(plan, labels=label)
 
     # -- papers ---------------------------------------------------------------------------------------
 

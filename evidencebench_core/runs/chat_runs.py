@@ -278,7 +278,8 @@ class ChatPlan:
     """A chat run that could begin; made by `chat_plan`. Attributes as of `Plan`.
 
     ``replaces``: whether new results take the place of those there are. ``reasons``: how many were left out, by why.
-    ``prepare`` is called before the run is in the store, such as to keep what it depends on.
+    ``prepare`` is called before the run is in the store, such as to keep what it depends on. ``labels`` says of an id
+    what it is about, for the manifest of a batch.
     """
 
     store: Store
@@ -292,6 +293,7 @@ class ChatPlan:
     replaces: bool = False
     reasons: Mapping[str, int] = field(default_factory=dict)
     prepare: Callable[[], object] = lambda: None
+    labels: Callable[[str], dict[str, Any]] = lambda unit: {"id": unit}
 
     @property
     def left_out(self) -> int:
@@ -311,6 +313,9 @@ class ChatPlan:
 
     def conversation(self, question: ChatQuestion) -> Conversation[Result]:
         return self.conversations(question.instance_id)
+
+    def about(self, question: ChatQuestion) -> dict[str, Any]:
+        return self.labels(question.instance_id)
 
     def result(self, question: ChatQuestion, answer: Result) -> Result:
         return answer

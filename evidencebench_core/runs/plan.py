@@ -80,6 +80,9 @@ class AnyPlan(Protocol):
     def conversation(self, question: Any) -> Conversation[Any]:
         """Gives the answer to a question, where a server is asked."""
 
+    def about(self, question: Any) -> dict[str, Any]:
+        """What a question is about, for people who read the files of a batch."""
+
     def result(self, question: Any, answer: Any) -> Any:
         """What is stored of an answer."""
 
@@ -155,6 +158,9 @@ class Plan:
     def conversation(self, question: Question) -> Conversation[Retrieval]:
         """Gives the answer to a question, of a retriever that asks a server."""
         return cast("ServedRetriever", self.retriever).conversation(question.query)
+
+    def about(self, question: Question) -> dict[str, Any]:
+        return {"id": question.instance_id, "task": question.task}
 
     def retriever_for(self, question: Question) -> Retriever:
         """The retriever that answers a question."""

@@ -103,6 +103,7 @@ def test_what_is_deleted_is_gone_and_found_again_in_the_answers(command, lines: 
 def test_files_of_a_batch_come_to_the_same(command, lines: Path, url: str, tmp_path: Path) -> None:
     words = ("construct", "run", lines, "--name", "lab", "--model", "m")
     results: list[Path] = []
+    about: list[dict[str, Any]] = []
     for number in range(9):  # the next requests follow from the answers: eight stages ask
         document = command.json(
             *words, "--batch-out", tmp_path / "out", *(("--batch-in", *results) if results else ())
@@ -111,9 +112,54 @@ def test_files_of_a_batch_come_to_the_same(command, lines: Path, url: str, tmp_p
         for path in map(Path, document["files"]):
             results.append(tmp_path / f"{number}-{path.name}")
             requests = [json.loads(line) for line in path.read_text().splitlines()]
+            rows = [json.loads(line) for line in path.with_suffix(".manifest").read_text().splitlines()]
+            assert [row.pop("custom_id") for row in rows] == [one["custom_id"] for one in requests]
+            about += rows
             results[-1].write_text("\n".join(json.dumps(result(one)) for one in reversed(requests)))
     assert not results
     assert document["stages"][-1]["kept"] == 2
+    assert about[0] == {"build": "a", "stage": "boundary", "step": about[0]["step"]}
+    look = {"build": "b", "stage": "alignment", "aspect": 2, "window": [20, 24], "step": "sentences 20 to 23"}
+    assert about[-1] == look
+    assert len(about) == 2 * (7 + 15) - 1  # of equal aspects alone once is enough
+
+
+def test_of_files_the_first_answer_counts_and_what_is_not_used_is_said(
+    command, lines: Path, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rules 68, 69 and edge case 95: 3 of 34 are missing, others are foreign, failed or there twice."""
+    words = ("construct", "run", lines, "--name", "lab", "--model", "m", "--limit", 1)
+    command(*words, "--until", "results")
+    (asked,) = command.json(*words, "--batch-out", tmp_path / "out")["files"]
+    requests = [json.loads(line) for line in Path(asked).read_text().splitlines()]
+    answers = [result(one) for one in requests[3:]]
+    assert len(requests) == 15
+    failed = [
+        {"custom_id": one["custom_id"], "response": {"status_code": 500, "body": {}}} for one in requests[3:5]
+    ]
+    other = [one | {"response": {"status_code": 200, "body": completion("DECISION: []")}} for one in answers]
+    foreign = [one | {"custom_id": f"{number:064x}"} for number, one in enumerate(answers[:4])]
+    first, errors, second = (tmp_path / name for name in ("first.jsonl", "errors.jsonl", "second.jsonl"))
+    errors.write_text("\n".join(map(json.dumps, failed)))
+    first.write_text("\n".join(map(json.dumps, [*answers, *foreign])))
+    second.write_text("\n".join(map(json.dumps, other)))
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")  # a request's name knows no address
+    read = command(*words, "--batch-out", tmp_path / "next", "--batch-in", errors, first, second)
+    assert "first.jsonl: 4 answers to nothing that was asked, 0 there twice" in read.err
+    assert "second.jsonl: 0 answers to nothing that was asked, 12 there twice" in read.err
+    (left,) = (tmp_path / "next").glob("*.jsonl")
+    assert [json.loads(line)["custom_id"] for line in left.read_text().splitlines()] == [
+        one["custom_id"] for one in requests[:3]
+    ]
+    last = tmp_path / "last.jsonl"
+    last.write_text("\n".join(json.dumps(result(one)) for one in requests[:3]))
+    document = command.json(*words, "--batch-in", last, first)
+    assert document["stages"][-1]["kept"] == 1
+    again = command(*words, "--batch-in", last)
+    assert again.code == 0, again.err
+    old = tmp_path / "old.jsonl"  # of another version of a prompt, so of other requests
+    old.write_text("\n".join(map(json.dumps, foreign)))
+    assert "belongs to another run" in command(*words, "--fresh", "--batch-in", old).err
 
 
 def test_results_that_are_cut_off_packed_or_given_twice(

@@ -8,7 +8,7 @@ hand, and a run that was killed begins like any other pass.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,12 +24,12 @@ from evidencebench_core.errors import (
     RetrieverError,
     SettingError,
 )
-from evidencebench_core.llm import Answer, ChatRequest
+from evidencebench_core.llm import Answer, Ask, ChatRequest
 from evidencebench_core.llm.answers import record_of
 from evidencebench_core.llm.budget import Reservation
 from evidencebench_core.llm.conversation import result_of
 from evidencebench_core.llm.replies import RawReply, Setback, read
-from evidencebench_core.llm.request import json_bytes
+from evidencebench_core.llm.request import json_bytes, request_key
 from evidencebench_core.runs.engines.batch_files import Asked, Lines, Requests, move_into
 from evidencebench_core.runs.plan import Plan
 from evidencebench_core.words import quantity
@@ -62,6 +62,9 @@ class BatchEngine:
         The files of requests that were put into ``out``.
     foreign : mapping of Path to SettingError
         Files without a result for any plan so far.
+    unused : mapping of Path to (int, int)
+        By file how many of its answers belong to nothing that was asked, and how many results are there twice; files
+        without either are absent.
     """
 
     out: Path | None = None
@@ -71,6 +74,7 @@ class BatchEngine:
     note: str = field(default="", init=False)
     written: list[Path] = field(default_factory=list, init=False)
     foreign: dict[Path, SettingError] = field(default_factory=dict, init=False)
+    unused: dict[Path, tuple[int, int]] = field(default_factory=dict, init=False)
     _met: set[Path] = field(default_factory=set, init=False)  # files of some plan
 
     def check(self, plan: AnyPlan) -> None:
@@ -102,8 +106,7 @@ class BatchEngine:
             submit = endpoint.submit if endpoint else self._file_writer(plan.run_id)
             work = _Work(plan, llm, lines, Requests(folder / "requests.jsonl", submit))
             held.enter_context(suppress(LLMCancelledError))
-            for path in self.into:
-                lines.read(path, str(path))
+            doubles = {path: lines.read(path, str(path)) for path in self.into}
             while True:
                 for _ in endpoint.fetch(lines) if endpoint else ():
                     yield []
@@ -111,8 +114,8 @@ class BatchEngine:
                 yield from work.answered(itertools.takewhile(lambda _: not stopped(), questions), unanswered)
                 if stopped():
                     return
-                for path in self.into:
-                    self._check_source(work, path)
+                for path, n_doubles in doubles.items():
+                    self._check_source(work, path, n_doubles)
                 n_asked = work.requests.finish()
                 if endpoint:
                     endpoint.settle()
@@ -123,9 +126,11 @@ class BatchEngine:
                     return
                 questions = _again(plan, unanswered)
 
-    def _check_source(self, work: _Work, path: Path) -> None:
+    def _check_source(self, work: _Work, path: Path, n_doubles: int) -> None:
         try:
-            work.check_source(str(path))
+            counts = work.n_unused(str(path)), n_doubles
+            self.unused.pop(path, None)
+            self.unused.update({path: counts} if any(counts) else {})
         except SettingError as error:
             if not self.several:
                 raise
@@ -146,6 +151,11 @@ class BatchEngine:
                 self.written.append(move_into(self.out, path, run_id, len(self.written) + 1))
 
         return write
+
+
+def custom_id(request: ChatRequest) -> str:
+    """The name of a request in files: of all that is asked, and of no address, date or run (construction rule 68)."""
+    return request_key(request.kind, request.parts()[""], "")
 
 
 def _again(plan: AnyPlan, unanswered: Collection[tuple[str, str]]) -> Iterator[AnyQuestion]:
@@ -188,29 +198,30 @@ class _Work:
     def _answer(self, question: AnyQuestion) -> Any:
         """The answer to a question, why there is none, or ``None``: it has to wait for what is asked now."""
         try:
-            return result_of(
-                self.plan.conversation(question), lambda ask: self._reply(cast("ChatRequest", ask.request))
-            )
+            return result_of(self.plan.conversation(question), lambda ask: self._reply(question, ask))
         except (LLMError, RetrieverError) as error:
             if getattr(error, "stops_run", False):
                 raise
             return error
 
-    def check_source(self, source: str) -> None:
-        """Raise if a file holds nothing but results of another run."""
-        keys, n_results = self.lines.unused(source)
-        if keys and len(keys) == n_results and not (self.llm.answers and self.llm.answers.known(keys)):
+    def n_unused(self, source: str) -> int:
+        """How many answers of a file belong to nothing that was asked; `SettingError` if all of them do."""
+        ids, n_used, n_results = self.lines.unused(source)
+        n_known = len(self.llm.answers.known(ids)) if self.llm.answers else 0
+        if n_results and not n_used and not n_known:
             raise SettingError(
                 source,
                 f"belongs to another run: none of its {quantity(n_results, 'result')} answers a request of"
                 f" run {self.plan.run_id}",
-                "Check the file, the run's settings, its data and OPENAI_BASE_URL.",
+                "Check the file, the run's settings and its data.",
             )
+        return len(ids) - n_known
 
-    def _reply(self, request: ChatRequest) -> Answer | LLMError | None:
+    def _reply(self, question: AnyQuestion, ask: Ask) -> Answer | LLMError | None:
+        request = cast("ChatRequest", ask.request)
         if error := self._errors.get(key := self.llm.key(request)):
             return error
-        asked, result = self.lines.asked(key), self.lines.take(key)
+        asked, result = self.lines.asked(key), self.lines.take(custom_id(request)) or self.lines.take(key)
         if (not self.plan.fresh or asked.kept) and (known := self.llm.known(request)):
             if self.number == 0:
                 self.llm.budget.count(cached=1)
@@ -219,7 +230,7 @@ class _Work:
         reply = None if result is None else self._read(key, request, result)
         if reply is None and asked.last < self.number and self.ended is None:
             if asked.times < self._attempts:
-                self._ask(key, request, asked.times + 1)
+                self._ask(key, request, asked.times + 1, self.plan.about(question) | {"step": ask.step})
             else:
                 reason = self._reasons.get(key, "the last one has no result of it")
                 reply = self._error(LLMUnreachableError, f"no answer in {asked.times} batches: {reason}")
@@ -228,7 +239,7 @@ class _Work:
             self.llm.budget.count(failed=1)
         return reply
 
-    def _ask(self, key: str, request: ChatRequest, times: int) -> None:
+    def _ask(self, key: str, request: ChatRequest, times: int, about: Mapping[str, Any]) -> None:
         """Write a request into the next file, unless a cap forbids it."""
         budget = self.llm.budget
         if budget.capped:
@@ -240,8 +251,9 @@ class _Work:
                 return
         body, _ = self.llm.fitting(request.body(), request.model)
         self.lines.set_asked(key, Asked(times, self.number))
-        line = {"custom_id": key, "method": "POST", "url": f"/v1{request.path}", "body": body}
-        self.requests.add(json_bytes(line) + b"\n")
+        name = {"custom_id": custom_id(request)}
+        line = name | {"method": "POST", "url": f"/v1{request.path}", "body": body}
+        self.requests.add(json_bytes(line) + b"\n", json_bytes(name | dict(about)) + b"\n")
 
     def _read(self, key: str, request: ChatRequest, result: dict[str, Any]) -> Answer | LLMError | None:
         """The reply in a result line; ``None``: it is to be asked again."""
@@ -289,7 +301,12 @@ class _Work:
         budget.settle(reservation, answer.prompt_tokens, answer.completion_tokens, text=text)
         answer = replace(answer, batch=True)
         if self.llm.answers is not None:
-            self.llm.answers.keep([record_of(key, request.model, json_bytes(request.body()), answer)])
+            self.llm.answers.keep(
+                [
+                    record_of(key, request.model, json_bytes(request.body()), answer),
+                    (custom_id(request), request.model, b"", {"same_as": key}),
+                ]
+            )
         self.lines.set_asked(key, Asked(kept=True))
         return replace(answer, key=key)
 

@@ -6,7 +6,7 @@ import argparse
 import csv
 import hashlib
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from evidencebench_core.construction.pipeline import Construction
     from evidencebench_core.construction.quality import DecisionChecks, GoldChecks, ModelChecks
     from evidencebench_core.construction.sheets import SheetFigures
+    from evidencebench_core.construction.state import BuildState
     from evidencebench_core.stats.three_raters import AgreementGap
 
 _KINDS: Final = ("hypotheses", "evidence", "aspects", "lists", "results", "stances", "marks", "disputes")
@@ -62,6 +63,14 @@ def add_quality_arguments(what: argparse.ArgumentParser) -> None:
     )
     what.add_argument("--task", metavar="T", default="er@10", help="of the runs (default: %(default)s)")
     what.add_argument(
+        "--against",
+        metavar="M",
+        help="another construction of the same summaries: do both split them alike? --out writes the matches",
+    )
+    what.add_argument(
+        "--pairs", metavar="FILE", type=Path, help="with --against: the matches as a person has them"
+    )
+    what.add_argument(
         "--plan",
         metavar="POINTS",
         type=float,
@@ -79,6 +88,8 @@ def quality(args: argparse.Namespace) -> int:
         return _plan(args)
     if (args.name is None) == (args.dataset is None):
         raise SettingError("N", "is not named", "Name a construction, or a dataset with --dataset.")
+    if args.pairs and not args.against:
+        raise SettingError("--pairs", "says what matches, but not with what", "Add --against M.")
     if args.dataset is not None:
         if args.sheet or args.read or args.systems:
             raise SettingError(
@@ -92,6 +103,8 @@ def quality(args: argparse.Namespace) -> int:
         return _write(made, args)
     if args.systems:
         return _order(made, args)
+    if args.against:
+        return _against(made, args)
     return _read(made, args) if args.read else _checks(made, args)
 
 
@@ -311,8 +324,6 @@ def _print_agreement(measures: Mapping[str, Mapping[str, Any]]) -> None:
 
 def _write(made: Construction, args: argparse.Namespace) -> int:
     from evidencebench_core.construction.sheets import QUESTIONS, sheet_rows
-    from evidencebench_core.data.files import whole_file
-    from evidencebench_core.export.tables import cell
 
     if args.out is None:
         raise SettingError("--out", "is not given", "Say where the sheet is to be written: --out FILE.csv.")
@@ -327,12 +338,7 @@ def _write(made: Construction, args: argparse.Namespace) -> int:
         raise SettingError(
             f"sheet {args.sheet}", "has no row: no build is kept that has what it asks for", remedy
         )
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\r\n")
-    writer.writeheader()
-    writer.writerows({name: cell(value) for name, value in row.items()} for row in rows)
-    with whole_file(args.out) as stream:
-        stream.write(text.getvalue().encode())
+    _write_csv(args.out, rows)
     questions = QUESTIONS[args.sheet]
     if args.json:
         print_json(
@@ -344,6 +350,55 @@ def _write(made: Construction, args: argparse.Namespace) -> int:
             answers = "supports, refutes or neither" if name == "stance" else "yes or no"
             print(f"  {name}: {question} Write {answers}.")
         print("Name who answers in the column rater; then: quality N --read FILE...")
+    return 0
+
+
+def _write_csv(path: Path, rows: Sequence[Mapping[str, str]]) -> None:
+    from evidencebench_core.data.files import whole_file
+    from evidencebench_core.export.tables import cell
+
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows({name: cell(value) for name, value in row.items()} for row in rows)
+    with whole_file(path) as stream:
+        stream.write(text.getvalue().encode())
+
+
+def _against(made: Construction, args: argparse.Namespace) -> int:
+    """Two decompositions of the same summaries; as JSON one object: counts and F1 with intervals."""
+    from evidencebench_core.construction.decompositions import decomposition_figures, pair_rows, pairs_of
+    from evidencebench_core.construction.pipeline import construction
+
+    other = construction(made.store, args.against)
+    ids = sorted(set(made.ids()) & set(other.ids()))
+
+    def both() -> Iterator[tuple[BuildState, BuildState]]:
+        return zip(made.states(ids), other.states(ids), strict=True)
+
+    if args.out is not None:
+        rows = list(pair_rows(both()))
+        if not rows:
+            remedy = f"They need builds of the same ids and summaries: construct list {other.name}."
+            raise SettingError(f"{made.name} and {other.name}", "have no summary in common", remedy)
+        _write_csv(args.out, rows)
+        print(one_line(f"{quantity(len(rows), 'row')} are in {args.out}: correct the column b, then --pairs"))
+        return 0
+    found = decomposition_figures(both(), pairs_of(_rows(args.pairs), both()) if args.pairs else None)
+    if args.json:
+        print_json(found.as_dict())
+        return 0
+    print(
+        f"{quantity(found.n_builds, 'build')} of {len(ids):,} with the same id have aspects of one summary in both:"
+        f" {found.n_first:,} and {found.n_second:,} aspects, {found.n_matched:,} matched"
+    )
+    said = {
+        "aspects that match": found.aspects,
+        "sentences that cover matched aspects": found.marks,
+        "sentences that cover any aspect": found.evidence,
+    }
+    rows_of = [(name, percent(one.value), interval(one.ci95)) for name, one in said.items()]
+    print_table(("F1 of", "percent", "95% interval"), rows_of, right=("percent",))
     return 0
 
 

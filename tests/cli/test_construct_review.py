@@ -77,6 +77,11 @@ def test_what_two_models_and_people_say_of_it(command, lines: Path, url: str, tm
         "Kendall's tau of the two orders: "
         in command("construct", "quality", "lab", "--systems", *systems).out
     )
+    pairs = tmp_path / "pairs.csv"
+    against = ("construct", "quality", "lab", "--against", "lab")
+    assert "6 rows" in command(*against, "--out", pairs).out
+    assert command.json(*against, "--pairs", pairs)["aspects"]["value"] == 1
+    assert "6 and 6 aspects, 6 matched" in command(*against).out
     found = command.json("construct", "quality", "lab")
     assert found["models"]["n_differing"] == 0
     assert found["decisions"]["acceptance"]["mark"]["value"] == 1

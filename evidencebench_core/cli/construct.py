@@ -15,9 +15,11 @@ from evidencebench_core.cli.construct_align import (
     add_align_arguments,
     add_cost_arguments,
     add_gap_arguments,
+    add_stances_arguments,
     align,
     cost,
     gap,
+    stances,
 )
 from evidencebench_core.cli.construct_builds import (
     add_build_arguments,
@@ -118,6 +120,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
             "align",
             help="have a model say which sentences cover the aspects of a dataset",
             allow_abbrev=False,
+        )
+    )
+    add_stances_arguments(
+        what.add_parser(
+            "stances", help="have a model say which aspects support the hypothesis", allow_abbrev=False
         )
     )
     add_gap_arguments(
@@ -317,6 +324,7 @@ _ACTIONS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
     "harvest": _harvest,
     "cost": cost,
     "gap": gap,
+    "stances": stances,
     "quality": quality,
 }
 VERBS: Final = {"construct": (_add_arguments, _construct)}

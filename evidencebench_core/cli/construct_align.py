@@ -1,4 +1,4 @@
-"""``construct align``, ``gap`` and ``cost``: a model's alignment of a dataset, what it is worth and what it takes."""
+"""``construct align``, ``stances``, ``gap`` and ``cost``: what a model says of aspects, its worth and its cost."""
 
 from __future__ import annotations
 
@@ -69,6 +69,21 @@ def add_align_arguments(align: argparse.ArgumentParser) -> None:
     add_engine(align, embeddings=False)
     add_json(align)
     add_store(align, default=argparse.SUPPRESS)
+
+
+def add_stances_arguments(stances: argparse.ArgumentParser) -> None:
+    stances.add_argument("name", metavar="N", help="the construction")
+    stances.add_argument(
+        "--model", metavar="M", help="the model that is asked; without it what was said last"
+    )
+    stances.add_argument("--limit", type=positive, metavar="N", help="only the first N builds that are kept")
+    stances.add_argument(
+        "--retry-lost", action="store_true", help="ask again for what was refused, cut off, or not to be read"
+    )
+    add_server(stances)
+    add_engine(stances, embeddings=False)
+    add_json(stances)
+    add_store(stances, default=argparse.SUPPRESS)
 
 
 def add_gap_arguments(gap: argparse.ArgumentParser) -> None:
@@ -149,6 +164,36 @@ def align(args: argparse.Namespace) -> int:
     n_open = found.n_aspects - found.n_judged
     counted = (n_open, "aspect") if n_open else (last.failed, "look")
     return failure_status(*counted, problem="not judged; no answer is not a no", retry=RETRY_LOST)
+
+
+def stances(args: argparse.Namespace) -> int:
+    """Do aspects support or refute? As JSON one object: ``n_builds, n_asked, n_aspects`` and the ``shares``."""
+    from evidencebench_core.construction.pipeline import construction
+    from evidencebench_core.construction.stances import stance_plan, stance_shares, stances
+
+    (engine_name, engine), made = engine_of(args), construction(store_of(args), args.name)
+    made.funnel()
+    ids = list(made.positions("kept"))[: args.limit]
+    if args.model:
+        llm = server_llm(made.store, args)
+        planned = stance_plan(made, ids, args.model, llm, fresh=args.fresh, retry_lost=args.retry_lost)
+        print_cost([planned], args, engine_name, "build")
+        (last,) = carry_out([planned], engine, args, "build")
+        if files := written_files(engine):
+            print_written(files, last, args, "build")
+            return 0
+    said = stances(made, made.states(ids))
+    shares = stance_shares(made.states(ids), said)
+    n_aspects = sum(map(len, said.values()))
+    if args.json:
+        counts = {"n_builds": len(said), "n_asked": len(ids), "n_aspects": n_aspects}
+        print_json(counts | {"shares": {name: one.as_dict() for name, one in shares.items()}})
+    else:
+        print(f"{n_aspects:,} aspects of {len(said):,} of {quantity(len(ids), 'build')} that are kept")
+        rows = [(name, percent(one.value), interval(one.ci95)) for name, one in shares.items()]
+        print_table(("aspect", "percent", "95% by paper"), rows, right=("percent",))
+    n_open = len(ids) - len(said) if args.model else 0
+    return failure_status(n_open, "build", problem="without stances", retry=RETRY_LOST)
 
 
 def _print_figures(found: AlignmentFigures, *, swapped: bool, complete: bool) -> None:

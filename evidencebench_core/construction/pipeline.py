@@ -87,18 +87,7 @@ class Construction:
         """The chat run of each stage that asks; ``second``: of the second model's looks."""
         of, subject = self.settings, self.info.subject
         specs: dict[StageRun, ChatRunSpec] = {
-            stage: ChatRunSpec(
-                "construction",
-                subject,
-                {
-                    "stage": stage,
-                    "stage_version": stages.STAGE_VERSION[stage],
-                    "prompts": [prompt_version(name) for name in stages.PROMPTS[stage]],
-                    "model": of.model,
-                    **request_settings(of.request),
-                },
-            )
-            for stage in ASKED_ONCE
+            stage: stage_spec(subject, stage, of.model, of.request) for stage in ASKED_ONCE
         }
         specs["alignment"] = alignment_spec(subject, of.align_model or of.model, of.profile, of.request)
         if of.second_model:
@@ -334,6 +323,18 @@ def construction(store: Store, name: str, settings: ConstructionSettings | None 
     if chosen is None:
         raise SettingError(f"construction {name}", "was never run", "Run it: say --model NAME.")
     return Construction(store, info, chosen)
+
+
+def stage_spec(subject: str, stage: Stage, model: str, request: Mapping[str, Any]) -> ChatRunSpec:
+    """The chat run of a stage that asks once."""
+    settings = {
+        "stage": stage,
+        "stage_version": stages.STAGE_VERSION[stage],
+        "prompts": [prompt_version(name) for name in stages.PROMPTS[stage]],
+        "model": model,
+        **request_settings(request),
+    }
+    return ChatRunSpec("construction", subject, settings)
 
 
 def stage_unit(state: BuildState, stage: Stage) -> str:

@@ -11,12 +11,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import numpy as np
 
 from evidencebench_core.construction.measure import MODEL, rater_gaps, rater_pairs, shares
 from evidencebench_core.construction.quality import disputed_sentences
+from evidencebench_core.construction.stances import STANCES
 from evidencebench_core.construction.state import AspectDraft, BuildState
 from evidencebench_core.errors import DataError, shown
 from evidencebench_core.retrievers.bm25 import Bm25
@@ -39,7 +41,6 @@ QUESTIONS: Final[Mapping[SheetKind, Mapping[str, str]]] = {
 }
 """By kind the columns that are filled in, with yes or no, and ``stance`` with supports, refutes or neither."""
 
-STANCES: Final = ("supports", "refutes", "neither")
 UNPROPOSED: Final = 10
 """Sentences an aspect that no model proposed: half the nearest by BM25, half at random."""
 
@@ -188,6 +189,8 @@ class SheetFigures:
         that are neither.
     stances : mapping of str to float
         Shares of `STANCES`.
+    stance_agreement : mapping or None
+        ``n`` stances that a model gave too, and the share that is the same: ``value`` and ``ci95``.
     raters : sequence of mapping
         Agreement of ``a`` and ``b`` on ``what``, each pair of raters, and each rater with the model: its ``model``.
         Of marks only aspects count of which a rater judged every sentence.
@@ -205,6 +208,7 @@ class SheetFigures:
     stances: Mapping[str, float] = field(default_factory=dict)
     raters: Sequence[Mapping[str, Any]] = ()
     gaps: Mapping[str, Any] = field(default_factory=dict)
+    stance_agreement: Mapping[str, Any] | None = None
     precision: Mapping[str, Any] | None = None
     recall: Mapping[str, Any] | None = None
 
@@ -213,18 +217,21 @@ _Answers = dict[tuple[str, str], dict[str, bool]]  # by (build, item) and rater
 
 
 def sheet_figures(
-    states: Iterable[BuildState], rows: Iterable[Mapping[str, str]], n_resamples: int = 10_000
+    states: Iterable[BuildState],
+    rows: Iterable[Mapping[str, str]],
+    stances: Mapping[str, Mapping[int, str]] = MappingProxyType({}),
+    n_resamples: int = 10_000,
 ) -> SheetFigures:
     """Figures of the rows of filled-in sheets of any kinds and raters.
 
-    `DataError`, with the row, for an answer that cannot be read.
+    ``stances`` are a model's, by build and aspect number. `DataError`, with the row, for an answer that cannot be read.
     """
     by_build: dict[str, list[tuple[int, Mapping[str, str]]]] = defaultdict(list)
     for number, row in enumerate(rows, start=2):
         if row.get("kind") not in QUESTIONS or not {"build", "item", "rater"} <= row.keys():
             raise DataError(f"row {number}", "is of no sheet", _REMEDY)
         by_build[row["build"]].append((number, row))
-    work = _Reading(n_resamples, n_rows=sum(map(len, by_build.values())))
+    work = _Reading(stances, n_resamples, n_rows=sum(map(len, by_build.values())))
     for state in states:
         for number, row in by_build.pop(state.id, ()):
             work.add(state, number, row)
@@ -235,8 +242,9 @@ def sheet_figures(
 class _Reading:
     """The answers of sheets, while builds go by."""
 
-    def __init__(self, n_resamples: int, n_rows: int) -> None:
+    def __init__(self, stances: Mapping[str, Mapping[int, str]], n_resamples: int, n_rows: int) -> None:
         self.n_resamples, self.n_rows = n_resamples, n_rows
+        self.of_model, self.same_stance = stances, list[tuple[str, tuple[tuple[float, float]]]]()
         self.n_blank = self.n_changed = self.n_doubled = 0
         self.answers: dict[str, _Answers] = defaultdict(lambda: defaultdict(dict))  # by "kind: question"
         self.words: dict[str, list[str]] = defaultdict(list)
@@ -278,6 +286,9 @@ class _Reading:
                 remedy = f"Write {', '.join(STANCES[:-1])} or {STANCES[-1]}."
                 raise DataError(f"row {number}", f"has the stance {shown(word)}", remedy)
             self.stances[word] += 1
+            said = self.of_model.get(at[0], {}).get(int(at[1].removeprefix("aspect:")))
+            if said is not None:
+                self.same_stance.append((self.papers[at[0]], ((said == word, 1),)))
         elif word in _WORDS:
             self.answers[question][at][rater] = _WORDS[word]
         elif question == "hypotheses: value":  # may be answered in words
@@ -335,6 +346,7 @@ class _Reading:
         questions = {name: self._question(name) for name in sorted({*self.answers, *self.words})}
         total = self.stances.total()
         precision, recall = self._precision_and_recall()
+        same = shares(self.same_stance, self.n_resamples)
         return SheetFigures(
             self.n_rows,
             self.n_blank,
@@ -344,6 +356,7 @@ class _Reading:
             {name: self.stances[name] / total for name in STANCES} if total else {},
             tuple(self._raters()),
             self._gaps(),
+            {"n": len(self.same_stance)} | same[0].as_dict() if same else None,
             precision,
             recall,
         )

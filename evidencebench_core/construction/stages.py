@@ -28,7 +28,7 @@ from evidencebench_core.papers.sentences import sentences_of
 from evidencebench_core.runs import request_with
 
 STAGE_VERSION: Final[Mapping[Stage, int]] = {
-    **dict.fromkeys(("boundary", "suitability", "motive", "leak", "results"), 1),
+    **dict.fromkeys(("boundary", "suitability", "motive", "leak", "results", "stance"), 1),
     **dict.fromkeys(("hypothesis", "aspects"), 2),
 }
 """Of how an answer is read; counted up where a reader or a check changes."""
@@ -43,6 +43,7 @@ PROMPTS: Final[Mapping[Stage, tuple[str, ...]]] = {
     "aspects": ("construct-aspects", _AGAIN, _PROPOSE),
     "leak": ("construct-leak", _AGAIN),
     "results": ("construct-results", _AGAIN),
+    "stance": ("construct-stance", _AGAIN),
 }
 """The prompts of a stage, the one of its first question first."""
 
@@ -63,6 +64,10 @@ _NUMBER: Final = re.compile(
 )
 _QUESTION: Final = re.compile(r"(?<!\w)question[ \t*_`]*[:：][ \t*_`]*([^\n]*)", re.IGNORECASE)
 _VERDICT: Final = re.compile(r"(?<!\w)verdict[ \t*_`]*[:：][ \t*_`\"']*(yes|no)\b", re.IGNORECASE)
+_STANCE: Final = re.compile(
+    r"^[ \t*_`-]*(\d{1,4})[ \t*_`]*[:.)-][ \t*_`\"']*(supports|refutes|neither)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
 _VERB: Final = r"(?:was|were|is|are|has|have|had|did|does|\w+(?:ed|es))"
 _TWO_CLAUSES: Final = re.compile(rf"\b{_VERB}\b[^.;]*\band\b[^.;]*\b{_VERB}\b", re.IGNORECASE)
 
@@ -86,6 +91,8 @@ def fields(stage: Stage, state: BuildState) -> Mapping[str, str]:
     if stage == "aspects" and not state.summary:
         sentences = state.pool.sentences if state.pool else ()
         return {"hypothesis": state.hypothesis, "sentences": numbered(sentences)}
+    if stage == "stance":
+        return {"hypothesis": state.hypothesis, "aspects": numbered([one.text for one in state.aspects])}
     aspects = numbered([one.text for one in state.drafted])
     filled = {"summary": state.summary, "aspects": aspects}
     wanted = {"leak": ("summary", "aspects"), "results": ("aspects",)}
@@ -261,6 +268,15 @@ def _results(text: str, state: BuildState) -> _Found:
     return _Found({"results": named}, problem)
 
 
+def _stance(text: str, state: BuildState) -> _Found:
+    *_, listed = text.rpartition("STANCES:")
+    said = {int(number): stance.casefold() for number, stance in _STANCE.findall(listed)}
+    lacking = [number for number in range(len(state.aspects)) if number not in said]
+    if lacking:
+        return _Found(problem=f"Below STANCES: no line says what aspect {lacking[0]} does.")
+    return _Found({"stances": [said[number] for number in range(len(state.aspects))]})
+
+
 _READERS: Final[Mapping[Stage, Callable[[str, BuildState], _Found]]] = {
     "boundary": _boundary,
     "suitability": _suitability,
@@ -269,6 +285,7 @@ _READERS: Final[Mapping[Stage, Callable[[str, BuildState], _Found]]] = {
     "aspects": _aspects,
     "leak": _leak,
     "results": _results,
+    "stance": _stance,
 }
 
 

@@ -29,12 +29,16 @@ PROFILES: Final[tuple[Profile, ...]] = ("paper", "careful")
 """As published; ``careful`` looks at the first sentences twice too, and asks again for answers without first words."""
 
 Stage = Literal[
-    "boundary", "suitability", "motive", "hypothesis", "pool", "aspects", "leak", "results", "alignment", "coverage"
+    "boundary", "suitability", "motive", "hypothesis", "pool", "aspects", "leak", "results", "alignment", "coverage",
+    "stance",
 ]  # fmt: skip
 STAGES: Final[tuple[Stage, ...]] = (
     "boundary", "suitability", "motive", "hypothesis", "pool", "aspects", "leak", "results", "alignment", "coverage",
 )  # fmt: skip
-"""In their order. ``pool`` and ``coverage`` ask nobody; ``alignment`` asks by aspect and window, the others once."""
+"""In their order. ``pool`` and ``coverage`` ask nobody; ``alignment`` asks by aspect and window, the others once.
+
+``stance`` is none of them: no build waits for it.
+"""
 
 StageResult = Mapping[str, Any]
 """What came of a stage's conversation, JSON-able.
@@ -43,7 +47,8 @@ StageResult = Mapping[str, Any]
 answer, ``keys`` of the kept answers, ``prompt_tokens``, ``completion_tokens`` and ``seconds`` of all calls. Done, it
 has: boundary ``sentences`` (of the paragraph) and ``summary``; motive ``question``; hypothesis ``hypothesis``,
 ``problems``; aspects ``aspects`` (objects with ``text`` and ``problems``); leak ``leaked`` (aspect numbers, where the
-outcome is ``"leak"`` too); results ``results`` (aspect numbers). One of alignment is of `align.window_look`.
+outcome is ``"leak"`` too); results ``results`` (aspect numbers);
+stance ``stances``, one for each aspect that stands. One of alignment is of `align.window_look`.
 """
 
 Source = Literal["summary", "model", "user"]

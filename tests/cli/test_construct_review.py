@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from evidencebench_core.construction import PROPOSED_NOTE
 from tests.cli.test_construct_builds import lines, url
@@ -87,6 +90,32 @@ def test_what_two_models_and_people_say_of_it(command, lines: Path, url: str, tm
     assert found["decisions"]["acceptance"]["mark"]["value"] == 1
     assert "which is no agreement" in command("construct", "quality", "lab").out
     assert "no row" in command.failure("construct", "quality", "lab", "--sheet", "disputes", "--out", sheet)
+
+
+def test_a_model_says_which_aspects_support(command, lines: Path, url: str, tmp_path: Path) -> None:
+    """Rule 55: the shares, and a person's answers beside the model's."""
+    command("construct", "run", lines, "--name", "lab", "--model", "m")
+    asked = command.json("construct", "stances", "lab", "--model", "m", "--limit", 1)
+    assert (asked["n_builds"], asked["n_aspects"]) == (1, 3)
+    first = command("construct", "stances", "lab", "--model", "m")
+    assert (first.code, "6 aspects of 2 of 2 builds" in first.out) == (0, True)
+    shares = command.json("construct", "stances", "lab")["shares"]
+    assert {name: round(one["value"], 3) for name, one in shares.items()} == {
+        "supports": 0.333, "refutes": 0.333, "neither": 0.333,
+    }  # fmt: skip
+    sheet = tmp_path / "stances.csv"
+    command("construct", "quality", "lab", "--sheet", "stances", "--out", sheet)
+    with sheet.open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    for row in rows:
+        row["stance"] = "supports" if row["item"] == "aspect:0" else "neither"
+    with sheet.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    found = command.json("construct", "quality", "lab", "--read", sheet)
+    assert (found["stance_agreement"]["n"], found["stance_agreement"]["value"]) == (6, pytest.approx(2 / 3))
+    assert "The model says the same of 66.7 %" in command("construct", "quality", "lab", "--read", sheet).out
 
 
 def said_beside_scores(command, raw: Any, folder: Path) -> None:

@@ -19,6 +19,7 @@ _SAID: Final = {  # by stage what its prompt alone says, and the answer
     "aspects": ("Split the summary", "ASPECTS:\n" + "\n".join(f"- It is about {word}" for word in WORDS)),
     "leak": ("Do they say only what", "DECISION: []"),
     "results": ("Which of the study aspects below are results", "DECISION: [0, 1]"),
+    "stance": ("What does each aspect do", "STANCES:\n0: supports\n1: refutes\n2: neither"),
 }
 
 

@@ -80,6 +80,7 @@ PLAIN: Sequence[tuple[Stage, BuildState, str, dict[str, Any]]] = [
     ("leak", state(3), "2: the dose is new\nDECISION: [2]", {"outcome": "leak", "leaked": [2]}),
     ("results", state(3), "DECISION: [2, 0]", {"outcome": "done", "results": [0, 2]}),
     ("results", state(3), "DECISION: []", {"outcome": "done", "results": []}),
+    ("stance", state(2), "0: no? STANCES:\n- **1**: Refutes\n0. neither, I say", {"stances": ["neither", "refutes"]}),
 ]  # fmt: skip
 
 
@@ -116,6 +117,7 @@ AGAIN: Sequence[tuple[Stage, BuildState, str, str, str, str]] = [
     ("aspects", state(), "none", "No list", ASPECTS, "failed"),
     ("leak", state(3), "I think it is fine.", "DECISION", "DECISION: []", "failed"),
     ("results", state(3), "DECISION: [3]", "0 to 2", "DECISION: []", "failed"),
+    ("stance", state(2), "STANCES:\n0: supports", "what aspect 1 does", "STANCES:\n0: supports\n1: neither", "failed"),
 ]  # fmt: skip
 
 

@@ -44,6 +44,7 @@ OURS = {
     "construct-motive": {"review_title", "section", "context_before", "summary", "context_after"},
     "construct-propose": {"hypothesis", "sentences"},
     "construct-results": {"aspects"},
+    "construct-stance": {"hypothesis", "aspects"},
     "construct-suitable": {"summary"},
     "construct-repeat": {"first", "last"},
     "answer-relevance": {"question", "sentence"},

@@ -71,7 +71,7 @@ class Variant:
     trees: Mapping[str, object] = field(default_factory=dict)
     n_trees: int = 250
     repeats: int = 1  # sums of trees of other seeds, averaged
-    ridge: Mapping[str, float] = field(default_factory=lambda: dict(training._RIDGE))
+    ridge: float = training._PENALTY["embedding"]
     also: str = ""  # a dataset whose instances are learnt from, too
     also_weight: float = 0.3
     alone: bool = False  # learnt from these only
@@ -105,10 +105,6 @@ def raw_scores(variant: Variant, seed: int, learnt: Sequence[Paper], asked: Sequ
         own = tree_columns(paper.example.rows, paper.example.vectors, topics, shared)
         return own if variant.columns is None else np.concatenate([own, variant.columns(paper)], axis=1)
 
-    def linear_of(paper: Paper) -> NDArray[np.float32]:
-        rows = paper.example.rows
-        return rows if variant.columns is None else np.concatenate([rows, variant.columns(paper)], axis=1)
-
     raw: Raw = {}
     for focus in FOCUSES:
         some = [one for one in learnt if focus in one.example.targets]
@@ -138,10 +134,10 @@ def raw_scores(variant: Variant, seed: int, learnt: Sequence[Paper], asked: Sequ
             named[name] / (training._spread(named[name], counts) + 1e-9) for name in training._TARGETS[1:]
         )
         both = aspects + share
-        linear = training._ridge([linear_of(one) for one in some], both, counts, variant.ridge["features"])
-        members["features"] = [linear.scores(linear_of(one)) for one in asked]
+        linear = training._listwise(rows, [one.example for one in some], focus, 1)
+        members["listwise"] = [linear.scores(one) for one in asked_rows]
         meanings = [meaning(one.example.vectors, one.example.centre) for one in some]
-        linear = training._ridge(meanings, both, counts, variant.ridge["embedding"])
+        linear = training._ridge(meanings, both, counts, variant.ridge)
         members["embedding"] = [linear.scores(meaning(one.example.vectors)) for one in asked]
         raw[focus] = {
             name: {paper.instance.id: one for paper, one in zip(asked, scores, strict=True)}
@@ -268,7 +264,7 @@ CHOICES: Final[tuple[Choice, ...]] = (
         )
     ),
     *(
-        _with(evidence=a, aspects=b, share=c, features=d, embedding=e)
+        _with(evidence=a, aspects=b, share=c, listwise=d, embedding=e)
         for a, b, c, d, e in (
             (1, 1, 1, 1, 1), (1, 1, 1, 3, 3), (1, 1, 1, 2, 4), (1, 1, 1, 4, 2), (2, 1, 1, 2, 2), (1, 1, 2, 2, 2),
             (0, 1, 1, 1, 1), (1, 0, 1, 1, 1), (2, 2, 2, 1, 1), (1, 1, 1, 1, 3), (1, 1, 1, 0, 2), (1, 1, 1, 2, 0),

@@ -41,7 +41,7 @@ _MEMBERS: Final = {
     "evidence": "trees that learnt what is evidence",
     "aspects": "trees that learnt how many aspects it covers",
     "share": "trees that learnt how much of the evidence it is",
-    "features": "a linear model of the features",
+    "listwise": "a linear model that learnt to put a sentence of each aspect first",
     "embedding": "a linear model of the embedding",
 }
 

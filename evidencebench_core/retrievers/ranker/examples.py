@@ -29,6 +29,7 @@ class Example:
     vectors: NDArray[np.float32]  # (1 + k, dimensions), of length 1: the hypothesis, then the sentences
     centre: NDArray[np.float32]  # (dimensions,): mean of all sentences of the paper
     targets: Mapping[Focus, Mapping[str, NDArray[np.float64]]]  # a focus without aspects is absent
+    covering: Mapping[Focus, tuple[NDArray[np.int64], ...]]  # by aspect that has any: the rows that cover it
     weights: NDArray[np.float64]  # (k,): how many sentences each row stands for; 1 where all are learnt from
 
 
@@ -72,6 +73,12 @@ def example_of(
             focus: {name: target[chosen] for name, target in targets(instance.evidence, focus).items()}
             for focus in FOCUSES
             if instance.evidence.focused(focus)
+        },
+        {
+            focus: tuple(
+                np.searchsorted(chosen, sorted(one)) for one in instance.evidence.covers(focus) if one
+            )
+            for focus in FOCUSES
         },
         weights,
     )

@@ -2,7 +2,7 @@
 
 Five members score, and their standardised scores are added up: three sums of regression trees, which learnt
 whether a sentence is evidence, which share of the aspects it covers, and which share of the evidence it is; a
-linear model of the same features; and a linear model of the embeddings.
+linear model of the same columns, which learnt to put a sentence of each aspect first; and one of the embeddings.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ COLUMNS: Final[tuple[str, ...]] = (
     *(f"topic {number}" for number in range(1, N_TOPICS + 1)),
     *(f"shared topic {number}" for number in range(1, N_TOPICS + 1)),
 )
-"""Columns of the trees: the features, then the embedding and its product with the hypothesis', projected."""
+"""Columns of all members but one: the features, then the embedding and its product with the hypothesis', projected."""
 
 MEANING: Final = "embedding"
 """The name under which the linear model of the embeddings explains itself."""
@@ -68,9 +68,9 @@ class FocusModel:
     """The members for one focus."""
 
     trees: Mapping[str, Trees]  # by what they learnt to predict
-    features: Linear  # over `FEATURES`
+    listwise: Linear  # over `COLUMNS`
     embedding: Linear  # over `meaning`
-    weights: Mapping[str, float]  # by member: the names of the trees, "features", "embedding"
+    weights: Mapping[str, float]  # by member: the names of the trees, "listwise", "embedding"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class RankerModel:
         embedding, model = meaning(unit), self.focuses[focus]
         raw = {
             **{name: trees.scores(columns) for name, trees in model.trees.items()},
-            "features": model.features.scores(features.rows),
+            "listwise": model.listwise.scores(columns),
             "embedding": model.embedding.scores(embedding),
         }
         spreads = {name: float(scores.std()) or 1.0 for name, scores in raw.items()}
@@ -126,15 +126,15 @@ class RankerModel:
         """The share of each column in the scores of some sentences, against an average training sentence.
 
         In units of the score, of shape (sentences, len(COLUMNS) + 1): SHAP values of the trees and the terms of
-        the linear model; the last column is that of the linear model of the embeddings.
+        the listwise model; the last column is that of the linear model of the embeddings.
         """
-        model, n, columns = self.focuses[paper.focus], len(FEATURES), paper.columns[sentences]
+        model, columns = self.focuses[paper.focus], paper.columns[sentences]
         whole = sum(model.weights.values())
         units = {name: model.weights[name] / whole / spread for name, spread in paper.spreads.items()}
         adds = np.zeros((len(columns), len(COLUMNS) + 1))
         for name, trees in model.trees.items():
             adds[:, :-1] += units[name] * trees.contributions(columns)
-        adds[:, :n] += units["features"] * (columns[:, :n] - model.features.means) * model.features.weights
+        adds[:, :-1] += units["listwise"] * (columns - model.listwise.means) * model.listwise.weights
         adds[:, -1] = units["embedding"] * model.embedding.scores(paper.embedding[sentences])
         return adds
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from evidencebench_core.data.files import whole_file
 from evidencebench_core.errors import RetrieverError, shown
-from evidencebench_core.retrievers.ranker.features import FEATURES, VERSION
+from evidencebench_core.retrievers.ranker.features import VERSION
 from evidencebench_core.retrievers.ranker.model import (
     COLUMNS,
     N_TOPICS,
@@ -29,7 +29,7 @@ from evidencebench_core.retrievers.ranker.trees import Trees
 from evidencebench_core.retrievers.trained_on import TrainedOn
 from evidencebench_core.words import clipped_text
 
-FORMAT: Final = "evidencebench-ranker 2"
+FORMAT: Final = "evidencebench-ranker 3"
 _REMEDY: Final = "Train the model again: evidencebench train-ranker."
 _LARGEST: Final = 64 * 2**20  # bytes; one that train-ranker writes has three million
 _LEAST_WEIGHT: Final = 1e-6  # of all members: scores are divided by it
@@ -117,7 +117,7 @@ def _document(model: RankerModel) -> dict[str, object]:
         "focuses": {
             focus: {
                 "weights": dict(one.weights),
-                "features": _arrays(one.features),
+                "listwise": _arrays(one.listwise),
                 "embedding": _arrays(one.embedding),
                 "trees": {name: trees.text for name, trees in one.trees.items()},
             }
@@ -145,7 +145,7 @@ _SHAPE: Final = {
     "trained_on": {"dataset": str, "dataset_sha256": str, "instance_ids": [str], "paper_ids": [str]},
     "selecting": {"sharpness": _AMOUNT, "closeness": _AMOUNT, "reach": _AMOUNT},
     "focuses": {
-        ...: {"weights": {...: _AMOUNT}, "features": _LINEAR, "embedding": _LINEAR, "trees": {...: str}}
+        ...: {"weights": {...: _AMOUNT}, "listwise": _LINEAR, "embedding": _LINEAR, "trees": {...: str}}
     },
     "topics": _PROJECTION,
     "shared_topics": _PROJECTION,
@@ -200,12 +200,12 @@ def _model(raw: Any) -> RankerModel:
 
 def _focus_model(raw: Any, width: int) -> FocusModel:
     trees, weights = raw["trees"], raw["weights"]
-    members = {*trees, "features", "embedding"}
+    members = {*trees, "listwise", "embedding"}
     if not 0 < len(trees) <= 8 or set(weights) != members or sum(weights.values()) < _LEAST_WEIGHT:
         raise ValueError(f"has {shown(weights)} as 'weights'")
     return FocusModel(
         trees={member: Trees(text, len(COLUMNS)) for member, text in trees.items()},
-        features=_linear(raw["features"], len(FEATURES)),
+        listwise=_linear(raw["listwise"], len(COLUMNS)),
         embedding=_linear(raw["embedding"], 3 * width),
         weights={member: float(weight) for member, weight in weights.items()},
     )

@@ -7,7 +7,6 @@ from evidencebench_core.data import parse_instance
 from evidencebench_core.data.model import Instance
 from evidencebench_core.retrievers import Query, Retrieval
 from evidencebench_core.retrievers.encoding import Model, model_named
-from evidencebench_core.retrievers.ranker.features import FEATURES
 from evidencebench_core.retrievers.ranker.model import (
     COLUMNS,
     N_TOPICS,
@@ -82,14 +81,14 @@ def small_model(
     width: int = 384,  # of minilm
 ) -> RankerModel:
     """A model to compute by hand: one feature has the linear weight 1, and nothing else counts."""
-    weights = np.zeros(len(FEATURES))
-    weights[FEATURES.index(feature)] = 1.0
+    weights = np.zeros(len(COLUMNS))
+    weights[COLUMNS.index(feature)] = 1.0
     projection = Projection(np.zeros(width, np.float32), np.zeros((N_TOPICS, width), np.float32))
     focus = FocusModel(
         trees={"evidence": Trees(tree_text(), len(COLUMNS))},
-        features=Linear(weights, np.zeros(len(FEATURES))),
+        listwise=Linear(weights, np.zeros(len(COLUMNS))),
         embedding=Linear(np.zeros(3 * width), np.zeros(3 * width)),
-        weights={"evidence": 0.0, "features": 1.0, "embedding": 0.0},
+        weights={"evidence": 0.0, "listwise": 1.0, "embedding": 0.0},
     )
     identity = model_named("minilm").identity
     trained_on = TrainedOn(sha256, ids, tuple(f"paper of {name}" for name in ids), dataset)

@@ -12,6 +12,7 @@ from components.app import resources
 from components.app.page import drop_missing, guard, name_window
 from components.app.state import PageState
 from components.construct.builds import draw_construction, draw_constructions
+from components.construct.raters import KEY, draw_way_back, marked_build
 from components.construct.review import draw_build
 from components.models.server import SERVER_DEFAULTS, share_server
 from components.widgets.markdown import literal
@@ -51,13 +52,16 @@ def draw(state: PageState) -> None:
         draw_constructions(state)
         return
     try:
-        marked = marked_paper(resources.store(), _key(state["paper"]))
+        key = _key(state["paper"])
+        marked = marked_build(key) if key.startswith(KEY) else marked_paper(resources.store(), key)
     except UnknownNameError as error:
         st.title("Mark evidence")
         st.warning(literal(str(error)))
         draw_page_bar(state)
         return
     name_window("Mark evidence", marked.name)
+    if key.startswith(KEY):
+        draw_way_back(state, key)
     drop_missing(state, len(marked.paper.sentences))
     if state["view"] == "compare":
         draw_comparing(state, marked)

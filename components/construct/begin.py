@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
@@ -13,10 +14,11 @@ from components.app.page import guarded_part
 from components.app.state import PageState
 from components.construct import cached
 from components.widgets.markdown import literal
-from evidencebench_core.construction import Citation, build_input
+from evidencebench_core.construction import BuildInput, Citation, build_input
 from evidencebench_core.construction.store import add_builds, constructions
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.papers import read_paper
+from evidencebench_core.papers.licence import LICENCES, article_licence
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.sentences import sentences_of
 from evidencebench_core.words import clipped_text, one_line, quantity
@@ -32,6 +34,11 @@ _WAYS: Final = {
 _REFERENCE: Final = "By an id, or a file"
 _NEEDED: Final = ("summary", "paragraph", "hypothesis")
 _LARGEST: Final = 50  # MiB
+_NOT_USED: Final[Mapping[str, str]] = {
+    "multi_citation": "that share a sentence with others",
+    "cited_twice": "of papers cited again in their section",
+    "unresolvable": "without an id or DOI",
+}
 
 
 @st.dialog("Begin an instance", width="large")
@@ -58,6 +65,8 @@ def begin_dialog(state: PageState) -> None:
     if fields is None:
         return
     paper, upload = _draw_paper(fields.get("paper", ""))
+    if way == "review" and (upload is not None or paper.startswith("own:")):
+        fields["licence"] = _draw_licence(upload)
     st.caption("Nothing is asked of a model yet: what that takes is shown first.")
     ready = bool(
         name and (paper or upload) and any(fields.get(key) for key in ("summary", "paragraph", "hypothesis"))
@@ -67,7 +76,7 @@ def begin_dialog(state: PageState) -> None:
     try:
         if upload is not None:
             paper = _kept(upload.getvalue(), upload.name)
-        if paper.startswith("own:"):
+        if paper.startswith("own:") and not fields.get("title"):
             fields["title"] = OwnPapers(resources.store()).get(int(paper.removeprefix("own:"))).name
         build = build_input({**fields, "paper": paper, "id": fields.get("id") or _id(paper, fields)})
         add_builds(resources.store(), one_line(name), [build])
@@ -85,24 +94,33 @@ def _id(paper: str, fields: dict[str, object]) -> str:
 
 
 def _of_citation() -> dict[str, object] | None:
+    said = st.text_input(
+        "The review's PMC id, PubMed id or DOI",
+        max_chars=300,
+        key="begin.review-id",
+        help="Fetched from Europe PMC, where it is open access.",
+    ).strip()
     upload = st.file_uploader(
-        f"The review's XML (JATS), up to {_LARGEST} MiB",
+        f"or its XML (JATS), up to {_LARGEST} MiB",
         type=["xml", "nxml"],
         max_upload_size=_LARGEST,
         key="begin.review",
     )
-    if upload is None:
+    if upload is None and not said:
         return None
     try:
-        found = cached.review_citations(upload.getvalue(), upload.name)
+        if upload is not None:
+            found = cached.review_citations(upload.getvalue(), upload.name)
+        else:
+            found = cached.fetched_citations(said)
     except EvidenceBenchError as error:
         st.error(literal(str(error)))
         return None
-    dropped = ", ".join(f"{reason.replace('_', ' ')} {n:,}" for reason, n in found.dropped.items())
-    st.caption(
-        f"{len(found.citations):,} of {quantity(found.n_in, 'citation')} can be used"
-        f"{f'; not used: {literal(dropped)}' if dropped else ''}."
-    )
+    dropped = [f"{n:,} {_NOT_USED.get(reason, reason)}" for reason, n in found.dropped.items()]
+    dropped += [f"{n:,} in {where}" for where, n in found.skipped.items()]
+    n_in = found.n_in + sum(found.skipped.values())
+    not_used = f". Not used: {literal(', '.join(dropped))}" if dropped else ""
+    st.caption(f"{len(found.citations):,} of {quantity(n_in, 'citation')} can be used{not_used}.")
     if not found.citations:
         return None
     words = st.text_input("Words in its sentence", key="begin.words").casefold().split()
@@ -118,14 +136,17 @@ def _of_citation() -> dict[str, object] | None:
     )
     with st.container(border=True):
         st.caption(literal(" › ".join((chosen.review_title, *chosen.section)), 300))
-        st.markdown(
-            " ".join(
-                f"**{literal(text)}**" if index == chosen.citing else literal(text)
-                for index, text in enumerate(chosen.paragraph)
-            )
-        )
+        st.markdown(cited_paragraph(chosen))
         st.caption(f"Cites {literal(chosen.reference.title or chosen.reference.paper, 300)}")
     return chosen.as_dict()
+
+
+def cited_paragraph(of: Citation | BuildInput) -> str:
+    """The paragraph of a review as Markdown, its sentence that cites the paper bold."""
+    return " ".join(
+        f"**{literal(text)}**" if index == of.citing else literal(text)
+        for index, text in enumerate(of.paragraph)
+    )
 
 
 def _cited_text(one: Citation) -> str:
@@ -193,6 +214,26 @@ def _draw_paper(proposed: object) -> tuple[str, UploadedFile | None]:
     return said, upload
 
 
+def _draw_licence(upload: UploadedFile | None) -> str:
+    """The licence of a paper that is given as a file, read from it where it says so."""
+    try:
+        found = article_licence(upload.getvalue(), upload.name) if upload else ""
+    except EvidenceBenchError:  # no XML
+        found = ""
+    if found:
+        return found
+    return st.selectbox(
+        "The paper's licence",
+        ["", *LICENCES],
+        format_func=lambda one: one or "not known",
+        key="begin.licence",
+        help="A paper that a review cites is used only where its licence is open. The file does not name one.",
+    )
+
+
 def _kept(content: bytes, name: str) -> str:
-    """A paper that was uploaded, kept among one's own papers."""
-    return f"own:{OwnPapers(resources.store()).save(read_paper(content, name), name).id}"
+    """A paper that was uploaded, kept among one's own papers, once."""
+    own, paper = OwnPapers(resources.store()), read_paper(content, name)
+    alike = (one for one in own.all() if (one.title, one.n_sentences) == (paper.title, len(paper.sentences)))
+    there = next((one for one in alike if own.paper(one.id).sentences == paper.sentences), None)
+    return (there or own.save(paper, name)).key

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import streamlit as st
 
 from components.app import resources
+from components.app.page import percent
 from components.app.state import PageState
 from components.construct.begin import begin_dialog
-from components.construct.start import CONSTRUCTING, STAGE_NAMES, construction_here, work_dialog
+from components.construct.start import STAGE_NAMES, construction_here, jobs_of, work_dialog
 from components.widgets.copy_link import copy_link
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
 from evidencebench_core.construction import BuildState
 from evidencebench_core.construction.decisions import Review
+from evidencebench_core.construction.sheets import decided_rows, sheet_figures
 from evidencebench_core.construction.store import constructions
 from evidencebench_core.words import quantity
 
@@ -36,6 +38,8 @@ _BUILDS: Final = (
 _STATUS: Final = {"due": "to be asked", "failed": "no usable answer", "kept": "every sentence looked at"}
 _REASONS: Final[Mapping[str, str]] = {
     "no_full_text": "its paper cannot be read",
+    "licence": "no open licence of its paper is known",
+    "unresolvable": "its paper cannot be found",
     "boundary_empty": "no sentence is about this paper alone",
     "unsuitable": "the summary says nothing particular",
     "hypothesis_refused": "no hypothesis passed the checks",
@@ -81,12 +85,13 @@ def draw_construction(state: PageState) -> None:
             begin_dialog(state)
         copy_link(state.link("construction"))
     st.title(literal(made.name, 100))
-    job_panel(CONSTRUCTING)
+    job_panel(jobs_of(made.name))
     ids = made.ids()
     at = min((state.number("at") or 0), max(0, len(ids) - 1) // _SHOWN)
     some = ids[at * _SHOWN : (at + 1) * _SHOWN]
     reviews = list(made.reviews(some))
     draw_work(made.name, [one.state for one in reviews])
+    _draw_misses(reviews)
     table(
         _BUILDS,
         [_row(one) for one in reviews],
@@ -107,6 +112,36 @@ def draw_construction(state: PageState) -> None:
                     kwargs={"at": to or None},
                     key=f"builds.{label}",
                 )
+
+
+def _draw_misses(reviews: list[Review]) -> None:
+    """Precision and recall of what is proposed, by aspects whose sentences a person judged among others (rule 50)."""
+    by_state = {one.state.id: tuple(decided_rows(one)) for one in reviews if one.decisions}
+    rows = [row for of in by_state.values() for row in of]
+    if not rows:
+        return
+    found = sheet_figures(
+        (one.state for one in reviews if by_state.get(one.state.id)), rows, n_resamples=1_000
+    )
+    if not found.precision or not found.recall:
+        return
+    said = " and ".join(
+        f"{words} {percent(one['value'])}{_span(one['ci95'])}"
+        for words, one in (
+            ("of the sentences that a model proposed people accept", found.precision),
+            ("of those that cover an aspect it proposed", found.recall),
+        )
+    )
+    n = quantity(found.precision["n"] + found.recall["n"], "sentence")
+    st.caption(
+        f"By {n} judged where proposals stood among others: {said}. The second is estimated from the "
+        f"{found.recall['n']:,} that were not proposed."
+    )
+
+
+def _span(ci95: Sequence[float] | None) -> str:
+    """``" (71.0% to 98.0%)"``; empty where it cannot be told, as of one paper."""
+    return "" if ci95 is None else f" ({percent(ci95[0])} to {percent(ci95[1])})"
 
 
 def draw_work(name: str, states: list[BuildState]) -> None:

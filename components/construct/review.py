@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import Final
 
 import streamlit as st
 
-from components.app import resources
 from components.app.page import drop_missing
-from components.app.state import PageState, flash, local_widget_text, session_text, session_text_widget
+from components.app.state import PageState, flash, local_widget_text, session_text_widget
+from components.construct.begin import cited_paragraph
 from components.construct.builds import draw_work, position_text
+from components.construct.desk import BLIND, MIXED, BuildDesk, index_of, item_name, number_of
+from components.construct.raters import build_key
 from components.construct.saving import draw_build_saving
-from components.construct.start import CONSTRUCTING, construction_here
+from components.construct.start import construction_here, jobs_of
 from components.widgets.copy_link import copy_link
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, paper_view
 from evidencebench_core.construction import BuildState, echo_lines
-from evidencebench_core.construction.decisions import (
-    Decision,
-    Mode,
-    Review,
-    Verdict,
-    add_decisions,
-    is_person,
-    mark_about,
-    next_number,
-)
-from evidencebench_core.construction.store import ConstructionInfo
+from evidencebench_core.construction.decisions import Verdict, mark_about, next_number
 from evidencebench_core.data import Aspect
-from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export.reader import DraftMarks, PaperView
-from evidencebench_core.words import clipped_text, one_line, quantity
+from evidencebench_core.words import clipped_text, quantity
 
 _DECIDED: Final = {
     "accept": "accepted",
@@ -43,115 +32,12 @@ _DECIDED: Final = {
     "add": "added",
     "unsure": "unsure",
 }
-_TAKEN_BACK: Final = "taken back"  # the words of a decision that undoes another one
 _EDITABLE: Final = ("hypothesis", "aspect")
-
-
-class _Desk:
-    """A build's review, and who decides."""
-
-    def __init__(self, state: PageState, name: str, info: ConstructionInfo, review: Review) -> None:
-        self.state, self.name, self.info, self.review = state, name, info, review
-        hidden = ("mark:", "uncovered:") if self.is_blind else ()
-        proposed = [one.item for one in review.proposals if one.source == "model"]
-        self.left = tuple(one for one in review.open_items if not one.startswith(hidden))
-        self.items = tuple(
-            dict.fromkeys((*(one for one in proposed if not one.startswith(hidden)), *self.left))
-        )
-
-    @property
-    def who(self) -> str:
-        named = one_line(session_text("author")).strip()[:100]
-        return named if is_person(named) else ""
-
-    @property
-    def has_seen(self) -> bool:
-        """Whether the person decided on sentences that were proposed, and so has seen some."""
-        return any(
-            one.by == self.who and one.mode == "assisted" and one.item.startswith("mark:")
-            for one in self.review.decisions
-        )
-
-    @property
-    def is_blind(self) -> bool:
-        """Whether the person marks without the marks of a model or of others in sight."""
-        return self.state["blind"] == "1" and not self.has_seen
-
-    def verdict(self, item: str) -> Verdict | None:
-        """What holds of an item; what was taken back counts as open."""
-        said = self.review.newest.get(item, {}).values()
-        return self.review.verdict(item) if any(one.words != _TAKEN_BACK for one in said) else None
-
-    def mode(self, item: str) -> Mode:
-        return "blind" if self.is_blind and item.startswith("mark:") else "assisted"
-
-    def marks(self, number: int) -> DraftMarks:
-        """The sentences of an aspect, as far as they are to be seen."""
-        review, indices = self.review, {*self.review.marks.get(number, ())}
-        if self.is_blind:
-            by = {one: review.newest[f"mark:{number}:{one}"].get(self.who) for one in indices}
-            own = [one for one, said in by.items() if said and said.verdict in ("accept", "add")]
-            return DraftMarks(frozenset(), frozenset(), frozenset(own))
-        proposed = review.state.covers().get(number, frozenset())
-        still_open = [one for one in proposed if f"mark:{number}:{one}" in self.left]
-        return DraftMarks(frozenset(still_open), frozenset(indices & proposed), frozenset(indices - proposed))
-
-    @property
-    def last(self) -> tuple[Decision, ...]:
-        """What the person decided last, at once, and has not taken back."""
-        stack: list[tuple[Decision, ...]] = []
-        own = (one for one in self.review.decisions if one.by == self.who)
-        for _, some in groupby(own, key=lambda one: one.at):
-            batch = tuple(some)
-            if batch[0].words != _TAKEN_BACK:
-                stack.append(batch)
-            elif stack:
-                stack.pop()
-        return stack[-1] if stack else ()
-
-    def undo(self) -> None:
-        """Take back what was decided last: by a further decision, after which it is open."""
-        last = self.last
-        if last:
-            self.decide(*((one.item, "unsure", _TAKEN_BACK, one.about) for one in last))
-            self.go_to(last[0].item)
-
-    @property
-    def in_hand(self) -> str:
-        """The item of the address, else the first that is left."""
-        return (
-            self.state["item"]
-            if self.state["item"] in self.items
-            else next(iter(self.left or self.items), "")
-        )
-
-    def decide(self, *said: tuple[str, Verdict, str, str]) -> None:
-        """Keep decisions (item, verdict, words, what stood there), and go on to the next item that is left."""
-        build = self.review.state.id
-        made = [
-            Decision(build, item, verdict, self.who, self.mode(item), words, about)
-            for item, verdict, words, about in said
-        ]
-        try:
-            add_decisions(resources.store(), self.name, made)
-        except EvidenceBenchError as error:
-            flash(literal(str(error)))
-            return
-        done = {one.item for one in made}
-        if self.in_hand in {one.item for one in made}:
-            at = self.items.index(self.in_hand)
-            after = [
-                one
-                for one in (*self.items[at + 1 :], *self.items[:at])
-                if one in self.left and one not in done
-            ]
-            self.go_to(after[0] if after else "")
-
-    def go_to(self, item: str) -> None:
-        self.state.put(item=item or None, sentence=_sentence_of(item), lit=None)
-
-    def about(self, item: str) -> str:
-        return self.review.about(item) or ""
+_SHOWN: Final = {"": "Proposed", MIXED: "Mixed", BLIND: "Hidden"}
+_SHOWN_HELP: Final = (
+    "Proposed: what the model marked. Mixed: that among ten others an aspect, without telling which is which, to find "
+    "what the model missed. Hidden: no marks of a model or of others in sight; yours are kept as blind ones."
+)
 
 
 def draw_build(state: PageState) -> None:
@@ -159,7 +45,7 @@ def draw_build(state: PageState) -> None:
     made = construction_here(state["construction"])
     (review,) = made.reviews([state["build"]])
     build = review.state
-    desk = _Desk(state, made.name, made.info, review)
+    desk = BuildDesk(state, made.name, review)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if st.button("All instances", key="all-builds"):
             state.put(build=None, item=None, sentence=None)
@@ -172,18 +58,32 @@ def draw_build(state: PageState) -> None:
             help="Kept with every decision. Names that begin with model: or rule: are no people's.",
             **session_text_widget("author", read=str.strip),
         )
-        st.toggle(
-            "Without the model's sentences",
-            disabled=desk.has_seen,
-            help="You have decided on some of them."
-            if desk.has_seen
-            else "Hides what others and the model marked; your marks are kept as blind ones.",
-            **state.widget("blind", desk.is_blind, lambda on: "1" if on else ""),
-        )
+        if build.covers():
+            st.segmented_control(
+                "The model's sentences",
+                [one for one in _SHOWN if one != BLIND or not desk.has_seen],
+                format_func=_SHOWN.__getitem__,
+                required=True,
+                help=_SHOWN_HELP + (" Not for you here: you have seen some." if desk.has_seen else ""),
+                **state.widget("blind", _shown(desk), reset=("item",)),
+            )
         st.button("Undo", disabled=not desk.last, on_click=desk.undo, key="build.undo")
+        if build.covers():
+            st.button(
+                "Compare",
+                disabled=desk.is_blind,
+                help="How far the model, people here, and those who mark this paper by hand agree.",
+                on_click=state.put,
+                kwargs={
+                    "paper": build_key(desk.name, review),
+                    "view": "compare",
+                    **dict.fromkeys(("construction", "build", "item", "sentence", "lit", "blind")),
+                },
+                key="build.compare",
+            )
         copy_link(state.link("construction", "build"))
-    _draw_head(build)
-    job_panel(CONSTRUCTING)
+    _draw_head(desk)
+    job_panel(jobs_of(made.name))
     draw_work(made.name, [build])
     _draw_drop(desk)
     if build.pool is None:
@@ -197,7 +97,12 @@ def draw_build(state: PageState) -> None:
         _draw_side(desk)
 
 
-def _draw_head(build: BuildState) -> None:
+def _shown(desk: BuildDesk) -> str:
+    return BLIND if desk.is_blind else MIXED if desk.is_mixed else ""
+
+
+def _draw_head(desk: BuildDesk) -> None:
+    build = desk.review.state
     title = build.pool.title if build.pool else build.input.title
     st.markdown(f"# {literal(build.hypothesis or title or build.input.paper, 300)}")
     said = [f"Paper: {title or build.input.paper}"]
@@ -205,24 +110,37 @@ def _draw_head(build: BuildState) -> None:
         said.append(f"cited by {build.input.review_title or build.input.review_id}")
     st.caption(f"{literal('; '.join(said), 400)}. **{literal(position_text(build))}**")
     if build.position.problem:
-        st.warning(literal(build.position.problem, 500))
-    if build.summary:
-        with st.expander("What the review says of the paper", expanded=not build.drafted):
-            st.markdown(literal(build.summary))
+        way_out = (
+            " If you know its licence, begin the instance again and say it."
+            if build.position.reason == "licence"
+            else ""
+        )
+        st.warning(literal(build.position.problem, 500) + way_out)
+    if build.warning:
+        st.warning(f"Perhaps another paper: {literal(build.warning, 500)}.")
+    if build.summary or build.input.paragraph:
+        with st.expander(
+            "What the review says of the paper" if build.summary else "The paragraph of the review",
+            expanded=not build.drafted,
+        ):
+            st.markdown(literal(build.summary) if build.summary else cited_paragraph(build.input))
             if build.question:
                 st.caption(f"The question behind it: {literal(build.question)}")
+            _draw_edit(desk, "summary", build.summary, "What follows from it is asked of the model again.")
     if any(one.source == "model" for one in build.aspects):
         st.warning(
             "A model proposed these study aspects from the paper. No expert said that they matter: decide on each."
         )
 
 
-def _draw_drop(desk: _Desk) -> None:
+def _draw_drop(desk: BuildDesk) -> None:
     """For one that was dropped, the way to keep it all the same; for another, to drop it."""
     at = desk.review.state.position
     if at.stage == "pool" or at.status in ("due", "failed"):
         return
     label, said = ("Drop it", ("build", "reject", "", ""))
+    if at.reason == "boundary_empty":
+        return  # there is nothing to go on with before a person writes the summary
     if at.status == "dropped":
         build = desk.review.state
         overruled = replace(build, edits=replace(build.edits, dropped=False)).position.reason or ""
@@ -231,7 +149,7 @@ def _draw_drop(desk: _Desk) -> None:
         st.button(label, key="build.drop", disabled=not desk.who, on_click=desk.decide, args=(said,))
 
 
-def _draw_reader(desk: _Desk) -> None:
+def _draw_reader(desk: BuildDesk) -> None:
     build, state = desk.review.state, desk.state
     assert build.pool is not None  # noqa: S101 - it was read
     marks = [desk.marks(one.number) for one in build.aspects]
@@ -240,7 +158,7 @@ def _draw_reader(desk: _Desk) -> None:
         indices = tuple(sorted(of.proposed | of.accepted | of.added))
         shown.append(Aspect(str(one.number), indices, bool(one.is_result), f"A{one.number + 1}", one.text))
     numbers = [one.number for one in build.aspects]
-    of_item = _number_of(desk.in_hand) if _index_of(desk.in_hand) is None else None
+    of_item = number_of(desk.in_hand) if index_of(desk.in_hand) is None else None
     lit = int(state["lit"]) if state["lit"].isdecimal() and int(state["lit"]) in numbers else of_item
 
     def act(event: PaperEvent) -> None:
@@ -254,7 +172,7 @@ def _draw_reader(desk: _Desk) -> None:
         build.pool.sentence_types,
         tuple(shown),
         active=None,
-        selected=_index_of(desk.in_hand) if selected is None else selected,
+        selected=index_of(desk.in_hand) if selected is None else selected,
         aspect=numbers.index(lit) if lit in numbers else None,
         draft=DraftMarks(
             frozenset[int]().union(*(of.proposed for of in marks)),
@@ -265,7 +183,7 @@ def _draw_reader(desk: _Desk) -> None:
     paper_view(view, key="reader", height=780, on_event=act)
 
 
-def _draw_side(desk: _Desk) -> None:
+def _draw_side(desk: BuildDesk) -> None:
     review = desk.review
     if not desk.left and review.state.position.status == "kept":
         left = " but the sentences" if desk.is_blind and review.open_items else ""
@@ -277,7 +195,7 @@ def _draw_side(desk: _Desk) -> None:
     _draw_sentence(desk)
     _draw_aspects(desk)
     if review.disagreements:
-        named = ", ".join(_name(item) for item in review.disagreements[:20])
+        named = ", ".join(item_name(item) for item in review.disagreements[:20])
         st.warning(f"People differ on {literal(named, 600)}. What one of them accepts stays.")
     if review.stale:
         st.caption(
@@ -286,7 +204,7 @@ def _draw_side(desk: _Desk) -> None:
     draw_build_saving(review, desk.name)
 
 
-def _draw_bar(desk: _Desk) -> None:
+def _draw_bar(desk: BuildDesk) -> None:
     at = desk.items.index(desk.in_hand)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{len(desk.left):,} left** of {len(desk.items):,}", width="content")
@@ -302,76 +220,94 @@ def _draw_bar(desk: _Desk) -> None:
             )
 
 
-def _draw_item(desk: _Desk, item: str) -> None:
-    kind, number = item.split(":", maxsplit=1)[0], _number_of(item)
+def _draw_item(desk: BuildDesk, item: str) -> None:
+    kind, number = item.split(":", maxsplit=1)[0], number_of(item)
     build = desk.review.state
     aspect = next((one for one in build.aspects if one.number == number), None)
     verdict = desk.verdict(item)
     with st.container(border=True, key="draft-in-hand"):
         decided = f" · {_DECIDED[verdict]}" if verdict else ""
-        st.caption(f"{literal(_name(item))}{decided}")
+        st.caption(f"{literal(item_name(item))}{decided}")
         text = build.hypothesis if kind == "hypothesis" else aspect.text if aspect else ""
         st.markdown(f"**{literal(text)}**" if kind in _EDITABLE else literal(text))
-        index = _index_of(item)
+        index = index_of(item)
         if index is not None and build.pool is not None:
             st.markdown(f"“{literal(build.pool.sentences[index])}”")
-            for reason in _reasons(build, number, index):
+            for reason in _reasons(build, number, index) if desk.tells(item) else ():
                 st.caption(f"The model: {literal(reason, 400)}")
         if kind == "uncovered":
             st.markdown("No sentence covers it. Accept to leave it out, or choose a sentence in the paper.")
+        if aspect and kind == "result":
+            st.markdown(
+                "Is it what the study found? It is called a result."
+                if aspect.is_result
+                else "Is it what the study found? It is called no result: how the study was made, or what was known."
+            )
         if aspect and kind == "aspect":
             for problem in aspect.problems:
                 st.markdown(f":orange[{literal(problem)}]")
         _draw_buttons(desk, item, text)
 
 
-def _draw_buttons(desk: _Desk, item: str, text: str) -> None:
+def _draw_buttons(desk: BuildDesk, item: str, text: str) -> None:
     about, kind = desk.about(item), item.split(":", maxsplit=1)[0]
     nameless = not desk.who
     why = "Say above who you are: it is kept with the decision." if nameless else None
     with st.container(horizontal=True):
-        options: Sequence[tuple[str, str, Verdict]] = (
-            ("Accept", "A", "accept"),
-            ("Reject", "X", "reject"),
-            ("Unsure", "U", "unsure"),
-        )
-        for label, key, verdict in options:
-            if kind == "uncovered" and verdict == "reject":
-                continue
+        options: list[tuple[str, str, Verdict, str]] = [
+            ("Accept", "A", desk.acceptance(item), ""),
+            ("Reject", "X", "reject", ""),
+            ("Unsure", "U", "unsure", ""),
+        ]
+        if kind == "result":
+            options = [("A result", "A", "edit", "yes"), ("No result", "X", "edit", "no")]
+        elif kind == "uncovered":
+            del options[1]
+        for label, key, verdict, words in options:
             st.button(
                 label,
                 key=f"build.{label}.{item}",
                 shortcut=key,
-                type="primary" if verdict == "accept" else "secondary",
+                type="primary" if key == "A" else "secondary",
                 disabled=nameless,
                 help=why,
                 on_click=desk.decide,
-                args=((item, verdict, "", about),),
+                args=((item, verdict, words, about),),
             )
-        if kind not in _EDITABLE:
-            return
-        with st.popover("Edit", disabled=nameless):
-            field = f"build.words.{item}.{text[:40]}"
-            st.text_area("Your words", value=text, max_chars=2_000, key=field)
-            st.button("Keep these words", type="primary", key=f"build.keep.{item}", on_click=_edit,
-                      args=(desk, item, field))  # fmt: skip
-            if kind == "aspect":
-                st.caption("The changed aspect is looked for in the paper again.")
+        if kind in _EDITABLE:
+            after = "The changed aspect is looked for in the paper again." if kind == "aspect" else ""
+            _draw_edit(desk, item, text, after)
 
 
-def _edit(desk: _Desk, item: str, field: str) -> None:
+def _draw_edit(desk: BuildDesk, item: str, text: str, after: str = "") -> None:
+    with st.popover("Edit" if text else "Write the summary", disabled=not desk.who):
+        field = f"build.words.{item}.{text[:40]}"
+        longest = 10_000 if item == "summary" else 2_000
+        st.text_area("Your words", value=text, max_chars=max(longest, len(text)), key=field)
+        st.button(
+            "Keep these words",
+            type="primary",
+            key=f"build.keep.{item}",
+            on_click=_edit,
+            args=(desk, item, field),
+        )
+        if after:
+            st.caption(after)
+
+
+def _edit(desk: BuildDesk, item: str, field: str) -> None:
     words = " ".join(local_widget_text(field).split())
     about = desk.about(item)
     if not words or words == about:
         flash("Nothing was changed.")
-    elif item == "hypothesis":
+    elif item in ("hypothesis", "summary"):
         desk.decide((item, "edit", words, about))
     else:
         new = f"aspect:{next_number(desk.review.state)}"
         desk.decide((item, "edit", words, about), (new, "add", words, ""))
 
 
-def _draw_sentence(desk: _Desk) -> None:
+def _draw_sentence(desk: BuildDesk) -> None:
     """The chosen sentence, and the aspects that it does not cover yet, to be added."""
     build, index = desk.review.state, desk.state.number("sentence")
     if build.pool is None or index is None or not build.aspects:
@@ -401,7 +337,7 @@ def _draw_sentence(desk: _Desk) -> None:
             )
 
 
-def _draw_aspects(desk: _Desk) -> None:
+def _draw_aspects(desk: BuildDesk) -> None:
     """All aspects with what stands of each, whether it is a result, and a field for one more."""
     build = desk.review.state
     if not build.aspects:
@@ -414,7 +350,7 @@ def _draw_aspects(desk: _Desk) -> None:
         verdict = desk.verdict(f"aspect:{one.number}")
         by = "yours" if one.source == "user" else _DECIDED.get(verdict or "", "open")
         with st.container(horizontal=True, vertical_alignment="center"):
-            left = f", {len(marks)} open" if marks else ""
+            left = f", {len(marks)} open" if marks and not desk.is_mixed else ""
             st.markdown(
                 f"**A{one.number + 1}** {literal(one.text)}  \n:gray[{by}; "
                 f"{quantity(n_marks, 'sentence')}{left}{'; a result' if one.is_result else ''}]"
@@ -427,7 +363,7 @@ def _draw_aspects(desk: _Desk) -> None:
                 on_click=desk.decide,
                 args=((f"result:{one.number}", "edit", "no" if one.is_result else "yes", one.text),),
             )
-            if len(marks) > 1:
+            if len(marks) > 1 and not desk.is_mixed:
                 st.button(
                     f"Accept {len(marks)}",
                     key=f"build.all.{one.number}",
@@ -441,7 +377,7 @@ def _draw_aspects(desk: _Desk) -> None:
         st.form_submit_button("Add aspect", disabled=not desk.who, on_click=_add_aspect, args=(desk,))
 
 
-def _add_aspect(desk: _Desk) -> None:
+def _add_aspect(desk: BuildDesk) -> None:
     words = " ".join(local_widget_text("build.aspect").split())
     if words:
         desk.decide((f"aspect:{next_number(desk.review.state)}", "add", words, ""))
@@ -452,29 +388,3 @@ def _reasons(build: BuildState, number: int | None, index: int) -> list[str]:
     windows = build.aligned.get(-1 if number is None else number, {}).values()
     said = [echo_lines(one.get("text", "")).get(index, "") for one in windows if index in one["yes"]]
     return [line for line in dict.fromkeys(said) if line]
-
-
-def _name(item: str) -> str:
-    """``"Study aspect A2"``, ``"A2, sentence 17"``."""
-    kind, number, index = item.split(":", maxsplit=1)[0], _number_of(item), _index_of(item)
-    label = f"A{number + 1}" if number is not None else ""
-    if index is not None:
-        return f"{label}, sentence {index}"
-    return {"aspect": f"Study aspect {label}", "uncovered": f"{label} without a sentence"}.get(
-        kind, kind.capitalize() + (f" {label}" if label else "")
-    )
-
-
-def _number_of(item: str) -> int | None:
-    parts = item.split(":")
-    return int(parts[1]) if len(parts) > 1 else None
-
-
-def _index_of(item: str) -> int | None:
-    parts = item.split(":")
-    return int(parts[2]) if len(parts) > 2 else None
-
-
-def _sentence_of(item: str) -> str | None:
-    index = _index_of(item)
-    return None if index is None else str(index)

@@ -22,8 +22,8 @@ from evidencebench_core.construction.pipeline import Construction, construction
 from evidencebench_core.construction.store import construction_info, use_settings
 from evidencebench_core.llm.prices import price_of
 from evidencebench_core.runs import RunEstimate, execute
+from evidencebench_core.words import quantity
 
-CONSTRUCTING: Final = "construction"  # the kind of the jobs
 STAGE_NAMES: Final[Mapping[str, str]] = {
     "boundary": "Sentences about the paper",
     "suitability": "Is it particular enough",
@@ -44,6 +44,11 @@ _COLUMNS: Final = (
     Column("stored", "In the store", "number"),
 )
 Until = Literal["results", "alignment"]
+
+
+def jobs_of(name: str) -> str:
+    """The kind of the jobs of a construction."""
+    return f"construction {name}"
 
 
 def construction_here(name: str) -> Construction:
@@ -116,7 +121,7 @@ def _start(name: str, ids: Sequence[str], until: Until, expected: int) -> Job:
             for step in execute(plan, None, job.cancelled):
                 of_plan, done = step.failed, step.done
                 lost = f", {failed + of_plan:,} failed" if failed + of_plan else ""
-                text = f"{STAGE_NAMES[stage]}: {before + done:,} questions answered{lost}."
+                text = f"{STAGE_NAMES[stage]}: {quantity(before + done, 'question')} answered{lost}."
                 yield before + done, max(expected, before + done), text
             before, failed = before + done, failed + of_plan
             if job.cancelled():
@@ -124,4 +129,4 @@ def _start(name: str, ids: Sequence[str], until: Until, expected: int) -> Job:
 
     title = "Looks in the papers" if until == "alignment" else "Proposals"
     work = lambda job: closing_note(job, budget, steps(job))  # noqa: E731
-    return resources.jobs().start(CONSTRUCTING, f"{name}/{until}", f"{title}: {name}", work)
+    return resources.jobs().start(jobs_of(name), until, f"{title}: {name}", work)

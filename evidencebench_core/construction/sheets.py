@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from evidencebench_core.construction.decisions import Review
 from evidencebench_core.construction.measure import MODEL, rater_gaps, rater_pairs, shares
 from evidencebench_core.construction.quality import disputed_sentences
 from evidencebench_core.construction.stances import STANCES
@@ -84,6 +85,26 @@ def sheet_rows(
                 "rater": "",
                 **dict.fromkeys(QUESTIONS[kind], ""),
             }
+
+
+def sampled_marks(state: BuildState, seed: int = 0) -> Iterator[str]:
+    """The items of ``marks`` of a build: what is proposed, shuffled among `UNPROPOSED` other sentences an aspect."""
+    return (item for item, _ in _items(state, "marks", seed, every_sentence=False))
+
+
+def decided_rows(review: Review, seed: int = 0) -> Iterator[Row]:
+    """Rows of ``marks`` from decisions: of the aspects of which a person decided on all that `sampled_marks` has."""
+    state = review.state
+    by_aspect: dict[str, dict[str, Row]] = defaultdict(dict)
+    for row in sheet_rows([state], "marks", seed):
+        by_aspect[row["item"].rsplit(":", 1)[0]][row["item"]] = row
+    for rows in by_aspect.values():
+        said = {item: review.newest.get(item, {}) for item in rows}
+        for who in sorted({by for of in said.values() for by in of}):
+            verdicts = {item: of[who].verdict for item, of in said.items() if who in of}
+            if len(verdicts) == len(rows) and "unsure" not in verdicts.values():
+                for item, verdict in verdicts.items():
+                    yield rows[item] | {"rater": who, "covers": "no" if verdict == "reject" else "yes"}
 
 
 def _items(state: BuildState, kind: SheetKind, seed: int, every_sentence: bool) -> Iterator[tuple[str, Row]]:

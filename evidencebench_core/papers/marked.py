@@ -22,11 +22,12 @@ GOLD: Final = "gold"
 class MarkedPaper:
     """A paper under the key that its annotations have."""
 
-    key: str  # "own:<number>" or "instance:<dataset sha256>:<instance id>"
+    key: str  # "own:<number>", "instance:<dataset sha256>:<instance id>", or of a build of a construction
     name: str  # for people
     hypothesis: str  # the one that it came with; may be empty
     paper: Paper | Instance
     dataset: str | None = None  # of an instance the name of its dataset
+    others: tuple[Annotation, ...] = ()  # that nobody may change here: what a model proposed for it
 
     @property
     def gold(self) -> Annotation | None:
@@ -73,15 +74,15 @@ def marked_paper(store: Store, key: str) -> MarkedPaper:
 
 
 def annotators_of(annotations: Annotations, marked: MarkedPaper) -> tuple[str, ...]:
-    """Who has marked a paper, in the order of the alphabet; last the gold of an instance."""
+    """Who has marked a paper, in the order of the alphabet; then its others, and last the gold of an instance."""
     gold = (GOLD,) if marked.gold is not None and marked.gold.aspects else ()
-    return (*annotations.annotators(marked.key), *gold)
+    return (*annotations.annotators(marked.key), *(one.annotator for one in marked.others), *gold)
 
 
 def annotation_of(annotations: Annotations, marked: MarkedPaper, annotator: str) -> Annotation:
     """The marks of an annotator in a paper."""
-    gold = marked.gold
-    found = gold if gold and annotator == GOLD else annotations.latest(marked.key, annotator).annotation
+    given = {one.annotator: one for one in (*marked.others, *([marked.gold] if marked.gold else []))}
+    found = given.get(annotator) or annotations.latest(marked.key, annotator).annotation
     if found is None:
         known = ", ".join(annotators_of(annotations, marked)) or "nobody yet"
         raise PaperError(

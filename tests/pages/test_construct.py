@@ -7,16 +7,24 @@ from pathlib import Path
 import pytest
 
 from evidencebench_core.construction import BuildInput, ConstructionSettings
-from evidencebench_core.construction.decisions import Decision, Review, accepted, add_decisions
+from evidencebench_core.construction.decisions import Decision, Mode, Review, Verdict, accepted, add_decisions
 from evidencebench_core.construction.pipeline import Construction, construction
+from evidencebench_core.construction.sheets import UNPROPOSED, sampled_marks
 from evidencebench_core.construction.store import add_builds, use_settings
 from evidencebench_core.data import Store
 from evidencebench_core.llm import LLM, AnswerCache, Connection
+from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.runs import execute
 from tests.construction.scripted_model import good, paper_text
 from tests.llm.server import answering, scripted
 from tests.pages.app import OpenPage, drawn
+from tests.papers.test_europe_pmc import Service, service  # noqa: F401 - a fixture
 
+_SAID: tuple[tuple[str, Verdict, Mode], ...] = (
+    ("mark:0:3", "add", "blind"),
+    ("mark:0:4", "add", "blind"),
+    ("mark:0:7", "reject", "assisted"),
+)
 HOSTILE = "<script>alert(1)</script> [a](javascript:b) $x$"
 
 
@@ -59,6 +67,31 @@ def test_own_words_and_a_kept_paper_begin_an_instance(lab: Construction, open_pa
     made = construction(lab.store, "lab")
     (new,) = set(made.ids()) - {"a", "b"}
     assert (made.state(new).hypothesis, made.state(new).input.paper) == ("Tea is good.", "PMC1")
+
+
+def test_a_review_is_fetched_by_its_id(
+    lab: Construction,
+    service: Service,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("EVIDENCEBENCH_EUROPE_PMC", service.base)
+    app = drawn(begin)
+    app.run().fill("The review's PMC id", "PMC34")
+    assert "0 of 0 citations can be used" in app.words
+    service.article = 404, {}, b""
+    app.fill("The review's PMC id", "PMC35")
+    assert "PMC35" in app.words
+
+
+def test_an_uploaded_paper_is_kept_once(lab: Construction, open_page: OpenPage) -> None:
+    app = drawn(begin)
+    for hypothesis in ("Tea is good.", "Tea is bad."):
+        app.named("segmented_control", "From").set_value("own")
+        app.run().fill("Hypothesis", hypothesis)
+        app.named("file_uploader", "or its file").upload("tea.txt", paper_text("tea").encode(), "text/plain")
+        app.run().press("Begin")
+    assert len(OwnPapers(lab.store).all()) == 1
+    assert len(lab.ids()) == 4
 
 
 def test_what_is_left_is_listed(lab: Construction, open_page: OpenPage) -> None:
@@ -126,8 +159,50 @@ def test_who_marks_without_the_models_sentences_sees_none(lab: Construction, ope
     assert review(lab).decisions[-1].mode == "assisted"  # its words were in sight
     app.run(blind="", item="mark:0:7")
     app.press("Accept")
-    assert app.named("toggle", "Without the model's").disabled
+    assert "Hidden" not in app.named("segmented_control", "The model's sentences").options
     assert review(lab).marks[0] == {3, 7}
+
+
+def test_proposed_sentences_stand_among_others(lab: Construction, open_page: OpenPage) -> None:
+    marks, proposed = [*sampled_marks(review(lab).state)], ("mark:0:3", "mark:0:7", "mark:0:19", "mark:1:22")
+    assert len(marks) == len(proposed) + 3 * UNPROPOSED
+    missed = next(one for one in marks if one not in proposed)
+    for item in {*marks} - {missed, "mark:0:3"}:
+        verdict: Verdict = "accept" if item in proposed else "reject"
+        said = Decision("a", item, verdict, "ann", about=review(lab).about(item) or "")
+        add_decisions(lab.store, "lab", [said])
+    app = open_page("annotate", kept={"author": "ann"}, construction="lab", build="a", blind="mixed")
+    for item in ("mark:0:3", missed):
+        app.run(item=item)
+        assert "The model:" not in app.words
+        app.press("Accept")
+    assert [review(lab).verdict(item) for item in ("mark:0:3", missed)] == ["accept", "add"]
+    app = open_page("annotate", construction="lab")
+    assert f"By {len(marks)} sentences judged" in app.words
+    assert "that a model proposed people accept 100.0%" in app.words
+
+
+def test_a_model_and_people_are_compared(lab: Construction, open_page: OpenPage) -> None:
+    for item, verdict, mode in _SAID:
+        about = review(lab).about(item) or ""
+        add_decisions(lab.store, "lab", [Decision("a", item, verdict, "ann", mode, about=about)])
+    app = open_page("annotate", construction="lab", build="a")
+    app.press("Compare")
+    options = {*app.named("selectbox", "Annotator A").options, *app.named("selectbox", "Annotator B").options}
+    (model,) = {one for one in options if one.startswith("model:m ")}
+    assert options == {model, "ann (blind)", "ann (assisted)"}
+    assert "23 judgements" in app.words or "24 judgements" in app.words
+    app.press("Back to the instance")
+    assert "Study aspects" in app.words
+
+
+def test_a_summary_is_edited_and_another_paper_is_named(lab: Construction, open_page: OpenPage) -> None:
+    app = open_page("annotate", kept={"author": "ann"}, construction="lab", build="a")
+    assert "Perhaps another paper: the review cites" in app.words
+    app.named("text_area", "Your words").set_value("Tea is very good.")
+    app.press("Keep these words")
+    assert review(lab).state.summary == "Tea is very good."
+    assert "Have it proposed" in app.labels()
 
 
 def test_a_finished_one_becomes_an_instance(lab: Construction, open_page: OpenPage) -> None:

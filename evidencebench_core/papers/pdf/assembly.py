@@ -19,10 +19,10 @@ from evidencebench_core.papers.pdf.chunk import (
 )
 from evidencebench_core.papers.pdf.columns import Column
 from evidencebench_core.papers.pdf.front import abstract_label, end_of_abstract, title_chunks
-from evidencebench_core.papers.pdf.mending import Words, running_text
 from evidencebench_core.papers.pdf.page import Line
 from evidencebench_core.papers.pdf.references import n_references, start_of_references
 from evidencebench_core.papers.pdf.roles import Role, role_of, run_in_heading
+from evidencebench_core.papers.pdf.running_text import Words, running_text
 
 _CONNECTING: Final = frozenset({
     "of", "the", "and", "in", "to", "a", "an", "for", "with", "by", "or", "from", "that", "which", "was", "were",

@@ -20,9 +20,9 @@ from evidencebench_core.papers.pdf.doubts import doubts_of
 from evidencebench_core.papers.pdf.floats import without_floats
 from evidencebench_core.papers.pdf.furniture import without_furniture, without_line_numbers, without_margins
 from evidencebench_core.papers.pdf.glyphs import OpenedPdf, opened_pdf
-from evidencebench_core.papers.pdf.mending import Words
 from evidencebench_core.papers.pdf.page import Line, Page, fragments
 from evidencebench_core.papers.pdf.places import sentence_boxes
+from evidencebench_core.papers.pdf.running_text import Words
 
 _FEWEST_CHARACTERS: Final = 60  # a page below has no text to speak of
 _UNREADABLE: Final = 0.3
@@ -32,7 +32,7 @@ def paper_of_pdf(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS
     """The paper in a PDF file with a text layer.
 
     Columns are read one after the other; running headers, footers, page and line numbers, tables, figures,
-    footnotes and references are left out and counted; words broken at line ends are mended. Scripts and
+    footnotes and references are left out and counted; words broken at line ends are joined. Scripts and
     actions in the file are never looked at.
 
     Raises

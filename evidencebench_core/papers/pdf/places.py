@@ -9,8 +9,8 @@ from typing import Final
 from evidencebench_core.papers.blocks import clean_text
 from evidencebench_core.papers.paper import Box, Paper
 from evidencebench_core.papers.pdf.assembly import Assembly
-from evidencebench_core.papers.pdf.mending import plain
 from evidencebench_core.papers.pdf.page import Line, Page, Word
+from evidencebench_core.papers.pdf.running_text import plain
 
 _ABOVE: Final = 0.75  # how far letters reach from the baseline, in ems
 _BELOW: Final = 0.22

@@ -227,7 +227,7 @@ def _harvest(args: argparse.Namespace) -> int:
 
 
 def _reviews(said: str) -> list[str]:
-    """What a folder holds; anything else is itself."""
+    """The files of a folder; anything else is itself."""
     folder = Path(said)
     return (
         sorted(map(str, filter(lambda one: one.suffix in _JATS, folder.iterdir())))

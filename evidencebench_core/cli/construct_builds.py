@@ -43,7 +43,7 @@ def _percent(text: str) -> int:
 
 
 def add_build_arguments(run: argparse.ArgumentParser) -> None:
-    """What ``run`` takes where builds are made by a model."""
+    """The arguments of ``run`` where builds are made by a model."""
     models = run.add_argument_group("models and stages, unless --from is given")
     models.add_argument("--model", metavar="M", help="the model that is asked (default: as it was last run)")
     models.add_argument("--align-model", metavar="M", help="another one for the looks at sentences")

@@ -1,4 +1,4 @@
-"""What alignment takes, from formulas: calls, tokens, dollars (construction rules 33, 34, 58, 64 to 66)."""
+"""The cost of alignment, from formulas: calls, tokens, dollars (construction rules 33, 34, 58, 64 to 66)."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ _AskedAgain = Callable[[StageResult], bool]
 
 @dataclass(frozen=True, slots=True)
 class StageCost:
-    """What a stage still takes, if nothing is dropped before it: an upper bound."""
+    """The cost that is left of a stage, if nothing is dropped before it: an upper bound."""
 
     builds: float = 0
     calls: float = 0
@@ -118,7 +118,7 @@ def stage_costs(
     fresh: bool = False,
     retry_lost: bool = False,
 ) -> dict[StageRun, StageCost]:
-    """What these builds still take, by stage; without the calls that are asked again.
+    """The cost that is left of these builds, by stage; without the calls that are asked again.
 
     The options are those of `Construction.plans`. ``second`` is of the second model's looks.
     """

@@ -29,7 +29,7 @@ _LONGEST_HYPOTHESIS: Final = 49  # words (rule 7)
 
 @dataclass(slots=True)
 class TrialTally:
-    """What `trial_instances` met; whole once the last instance has been taken."""
+    """Counts of what `trial_instances` met; whole once the last instance has been taken."""
 
     instances: Funnel = field(default_factory=Funnel)  # groups of prompts on one comparison
     n_prompts: int = 0
@@ -117,7 +117,7 @@ def comparison_hypothesis(group: Sequence[Prompt]) -> str:
 
 
 def pool_sha256(paper: Paper) -> str:
-    """What a candidate pool is (rule S6): sentences and types, so that a mended reader gives another one."""
+    """The identity of a candidate pool (rule S6): sentences and types, so that a corrected reader gives another one."""
     pool = [list(paper.sentences), list(paper.sentence_types)]
     text = json.dumps(pool, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

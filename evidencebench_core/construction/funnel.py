@@ -1,4 +1,4 @@
-"""What came of everything that went into a build: kept, or dropped for one of the reasons of construction rule 19."""
+"""The outcome of everything that went into a build: kept, or dropped for one of the reasons of construction rule 19."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class GoldMakers:
     share_proposed: float
 
     def notes(self, runs: Iterable[RunInfo] = ()) -> tuple[str, ...]:
-        """What to say beside scores on the dataset, of these runs (rules 40 and 48)."""
+        """Notes beside scores of these runs on the dataset (rules 40 and 48)."""
         asked = (run.settings.get("model") for run in runs if run.retriever == "llm")
         some = (
             f"In about {100 * self.share_proposed:.0f}% of the instances: " if self.share_proposed < 1 else ""

@@ -41,7 +41,7 @@ _GIVE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What became of an outcome under one intervention, compared with another?"""
+    """A question: what became of an outcome under one intervention, compared with another."""
 
     id: int
     article: int  # the number of its PMC id

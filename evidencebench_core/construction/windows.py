@@ -39,7 +39,7 @@ def looks_due(index: int, length: int = LENGTH, stride: int = STRIDE) -> int:
 
 @dataclass(frozen=True, slots=True)
 class WindowLook:
-    """What one window's answer says for one aspect."""
+    """One window's answer for one aspect."""
 
     window: Window
     yes: frozenset[int] = frozenset()  # paper-wide indices that cover the aspect

@@ -119,7 +119,7 @@ def set_picker(
 
 
 def tell_of_gold(dataset: DatasetInfo, runs: Iterable[RunInfo] = ()) -> None:
-    """What to know of a dataset's gold wherever a recall on it is shown, and of runs beside it; mostly nothing."""
+    """Notes on a dataset's gold wherever a recall on it is shown, and of runs beside it; mostly nothing."""
     for note in (*dataset.gold_notes, *resources.gold_makers(dataset).notes(runs)):
         st.caption(literal(note))
 

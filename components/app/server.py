@@ -1,4 +1,4 @@
-"""What ``app.py`` gives the server beside its pages: the guard, the first paint, the browser that is opened."""
+"""Parts that ``app.py`` gives the server beside its pages: the guard, the first paint, the browser that is opened."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ def widget_value(key: str) -> Any:
 
 
 def restored_session_text(name: str, param: str) -> str:
-    """What the address says of a `session_text` that a new session does not remember; else empty."""
+    """The address's value of a `session_text` that a new session does not remember; else empty."""
     return "" if f"kept.{name}" in st.session_state else st.query_params.get(param, "")
 
 

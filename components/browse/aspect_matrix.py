@@ -66,7 +66,7 @@ def draw_aspect_matrix(
 def aspect_cell(
     answer: CitedAnswer, labels: Mapping[Pair, Support | None], u: int, covering: Sequence[int]
 ) -> str | None:
-    """What an answer sentence does for an aspect with these gold sentences; ``None`` for nothing."""
+    """An answer sentence's part in an aspect with these gold sentences; ``None`` for nothing."""
     cited = [s for s in covering if s in answer.sentences[u].citations]
     supported = [s for s in covering if labels.get((u, s)) == "supports"]
     if set(cited) & set(supported):

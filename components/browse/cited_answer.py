@@ -111,7 +111,7 @@ def _draw(
 
 
 def _figures(score: CitedScore, answer: CitedAnswer) -> None:
-    """What the citations come to, in words."""
+    """The figures of the citations, in words."""
     lines = []
     if score.cited_recall is not None:
         covered = round(score.cited_recall * score.n_aspects)
@@ -138,7 +138,7 @@ def _figures(score: CitedScore, answer: CitedAnswer) -> None:
 
 
 def _units(instance: Instance, answer: CitedAnswer) -> dict[Pair, str]:
-    """What each citation is filed under."""
+    """The id of each citation."""
     return {
         (u, s): pair_unit(instance.id, u, s, one.text)
         for u, one in enumerate(answer.sentences)

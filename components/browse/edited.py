@@ -35,7 +35,7 @@ def draw_edit(
     after: Retrieval,
     scored: bool,
 ) -> None:
-    """What the edit changed in a retriever's picks; ``before`` is its answer to the original, if it has one."""
+    """The edit's changes to a retriever's picks; ``before`` is its answer to the original, if it has one."""
     st.markdown(f"## What the edit changed for {literal(label)}")
     if before is None:
         st.caption(

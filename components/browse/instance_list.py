@@ -88,7 +88,7 @@ class Listing:
     """Runs and tasks whose recall is shown, by the key of the column."""
     conditions: tuple[Condition, ...] = ()
     problems: tuple[str, ...] = ()
-    """What is wrong with the conditions of the address."""
+    """Problems of the conditions of the address."""
     n_unscored: int = 0
     """Instances left out by a condition or sort on a run's recall, because the run has none for them."""
 

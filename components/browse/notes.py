@@ -80,7 +80,7 @@ def draw_export(dataset: DatasetInfo, ids: Collection[str]) -> None:
 
 
 def draw_notes(state: PageState, dataset: DatasetInfo, instance: Instance) -> None:
-    """What is noted on an instance and its sentences, and the form to flag it or to comment on it."""
+    """The notes on an instance and its sentences, and the form to flag it or to comment on it."""
     notes = resources.notes(dataset).get(instance.id, ())
     sentence = state.number("sentence")
     if sentence is not None and sentence >= len(instance.sentences):
@@ -92,7 +92,7 @@ def draw_notes(state: PageState, dataset: DatasetInfo, instance: Instance) -> No
 
 
 def sentence_notes(dataset: DatasetInfo, instance: Instance) -> tuple[SentenceNote, ...]:
-    """What is noted on each sentence, as the reader has it."""
+    """The notes on each sentence, as the reader has it."""
     of_sentence: dict[int, list[Note]] = {}
     for note in resources.notes(dataset).get(instance.id, ()):
         if note.sentence is not None:

@@ -19,7 +19,7 @@ _PARTS: Final = ("q", "s", "where", "if", "noted", "sort", "desc", "runs", "task
 
 
 def draw_saved(state: PageState, dataset: DatasetInfo) -> None:
-    """What is saved, to be opened, and what is set now, to be saved."""
+    """The saved filters, to be opened, and the one set now, to be saved."""
     saved = SavedFilters(resources.store(), dataset.name)
     known = saved.all()
     now = {name: state[name] for name in _PARTS if state[name] != state.defaults[name]}

@@ -1,4 +1,4 @@
-"""What a dataset's papers are about: branches of MeSH, from the reader's own files of headings and the tree."""
+"""The subjects of a dataset's papers: branches of MeSH, from the reader's own files of headings and the tree."""
 
 from __future__ import annotations
 

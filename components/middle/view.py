@@ -53,7 +53,7 @@ class View:
         return resources.report(name, key, make)
 
     def draw_conclusion(self, sentence: str) -> None:
-        """What a chart says, above it."""
+        """The conclusion of a chart, above it."""
         if sentence:
             st.markdown(f"**In words.** {literal(sentence)}")
 

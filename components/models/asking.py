@@ -46,7 +46,7 @@ class Question:
 
     @property
     def title(self) -> str:
-        """What a list of jobs says."""
+        """How a list of jobs names it."""
         return f"{self.choice.name} reads {self.reading.instance.id}"
 
     def conversation(self) -> Conversation[Retrieval]:
@@ -58,7 +58,7 @@ class Question:
 
 
 class Asked(Protocol[_T_co]):
-    """What the functions below need to know of a question."""
+    """The part of a question that the functions below need."""
 
     @property
     def connection(self) -> Connection: ...

@@ -77,7 +77,7 @@ class AskedOfModel(Asked[_T_co], Protocol[_T_co]):
 
 
 def found_or_button(question: AskedOfModel[_T], words: str, button: str) -> _T | None:
-    """What the store knows; or ``None``, and what there is instead is drawn: the button, the stream, the failure."""
+    """The stored answer; or ``None``, and the button, the stream or the failure is drawn."""
     job = asking_job(question)
     if job is not None and not job.status.ended:
         with st.container(border=True):
@@ -154,7 +154,7 @@ def _failure(job: Job, label: str) -> None:
 
 
 def plan_text(model: str, connection: Connection, planned: Planned) -> str:
-    """What asking takes, as Markdown."""
+    """The cost of asking, as Markdown."""
     tokens = planned.prompt_tokens + planned.completion_tokens
     price = price_of(model)
     cost = (

@@ -56,7 +56,7 @@ class AnswerQuestion:
 
     @property
     def title(self) -> str:
-        """What a list of jobs says."""
+        """How a list of jobs names it."""
         return f"{self.model} answers from {len(self.sentences):,} sentences"
 
     def conversation(self) -> Conversation[CitedAnswer]:
@@ -79,7 +79,7 @@ class CitationsQuestion:
 
     @property
     def title(self) -> str:
-        """What a list of jobs says."""
+        """How a list of jobs names it."""
         return f"{self.model} judges {quantity(len(self.pairs), 'citation')}"
 
     def conversation(self) -> Conversation[Labels]:
@@ -114,7 +114,7 @@ def citations_question(answer: CitedAnswer, sentences: Sequence[str]) -> Citatio
 
 
 def known_labels(question: CitationsQuestion | None) -> Labels:
-    """What the model has said already; empty if it was not asked about all citations."""
+    """The model's verdicts so far; empty if it was not asked about all citations."""
     found = None if question is None else stored_answer(question)
     return {} if found is None or isinstance(found, Planned) else found
 

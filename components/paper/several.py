@@ -114,7 +114,7 @@ def _retriever_field(state: PageState) -> Choice:
 
 
 def _answer(group: PaperGroup, hypothesis: str, choice: Choice, budget: int) -> tuple[PaperPicks, ...] | None:
-    """What is found, searched for in the background; ``None`` as long as it is not there, which is drawn."""
+    """The picks, searched for in the background; ``None`` as long as it is not there, which is drawn."""
     of_papers = [(opened.ref, opened.digest) for opened in group.papers]
     question = json.dumps([of_papers, hypothesis, choice.key, budget])
     kind = f"several.{hashlib.sha256(question.encode()).hexdigest()}"
@@ -247,7 +247,7 @@ def _draw_downloads(
 
 
 def _command(group: PaperGroup, hypothesis: str, choice: Choice, budget: int) -> str:
-    """What finds the same; empty where a paper did not come from a file."""
+    """The command that finds the same; empty where a paper did not come from a file."""
     files = [opened.given for opened in group.papers]
     if not all(files):
         return ""

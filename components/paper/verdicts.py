@@ -1,4 +1,4 @@
-"""What a model thinks of each picked sentence: for the hypothesis, against it, or neither. Asked on a click only."""
+"""A model's verdict on each picked sentence: for the hypothesis, against it, or neither. Asked on a click only."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def verdict_question(opened: OpenPaper, hypothesis: str, picks: Sequence[int]) -
 
 
 def known_verdicts(question: VerdictQuestion | None) -> Verdicts:
-    """What the model has said already; empty if it was not asked about all of them."""
+    """The model's verdicts so far; empty if it was not asked about all of them."""
     found = None if question is None else stored_answer(question)
     return {} if found is None or isinstance(found, Planned) else found
 

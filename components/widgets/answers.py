@@ -127,7 +127,7 @@ def words_to_underline(
     answers: Mapping[str, Retrieval],
     active: int | None,
 ) -> SharedWords | None:
-    """What sentences share with the hypothesis, as the active retriever weighs it; ``None`` where it is off."""
+    """Words that sentences share with the hypothesis, as the active retriever weighs them; ``None`` where it is off."""
     if state["words"] != "1" or not hypothesis:
         return None
     choice = None if active is None else choice_behind(list(answers)[active], choices)

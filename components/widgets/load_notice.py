@@ -1,4 +1,4 @@
-"""What an address names to be loaded, a file or a hub's model, waits for a click that shows the name."""
+"""A thing that an address names to be loaded, a file or a hub's model, waits for a click that shows the name."""
 
 from __future__ import annotations
 

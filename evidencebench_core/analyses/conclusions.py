@@ -50,7 +50,7 @@ def coverage_shares(instances: pd.DataFrame, *, n_resamples: int = 10_000) -> pd
 
 
 def middle_conclusion(frame: pd.DataFrame) -> str:
-    """What rows of one stand in the table *middle* of `position_report` say; empty without any."""
+    """The conclusion of the rows of one stand in the table *middle* of `position_report`; empty without any."""
     if frame.empty:
         return ""
     rows = frame.to_dict("records")
@@ -91,14 +91,14 @@ def coverage_conclusion(shares: pd.DataFrame, split: EndsSplit) -> str:
 
 
 def ends_conclusion(difference: pd.DataFrame) -> str:
-    """What the table *difference* of `ends` says."""
+    """The conclusion of the table *difference* of `ends`."""
     rows = difference.to_dict("records")
     counts = [f"n = {row['n_above']:,} and {row['n_below']:,} instances" for row in rows]
     return _sentence("Where the ends cover much, compared with where they cover little", rows, counts)
 
 
 def needle_conclusion(rows: pd.DataFrame) -> str:
-    """What the rows of one part and scope of `needle` say of the middle, else of another place that was run."""
+    """The conclusion of one part and scope of `needle` about the middle, else another place that was run."""
     place = next((name for name in _PLACES if (rows["place"] == name).any()), None)
     if place is None:
         return ""

@@ -1,4 +1,4 @@
-"""What the words of the papers say about the aspects that a run missed or found."""
+"""The words of the papers about the aspects that a run missed or found."""
 
 from __future__ import annotations
 

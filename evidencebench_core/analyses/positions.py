@@ -193,7 +193,7 @@ class _BucketSums:
             yield frame
 
     def middle(self) -> pd.DataFrame:
-        """What the frames of `recalls` say of the middle against the rest."""
+        """The middle against the rest, in the frames of `recalls`."""
         there = middle_buckets(self.n_buckets)
         inside = np.isin(np.arange(self.n_buckets), there)
         rows = []

@@ -1,4 +1,4 @@
-"""What wording changes, as tables: answers to other wordings beside those to the original."""
+"""The changes that wording makes, as tables: answers to other wordings beside those to the original."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ OPTIONAL_KEYS: Final = (
     *("aspect_texts", "hypothesis_paraphrases", "hypothesis_negation", "synthetic", "construction"),
 )
 GOLD_KINDS: Final = ("every sentence looked at", SUFFICIENT)
-"""What ``construction.gold`` may say."""
+"""The values of ``construction.gold``."""
 EVALUATIONS: Final = {  # key -> (task, fixed budget or None where the object brings its optimal K)
     "evidence_retrieval_at_optimal_evaluation": ("er@optimal", None),
     "evidence_retrieval_at_10_evaluation": ("er@10", 10),

@@ -1,4 +1,4 @@
-"""What is damaged in a store, and a new store of all that can still be read."""
+"""The damage in a store, and a new store of all that can still be read."""
 
 from __future__ import annotations
 
@@ -288,7 +288,7 @@ class _Reader:
 
 
 class _Contents:
-    """What there is in a store, without the texts: which rows belong to something that is whole."""
+    """The content of a store without the texts: which rows belong to something that is whole."""
 
     def __init__(self, reader: _Reader, tables: Sequence[str]) -> None:
         self.tables, self._reader = tables, reader

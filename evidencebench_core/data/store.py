@@ -48,7 +48,7 @@ class DatasetInfo:
 
     @property
     def gold_notes(self) -> tuple[str, ...]:
-        """What to say beside every recall on it."""
+        """Notes to stand beside every recall on it."""
         return (SUFFICIENT_NOTE,) if self.sufficient else ()
 
     @property

@@ -44,7 +44,7 @@ class AnswerCache:
 
     @property
     def note(self) -> str:
-        """What waits because the store cannot be written, in a line for people; ``""`` if nothing does."""
+        """A line for people on the answers that wait because the store cannot be written; ``""`` if nothing does."""
         return self._side.note
 
     def replies(self, keys: Iterable[str]) -> dict[str, Answer | Vectors]:

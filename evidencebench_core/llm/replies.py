@@ -252,7 +252,7 @@ def _refusal(reply: RawReply, error: object, sent: Collection[str]) -> Setback:
 
 
 def _verdict(status: int, words: str, param: str, sent: Collection[str]) -> tuple[Action, str, str]:
-    """What to do, the remedy, and the field to leave out."""
+    """The action, the remedy, and the field to leave out."""
     for statuses, pattern, action, remedy in _VERDICTS:
         if status in statuses and re.search(pattern, words, re.IGNORECASE):
             return action, remedy, ""
@@ -297,12 +297,12 @@ def _start_of(body: bytes) -> str:
 
 
 def _line(text: str) -> str:
-    """What is looked at of a refusal."""
+    """The part of a refusal that is read."""
     return " ".join(text.split())[:300]
 
 
 def _first_line(text: str) -> str:
-    """What is shown of it: the address may be any, and a whole page of it nobody's business."""
+    """The part that is shown: the address may be any, and a whole page of it nobody's business."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     return clipped_text(" ".join(first.split()), _SHOWN)
 

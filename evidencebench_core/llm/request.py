@@ -69,7 +69,7 @@ class ChatRequest:
         return {"model": self.model, "messages": messages} | sent | dict(self.extra)
 
     def parts(self) -> dict[str, bytes]:
-        """What is kept on its own, and the request that it answers: the whole."""
+        """The parts whose answers are kept apart, each with its request: the whole."""
         return {"": json_bytes(self.body())}
 
 

@@ -23,7 +23,7 @@ Row: TypeAlias = tuple[str, str, bytes, str, str]
 
 
 class SideFile:
-    """What waits of one `AnswerCache`: a line of JSON an answer, synced before anybody goes on.
+    """The answers of one `AnswerCache` that wait: a line of JSON an answer, synced before anybody goes on.
 
     Its name is claimed while this process may add to it; a file that nobody claims is that of a run that has ended.
     """
@@ -45,7 +45,7 @@ class SideFile:
 
     @property
     def note(self) -> str:
-        """What waits, in a line for people; ``""`` if nothing does."""
+        """A line for people on the answers that wait; ``""`` if nothing does."""
         if not self.rows:
             return ""
         number = quantity(len(self.rows), "model answer")
@@ -82,7 +82,7 @@ class SideFile:
 
     @contextmanager
     def left_over(self) -> Iterator[list[Row]]:
-        """What runs that have ended have left; their files are deleted if the block ends well."""
+        """The answers left by runs that have ended; their files are deleted if the block ends well."""
         paths = []
         for path in sorted(self._prefix.parent.glob(f"{self._prefix.name}*.jsonl")):
             token = path.name[len(self._prefix.name) : -len(".jsonl")]

@@ -10,7 +10,7 @@ from evidencebench_core.metrics.coverage import times_covered
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What another selection changes.
+    """The changes that another selection makes.
 
     Attributes
     ----------

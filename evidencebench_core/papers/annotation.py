@@ -140,7 +140,7 @@ def move(annotation: Annotation, aspect_id: str, position: int) -> Annotation:
 
 
 def changed_parts(before: Annotation, after: Annotation) -> frozenset[tuple[str, str | int]]:
-    """What differs, each as its kind and which one: the hypothesis, aspects, sentences, the aspects' order."""
+    """The differences, each as its kind and which one: the hypothesis, aspects, sentences, the aspects' order."""
     old, new = ({aspect.id: aspect for aspect in one.aspects} for one in (before, after))
     parts: set[tuple[str, str | int]] = set()
     if before.hypothesis != after.hypothesis:

@@ -39,7 +39,7 @@ class Reference:
 
     @property
     def paper(self) -> str:
-        """What it can be fetched by: PMC id, else PMID, else DOI; empty where it has none."""
+        """The id to fetch it by: PMC id, else PMID, else DOI; empty where it has none."""
         return self.pmcid or self.pmid or self.doi
 
     def is_same_paper(self, other: Reference) -> bool:

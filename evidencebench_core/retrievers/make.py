@@ -92,7 +92,7 @@ def is_derived(name: str, setting: str) -> bool:
 
 
 def named_to_load(name: str, settings: Mapping[str, object]) -> dict[str, str]:
-    """What a retriever that works here is told to load by free text: files, folders, models of a hub.
+    """The things that a retriever that works here is told to load by free text: files, folders, models of a hub.
 
     By ``retriever.setting``, of a merged retriever too; defaults are left out, and models of servers, which are asked
     for by no more than their name. Free text of another package's retriever counts, since it may name a file.

@@ -54,7 +54,7 @@ class PaperPicks:
 
 @dataclass(frozen=True, slots=True)
 class FoundAcross:
-    """What was found in several papers."""
+    """Picks in several papers."""
 
     read: Mapping[str, ReadPaper]  # those that could be read, by where they are
     picks: tuple[PaperPicks, ...]  # by the same keys
@@ -121,7 +121,7 @@ def find_across(  # noqa: PLR0913 - the papers, the question, and how it is aske
 
 
 def measure_of(retriever: str) -> Measure:
-    """What papers are compared by: only for bm25 and for cosines are a retriever's own scores fit for that."""
+    """The measure that compares papers: only for bm25 and for cosines are a retriever's own scores fit for that."""
     return "bm25" if retriever == "bm25" else "cosine"
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from evidencebench_core.llm.client import LLM
 
 Result = Mapping[str, Any]
-"""What a conversation came to, JSON-able: see `asked`."""
+"""The result of a conversation, JSON-able: see `asked`."""
 
 _KEPT: Final = (
     "text", "finish_reason", "refusal", "reasoning", "prompt_tokens", "completion_tokens", "seconds", "model", "key",
@@ -58,7 +58,7 @@ REQUEST_SETTINGS: Final[Mapping[str, SettingSpec]] = MappingProxyType(
         )
     }
 )
-"""What the requests of a chat run can be told, as those of the retriever ``llm``."""
+"""Settings of the requests of a chat run, as those of the retriever ``llm``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +267,7 @@ def _delete(db: sqlite3.Connection, run_id: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ChatQuestion:
-    """What is asked under one id."""
+    """The question asked under one id."""
 
     instance_id: str
     task: str = ""

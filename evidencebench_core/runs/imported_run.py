@@ -44,7 +44,7 @@ Ranked = tuple[tuple[int, ...], tuple[float, ...]]  # sentences, best first, and
 
 @dataclass(frozen=True, slots=True)
 class RunImport:
-    """What came of an import."""
+    """The result of an import."""
 
     run: RunInfo
     source: str  # file and the beginning of its sha256

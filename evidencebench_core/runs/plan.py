@@ -49,7 +49,7 @@ class AnyQuestion(Protocol):
 
 
 class AnyPlan(Protocol):
-    """What engines, `estimate` and `execute` need of a plan: a `Plan`, or a `ChatPlan`."""
+    """The part of a plan that engines, `estimate` and `execute` need: a `Plan`, or a `ChatPlan`."""
 
     @property
     def run_id(self) -> str: ...
@@ -65,7 +65,7 @@ class AnyPlan(Protocol):
     def fresh(self) -> bool: ...
     @property
     def missing(self) -> Mapping[str, Sequence[object]]:
-        """What is still to be asked by id."""
+        """The questions that are still open, by id."""
 
     @property
     def total(self) -> int: ...
@@ -84,7 +84,7 @@ class AnyPlan(Protocol):
         """What a question is about, for people who read the files of a batch."""
 
     def result(self, question: Any, answer: Any) -> Any:
-        """What is stored of an answer."""
+        """The part of an answer that is stored."""
 
     def create(self) -> None:
         """Have the run in the store."""

@@ -1,4 +1,4 @@
-"""What a page of a PDF draws beside its characters, through pdfium: horizontal rules, and how many pictures."""
+"""The drawings of a PDF's page beside its characters, through pdfium: horizontal rules, and how many pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a font's name tells: its look, and the characters of mathematical fonts whose codes show others."""
+"""Facts that a font's name tells: its look, and the characters of mathematical fonts whose codes show others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came of asking a model: a record of every call, and the outcome in a line that the run store can count by."""
+"""The outcome of asking a model: a record of every call, and the outcome in a line that the run store can count by."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ BRANCHES: Final[Mapping[str, str]] = {
     "V": "Publication Characteristics", "Z": "Geographicals",
 }  # fmt: skip
 UNITS: Final = ("assignment", "tree", "paper")
-"""A unit, which counts 1: a heading of a paper, split over its branches; a tree number; a paper, split over its headings."""
+"""The unit of a count: a heading of a paper, split over its branches; a tree number; a paper, over its headings."""
 
 _N_RESAMPLES: Final = 2_000
 _NAMED: Final = 5

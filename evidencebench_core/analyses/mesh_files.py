@@ -152,7 +152,8 @@ def _records(content: bytes, tag: str, place: str) -> list[dict[str, list[str]]]
     def end(_: str) -> None:
         own = open_tags.pop()
         said = "".join(text).strip()
-        if said and records and tag in open_tags:
+        # What a paper cites has ids too, which are none of its own.
+        if said and records and tag in open_tags and "ReferenceList" not in open_tags:
             for key in (own, f"{open_tags[-1]}/{own}"):
                 # Concepts and allowed qualifiers of a descriptor have the same elements: the first counts.
                 records[-1].setdefault(key, []).append(said)

@@ -66,8 +66,14 @@ def harvest(review: CitingArticle) -> Harvest:
 
     A citation is one reference in one sentence. One without PMC id, PMID and DOI cannot be fetched, and is dropped.
     """
+    papers: dict[str, str] = {}  # by reference the first that shares an id with it
+    known: dict[str, str] = {}
+    for name, of in review.references.items():
+        ids = [one.casefold() for one in (of.pmcid, of.pmid, of.doi) if one]
+        papers[name] = next((known[one] for one in ids if one in known), name)
+        known |= dict.fromkeys(ids, papers[name])
     sentences = Counter(
-        (paragraph.section_number, one)
+        (paragraph.section_number, papers[one])
         for paragraph in review.paragraphs
         for cited in paragraph.cited
         for one in cited
@@ -78,7 +84,7 @@ def harvest(review: CitingArticle) -> Harvest:
         paragraph = review.paragraphs[place]
         if len(paragraph.cited[index]) > 1:
             dropped["multi_citation"] += 1
-        elif sentences[paragraph.section_number, one] > 1:
+        elif sentences[paragraph.section_number, papers[one]] > 1:
             dropped["cited_twice"] += 1
         elif not (cited := review.references[one]).paper or cited.is_same_paper(review.own):
             dropped["unresolvable"] += 1  # nothing to fetch it by, or the review itself

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -16,6 +16,7 @@ from evidencebench_core.papers.licence import article_licence
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.read import place_of
 from evidencebench_core.papers.sentences import sentences_of
+from evidencebench_core.papers.table_grid import Cell, table_grid
 from evidencebench_core.papers.xml_tree import Element, xml_root
 
 # Stand around a citation while its paragraph is put together; none of them is a character of a text.
@@ -24,6 +25,7 @@ _MARKS: Final = re.compile(f"[{_OPEN}{_CLOSE}]")
 _DASH: Final = re.compile(r"[\])]?\s*[-\u2010-\u2015\u2212]\s*[\[(]?")
 _OTHER_ARTICLES: Final = ("sub-article", "response")
 _NOT_PROSE: Final = frozenset({"title", "label", "caption", "fn", "table-wrap-foot"})
+_NOTES: Final = "headings, captions and footnotes"
 _IDS: Final = {"pmc": "pmcid", "pmcid": "pmcid", "pmid": "pmid", "doi": "doi"}
 
 
@@ -121,7 +123,7 @@ class _Reader:
             elif child.tag == "table-wrap":
                 self.table(child, titles, number)
             elif child.tag in _NOT_PROSE:
-                self.skip(child, "headings, captions and footnotes")
+                self.skip(child, _NOTES)
             else:
                 self.section(child, titles, number)
 
@@ -138,16 +140,23 @@ class _Reader:
                 self.section(within, titles, number)
 
     def pieces(self, element: Element, cited: list[tuple[str, ...]]) -> Iterator[str]:
-        """The text of an inline element, its citations between marks."""
+        """The text of an inline element, its citations between marks; superscript ones in brackets, as they follow
+        directly ("by 45<sup>12</sup>")."""
         for node in element.children:
             if isinstance(node, str):
                 yield _MARKS.sub("", node)
-            elif node.tag == "xref" and node.attributes.get("ref-type") == "bibr":
+            elif node.tag == "sup" and any(map(_is_citation, node.walk())):
+                raised = "".join(self.pieces(node, cited)).strip()
+                is_closed = _MARKS.sub("", raised)[:1] in {"[", "("}
+                yield f" {raised}" if is_closed else f" [{raised}]"
+            elif _is_citation(node):
                 known = [one for one in node.attributes.get("rid", "").split() if one in self.references]
                 if not known:
                     self.skipped["references that are not in the list"] += 1
                 cited.append(tuple(known))
-                yield f"{_OPEN}{_MARKS.sub('', flowing_text(node))}{_CLOSE}"
+                text = f"{_OPEN}{_MARKS.sub('', flowing_text(node))}{_CLOSE}"
+                is_raised = element.tag != "sup" and [*node.elements] and node.text("sup").strip() == ""
+                yield f" [{text}]" if is_raised else text
             elif node.tag in {"list", "table-wrap", "disp-quote", "boxed-text", "fig", "p"} or is_unread(
                 node
             ):
@@ -178,35 +187,72 @@ class _Reader:
             if found:
                 found[index] |= dict.fromkeys(named)
             before = stop, ids
+        outside = list(plain)
+        for start, stop in places:
+            outside[start:stop] = " " * (stop - start)
+        for index in range(len(sentences) - 1, 0, -1):
+            words = outside[starts[index] : starts[index] + len(sentences[index])]
+            if found[index] and not any(map(str.isalnum, words)):  # "It fell. [2]": of the sentence before it
+                sentences[index - 1 : index + 1] = [f"{sentences[index - 1]} {sentences[index]}"]
+                found[index - 1 : index + 1] = [found[index - 1] | found[index]]
         return [(sentence, tuple(ids)) for sentence, ids in zip(sentences, found, strict=True)]
 
     def table(self, element: Element, titles: tuple[str, ...], number: int) -> None:
-        rows = [one for one in element.walk() if one.tag == "tr"]
-        heads: list[str] = []
-        for row in rows:
-            cells = [one for one in row.elements if one.tag in {"td", "th"}]
-            texts, ids = [], []
-            for place, cell in enumerate(cells):
-                cited: list[tuple[str, ...]] = []
-                text = clean_text(_MARKS.sub("", "".join(self.pieces(cell, cited))))
-                texts.append(f"{heads[place]}: {text}" if place < len(heads) and heads[place] else text)
-                ids.append(tuple(dict.fromkeys(one for of in cited for one in of)))
-            if not heads and all(cell.tag == "th" for cell in cells):
-                heads = texts
-                continue
-            kept = [(text, of) for text, of in zip(texts, ids, strict=True) if text]
-            if len({one for _, of in kept for one in of}) == 1:
-                self.paragraphs.append(CitingParagraph(titles, number, *zip(*kept, strict=True)))
-            elif any(of for _, of in kept):
-                self.skipped["rows of tables with several citations"] += 1
+        for part in element.walk("td", "th"):
+            if part.tag == "table":
+                self.rows(part, titles, number)
         for part in element.elements:
             if part.tag in _NOT_PROSE:
-                self.skip(part, "headings, captions and footnotes")
+                self.skip(part, _NOTES)
+
+    def rows(self, table: Element, titles: tuple[str, ...], number: int) -> None:
+        """The rows that cite one paper; those beside one cell with the citation are one paragraph."""
+        n_heads, grid = table_grid(table)
+        columns = {column for row in grid for column in row}
+        heads = {column: [row[column] for row in grid[:n_heads] if column in row] for column in columns}
+        for head in dict.fromkeys(cell for row in grid[:n_heads] for cell in row.values()):
+            self.skip(head.element, _NOTES)
+        names = {head: clean_text(flowing_text(head.element)) for of in heads.values() for head in of}
+        read: dict[Cell, tuple[str, tuple[str, ...]]] = {}
+        group: list[tuple[str, tuple[str, ...]]] = []  # of the last paragraph
+        for row in grid[n_heads:]:
+            cells = dict.fromkeys(row.values())
+            new = [cell for cell in cells if cell not in read]
+            for cell in new:
+                over = [heads[column] for column, one in row.items() if one is cell]
+                shared = [head for head in over[0] if all(head in of for of in over)]
+                read[cell] = self.cell(cell, dict.fromkeys(names[head] for head in shared if names[head]))
+            kept = [read[cell] for cell in cells if read[cell][0]]
+            cited = {one for _, of in kept for one in of}
+            goes_on = bool(group) and not any(read[cell][1] for cell in new)
+            if len(cited) > 1:
+                self.skipped["rows of tables with several citations"] += 1
+            if len(cited) != 1:
+                group = []
+                continue
+            if goes_on:
+                self.paragraphs.pop()
+                group += [read[cell] for cell in new if read[cell][0]]
+            else:
+                group = kept
+            self.paragraphs.append(CitingParagraph(titles, number, *zip(*group, strict=True)))
+
+    def cell(self, cell: Cell, names: Iterable[str]) -> tuple[str, tuple[str, ...]]:
+        """The text of a cell behind the headings that stand over all of it, and what it cites."""
+        cited: list[tuple[str, ...]] = []
+        text = clean_text(_MARKS.sub("", "".join(self.pieces(cell.element, cited))))
+        heading = ", ".join(names)
+        ids = tuple(dict.fromkeys(one for of in cited for one in of))
+        return f"{heading}: {text}" if heading and text else text, ids
 
     def skip(self, element: Element, where: str) -> None:
-        n = sum(one.tag == "xref" and one.attributes.get("ref-type") == "bibr" for one in element.walk())
+        n = sum(map(_is_citation, element.walk()))
         if n:
             self.skipped[where] += n
+
+
+def _is_citation(element: Element) -> bool:
+    return element.tag == "xref" and element.attributes.get("ref-type") == "bibr"
 
 
 def _without_marks(text: str) -> tuple[str, list[tuple[int, int]]]:

@@ -93,7 +93,8 @@ def test_the_files_that_are_read(tmp_path: Path) -> None:
         "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>5</PMID><MeshHeadingList><MeshHeading>"
         '<DescriptorName UI="D1">Tea</DescriptorName><QualifierName>use</QualifierName></MeshHeading></MeshHeadingList>'
         '</MedlineCitation><PubmedData><ArticleIdList><ArticleId IdType="pmc">PMC7</ArticleId></ArticleIdList>'
-        "</PubmedData></PubmedArticle></PubmedArticleSet>"
+        '<ReferenceList><Reference><ArticleIdList><ArticleId IdType="pmc">PMC999</ArticleId></ArticleIdList>'  # cited
+        "</Reference></ReferenceList></PubmedData></PubmedArticle></PubmedArticleSet>"
     )
     assert read_headings(file(tmp_path, "p.xml", pubmed)) == ((("pubmed_5", "pmc_7"), "Tea"),)
 

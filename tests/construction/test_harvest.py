@@ -105,6 +105,84 @@ def test_a_row_of_a_table_with_one_citation_is_a_paragraph() -> None:
     }
 
 
+TWO_HEADS = (
+    '<tr><td rowspan="2">Trial</td><td colspan="2">BP</td><td rowspan="2">Weight</td></tr>'
+    "<tr><td>before</td><td>after</td></tr>"
+)
+DRUGS = "<tr><th>Drug</th><th>Trial</th><th>Effect</th></tr>"
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "paragraphs"),
+    [
+        (
+            TWO_HEADS,
+            '<tr><td>Ada [2]</td><td>140</td><td>120</td><td>70</td></tr><tr><td colspan="4">Cities [3]</td></tr>',
+            [("Trial: Ada [2]", "BP, before: 140", "BP, after: 120", "Weight: 70"), ("Cities [3]",)],
+        ),
+        (
+            DRUGS,
+            '<tr><td rowspan="2">Tea</td><td>Ada [2]</td><td>BP fell</td></tr>'
+            "<tr><td>Bob [3]</td><td>BP rose</td></tr>",
+            [("Drug: Tea", "Trial: Ada [2]", "Effect: BP fell"), ("Drug: Tea", "Trial: Bob [3]", "Effect: BP rose")],
+        ),
+        (
+            DRUGS,  # one cell with the citation for two rows: what it reports is all there
+            '<tr><td>Tea</td><td rowspan="2">Ada [2]</td><td>BP fell</td></tr><tr><td>Gin</td><td>BP rose</td></tr>'
+            "<tr><td>None</td><td>-</td><td>-</td></tr>",
+            [("Drug: Tea", "Trial: Ada [2]", "Effect: BP fell", "Drug: Gin", "Effect: BP rose")],
+        ),
+        (DRUGS, '<tr><td rowspan="x">Tea</td><td colspan="-1">Ada [2]</td></tr>', [("Drug: Tea", "Trial: Ada [2]")]),
+    ],
+)  # fmt: skip
+def test_cells_stand_behind_the_headings_of_their_columns(
+    head: str, body: str, paragraphs: list[tuple[str, ...]]
+) -> None:
+    table = f"<table-wrap><table><thead>{head}</thead><tbody>{body}</tbody></table></table-wrap>"
+    found = harvested(f"<sec><title>Results</title>{table}</sec>")
+    assert [one.paragraph for one in found.citations] == paragraphs
+
+
+def test_a_table_of_hostile_spans_is_read() -> None:
+    cell = '<td colspan="999999999" rowspan="99999999">x</td><td rowspan="9999">Ada [2]</td>'
+    table = f"<table-wrap><table>{f'<tr>{cell * 50}</tr>' * 100}</table></table-wrap>"
+    assert harvested(f"<sec><title>Results</title>{table}</sec>").n_in <= 20_000
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("BP fell by 45<sup>{1}</sup> mm.<sup>{2},{3}</sup> So.", ["BP fell by 45 [1] mm. [2,3]", "So."]),
+        ("BP fell by 45{<sup>1</sup>}.", ["BP fell by 45 [1]."]),
+        ("BP fell by 45<sup>({1})</sup>.", ["BP fell by 45 (1)."]),
+        ("It rose. [{1}] It fell. [{2}]", ["It rose. [1]", "It fell. [2]"]),
+    ],
+)
+def test_citations_stand_apart_in_the_sentence_they_are_of(text: str, sentences: list[str]) -> None:
+    body = re.sub(r"\{(.*?(\d).*?)\}", r'<xref ref-type="bibr" rid="b\2">\1</xref>', text)
+    paragraph = citing_article(review(section(body)), "review.xml").paragraphs[0]
+    assert list(paragraph.sentences) == sentences
+    assert [bool(one) for one in paragraph.cited] == [one != "So." for one in sentences]
+
+
+def test_two_references_to_one_paper_are_one_paper() -> None:
+    again = '<ref id="b20"><mixed-citation><pub-id pub-id-type="pmid">100</pub-id></mixed-citation></ref>'
+    assert harvested(section("A rose [1]. B fell [20]. C [2]."), REFS + again).dropped == {"cited_twice": 2}
+
+
+@pytest.mark.realdata
+def test_citations_of_publishers_files_stand_apart() -> None:
+    real_file("real_papers/sonc50-621.nxml")
+    folder = DATA / "real_papers"
+    tables = citing_article((folder / "1471-2180-11-174.nxml").read_bytes())
+    rows = [one for one in tables.paragraphs if one.sentences[0].startswith("Strain: ")]
+    assert len(rows) == 13
+    assert {sentence.split(":")[0] for one in rows for sentence in one.sentences} >= {"Strain", "Source"}
+    raised = citing_article((folder / "biorxiv-2022.03.15.484463.xml").read_bytes())
+    citing = [s for one in raised.paragraphs for s, of in zip(one.sentences, one.cited, strict=True) if of]
+    assert sum("[" in one for one in citing) == len(citing)
+
+
 @pytest.mark.realdata
 def test_publishers_files() -> None:
     real_file("real_papers/sonc50-621.nxml")

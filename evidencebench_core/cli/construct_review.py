@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evidencebench_core.cli.arguments import add_json, add_store, store_of
 from evidencebench_core.cli.output import note, print_json, print_table
-from evidencebench_core.errors import SettingError
+from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.words import clipped_text, one_line, quantity
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ def add_decide_arguments(decide: argparse.ArgumentParser) -> None:
         "ids",
         metavar="ID",
         nargs="+",
-        help="builds, 'all', or items of builds: BUILD/mark:2:17, BUILD/aspect:2",
+        help="builds, 'all', or items of builds: BUILD/mark:2:17, BUILD/aspect:2; BUILD/result:2 accepts the model's"
+        " label (a result, where it has none) or rejects it for the other",
     )
     decide.add_argument("--by", metavar="WHO", required=True, help="who decides")
     decide.add_argument(
@@ -82,8 +83,16 @@ def reject(args: argparse.Namespace) -> int:
 
 
 def _decided(args: argparse.Namespace, verdict: Any, of_build: Any) -> int:
-    from evidencebench_core.construction.decisions import Decision, add_decisions, is_item
+    from evidencebench_core.construction.decisions import (
+        add_decisions,
+        decision_on,
+        is_item,
+        is_person,
+    )
 
+    if not is_person(args.by):
+        remedy = "Say who you are: model: and rule: are for what is no person, and decides nothing."
+        raise SettingError("--by", f"is {shown(args.by)}", remedy)
     named: dict[str, list[str]] = {}
     for one in args.ids:
         build, _, item = one.rpartition("/")
@@ -97,12 +106,7 @@ def _decided(args: argparse.Namespace, verdict: Any, of_build: Any) -> int:
     for review in reviews:
         items = named.get(review.state.id, named.get("all", [""]))
         of_this: list[Decision] = [*of_build(review)] if "" in items else []
-        for item in filter(None, items):
-            about = review.about(item)
-            if about is None:
-                place = f"{review.state.id}/{item}"
-                raise SettingError(place, "is no item of the build", "See: construct list N ID.")
-            of_this.append(Decision(review.state.id, item, verdict, args.by, _mode(args), about=about))
+        of_this += (decision_on(review, item, verdict, args.by, _mode(args)) for item in filter(None, items))
         found += of_this
         left += len(review.after(of_this).open_items)
     add_decisions(made.store, made.name, found)

@@ -6,8 +6,9 @@ A decision says what it was about. Where something else stands there now, it is 
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -26,6 +27,9 @@ Mode = Literal["blind", "assisted"]
 _ITEM: Final = re.compile(
     r"hypothesis|summary|build|(?P<kind>aspect|result|uncovered):(?P<n>\d{1,4})|mark:(?P<of>\d{1,4}):(?P<s>\d{1,6})"
 )
+TAKEN_BACK: Final = "taken back"
+"""The words of a decision ``unsure`` that undoes what its author said of the item: nothing then."""
+
 _LONGEST: Final = 10_000  # characters of an edit
 _IDS_AT_ONCE: Final = 500
 
@@ -45,7 +49,7 @@ class Decision:
     mode : str
         ``"blind"`` if the person marked before seeing what a model proposed.
     words : str
-        The new text of an edit or an addition; of a result ``"yes"`` or ``"no"``.
+        The new text of an edit or an addition; of a result ``"yes"`` or ``"no"``; `TAKEN_BACK`.
     about : str
         What stood there; see `Proposal.about`.
     """
@@ -67,11 +71,13 @@ class Proposal:
     item: str
     text: str
     about: str
-    source: str = "model"  # or "user": a person wrote it, and nothing is left to decide
+    source: str = "model"  # or "user": nothing is left to decide, unless a person says so
 
 
 def add_decisions(store: Store, name: str, decisions: Sequence[Decision]) -> int:
     """Keep decisions about builds of a construction; their number.
+
+    An aspect that is added under a number which another text had by then gets a free one, in all of ``decisions``.
 
     Raises
     ------
@@ -83,14 +89,32 @@ def add_decisions(store: Store, name: str, decisions: Sequence[Decision]) -> int
     info, now = construction_info(store, name), datetime.now(UTC).isoformat(timespec="milliseconds")
     add = """INSERT INTO construction_decisions (construction_id, build, item, verdict, words, by, mode, about,
         decided_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-    rows = [
-        (info.id, one.build, one.item, one.verdict, one.words, one.by, one.mode, one.about, now)
-        for one in decisions
-    ]
     with store.write() as db:
+        rows = [
+            (info.id, one.build, one.item, one.verdict, one.words, one.by, one.mode, one.about, now)
+            for one in _with_free_numbers(db, info.id, decisions)
+        ]
         db.executemany(add, rows)
         forget_positions(db, info.id, {one.build for one in decisions})
     return len(rows)
+
+
+def _with_free_numbers(
+    db: sqlite3.Connection, construction_id: int, decisions: Sequence[Decision]
+) -> Iterator[Decision]:
+    free: dict[tuple[str, str], int] = {}
+    sql = """SELECT item, words FROM construction_decisions
+        WHERE construction_id = ? AND build = ? AND verdict = 'add' AND item LIKE 'aspect:%'"""
+    for one in decisions:
+        if one.verdict == "add" and one.item.startswith("aspect:"):
+            taken = dict(db.execute(sql, (construction_id, one.build)))
+            if taken.get(one.item, one.words) != one.words:
+                number = one.item.split(":")[1]
+                free[one.build, number] = 1 + max(int(item.split(":")[1]) for item in taken)
+    for one in decisions:
+        kind, *numbers = one.item.split(":")
+        new = free.get((one.build, numbers[0])) if numbers else None
+        yield replace(one, item=":".join((kind, str(new), *numbers[1:]))) if new else one
 
 
 def decisions_of(
@@ -120,9 +144,9 @@ def proposals(state: BuildState) -> tuple[Proposal, ...]:
     for one in state.aspects:
         by_person = one.number in written or one.source == "user"
         found.append(Proposal(f"aspect:{one.number}", one.text, one.text, "user" if by_person else "model"))
-        if one.is_result is not None:
-            is_result = "yes" if one.is_result else "no"
-            found.append(Proposal(f"result:{one.number}", is_result, one.text, "user"))
+        if one.is_result is not None or "results" in state.results:
+            label = "" if one.is_result is None else "yes" if one.is_result else "no"
+            found.append(Proposal(f"result:{one.number}", label, one.text, "user" if label else "model"))
         found += [
             Proposal(f"mark:{one.number}:{index}", sentences[index], mark_about(one.text, sentences[index]))
             for index in sorted(covers.get(one.number, ()))
@@ -166,7 +190,8 @@ class Review:
     @cached_property
     def _newest_of_all(self) -> tuple[Decision, ...]:
         """By item and person the newest decision."""
-        return tuple({(one.item, one.by): one for one in self.decisions if is_person(one.by)}.values())
+        newest = {(one.item, one.by): one for one in self.decisions if is_person(one.by)}
+        return tuple(one for one in newest.values() if not _is_taken_back(one))
 
     @cached_property
     def newest(self) -> Mapping[str, Mapping[str, Decision]]:
@@ -207,20 +232,27 @@ class Review:
         found: dict[tuple[str, int], set[int]] = defaultdict(set)
         for one in said.values():
             kind, *numbers = one.item.split(":")
-            if kind in ("mark", "uncovered") and one.about == self.about(one.item):
+            is_of_marks = kind in ("mark", "uncovered") and not _is_taken_back(one)
+            if is_of_marks and one.about == self.about(one.item):
                 of_aspect = found[one.by, int(numbers[0])]
                 if kind == "mark" and one.verdict in ("accept", "add"):
                     of_aspect.add(int(numbers[1]))
         return {key: frozenset(of) for key, of in found.items()}
 
-    @property
+    @cached_property
     def disagreements(self) -> tuple[str, ...]:
-        """Items that some accept or add and others reject."""
-        return tuple(
-            item
-            for item, by in self.newest.items()
-            if "reject" in (said := {one.verdict for one in by.values()}) and said - {"reject", "unsure"}
-        )
+        """Items of which people want different texts or labels, or which some want and others do not."""
+        wanted: dict[str, set[str | None]] = defaultdict(set)
+        drafted = replace(self.state, edits=Edits())
+        texts = {drafted.hypothesis, drafted.summary} | {one.words for one in self._newest_of_all}
+        for one in self._newest_of_all:
+            kind = one.item.split(":")[0]
+            # of two who changed one text, the first one's decision is about what no longer stands there
+            if one.verdict != "unsure" and (
+                self._holds(one) or (kind in ("hypothesis", "summary") and one.about in texts)
+            ):
+                wanted[one.item].add(_wanted(one))
+        return tuple(item for item, of in wanted.items() if len(of) > 1)
 
     @property
     def open_items(self) -> tuple[str, ...]:
@@ -228,11 +260,29 @@ class Review:
         left = [one.item for one in self.proposals if one.source == "model" and self._is_open(one.item)]
         marked = {int(one.split(":")[1]) for one in left if one.startswith("mark:")} | set(self.marks)
         bare = (f"uncovered:{number}" for number in self.state.covers() if number not in marked)
-        return (*left, *filter(self._is_open, bare))
+        doubted = (
+            one for one in self.newest if not one.startswith("uncovered:") and self.about(one) is not None
+        )
+        return tuple(dict.fromkeys((*left, *filter(self._is_open, (*bare, *doubted)))))
 
     def _is_open(self, item: str) -> bool:
         said = self.verdict(item)
-        return said in (None, "unsure") or (item == "hypothesis" and said == "reject")
+        is_needed = item in ("hypothesis", "summary") or item.startswith("uncovered:")
+        return said in (None, "unsure") or (is_needed and said == "reject")
+
+    @property
+    def covers(self) -> dict[int, frozenset[int]]:
+        """The sentences of each aspect that stands: what was proposed and nobody rejected, and what people added."""
+        marks, proposed = self.marks, self.state.covers()
+        return {
+            one.number: marks.get(one.number, frozenset())
+            | {
+                index
+                for index in proposed.get(one.number, ())
+                if self.verdict(f"mark:{one.number}:{index}") != "reject"
+            }
+            for one in self.state.aspects
+        }
 
     @property
     def marks(self) -> dict[int, frozenset[int]]:
@@ -265,7 +315,6 @@ class Review:
         modes = sorted({one.mode for one in self.decisions if is_person(one.by)})
         return Reviewed(
             bool(people) and not self.open_items,
-            self.marks,
             ", ".join(people),
             " and ".join(modes),
             *(counts[verdict] for verdict in ("accept", "edit", "reject", "add")),
@@ -273,13 +322,14 @@ class Review:
 
 
 def accepted(review: Review, by: str, mode: Mode = "assisted") -> tuple[Decision, ...]:
-    """Decisions that accept all that is open, but for aspects that a model proposed from the paper (rule 40)."""
+    """Decisions that accept all that is open and proposed; not aspects that a model made from the paper (rule 40)."""
     state = review.state
-    proposed = {f"aspect:{one.number}" for one in state.aspects if one.source == "model"}
+    for_one = {f"aspect:{one.number}" for one in state.aspects if one.source == "model"}
+    for_one |= {f"result:{one.number}" for one in state.aspects}  # nothing is proposed of those that are open
     return tuple(
         Decision(state.id, item, "accept", by, mode, about=review.about(item) or "")
         for item in review.open_items
-        if review.verdict(item) is None and item not in proposed
+        if review.verdict(item) is None and item not in for_one
     )
 
 
@@ -315,6 +365,27 @@ def annotations_of(review: Review, prompt: str) -> tuple[Annotation, ...]:
     return tuple(found)
 
 
+def decision_on(
+    review: Review, item: str, verdict: Literal["accept", "reject"], by: str, mode: Mode = "assisted"
+) -> Decision:
+    """Accept or reject an item as it stands; `SettingError` if the build has none of this name.
+
+    Of ``result:N`` the label of the model, or the other one; without a label accepted is a result. To accept ``build``
+    sets the reason of its drop aside.
+    """
+    state, about, words = review.state, review.about(item), ""
+    if about is None:
+        remedy = "`evidencebench construct list N ID` names those of a build."
+        raise SettingError(f"{state.id}/{item}", "is no item of the build", remedy)
+    if item.startswith("result:"):
+        unlabelled = replace(state, edits=replace(state.edits, results={})).aspects
+        labels = {f"result:{one.number}": one.is_result for one in unlabelled}
+        words = "yes" if (labels[item] is not False) == (verdict == "accept") else "no"
+    elif item == "build" and verdict == "accept":
+        words = replace(state, edits=replace(state.edits, dropped=False)).position.reason or ""
+    return Decision(state.id, item, verdict, by, mode, words, about)
+
+
 def next_number(state: BuildState) -> int:
     """The number of an aspect that is added: none that was used before (rule 22)."""
     used = [one.number for one in (*state.drafted, *state.edits.aspects)]
@@ -328,7 +399,20 @@ def is_item(text: str) -> bool:
 
 def is_person(by: str) -> bool:
     """Whether an author is a person."""
-    return not by.startswith(("model:", "rule:"))
+    return not by.strip().casefold().startswith(("model:", "rule:"))
+
+
+def _is_taken_back(one: Decision) -> bool:
+    return one.verdict == "unsure" and one.words == TAKEN_BACK
+
+
+def _wanted(one: Decision) -> str | None:
+    """The text or label that a decision wants; ``None``: none."""
+    if one.item.startswith("result:"):
+        return one.words
+    if one.verdict == "reject":
+        return None
+    return one.words if one.verdict in ("edit", "add") and one.words else one.about
 
 
 def edits_of(decisions: Iterable[Decision]) -> Edits:
@@ -338,35 +422,53 @@ def edits_of(decisions: Iterable[Decision]) -> Edits:
         if is_person(one.by):
             newest.pop(key := (one.item, one.about, one.by), None)
             newest[key] = one
-    texts: dict[str, str] = {}
-    added: dict[int, AspectDraft] = {}
-    gone: dict[tuple[int, str], bool] = {}
-    results: dict[tuple[int, str], bool] = {}
-    overruled, drops = set(), []
-    for one in newest.values():
-        match = _ITEM.fullmatch(one.item)
-        number = int(match["n"]) if match and match["n"] else -1
-        if one.item in ("hypothesis", "summary") and one.verdict == "edit":
-            texts[one.item] = one.words
-        elif one.item == "build":
-            drops.append(one.verdict == "reject")
-            if one.verdict == "accept" and one.words:
-                overruled.add(one.words)
-        elif one.item.startswith("aspect:") and one.verdict == "add":
-            added[number] = AspectDraft(number, one.words, source="user")
-        elif one.item.startswith("aspect:"):
-            is_gone = one.verdict in ("reject", "edit")
-            gone[number, one.about] = gone.get((number, one.about), True) and is_gone
-        elif one.item.startswith("result:") and one.verdict != "unsure":
-            results[number, one.about] = one.words == "yes"
+    said = [one for one in newest.values() if not _is_taken_back(one)]
+    texts = {one.item: one.words for one in said if one.verdict == "edit"}
+    results = {
+        (int(one.item.split(":")[1]), one.about): one.words == "yes"
+        for one in said
+        if one.item.startswith("result:") and one.verdict != "unsure"
+    }
+    of_build = [one for one in said if one.item == "build"]
+    overruled = frozenset(one.words for one in of_build if one.verdict == "accept" and one.words)
+    aspects, gone, instead = _aspect_edits([one for one in said if one.item.startswith("aspect:")])
     return Edits(
         texts.get("summary", ""),
         texts.get("hypothesis", ""),
-        tuple(added.values()),
-        frozenset(aspect for aspect, is_gone in gone.items() if is_gone),
+        aspects,
+        gone,
         results,
-        frozenset(overruled),  # type: ignore[arg-type]
-        bool(drops) and all(drops),
+        instead,
+        overruled,  # type: ignore[arg-type]
+        bool(of_build) and all(one.verdict == "reject" for one in of_build),
+    )
+
+
+def _aspect_edits(
+    said: Sequence[Decision],
+) -> tuple[tuple[AspectDraft, ...], frozenset[tuple[int, str]], dict[int, tuple[int, str]]]:
+    """Aspects that are added, those that are gone, and by number of an added one the one that it stands for."""
+    added: dict[int, Decision] = {}
+    reworded: dict[tuple[str, str], tuple[int, str]] = {}  # by author and new text the old aspect
+    unwanted: dict[tuple[int, str], dict[str, bool]] = defaultdict(dict)  # by author
+    for one in said:
+        number = int(one.item.split(":")[1])
+        text = one.words if one.verdict == "add" else one.about
+        unwanted[number, text][one.by] = one.verdict in ("reject", "edit")
+        if one.verdict == "add":
+            added[number] = one
+        elif one.verdict == "edit":
+            reworded[one.by, one.words] = number, text
+    gone = {aspect for aspect, by in unwanted.items() if all(by.values())}
+    instead = {n: reworded[one.by, one.words] for n, one in added.items() if (one.by, one.words) in reworded}
+    replaced = set[tuple[int, str]]()
+    for number in sorted(instead, reverse=True):  # one that was itself reworded later counts as standing, too
+        if (aspect := (number, added[number].words)) not in gone or aspect in replaced:
+            replaced.add(instead[number])
+    return (
+        tuple(AspectDraft(n, one.words, source="user") for n, one in added.items()),
+        frozenset(gone | replaced),
+        instead,
     )
 
 

@@ -127,7 +127,8 @@ class Edits:
     """What people's decisions change of a build; made by `decisions`.
 
     ``aspects`` are added, or stand for one that is ``gone`` (rejected, edited or split), under numbers of their own.
-    An aspect is named by number and text, so that nothing is said of another text that has the number later.
+    An aspect is named by number and text, so that nothing is said of another text that has the number later. By number
+    ``instead`` has the aspect that an added one stands for: its label as a result is taken over.
     ``overruled`` are reasons of a drop that a person set aside; ``dropped``: a person dropped the build.
     """
 
@@ -136,6 +137,7 @@ class Edits:
     aspects: tuple[AspectDraft, ...] = ()
     gone: frozenset[tuple[int, str]] = frozenset()
     results: Mapping[tuple[int, str], bool] = field(default_factory=dict)
+    instead: Mapping[int, tuple[int, str]] = field(default_factory=dict)
     overruled: frozenset[DropReason] = frozenset()
     dropped: bool = False
 
@@ -255,11 +257,15 @@ class BuildState:
     @property
     def aspects(self) -> tuple[AspectDraft, ...]:
         """The aspects that stand, by number."""
-        said = self.edits.results
+        of, labels = self.edits, dict[tuple[int, str] | None, bool | None]()
+        found = sorted((*self.drafted, *of.aspects), key=lambda one: one.number)
+        for one in found:  # those that stand for others come after them
+            known = labels.get(of.instead.get(one.number)) if one.is_result is None else one.is_result
+            labels[one.number, one.text] = of.results.get((one.number, one.text), known)
         return tuple(
-            replace(one, is_result=said.get((one.number, one.text), one.is_result))
-            for one in sorted((*self.drafted, *self.edits.aspects), key=lambda one: one.number)
-            if (one.number, one.text) not in self.edits.gone
+            replace(one, is_result=labels[one.number, one.text])
+            for one in found
+            if (one.number, one.text) not in of.gone
         )
 
     def _said(self, stage: Stage, name: str, default: Any) -> Any:
@@ -405,9 +411,6 @@ class Reviewed:
     """What people decided of a build, as far as it is written with its instance (rules 36 to 38)."""
 
     is_finished: bool
-    marks: Mapping[
-        int, frozenset[int]
-    ]  # by aspect number, accepted or added; an aspect without any is not there
     by: str  # who, joined by commas
     mode: str  # "blind", "assisted", or both
     n_accepted: int = 0

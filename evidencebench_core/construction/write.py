@@ -15,7 +15,7 @@ from evidencebench_core.construction.decisions import Review
 from evidencebench_core.construction.state import BuildState, Reviewed, Stage
 from evidencebench_core.errors import SettingError
 from evidencebench_core.papers.annotation import Annotation, MarkedAspect, annotated_instance
-from evidencebench_core.papers.licence import allows_export
+from evidencebench_core.papers.licence import LICENCES, allows_export
 from evidencebench_core.papers.paper import Paper
 
 LOOKED_AT: Final = "every sentence looked at"
@@ -50,8 +50,9 @@ def written_instances(
     tally : WriteTally
         Counts what is written and what is left out, and why.
     unreviewed : bool
-        Write too what nobody has decided; not what a person must decide (rule 43): aspects that a model proposed
-        from the paper, a hypothesis that was edited, and aspects with windows that gave no look.
+        Write too what nobody has decided, with the marks that people added and without those they rejected; not what
+        a person must decide (rule 43): aspects that a model proposed from the paper or that have no label, a
+        hypothesis that was edited, and aspects with windows that gave no look.
     texts_are_mine : bool
         Write the summary and the aspects also where no licence of a review allows it.
     asked : mapping of str to mapping of str to str
@@ -62,11 +63,10 @@ def written_instances(
     for review in reviews:
         state, reviewed = review.state, review.reviewed
         tally.n_builds += 1
-        reason = _reason_to_leave_out(state, reviewed, unreviewed)
-        raw = None if reason else _instance(state, reviewed, texts_are_mine, asked, writing)
-        if raw is None:
-            tally.left_out[reason or "too few aspects covered after the review"] += 1
+        if reason := _reason_to_leave_out(review, reviewed, unreviewed):
+            tally.left_out[reason] += 1
             continue
+        raw = _instance(review, reviewed, texts_are_mine, asked, writing)
         tally.n_written += 1
         tally.n_without_texts += "aspect_texts" not in raw
         tally.licences.add(state.pool.licence if state.pool else "")
@@ -90,46 +90,47 @@ def split_papers(
     return {name: frozenset(drawn[start:end]) for name, start, end in zip(shares, starts, ends, strict=True)}
 
 
-def _reason_to_leave_out(state: BuildState, reviewed: Reviewed, unreviewed: bool) -> str:
-    at = state.position
+def _reason_to_leave_out(review: Review, reviewed: Reviewed, unreviewed: bool) -> str:
+    state, at = review.state, review.state.position
     licence = state.pool.licence if state.pool else ""
     if at.status != "kept":
         return f"{at.status} at {at.stage}" + (f": {at.reason.replace('_', ' ')}" if at.reason else "")
     if licence and not allows_export(licence):
-        return f"licence {licence} allows no changed copy"
-    if reviewed.is_finished:
-        return ""
+        is_known = licence in LICENCES
+        return f"licence {licence} " + ("allows no changed copy" if is_known else "is no open licence")
     undecided = "not decided by a person"
-    if not unreviewed:
-        return undecided
-    for_people = {  # rule 43
-        "aspects proposed by a model": any(one.source == "model" for one in state.aspects),
-        "hypothesis edited": bool(state.edits.hypothesis),
-        "windows without a look": _looks(state)["missing"] > 0,
-    }
-    return next((f"{what}, {undecided}" for what, is_so in for_people.items() if is_so), "")
+    if not reviewed.is_finished:
+        if not unreviewed:
+            return undecided
+        for_people = {  # rule 43
+            "aspects proposed by a model": any(one.source == "model" for one in state.aspects),
+            "aspects without a label as a result": any(one.is_result is None for one in state.aspects),
+            "hypothesis edited": bool(state.edits.hypothesis),
+            "windows without a look": _looks(state)["missing"] > 0,
+        }
+        if what := next((what for what, is_so in for_people.items() if is_so), ""):
+            return f"{what}, {undecided}"
+        if review.verdict("hypothesis") == "reject":
+            return "hypothesis rejected"
+    is_small = sum(map(bool, review.covers.values())) < state.settings.least_aspects
+    return "too few aspects covered after the review" if is_small else ""
 
 
 def _instance(
-    state: BuildState,
+    review: Review,
     reviewed: Reviewed,
     texts_are_mine: bool,
     asked: Mapping[Stage, Mapping[str, str]],
     writing: Mapping[str, bool],
-) -> dict[str, Any] | None:
-    """The raw instance; ``None`` where a review left fewer covered aspects than wanted."""
+) -> dict[str, Any]:
+    state, covers = review.state, review.covers
     assert state.pool is not None  # noqa: S101 - it is kept
     pool = state.pool
-    covers = reviewed.marks if reviewed.is_finished else state.covers()
     aspects = [
-        MarkedAspect(
-            f"aspect_{one.number}", one.text, bool(one.is_result), tuple(sorted(covers.get(one.number, ())))
-        )
+        MarkedAspect(f"aspect_{one.number}", one.text, bool(one.is_result), tuple(sorted(covers[one.number])))
         for one in state.aspects
     ]
     covered = [one for one in aspects if one.sentences]
-    if len(covered) < state.settings.least_aspects:
-        return None
     given = state.input
     is_of_review = bool(given.review_id or given.paragraph or state.summary)  # as far as one can tell
     may_quote = texts_are_mine or not is_of_review or allows_export(given.review_licence)

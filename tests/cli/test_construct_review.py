@@ -34,6 +34,10 @@ def test_from_a_file_to_a_dataset(command, lines: Path, url: str, tmp_path: Path
         "decided": 8,
         "left": 0,
     }
+    for verdict, label in (("reject", "no"), ("accept", "yes")):
+        command.json("construct", verdict, "lab", "b/result:0", "--by", "bob")
+        labels = {row["item"]: row["text"] for row in command.json("construct", "list", "lab", "b")}
+        assert labels["result:0"] == label
     items = command.json("construct", "list", "lab", "a")
     assert {row["item"]: row["decided"] for row in items}["mark:0:19"] == "reject"
     assert not command.json("construct", "list", "lab", "a", "--left")
@@ -146,6 +150,8 @@ def test_what_is_not_there_is_named(command, lines: Path, url: str) -> None:
         (("accept", "lab", "a/mark:0:99", "--by", "ann"), "a/mark:0:99"),
         (("accept", "lab", "a/mark:x", "--by", "ann"), "build a/mark:x"),
         (("accept", "lab", "a", "--by", " "), "author"),
+        (("accept", "lab", "a", "--by", "model:m"), "model:m"),
+        (("reject", "lab", "a", "--by", "rule:x"), "rule:x"),
     ):
         assert named in command.failure("construct", *words)
     wrong = command("construct", "write", "lab", "--out", "x.json", "--split", "train")

@@ -11,10 +11,12 @@ import pytest
 
 from evidencebench_core.construction import BuildInput, BuildState
 from evidencebench_core.construction.decisions import (
+    TAKEN_BACK,
     Decision,
     Review,
     accepted,
     add_decisions,
+    decision_on,
     decisions_of,
     next_number,
     proposals,
@@ -131,8 +133,107 @@ def test_two_people_who_finish_one_build_at_once(store: Store) -> None:
     assert 1 in review.marks[0]  # what could not be resolved is in (rule 37)
 
 
+REWORDED = (on("aspect:3", "edit", words="New."), Decision("b1", "aspect:6", "add", "ann", words="New."))
+
+
+@pytest.mark.parametrize(
+    ("decisions", "named"),
+    [
+        ((on("hypothesis", "edit", words="H1."), on("hypothesis", "edit", "bob", "H2.")), ("hypothesis",)),
+        ((on("hypothesis", "accept"), on("hypothesis", "edit", "bob", "H2.")), ("hypothesis",)),
+        ((on("hypothesis", "edit", words="H1."), on("hypothesis", "edit", "bob", "H1.")), ()),
+        ((*REWORDED, on("aspect:3", "accept", "bob")), ("aspect:3",)),
+        ((on("aspect:3", "accept", "bob"), *REWORDED), ("aspect:3",)),
+        ((on("result:0", "edit", words="yes"), on("result:0", "edit", "bob", "no")), ("result:0",)),
+        ((on("result:0", "accept", words="yes"), on("result:0", "edit", "bob", "yes")), ()),
+        ((on("mark:0:1", "accept"), on("mark:0:1", "add", "bob")), ()),
+        ((on("mark:0:1", "accept"), on("mark:0:1", "unsure", "bob")), ()),
+    ],
+)
+def test_people_who_want_different_things_are_named(
+    store: Store, decisions: tuple[Decision, ...], named: tuple[str, ...]
+) -> None:
+    review = made(store, *decisions)
+    assert review.disagreements == named
+    if REWORDED[0] in decisions:  # the same information stands there once
+        assert [one.number for one in review.state.aspects] == [0, 1, 2, 4, 5, 6]
+
+
+def test_a_reworded_aspect_stands_for_the_old_one_unless_it_is_rejected(store: Store) -> None:
+    twice = (
+        *REWORDED,
+        Decision("b1", "aspect:6", "edit", "ann", words="Newer.", about="New."),
+        Decision("b1", "aspect:7", "add", "ann", words="Newer."),
+    )
+    review = made(store, on("aspect:3", "accept", "bob"), *twice)
+    assert [one.number for one in review.state.aspects] == [0, 1, 2, 4, 5, 7]
+    assert review.state.aspects[-1].is_result  # rule 22: as aspect 3 is
+    last = Decision("b1", "aspect:7", "reject", "ann", about="Newer.")
+    assert [one.number for one in review.after([last]).state.aspects] == [0, 1, 2, 3, 4, 5]  # bob keeps it
+    by_bob = replace(last, by="bob")
+    review = review.after([by_bob])
+    assert [one.number for one in review.state.aspects] == [0, 1, 2, 4, 5, 7]
+    assert review.disagreements == ("aspect:3", "aspect:7")
+
+
+def test_two_who_add_an_aspect_at_once_both_keep_theirs(store: Store) -> None:
+    made(store, Decision("b1", "aspect:6", "add", "ann", words="Hers."))
+    review = made(
+        store,
+        Decision("b1", "aspect:6", "add", "bob", words="His."),
+        Decision("b1", "result:6", "edit", "bob", words="yes", about="His."),
+    )
+    added = [(one.number, one.text, one.is_result) for one in review.state.aspects[6:]]
+    assert added == [(6, "Hers.", None), (7, "His.", True)]
+    assert review.stale == ()
+
+
+def test_a_label_that_nobody_gave_is_asked_for(store: Store) -> None:
+    added = Decision("b1", "aspect:6", "add", "ann", words="New.")
+    review = made(store, added)
+    assert "result:6" in review.open_items
+    assert "result:6" not in {one.item for one in accepted(review, "ann")}
+    labelled = review.after([decision_on(review, "result:6", "accept", "ann")])
+    assert (labelled.state.aspects[-1].is_result, "result:6" in labelled.open_items) == (True, False)
+    before = review.after([])
+    assert "result:6" not in Review(replace(before.state, results={}), before.decisions).open_items
+
+
+@pytest.mark.parametrize("item", ["result:3", "result:0"])
+def test_a_label_is_accepted_or_turned_over(item: str) -> None:
+    review = Review(build(), ())
+    for verdict, is_kept in (("accept", True), ("reject", False), ("reject", False)):
+        review = review.after([decision_on(review, item, verdict, "ann")])  # type: ignore[arg-type]
+        number = int(item[-1])
+        assert review.state.aspects[number].is_result is ((number == 3) == is_kept)
+    with pytest.raises(SettingError, match=r"b1/mark:0:99"):
+        decision_on(review, "mark:0:99", "accept", "ann")
+
+
+@pytest.mark.parametrize(
+    "doubt",
+    [
+        on("hypothesis", "unsure", "bob"),
+        on("hypothesis", "reject", "bob"),
+        Decision("b1", "summary", "unsure", "bob", about="Tea is good."),
+        on("result:3", "unsure", "bob"),
+        on("mark:0:11", "unsure", "bob"),
+        on("uncovered:5", "reject", "bob"),
+    ],
+)
+def test_doubt_blocks_whoever_wrote_it_until_it_is_taken_back(store: Store, doubt: Decision) -> None:
+    given = [one for one in accepted(Review(build(), ()), "ann") if one.item != doubt.item]
+    added = on("mark:0:11", "add") if doubt.item == "mark:0:11" else on("mark:0:1", "accept")
+    review = made(store, *given, added, doubt)
+    assert review.open_items == (doubt.item,)
+    assert not review.reviewed.is_finished
+    undone = review.after([replace(doubt, verdict="unsure", words=TAKEN_BACK)])
+    assert undone.open_items == (("uncovered:5",) if doubt.item == "uncovered:5" else ())
+    assert doubt.item not in undone.newest or doubt.item == "mark:0:11"
+
+
 def test_a_model_or_a_rule_finishes_nothing(store: Store) -> None:
-    given = accepted(Review(build(), ()), "model:m 1-ab")
+    given = accepted(Review(build(), ()), "Model:m 1-ab")
     review = made(store, *given)
     assert len(review.open_items) == 15
     assert not review.reviewed.is_finished

@@ -109,6 +109,10 @@ def test_a_review_decides_what_is_written() -> None:
             replace(build(), pool=replace(POOL, licence="CC BY-NC-ND")),
             "licence CC BY-NC-ND allows no changed copy",
         ),
+        (
+            replace(build(), pool=replace(POOL, licence="All rights reserved")),
+            "licence All rights reserved is no open licence",
+        ),
         (replace(build(), pool=None), "due at pool"),
         (build(({1}, set(), set())), "dropped at coverage: coverage"),
         (replace(build(), edits=Edits(dropped=True)), "dropped at coverage: human"),
@@ -135,6 +139,32 @@ def test_what_a_person_must_decide_is_not_written_without() -> None:
     one_lost = {n: looks(yes, failed=((5, 12),) if n == 2 else ()) for n, yes in enumerate(COVERS)}
     _, tally = written(replace(build(), aligned=one_lost), unreviewed=True)
     assert dict(tally.left_out) == {"windows without a look, not decided by a person": 1}
+
+
+def test_what_was_decided_of_a_build_that_is_not_finished_is_written() -> None:
+    before = Review(build(), ())
+    some = [
+        Decision("b1", item, verdict, "ann", about=before.about(item) or "")  # type: ignore[arg-type]
+        for item, verdict in (
+            ("mark:0:1", "reject"),
+            ("mark:0:11", "add"),
+            ("mark:1:2", "unsure"),
+            ("mark:4:5", "reject"),
+        )
+    ]
+    (raw,), _ = written(before.after(some), unreviewed=True)
+    assert raw["aspect2sentence_indices"] == {
+        "b1_aspect_0": [4, 11], "b1_aspect_1": [2, 4], "b1_aspect_2": [2], "b1_aspect_3": [3, 5],
+    }  # fmt: skip
+    assert raw["construction"]["coverage"]["n_covered"] == 4
+    rejected = before.after([Decision("b1", "hypothesis", "reject", "ann", about="Tea helps.")])
+    assert dict(written(rejected, unreviewed=True)[1].left_out) == {"hypothesis rejected": 1}
+    labelless = before.after([Decision("b1", "aspect:6", "add", "ann", words="New.")])
+    aligned = {**labelless.state.aligned, 6: looks({7})}
+    aligned_too = Review(replace(labelless.state, aligned=aligned), labelless.decisions)
+    assert dict(written(aligned_too, unreviewed=True)[1].left_out) == {
+        "aspects without a label as a result, not decided by a person": 1
+    }
 
 
 def test_texts_of_a_review_need_its_licence_or_its_owner() -> None:

@@ -310,4 +310,7 @@ def gap(args: argparse.Namespace) -> int:
         f"{quantity(int(table.sum()), 'judgement')} of {quantity(len(table), 'paper')}. Alike: the interval of the gap"
         f" lies within {percent(args.margin)} points. No significant gap is no proof that there is none."
     )
+    for name, one in found.items():
+        if one.n_undefined:
+            print(f"{name}: {quantity(one.n_undefined, 'resample')} without a value, left out")
     return 0

@@ -7,7 +7,7 @@ import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any, Final
 
@@ -191,6 +191,11 @@ def repeat_figures(looks: Sequence[AspectLooks]) -> dict[str, float | None]:
 MODEL: Final = "model"
 """The model among raters."""
 
+SECOND_MODEL: Final = "second model"
+"""The other one, where a construction has two."""
+
+_MODELS: Final = (MODEL, SECOND_MODEL)
+
 Judgements = Mapping[tuple[str, str], Mapping[str, bool]]
 """By build and item, and by rater."""
 
@@ -198,12 +203,12 @@ Judgements = Mapping[tuple[str, str], Mapping[str, bool]]
 def rater_pairs(
     said: Judgements, papers: Mapping[str, str], n_resamples: int = 10_000
 ) -> Iterator[dict[str, Any]]:
-    """Agreement of each pair of people, then of each with `MODEL`: ``a, b, n`` and ``measures``.
+    """Agreement of each pair of people, then of each with `MODEL` and `SECOND_MODEL`: ``a, b, n`` and ``measures``.
 
     ``papers`` has the paper of each build.
     """
-    names = sorted({name for by in said.values() for name in by} - {MODEL})
-    for a, b in (*combinations(names, 2), *((name, MODEL) for name in names)):
+    names = sorted({name for by in said.values() for name in by}.difference(_MODELS))
+    for a, b in (*combinations(names, 2), *product(names, _MODELS)):
         both = [(papers[at[0]], by[a], by[b]) for at, by in said.items() if a in by and b in by]
         if both:
             of_papers, one, other = zip(*both, strict=True)
@@ -220,7 +225,7 @@ def rater_gaps(
     said: Judgements, papers: Mapping[str, str], n_resamples: int = 10_000
 ) -> dict[str, AgreementGap]:
     """By measure, of the two people with most judgements in common and `MODEL`; empty without two."""
-    pairs = Counter(pair for by in said.values() for pair in combinations(sorted(by.keys() - {MODEL}), 2))
+    pairs = Counter(pair for by in said.values() for pair in combinations(sorted(by.keys() - {*_MODELS}), 2))
     if not pairs:
         return {}
     a, b = min(pairs, key=lambda pair: (-pairs[pair], pair))

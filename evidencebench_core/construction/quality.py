@@ -15,7 +15,14 @@ from typing import Any, Final
 import numpy as np
 
 from evidencebench_core.construction.decisions import Review
-from evidencebench_core.construction.measure import MODEL, rater_gaps, rater_pairs, repeat_figures, shares
+from evidencebench_core.construction.measure import (
+    MODEL,
+    SECOND_MODEL,
+    rater_gaps,
+    rater_pairs,
+    repeat_figures,
+    shares,
+)
 from evidencebench_core.construction.state import BuildState
 from evidencebench_core.construction.windows import AspectLooks
 from evidencebench_core.data.model import Instance
@@ -242,16 +249,18 @@ def paper_of(state: BuildState) -> str:
     return (state.pool.paper_id or state.pool.sha256) if state.pool else state.id
 
 
+def covers_by_model(state: BuildState) -> dict[str, dict[int, frozenset[int]]]:
+    """By `MODEL` and `SECOND_MODEL` the sentences that cover each aspect that is judged, by number."""
+    second = state.looks(second=True) if state.settings.second_model else {}
+    merge = state.settings.merge
+    of_second = {n: frozenset(looks.covering(merge)) for n, looks in second.items() if looks.is_judged}
+    return {MODEL: state.covers(), SECOND_MODEL: of_second}
+
+
 def covers_of_both(state: BuildState) -> dict[int, tuple[frozenset[int], frozenset[int]]]:
     """The sentences that cover each aspect by either model, by number, where both looked at every sentence."""
-    if not state.settings.second_model:
-        return {}
-    both, merge = (state.looks(), state.looks(second=True)), state.settings.merge
-    return {
-        number: (frozenset(one.covering(merge)), frozenset(other.covering(merge)))
-        for number, one in both[0].items()
-        if one.is_judged and (other := both[1][number]).is_judged
-    }
+    one, other = covers_by_model(state).values()
+    return {number: (of, other[number]) for number, of in one.items() if number in other}
 
 
 def disputed_sentences(state: BuildState) -> Iterator[tuple[int, int, bool]]:
@@ -293,11 +302,12 @@ def decision_checks(reviews: Iterable[Review], n_resamples: int = 10_000) -> Dec
             if one.mode == "assisted" and one.item in proposed and one.verdict != "unsure":
                 pair = (one.verdict == "accept", 1)
                 assisted.setdefault(one.item.split(":")[0], []).append((papers[state.id], (pair,)))
-        covers, marks = state.covers(), review.blind_marks
-        for (by, number), marked in marks.items():
-            for index in range(len(state.pool.sentences) if state.pool and number in covers else 0):
-                at = blind.setdefault((state.id, f"mark:{number}:{index}"), {MODEL: index in covers[number]})
-                at[by] = index in marked
+        covers, n = covers_by_model(state), len(state.pool.sentences) if state.pool else 0
+        for (by, number), marked in review.blind_marks.items():
+            models = {name: of[number] for name, of in covers.items() if number in of}
+            for index in range(n if models else 0):
+                said = {name: index in of for name, of in models.items()}
+                blind.setdefault((state.id, f"mark:{number}:{index}"), said)[by] = index in marked
     return DecisionChecks(
         {
             kind: {"n": len(rows)} | shares(rows, n_resamples)[0].as_dict()

@@ -17,8 +17,8 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from evidencebench_core.construction.decisions import Review
-from evidencebench_core.construction.measure import MODEL, rater_gaps, rater_pairs, shares
-from evidencebench_core.construction.quality import disputed_sentences
+from evidencebench_core.construction.measure import MODEL, SECOND_MODEL, rater_gaps, rater_pairs, shares
+from evidencebench_core.construction.quality import covers_by_model, disputed_sentences
 from evidencebench_core.construction.stances import STANCES
 from evidencebench_core.construction.state import AspectDraft, BuildState
 from evidencebench_core.errors import DataError, shown
@@ -213,7 +213,7 @@ class SheetFigures:
     stance_agreement : mapping or None
         ``n`` stances that a model gave too, and the share that is the same: ``value`` and ``ci95``.
     raters : sequence of mapping
-        Agreement of ``a`` and ``b`` on ``what``, each pair of raters, and each rater with the model: its ``model``.
+        Agreement of ``a`` and ``b`` on ``what``, each pair of raters, and each rater with `MODEL` and `SECOND_MODEL`.
         Of marks only aspects count of which a rater judged every sentence.
     gaps : mapping
         By measure, of the two raters with most marks in common and the model; see `agreement_gaps`.
@@ -271,7 +271,10 @@ class _Reading:
         self.words: dict[str, list[str]] = defaultdict(list)
         self.stances = Counter[str]()
         self.papers: dict[str, str] = {}
-        self.model: dict[str, dict[tuple[str, str], bool]] = {"results": {}, "marks": {}, "disputes": {}}
+        self.models: dict[
+            tuple[str, str, str], dict[str, bool]
+        ] = {}  # what they say, by kind, build and item
+        self._covers: tuple[str, dict[str, dict[int, frozenset[int]]]] = ("", {})  # of the build at hand
         self.weights: dict[tuple[str, str], float] = {}  # of unproposed sentences that were drawn
         self.n_sentences: dict[str, int] = {}
         self._seen: set[tuple[str, ...]] = set()
@@ -289,7 +292,7 @@ class _Reading:
             self.n_changed += 1
             return
         rater = row["rater"].strip() or "1"
-        if rater.casefold().startswith("model"):
+        if rater.casefold().startswith(("model", SECOND_MODEL)):
             raise DataError(f"row {number}", f"has the rater {shown(rater)}", "Give a person's name.")
         if (place := (kind, state.id, item, rater)) in self._seen:
             self.n_doubled += 1
@@ -312,7 +315,7 @@ class _Reading:
                 self.same_stance.append((self.papers[at[0]], ((said == word, 1),)))
         elif word in _WORDS:
             self.answers[question][at][rater] = _WORDS[word]
-        elif question == "hypotheses: value":  # may be answered in words
+        elif question in ("hypotheses: value", "evidence: relevant"):  # may be answered in words
             self.words[question].append(word)
         else:
             problem = f"answers {shown(question)} with {shown(word)}"
@@ -334,12 +337,20 @@ class _Reading:
             return None
         at = (state.id, row["item"])
         if kind == "results" and aspect is not None and aspect.is_result is not None:
-            self.model["results"][at] = aspect.is_result
+            self.models[kind, *at] = {MODEL: aspect.is_result}
         if kind == "disputes" and aspect is not None:
-            self.model["disputes"][at] = index in state.covers().get(aspect.number, ())
+            self.models[kind, *at] = self._said(state, aspect, index)
         if kind == "marks" and aspect is not None:
             return self._mark(state, aspect, index, at, row.get("drawn", ""))
         return row["item"]
+
+    def _said(self, state: BuildState, aspect: AspectDraft, index: int) -> dict[str, bool]:
+        """Whether the sentence covers the aspect, by each model that looked at all."""
+        if self._covers[0] != state.id:
+            self._covers = (state.id, covers_by_model(state))
+        return {
+            name: index in of[aspect.number] for name, of in self._covers[1].items() if aspect.number in of
+        }
 
     def _mark(
         self, state: BuildState, aspect: AspectDraft, index: int, at: tuple[str, str], said: str
@@ -355,7 +366,7 @@ class _Reading:
         drawn = self._drawn[key]
         if drawn.key != said or not (index in drawn.proposed or index in drawn.weights):
             return None
-        self.model["marks"][at] = index in drawn.proposed
+        self.models["marks", *at] = self._said(state, aspect, index)
         self.n_sentences[state.id] = drawn.n_sentences
         if index in drawn.weights:
             self.weights[at] = drawn.weights[index]
@@ -404,8 +415,7 @@ class _Reading:
         for question, answers in self.answers.items():
             kind = question.split(":")[0]
             counted = self._whole(answers) if kind == "marks" else answers
-            model = self.model.get(kind, {})
-            by = {at: said | ({MODEL: model[at]} if at in model else {}) for at, said in counted.items()}
+            by = {at: said | self.models.get((kind, *at), {}) for at, said in counted.items()}
             for pair in rater_pairs(by, self.papers, self.n_resamples):
                 yield {"what": question, **pair}
 
@@ -424,14 +434,14 @@ class _Reading:
 
     def _gaps(self) -> dict[str, Any]:
         whole = self._whole(self.answers["marks: covers"]) if "marks: covers" in self.answers else {}
-        by = {at: said | {MODEL: self.model["marks"][at]} for at, said in whole.items()}
+        by = {at: said | self.models["marks", *at] for at, said in whole.items()}
         return rater_gaps(by, self.papers, self.n_resamples)
 
     def _precision_and_recall(self) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
         """Raters together, each of whose answers counts; misses by inverse probability of being drawn (rule 50)."""
         rows, n_drawn, n_proposed = [], 0, 0
         for at, said in self.answers["marks: covers"].items() if "marks: covers" in self.answers else ():
-            proposed = self.model["marks"][at]
+            proposed = self.models["marks", *at][MODEL]
             for one in said.values():
                 n_proposed += proposed
                 n_drawn += not proposed

@@ -24,9 +24,11 @@ from evidencebench_core.cli.construct_align import (
 from evidencebench_core.cli.construct_builds import (
     add_build_arguments,
     add_delete_arguments,
+    add_rename_arguments,
     add_status_arguments,
     check_run_arguments,
     delete,
+    rename,
     run_builds,
     status,
 )
@@ -91,6 +93,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         allow_abbrev=False,
     )
     add_quality_arguments(worth)
+    add_rename_arguments(what.add_parser("rename", help="give builds another name", allow_abbrev=False))
     add_delete_arguments(
         what.add_parser("delete", help="delete builds and what came of them", allow_abbrev=False)
     )
@@ -320,6 +323,7 @@ _ACTIONS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
     "write": write,
     "status": status,
     "delete": delete,
+    "rename": rename,
     "align": align,
     "harvest": _harvest,
     "cost": cost,

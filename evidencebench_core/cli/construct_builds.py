@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
     from evidencebench_core.runs import ChatPlan, Engine
 
-_BATCH_WAVE: Final = 20_000  # builds of one round of batches
+_WAVES: Final = {
+    "batch": 20_000,
+    "ray": 2_000,
+}  # builds that are carried on together: a round takes long to begin
 _SHOWN: Final = 10  # bad lines
 _STAGES: Final = (
     "boundary", "suitability", "motive", "hypothesis", "pool", "aspects", "leak", "results", "alignment",
@@ -102,6 +105,12 @@ def add_delete_arguments(delete: argparse.ArgumentParser) -> None:
     add_store(delete, default=argparse.SUPPRESS)
 
 
+def add_rename_arguments(rename: argparse.ArgumentParser) -> None:
+    rename.add_argument("name", metavar="N", help="the construction")
+    rename.add_argument("new", metavar="NEW", help="the name it gets")
+    add_store(rename, default=argparse.SUPPRESS)
+
+
 def run_builds(args: argparse.Namespace) -> int:
     """Carry builds on; as JSON one object: ``added``, ``bad`` lines and what `status` has."""
     from evidencebench_core.construction.builds import FORM, BadLine, read_builds
@@ -137,7 +146,7 @@ def run_builds(args: argparse.Namespace) -> int:
     if engine_name != "batch":
         for model in {str(spec.settings["model"]) for spec in made.specs.values()}:
             check_server(llm, model)
-    files = _carried_on(made, llm, engine, args, wanted, _BATCH_WAVE if engine_name == "batch" else None)
+    files = _carried_on(made, llm, engine, args, wanted, _WAVES.get(engine_name))
     funnel = made.funnel()
     if args.json:
         lines = [{"place": line.place, "problem": line.problem} for line in bad]
@@ -173,6 +182,15 @@ def delete(args: argparse.Namespace) -> int:
     dependents = construction_dependents(store, args.name)
     name = f"construction {args.name}"
     return delete_named(name, dependents, lambda: delete_construction(store, args.name), args.yes)
+
+
+def rename(args: argparse.Namespace) -> int:
+    """Give a construction another name; what came of it stays with it."""
+    from evidencebench_core.construction.store import rename_construction
+
+    renamed = rename_construction(store_of(args), args.name, args.new)
+    print(one_line(f"Renamed {args.name} to {renamed.name}."))
+    return 0
 
 
 def _builds(lines: Iterator[Any], bad: list[Any]) -> Iterator[Any]:

@@ -36,8 +36,9 @@ def _backup(args: argparse.Namespace) -> int:
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Write runs, item and answer sets, notes, annotations and kept papers to a file that `store import` brings"
-        " into another store. Datasets are not in it: the other store needs them from the same files."
+        "Write runs, item and answer sets, constructions, notes, annotations and kept papers to a file that"
+        " `store import` brings into another store. Datasets are not in it: the other store needs them"
+        " from the same files."
     )
     parser.add_argument("file", metavar="FILE", type=Path, help="JSON lines in gzip, such as mine.jsonl.gz")
     what = parser.add_mutually_exclusive_group()
@@ -139,7 +140,11 @@ _ACTIONS: Final[dict[str, Action]] = {
     "check": ("look for damage: exit code 0 where there is none, 1 where there is", add_json, _check),
     "repair": ("write all that can be read to a new store, and list what is lost", _add_repair, _repair),
     "backup": ("copy the store to a file; runs may go on meanwhile", _add_backup, _backup),
-    "export": ("write runs, sets, notes, annotations and kept papers to a file", _add_export, _export),
+    "export": (
+        "write runs, sets, constructions, notes, annotations and kept papers to a file",
+        _add_export,
+        _export,
+    ),
     "import": (
         "bring in what `store export` wrote; importing it again changes nothing",
         _add_import,

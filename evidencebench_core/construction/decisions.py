@@ -85,7 +85,7 @@ def add_decisions(store: Store, name: str, decisions: Sequence[Decision]) -> int
         If an item, a verdict or an author is none; nothing is kept then.
     """
     for one in decisions:
-        _check(one)
+        check_decision(one)
     info, now = construction_info(store, name), datetime.now(UTC).isoformat(timespec="milliseconds")
     add = """INSERT INTO construction_decisions (construction_id, build, item, verdict, words, by, mode, about,
         decided_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
@@ -123,7 +123,7 @@ def decisions_of(
     """All decisions of these builds, or of all, by build, in the order in which they were made."""
     found: dict[str, list[Decision]] = defaultdict(list)
     sql = """SELECT build, item, verdict, by, mode, words, about, decided_at FROM intact_construction_decisions
-        WHERE construction_id = ? {} ORDER BY id"""
+        WHERE construction_id = ? {} ORDER BY decided_at, id"""
     parts: Iterable[Sequence[str]] = (
         ((),) if ids is None else (ids[i : i + _IDS_AT_ONCE] for i in range(0, len(ids), _IDS_AT_ONCE))
     )
@@ -472,7 +472,8 @@ def _aspect_edits(
     )
 
 
-def _check(one: Decision) -> None:
+def check_decision(one: Decision) -> None:
+    """Raise a `SettingError` for what is no decision."""
     items = "hypothesis, summary, build, aspect:N, result:N, uncovered:N, mark:N:SENTENCE"
     if not _ITEM.fullmatch(one.item):
         raise SettingError("item", f"is {shown(one.item)}", f"Name one of: {items}.")

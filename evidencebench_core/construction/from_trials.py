@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from evidencebench_core.construction.funnel import LEAST_ASPECTS, Funnel
 from evidencebench_core.construction.spans import QuoteFinder
+from evidencebench_core.construction.state import Pool
 from evidencebench_core.construction.trials import Label, Prompt, TrialAnswer, Trials
 from evidencebench_core.data.model import SUFFICIENT
 from evidencebench_core.errors import EvidenceBenchError
@@ -116,7 +117,7 @@ def comparison_hypothesis(group: Sequence[Prompt]) -> str:
     return f"{group[0].intervention}, compared with {group[0].comparator}, changes {named}"
 
 
-def pool_sha256(paper: Paper) -> str:
+def pool_sha256(paper: Paper | Pool) -> str:
     """The identity of a candidate pool (rule S6): sentences and types, so that a corrected reader gives another one."""
     pool = [list(paper.sentences), list(paper.sentence_types)]
     text = json.dumps(pool, ensure_ascii=False, separators=(",", ":"))

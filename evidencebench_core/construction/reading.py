@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 from evidencebench_core.construction.funnel import DropReason
 from evidencebench_core.construction.state import BuildInput, Pool
@@ -15,16 +14,14 @@ from evidencebench_core.errors import EvidenceBenchError, PaperError
 from evidencebench_core.papers import DEFAULT_LIMITS, Paper, read_paper
 from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
 from evidencebench_core.papers.licence import article_licence, licence_named, strictest
-from evidencebench_core.papers.own import OwnPapers
-
-_OWN: Final = "own:"
+from evidencebench_core.papers.own import OWN, OwnPapers
 
 
 def paper_of(store: Store, source: str) -> tuple[Paper | tuple[DropReason, str], str] | str:
     """A paper by `BuildInput.paper`, with its licence; or why it cannot be had, a text where that may pass."""
     try:
-        if source.startswith(_OWN) and source.removeprefix(_OWN).isdecimal():
-            return OwnPapers(store).paper(int(source.removeprefix(_OWN))), ""
+        if source.startswith(OWN) and source.removeprefix(OWN).isdecimal():
+            return OwnPapers(store).paper(int(source.removeprefix(OWN))), ""
         path = Path(source)
         if "\0" not in source and path.is_file():
             name, content = path.name, file_content(path, DEFAULT_LIMITS.max_bytes, "Name a paper's file.")

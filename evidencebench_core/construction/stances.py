@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from evidencebench_core.construction import stages
 from evidencebench_core.construction.measure import Share, shares
-from evidencebench_core.construction.pipeline import Construction, stage_spec, stage_unit
+from evidencebench_core.construction.pipeline import Construction, stage_spec
 from evidencebench_core.construction.quality import paper_of
 from evidencebench_core.construction.state import BuildState
+from evidencebench_core.construction.wave import stage_unit
 from evidencebench_core.llm.conversation import Conversation
 from evidencebench_core.runs import ChatPlan, ChatRuns, Result, chat_plan
 

@@ -25,7 +25,7 @@ from evidencebench_core.data.removal import counted
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import StoreError, UnknownNameError, did_you_mean, shown
 from evidencebench_core.papers.paper import Paper
-from evidencebench_core.runs.chat_runs import delete_runs_about
+from evidencebench_core.runs.chat_runs import ChatRunSpec, delete_runs_about
 from evidencebench_core.words import one_line
 
 _LONGEST_NAME: Final = 100
@@ -47,7 +47,12 @@ class ConstructionInfo:
     @property
     def subject(self) -> str:
         """What its chat runs are about."""
-        return hashlib.sha256(f"construction\n{self.name}".encode()).hexdigest()
+        return subject_of(self.name)
+
+
+def subject_of(name: str) -> str:
+    """What the chat runs of a construction of this name are about."""
+    return hashlib.sha256(f"construction\n{name}".encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +115,7 @@ def add_builds(store: Store, name: str, builds: Iterable[BuildInput]) -> int:
 
     `StoreError` if the name is blank or too long. An input that is there already as it is adds nothing.
     """
-    called = one_line(name).strip()
-    if called != name or not 0 < len(name) <= _LONGEST_NAME:
-        remedy = f"Give it a name of 1 to {_LONGEST_NAME} characters in one line."
-        raise StoreError("name of the construction", f"is {shown(name)}", remedy)
+    check_name(name)
     coming, added = iter(builds), 0
     while some := tuple(islice(coming, _BATCH)):
         bodies = {one.id: orjson.dumps(asdict(one), option=orjson.OPT_SORT_KEYS) for one in some}
@@ -139,6 +141,35 @@ def add_builds(store: Store, name: str, builds: Iterable[BuildInput]) -> int:
             forget_positions(db, of, tuple(new))
         added += len(new)
     return added
+
+
+def check_name(name: str) -> None:
+    """Raise a `StoreError` for what cannot be the name of a construction."""
+    if one_line(name).strip() != name or not 0 < len(name) <= _LONGEST_NAME:
+        remedy = f"Give it a name of 1 to {_LONGEST_NAME} characters in one line."
+        raise StoreError("name of the construction", f"is {shown(name)}", remedy)
+
+
+def rename_construction(store: Store, name: str, new: str) -> ConstructionInfo:
+    """Give a construction another name; its runs go with it, under other ids, as they are about its name.
+
+    `StoreError` if the name is none, or taken.
+    """
+    info = construction_info(store, name)
+    check_name(new)
+    with store.write() as db:
+        db.execute("PRAGMA defer_foreign_keys = ON")
+        if db.execute("SELECT 1 FROM constructions WHERE name = ?", (new,)).fetchone():
+            raise StoreError(f"construction {shown(new)}", "is there already", "Choose another name.")
+        db.execute("UPDATE constructions SET name = ? WHERE id = ?", (new, info.id))
+        runs = "SELECT id, settings FROM chat_runs WHERE subject = ?"
+        for run_id, settings in db.execute(runs, (info.subject,)).fetchall():
+            spec = ChatRunSpec("construction", subject_of(new), orjson.loads(settings))
+            change = "UPDATE chat_runs SET id = ?, subject = ? WHERE id = ?"
+            db.execute(change, (spec.id, spec.subject, run_id))
+            for table in ("chat_results", "llm_batches"):
+                db.execute(f"UPDATE {table} SET run_id = ? WHERE run_id = ?", (spec.id, run_id))
+    return construction_info(store, new)
 
 
 def construction_dependents(store: Store, name: str) -> dict[str, int]:

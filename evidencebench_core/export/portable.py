@@ -1,4 +1,4 @@
-"""Runs, sets, notes, annotations and kept papers, written to one file for another store.
+"""Runs, sets, notes, annotations, constructions and kept papers, written to one file for another store.
 
 The file is JSON lines in gzip. The first says format and version, the last how many lines stand between; each of
 those is an object with one key, its kind. Datasets are named by the hash of their content; they are not in it.
@@ -22,7 +22,8 @@ import zstandard
 from evidencebench_core.data.files import whole_file
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import StoreError
-from evidencebench_core.export.portable_wings import Record, rows, wing_records
+from evidencebench_core.export.portable_constructions import Record
+from evidencebench_core.export.portable_wings import rows, wing_records
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.runs.chat_runs import any_run
 from evidencebench_core.runs.rows import integers, numbers
@@ -30,12 +31,12 @@ from evidencebench_core.runs.spec import settings_from_json
 from evidencebench_core.runs.trained import trained_digests
 
 FORMAT: Final = "evidencebench-export"
-VERSION: Final = 2  # 1 had no sets and no runs of plain questions
+VERSION: Final = 3  # 1 had no sets and no runs of plain questions, 2 no constructions
 
 _BATCH: Final = 256
 _SAID: Final = (
-    "run", "answer", "note", "annotation", "paper", "item_set", "answer_set", "chat_run", "chat_result", "mark",
-    "reply",
+    "run", "answer", "note", "annotation", "paper", "item_set", "answer_set", "construction", "build", "decision",
+    "chat_run", "chat_result", "mark", "reply",
 )  # fmt: skip
 
 
@@ -123,17 +124,17 @@ def _records(
     )
     for note in notes:
         yield "note", note | {"tags": json.loads(note["tags"]), "flagged": bool(note["flagged"])}
-    yield from wing_records(db, None if of is None else of.sha256, chosen, keys)
-    if answers:
-        yield from _replies(db, sorted(keys))
-    if chosen:
-        return
-    if dataset is None:
+    if dataset is None and not chosen:
         papers = OwnPapers(store)
         for own in reversed(papers.all()):
             record = {name: getattr(own, name) for name in ("name", "hypothesis", "added_at")}
             pdf = base64.b64encode(papers.pdf(own.id)).decode()
             yield "paper", record | {"number": own.id, "paper": papers.paper(own.id).as_dict(), "pdf": pdf}
+    yield from wing_records(db, None if of is None else of.sha256, chosen, keys)
+    if answers:
+        yield from _replies(db, sorted(keys))
+    if chosen:
+        return
     marks = rows(
         db,
         "SELECT h.paper, h.annotator, a.hypothesis, a.body, a.created_at FROM intact_annotation_heads AS h"

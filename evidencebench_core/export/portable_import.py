@@ -21,6 +21,7 @@ from evidencebench_core.data.source import Source
 from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
 from evidencebench_core.errors import DataError, EvidenceBenchError, SelectionError, shown
 from evidencebench_core.export.portable import FORMAT, VERSION
+from evidencebench_core.export.portable_constructions import CONSTRUCTION_KINDS, ConstructionImport
 from evidencebench_core.export.portable_wings import WING_KINDS, WingImport
 from evidencebench_core.llm.answers import reply_of
 from evidencebench_core.papers import DEFAULT_LIMITS
@@ -63,6 +64,7 @@ _KINDS: Final[Mapping[str, Mapping[str, tuple[type, ...]]]] = {
     | {"body": (dict,)},
     "reply": dict.fromkeys(("key", "model", "request", "answer", "created_at"), (str,)),
     **WING_KINDS,
+    **CONSTRUCTION_KINDS,
 }
 _ANSWER: Final = {"ranking": list, "scores": list, "selection": list, "details": str}
 
@@ -143,7 +145,7 @@ def _lines(source: Source, progress: Callable[[int, int], None] | None) -> Itera
 def _check_head(record: Any) -> None:
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise ValueError("the file is no export of a store")
-    if record.get("version") not in (1, VERSION):
+    if record.get("version") not in range(1, VERSION + 1):
         problem = (
             f"is of version {shown(record.get('version'))}, and this program reads versions up to {VERSION}"
         )
@@ -154,12 +156,16 @@ class _Import:
     """Writes records inside the transaction that is open."""
 
     def __init__(self, db: sqlite3.Connection, answers: bool) -> None:
-        self.db, self.answers, self.wings = db, answers, WingImport(db)
+        self.db, self.answers = db, answers
         self.datasets = {info.sha256: info for info in datasets_in(db)}
         self.names: dict[str, str] = {}  # of the file's datasets, by hash
         self.runs: dict[str, DatasetInfo] = {}
         self.digests: set[str] = set()  # of the models behind the runs
         self.papers: dict[str, tuple[str, int]] = {}  # by key in the file: key here, number of sentences
+        constructions = ConstructionImport(db, self.papers)
+        self.rooms = dict.fromkeys(WING_KINDS, WingImport(db, constructions.subjects)) | dict.fromkeys(
+            CONSTRUCTION_KINDS, constructions
+        )
         self.new: Counter[str] = Counter()
         self.total: Counter[str] = Counter()
         self.latest = datetime.now(UTC) + timedelta(days=1)
@@ -177,7 +183,7 @@ class _Import:
                 raise ValueError(f"{kind}.{name} is {shown(values[name])}, which is still to come")
         if kind == "chat_run" and values["subject"] in self.names:
             self.dataset_of(values["subject"])
-        is_new = getattr(self.wings if kind in WING_KINDS else self, kind)(values)
+        is_new = getattr(self.rooms.get(kind, self), kind)(values)
         if is_new is not None:
             self.total[kind] += 1
             self.new[kind] += is_new

@@ -10,6 +10,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, Final, get_args
 
@@ -20,6 +21,7 @@ from evidencebench_core.answers.store import ANSWER_SETS, What, digest_and_count
 from evidencebench_core.data.named_sets import NamedSets
 from evidencebench_core.data.packing import unpacked, zstd_frames
 from evidencebench_core.errors import shown
+from evidencebench_core.export.portable_constructions import Record, construction_records
 from evidencebench_core.llm.request import from_json
 from evidencebench_core.perturb.wordings import MadeBy
 from evidencebench_core.reliability.drafts import wordings_digest
@@ -27,8 +29,6 @@ from evidencebench_core.reliability.items import ITEM_SETS, KINDS, Item, ItemWor
 from evidencebench_core.reliability.tasks import reliability_task, task_settings
 from evidencebench_core.runs import ChatRunSpec, request_settings
 from evidencebench_core.runs.chat_runs import keep_results
-
-Record = tuple[str, dict[str, Any]]  # kind and content
 
 WING_KINDS: Final[Mapping[str, Mapping[str, tuple[type, ...]]]] = {
     "line": {},
@@ -92,6 +92,7 @@ def wing_records(
     )
     for one in rows(db, wordings, about):
         yield "wordings", one | {"body": orjson.loads(unpacked(one["body"]))}
+    yield from construction_records(db, None if whole else frozenset(subjects))
     for run in runs:
         yield "chat_run", run
         columns = "run_id AS run, unit, result, error, created_at"
@@ -113,10 +114,11 @@ class WingImport:
     Each method takes a record's content and says whether it is new, or nothing where it is only part of another.
     """
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: sqlite3.Connection, subjects: Mapping[str, str]) -> None:
         self.db = db
+        self.subjects = subjects  # of constructions, by those in the file
         self.lines: list[Line] = []  # of the set that follows
-        self.runs: dict[str, str] = {}  # wing by id
+        self.runs: dict[str, ChatRunSpec] = {}  # by id in the file
 
     def line(self, values: dict[str, Any]) -> None:
         self.lines.append(values)
@@ -176,25 +178,26 @@ class WingImport:
         spec = ChatRunSpec(wing, subject, settings)
         if spec.id != values["id"]:
             raise ValueError(f"run {shown(values['id'])} has other settings than it had")
-        self.runs[spec.id] = wing
+        self.runs[values["id"]] = spec = replace(spec, subject=self.subjects.get(subject, subject))
         insert = (
             "INSERT OR IGNORE INTO chat_runs (id, wing, subject, settings, created_at) VALUES (?, ?, ?, ?, ?)"
         )
-        row = (spec.id, wing, subject, json.dumps(settings, sort_keys=True), values["created_at"])
+        row = (spec.id, wing, spec.subject, json.dumps(settings, sort_keys=True), values["created_at"])
         return self.db.execute(insert, row).rowcount > 0
 
     def chat_result(self, values: dict[str, Any]) -> bool:
         run, result = values["run"], values["error"]
+        here = self.runs[run].id
         if (values["result"] is None) == (values["error"] is None):
             raise ValueError("it is neither an answer nor a failure")
         if result is None:
             result = from_json(values["result"])
-            _check_result(self.runs[run], result)
+            _check_result(self.runs[run].wing, result)
         else:
             there = "SELECT 1 FROM chat_results WHERE run_id = ? AND unit = ?"
-            if self.db.execute(there, (run, values["unit"])).fetchone():
+            if self.db.execute(there, (here, values["unit"])).fetchone():
                 return False
-        return keep_results(self.db, run, {values["unit"]: result}, values["created_at"]) > 0
+        return keep_results(self.db, here, {values["unit"]: result}, values["created_at"]) > 0
 
     def mark(self, values: dict[str, Any]) -> bool:
         self._check_subject(values["subject"])

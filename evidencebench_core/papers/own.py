@@ -21,6 +21,10 @@ _COLUMNS: Final = "id, name, hypothesis, paper_id, title, n_sentences, added_at"
 _SHOWN: Final = f"{_COLUMNS}, ifnull(length(pdf), 0)"
 
 
+OWN: Final = "own:"
+"""How the key of a kept paper begins."""
+
+
 @dataclass(frozen=True, slots=True)
 class OwnPaper:
     """A kept paper, without its text."""
@@ -37,7 +41,7 @@ class OwnPaper:
     @property
     def key(self) -> str:
         """Its key in annotations."""
-        return f"own:{self.id}"
+        return f"{OWN}{self.id}"
 
 
 class OwnPapers:

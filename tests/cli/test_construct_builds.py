@@ -92,6 +92,10 @@ def test_what_is_deleted_is_gone_and_found_again_in_the_answers(command, lines: 
     assert command("delete", "run", run, "--yes").code == 0
     assert command.json("construct", "status", "lab")["stages"][6]["due"] == 2
     command(*words)
+    assert "Renamed lab to tea." in command("construct", "rename", "lab", "tea").out
+    assert command.json("construct", "status", "tea")["stages"] == first["stages"]
+    assert "is not in" in command.failure("construct", "rename", "lab", "other")
+    command("construct", "rename", "tea", "lab")
     assert "2 builds and 8 model runs" in command("construct", "delete", "lab").out
     assert command("construct", "delete", "lab", "--yes").code == 0
     assert "is not in" in command.failure("construct", "status", "lab")

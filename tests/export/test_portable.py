@@ -180,7 +180,7 @@ def in_body(kind: str, name: str, **values: object) -> Callable[[list[dict[str, 
 ASPECT = {"id": "aspect_0", "text": "calm", "is_result": True, "sentence_indices": [1]}
 HOSTILE: dict[str, Callable[[list[dict[str, Any]]], object]] = {
     "no export": lambda lines: lines[0].update(format="other"),
-    "a newer version": lambda lines: lines[0].update(version=3),
+    "a newer version": lambda lines: lines[0].update(version=4),
     "cut off": lambda lines: lines.pop(),
     "a line is missing": lambda lines: lines.pop(-2),
     "more behind the end": lambda lines: lines.append(lines[2]),

@@ -90,12 +90,15 @@ def citing_article(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMI
     body = article.first("body")
     if body is not None:
         reader.section(body, ())
-    meta = article.first("front", "article-meta") or article.first("front") or article
+    front = article.first("front", "article-meta") or article.first("front")
+    meta = front or article
     return CitingArticle(
         article_id(meta),
         article_title(meta),
         article_licence(content, name, limits),
-        _reference(meta),
+        Reference("", "", "", "", "")
+        if front is None
+        else _reference(front),  # ids elsewhere are of references
         MappingProxyType(references),
         tuple(reader.paragraphs),
         MappingProxyType(dict(reader.skipped)),

@@ -161,6 +161,7 @@ def _of_sentences() -> dict[str, object]:
         key="begin.whole",
     )
     sentences = sentences_of(" ".join(text.split())) if whole else []
+    review = st.text_input("Title of the review", max_chars=300, key="begin.review-title").strip()
     fields: dict[str, object] = {} if whole else {"summary": text}
     if sentences:
         citing = st.selectbox(
@@ -170,7 +171,11 @@ def _of_sentences() -> dict[str, object]:
             key="begin.citing",
         )
         fields = {"paragraph": sentences, "citing": citing}
-    return fields | {"hypothesis": _hypothesis("Empty: a model proposes one.")}
+    return (
+        fields
+        | ({"review": {"title": review}} if review else {})
+        | {"hypothesis": _hypothesis("Empty: a model proposes one.")}
+    )
 
 
 def _of_own() -> dict[str, object]:

@@ -35,7 +35,7 @@ _BUILDS: Final = (
     Column("left", "Left to decide", "number"),
     Column("by", "Decided by"),
 )
-_STATUS: Final = {"due": "to be asked", "failed": "no usable answer", "kept": "every sentence looked at"}
+_STATUS: Final = {"failed": "no usable answer", "kept": "Every sentence looked at"}
 _REASONS: Final[Mapping[str, str]] = {
     "no_full_text": "its paper cannot be read",
     "licence": "no open licence of its paper is known",
@@ -186,7 +186,9 @@ def position_text(state: BuildState) -> str:
         return _STATUS["kept"]
     if at.reason:
         return f"Dropped: {reason_text(at.reason)}"
-    return f"{STAGE_NAMES[at.stage]}, {_STATUS[at.status]}"
+    if at.status == "due":
+        return f"Next: {STAGE_NAMES[at.stage]}"
+    return f"{STAGE_NAMES[at.stage]}: {_STATUS[at.status]}"
 
 
 def _row(review: Review) -> Row:

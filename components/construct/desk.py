@@ -153,12 +153,17 @@ class BuildDesk:
             flash(literal(str(error)))
             return
         done = {one.item for one in made}
+        gone = {
+            number_of(one.item)
+            for one in made
+            if one.item.startswith("aspect:") and one.verdict in ("reject", "edit")
+        }
         if self.in_hand in {one.item for one in made}:
             at = self.items.index(self.in_hand)
             after = [
                 one
                 for one in (*self.items[at + 1 :], *self.items[:at])
-                if one in self.left and one not in done
+                if one in self.left and one not in done and number_of(one) not in gone
             ]
             self.go_to(after[0] if after else "")
 

@@ -50,8 +50,8 @@ def draw_way_back(state: PageState, key: str) -> None:
             st.rerun()
         if state["view"] == "compare":
             st.caption(
-                "Who decided with proposals in sight (assisted) tends to accept them: with the model, only those who "
-                "marked by hand or blind agree.",
+                "(assisted): decided with the proposals in sight, which sways people. To see how far the model agrees "
+                "with people, compare it with marks made by hand or (blind).",
                 width="content",
             )
 

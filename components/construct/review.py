@@ -117,7 +117,10 @@ def _draw_head(desk: BuildDesk) -> None:
         )
         st.warning(literal(build.position.problem, 500) + way_out)
     if build.warning:
-        st.warning(f"Perhaps another paper: {literal(build.warning, 500)}.")
+        cited, there = build.input.title, build.pool.title if build.pool else ""
+        st.warning(
+            f"Is it the right paper? The review cites “{literal(cited, 300)}”; this one is “{literal(there, 300)}”."
+        )
     if build.summary or build.input.paragraph:
         with st.expander(
             "What the review says of the paper" if build.summary else "The paragraph of the review",
@@ -304,7 +307,12 @@ def _edit(desk: BuildDesk, item: str, field: str) -> None:
         desk.decide((item, "edit", words, about))
     else:
         new = f"aspect:{next_number(desk.review.state)}"
-        desk.decide((item, "edit", words, about), (new, "add", words, ""))
+        number = number_of(item)
+        was = next((one.is_result for one in desk.review.state.aspects if one.number == number), None)
+        label = (
+            [] if was is None else [(new.replace("aspect", "result"), "edit", "yes" if was else "no", words)]
+        )
+        desk.decide((item, "edit", words, about), (new, "add", words, ""), *label)
 
 
 def _draw_sentence(desk: BuildDesk) -> None:

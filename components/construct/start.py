@@ -84,8 +84,8 @@ def work_dialog(name: str, ids: Sequence[str], until: Until) -> None:
     costs = {
         stage: cost for stage, cost in planned.costs(ids, until=until).items() if cost.calls or cost.stored
     }
-    table(_COLUMNS, [_row(stage, cost) for stage, cost in costs.items()], key="construct.costs", action="none",
-          caption="What is asked for, at most")  # fmt: skip
+    rows = [_row(stage, cost) for stage, cost in costs.items() if cost.calls]
+    table(_COLUMNS, rows, key="construct.costs", action="none", caption="What is asked for, at most")
     ready = draw_estimate(
         lambda: _estimate(settings.align_model or model, model, costs, len(ids)), "instance"
     )

@@ -198,11 +198,20 @@ def test_a_model_and_people_are_compared(lab: Construction, open_page: OpenPage)
 
 def test_a_summary_is_edited_and_another_paper_is_named(lab: Construction, open_page: OpenPage) -> None:
     app = open_page("annotate", kept={"author": "ann"}, construction="lab", build="a")
-    assert "Perhaps another paper: the review cites" in app.words
+    assert "Is it the right paper? The review cites" in app.words
     app.named("text_area", "Your words").set_value("Tea is very good.")
     app.press("Keep these words")
     assert review(lab).state.summary == "Tea is very good."
     assert "Have it proposed" in app.labels()
+
+
+def test_an_edited_aspect_keeps_its_label(lab: Construction, open_page: OpenPage) -> None:
+    app = open_page("annotate", kept={"author": "ann"}, construction="lab", build="a", item="aspect:0")
+    app.named("text_area", "Your words", 1).set_value("It is about the blood")
+    app.press("Keep these words", 1)
+    edited = {one.text: one.is_result for one in review(lab).state.aspects}
+    assert edited["It is about the blood"] is True
+    assert not (app.address.get("item") or "").startswith("mark:0:")  # the old one's sentences
 
 
 def test_a_finished_one_becomes_an_instance(lab: Construction, open_page: OpenPage) -> None:

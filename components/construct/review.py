@@ -309,10 +309,10 @@ def _edit(desk: BuildDesk, item: str, field: str) -> None:
         new = f"aspect:{next_number(desk.review.state)}"
         number = number_of(item)
         was = next((one.is_result for one in desk.review.state.aspects if one.number == number), None)
-        label = (
-            [] if was is None else [(new.replace("aspect", "result"), "edit", "yes" if was else "no", words)]
-        )
-        desk.decide((item, "edit", words, about), (new, "add", words, ""), *label)
+        said: list[tuple[str, Verdict, str, str]] = [(item, "edit", words, about), (new, "add", words, "")]
+        if was is not None:
+            said.append((new.replace("aspect", "result"), "edit", "yes" if was else "no", words))
+        desk.decide(*said)
 
 
 def _draw_sentence(desk: BuildDesk) -> None:

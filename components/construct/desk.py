@@ -10,6 +10,7 @@ from components.app import resources
 from components.app.state import PageState, flash, session_text
 from components.widgets.markdown import literal
 from evidencebench_core.construction.decisions import (
+    TAKEN_BACK,
     Decision,
     Mode,
     Review,
@@ -25,7 +26,6 @@ from evidencebench_core.words import one_line
 BLIND, MIXED = "1", "mixed"
 """What stands in the address where the model's sentences are hidden, or stand among others."""
 
-_TAKEN_BACK: Final = "taken back"  # the words of a decision that undoes another one
 _OF_SENTENCES: Final = ("mark:", "uncovered:")
 
 
@@ -82,7 +82,7 @@ class BuildDesk:
     def verdict(self, item: str) -> Verdict | None:
         """What holds of an item; what was taken back counts as open."""
         said = self.review.newest.get(item, {}).values()
-        return self.review.verdict(item) if any(one.words != _TAKEN_BACK for one in said) else None
+        return self.review.verdict(item) if any(one.words != TAKEN_BACK for one in said) else None
 
     def mode(self, item: str) -> Mode:
         return "blind" if self.is_blind and item.startswith("mark:") else "assisted"
@@ -118,7 +118,7 @@ class BuildDesk:
         own = (one for one in self.review.decisions if one.by == self.who)
         for _, some in groupby(own, key=lambda one: one.at):
             batch = tuple(some)
-            if batch[0].words != _TAKEN_BACK:
+            if batch[0].words != TAKEN_BACK:
                 stack.append(batch)
             elif stack:
                 stack.pop()
@@ -128,7 +128,7 @@ class BuildDesk:
         """Take back what was decided last: by a further decision, after which it is open."""
         last = self.last
         if last:
-            self.decide(*((one.item, "unsure", _TAKEN_BACK, one.about) for one in last))
+            self.decide(*((one.item, "unsure", TAKEN_BACK, one.about) for one in last))
             self.go_to(last[0].item)
 
     @property

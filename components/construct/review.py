@@ -244,6 +244,8 @@ def _draw_item(desk: BuildDesk, item: str) -> None:
             st.markdown(
                 "Is it what the study found? It is called a result."
                 if aspect.is_result
+                else "Is it what the study found? Nobody has said yet."
+                if aspect.is_result is None
                 else "Is it what the study found? It is called no result: how the study was made, or what was known."
             )
         if aspect and kind == "aspect":

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from evidencebench_core.construction.decisions import Decision, Review
     from evidencebench_core.construction.pipeline import Construction
     from evidencebench_core.construction.state import Stage
+    from evidencebench_core.construction.write import WriteTally
 
 
 def add_list_arguments(listing: argparse.ArgumentParser) -> None:
@@ -167,6 +168,9 @@ def add_write_arguments(write: argparse.ArgumentParser) -> None:
     write.add_argument(
         "--split", metavar="A=.8,B=.2", type=_shares, help="a file a part, F.A.json and on; no paper in two"
     )
+    write.add_argument(
+        "--by-review", action="store_true", help="with --split: no review in two parts, either"
+    )
     write.add_argument("--seed", type=int, default=0, metavar="S", help="of the split (default: 0)")
     write.add_argument(
         "--exclude", metavar="DATASET", action="append", default=[], help="leave out papers of this dataset"
@@ -178,11 +182,15 @@ def add_write_arguments(write: argparse.ArgumentParser) -> None:
 def write(args: argparse.Namespace) -> int:
     """Write them; as JSON one object: ``builds, written, left_out, licence`` and the ``files``."""
     from evidencebench_core.construction.pipeline import construction
-    from evidencebench_core.construction.write import WriteTally, split_papers, written_instances
+    from evidencebench_core.construction.write import WriteTally, written_instances
     from evidencebench_core.data.files import whole_file
     from evidencebench_core.export.dataset import write_benchmark
     from evidencebench_core.papers.licence import strictest
 
+    if args.by_review and not args.split:
+        raise SettingError(
+            "--by-review", "is given without --split", "Say how to split: --split train=.8,test=.2."
+        )
     store = store_of(args)
     made, tally = construction(store, args.name), WriteTally()
     excluded = {one.paper_id for name in args.exclude for one in store.iter(name)}
@@ -190,16 +198,16 @@ def write(args: argparse.Namespace) -> int:
     papers = frozenset(paper_of.values()) - excluded
     if not papers:
         raise SettingError(f"construction {args.name}", "has no papers to write", "Run it first.")
-    n_taken = sum(paper in papers for paper in paper_of.values())
-    tally.n_builds = made.info.n_builds - n_taken
+    ids = [build for build, paper in paper_of.items() if paper in papers]
+    tally.n_builds = made.info.n_builds - len(ids)
     without = {"paper not read": made.info.n_builds - len(paper_of)}
-    tally.left_out.update(without | {"paper is in a dataset to exclude": len(paper_of) - n_taken})
+    tally.left_out.update(without | {"paper is in a dataset to exclude": len(paper_of) - len(ids)})
     files, asked = list[str](), _asked(made)
-    parts = split_papers(papers, args.split, args.seed) if args.split else {"": papers}
-    for part, its_papers in parts.items():
+    parts = _parts(made, {build: paper_of[build] for build in ids}, args, tally) if args.split else {"": ids}
+    for part, of_part in parts.items():
         path = args.out.with_suffix(f".{part}{args.out.suffix}") if part else args.out
         raws = written_instances(
-            made.reviews([build for build, paper in paper_of.items() if paper in its_papers]),
+            made.reviews(of_part),
             tally,
             unreviewed=args.unreviewed,
             texts_are_mine=args.own_texts,
@@ -236,6 +244,21 @@ def write(args: argparse.Namespace) -> int:
     if not files:
         note("Nothing was written: decide on builds (construct list), or say --unreviewed.")
     return 0 if files else 1
+
+
+def _parts(
+    made: Construction, paper_of: Mapping[str, str], args: argparse.Namespace, tally: WriteTally
+) -> dict[str, list[str]]:
+    """The builds of each part; drawn of those that are written, so that the shares are of these."""
+    from evidencebench_core.construction.write import WriteTally, split_builds, writable
+
+    checked, names = WriteTally(), dict[str, list[str]]()
+    for one in writable(made.reviews(paper_of), checked, unreviewed=args.unreviewed):
+        review = one.state.input.review_id if args.by_review else ""
+        names[one.state.id] = [f"paper {paper_of[one.state.id]}"] + ([f"review {review}"] if review else [])
+    tally.n_builds += checked.left_out.total()
+    tally.left_out.update(checked.left_out)
+    return split_builds(names, args.split, args.seed)
 
 
 def _asked(made: Construction) -> Mapping[Stage, Mapping[str, str]]:

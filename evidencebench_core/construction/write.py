@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
@@ -60,37 +60,63 @@ def written_instances(
     **writing : bool
         ``keep_uncovered`` and ``pad`` of `annotated_instance`.
     """
-    for review in reviews:
-        state, reviewed = review.state, review.reviewed
-        tally.n_builds += 1
-        if reason := _reason_to_leave_out(review, reviewed, unreviewed):
-            tally.left_out[reason] += 1
-            continue
-        raw = _instance(review, reviewed, texts_are_mine, asked, writing)
+    for review in writable(reviews, tally, unreviewed=unreviewed):
+        state = review.state
+        raw = _instance(review, texts_are_mine, asked, writing)
         tally.n_written += 1
         tally.n_without_texts += "aspect_texts" not in raw
         tally.licences.add(state.pool.licence if state.pool else "")
         yield state.id, raw
 
 
-def split_papers(
-    papers: Iterable[str], shares: Mapping[str, float], seed: int = 0
-) -> dict[str, frozenset[str]]:
-    """Papers drawn at random into parts of these shares, so that no paper is in two (S13).
+def writable(reviews: Iterable[Review], tally: WriteTally, *, unreviewed: bool = False) -> Iterator[Review]:
+    """Those that `written_instances` writes; what is left out is counted, and why."""
+    for review in reviews:
+        tally.n_builds += 1
+        if reason := _reason_to_leave_out(review, unreviewed):
+            tally.left_out[reason] += 1
+        else:
+            yield review
 
-    The same papers and seed give the same parts, whatever their order. `SettingError` if the shares do not add up to 1.
+
+def split_builds(
+    builds: Mapping[str, Sequence[str]], shares: Mapping[str, float], seed: int = 0
+) -> dict[str, list[str]]:
+    """Builds drawn at random into parts of these shares (S13).
+
+    By build what no two parts may have in common: its paper, and its review if one likes. Builds that hold together by
+    these are drawn as one. The same builds and seed give the same parts, whatever their order. `SettingError` if the
+    shares do not add up to 1.
     """
     if abs(sum(shares.values()) - 1) > 1e-9 or min(shares.values(), default=0) <= 0:
         said = ", ".join(f"{name}={share:g}" for name, share in shares.items()) or "empty"
         raise SettingError("split", f"is {said}", "Give shares that add up to 1: train=.8,test=.2.")
-    known = sorted(set(papers))
-    drawn = [known[index] for index in np.random.default_rng(seed).permutation(len(known))]
+    above: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while above.setdefault(name, name) != name:
+            above[name] = name = above[above[name]]
+        return name
+
+    for names in builds.values():
+        for name in names:
+            first, other = sorted((root(names[0]), root(name)))
+            above[other] = first
+    groups = sorted({root(names[0]) for names in builds.values()})
+    drawn = [groups[index] for index in np.random.default_rng(seed).permutation(len(groups))]
     ends = np.rint(np.cumsum(list(shares.values())) * len(drawn)).astype(int)
-    starts = (0, *ends[:-1])
-    return {name: frozenset(drawn[start:end]) for name, start, end in zip(shares, starts, ends, strict=True)}
+    part_of = {
+        group: part
+        for part, start, end in zip(shares, (0, *ends[:-1]), ends, strict=True)
+        for group in drawn[start:end]
+    }
+    found: dict[str, list[str]] = {part: [] for part in shares}
+    for build, names in builds.items():
+        found[part_of[root(names[0])]].append(build)
+    return found
 
 
-def _reason_to_leave_out(review: Review, reviewed: Reviewed, unreviewed: bool) -> str:
+def _reason_to_leave_out(review: Review, unreviewed: bool) -> str:
     state, at = review.state, review.state.position
     licence = state.pool.licence if state.pool else ""
     if at.status != "kept":
@@ -99,7 +125,7 @@ def _reason_to_leave_out(review: Review, reviewed: Reviewed, unreviewed: bool) -
         is_known = licence in LICENCES
         return f"licence {licence} " + ("allows no changed copy" if is_known else "is no open licence")
     undecided = "not decided by a person"
-    if not reviewed.is_finished:
+    if not review.reviewed.is_finished:
         if not unreviewed:
             return undecided
         for_people = {  # rule 43
@@ -118,7 +144,6 @@ def _reason_to_leave_out(review: Review, reviewed: Reviewed, unreviewed: bool) -
 
 def _instance(
     review: Review,
-    reviewed: Reviewed,
     texts_are_mine: bool,
     asked: Mapping[Stage, Mapping[str, str]],
     writing: Mapping[str, bool],
@@ -139,7 +164,7 @@ def _instance(
     )
     written = aspects if writing.get("keep_uncovered") else covered
     annotation = Annotation("", state.hypothesis, len(pool.sentences), tuple(written), len(aspects))
-    construction = _construction(state, reviewed, aspects, asked, may_quote)
+    construction = _construction(state, review.reviewed, aspects, asked, may_quote)
     raw = annotated_instance(paper, annotation, state.id, construction=construction, **writing)
     if not may_quote:
         del raw["aspect_texts"]

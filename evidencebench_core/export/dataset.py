@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Final
 from evidencebench_core.data import check_instance
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.papers.licence import LICENCES, allows_export
+from evidencebench_core.papers.licence import allows_export, licence_named
 
 _TRIED_UP_TO: Final = 64 << 20  # bytes of a file for which other layouts are tried
 
@@ -113,8 +113,8 @@ def _raws(store: Store, info: DatasetInfo) -> Iterator[tuple[str, Mapping[str, A
     for instance_id in store.ids(info.name):
         raw = store.raw(info.name, instance_id)
         licence = (raw.get("construction") or {}).get("paper_licence")
-        if licence in LICENCES and not allows_export(licence):
-            problem = f"is made of a paper under {licence}, which allows no changed copy"
+        if isinstance(licence, str) and licence and not allows_export(licence_named(licence)):
+            problem = f"is made of a paper under {shown(licence)}, which allows no changed copy"
             remedy = "It stays in your store for your own use; export runs, or a dataset without it."
             raise SettingError(f"instance {shown(instance_id)}", problem, remedy)
         yield instance_id, raw

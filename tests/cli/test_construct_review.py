@@ -56,6 +56,13 @@ def test_from_a_file_to_a_dataset(command, lines: Path, url: str, tmp_path: Path
     assert command("ingest", out, "--name", "mine").code == 0
     said_beside_scores(command, raw, tmp_path)
 
+    # shares are of what is written
+    both = command.json(*write, "--split", "train=.5,test=.5", "--by-review", "--unreviewed")
+    assert (both["builds"], both["written"], len(both["files"])) == (2, 2, 2)
+    one = command.json(*write, "--split", "train=.99,test=.01")
+    assert (one["builds"], one["written"], one["left_out"]) == (2, 1, {"not decided by a person": 1})
+    assert "without --split" in command.failure(*write, "--by-review")
+
     # a dropped build, a split, and papers that another dataset has
     assert command.json("construct", "reject", "lab", "b", "--by", "ann")["decided"] == 1
     assert command.json("construct", "status", "lab")["stages"][-1]["dropped"] == {"human": 1}

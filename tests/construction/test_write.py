@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from evidencebench_core.construction import BuildInput, BuildState, Construction
 from evidencebench_core.construction.decisions import Decision, Review, accepted
 from evidencebench_core.construction.pipeline import StageResult
 from evidencebench_core.construction.state import Edits, Pool, Window
-from evidencebench_core.construction.write import WriteTally, split_papers, written_instances
+from evidencebench_core.construction.write import WriteTally, split_builds, written_instances
 from evidencebench_core.data.check import check_instance
 from evidencebench_core.errors import SettingError
 
@@ -183,11 +184,21 @@ def test_uncovered_aspects_and_padding() -> None:
     assert check_instance("b1", raw)
 
 
-def test_no_paper_is_in_two_parts() -> None:
-    papers = [f"p{n}" for n in range(10)]
-    parts = split_papers(papers, {"train": 0.8, "test": 0.2}, seed=3)
-    assert [len(of) for of in parts.values()] == [8, 2]
-    assert frozenset().union(*parts.values()) == set(papers)
-    assert parts == split_papers(reversed(papers), {"train": 0.8, "test": 0.2}, seed=3)
+def test_no_paper_and_if_wanted_no_review_is_in_two_parts() -> None:
+    builds = {f"b{n}": [f"p{n}"] for n in range(10)} | {"c": ["p3"]}
+    shares = {"train": 0.8, "test": 0.2}
+    parts = split_builds(builds, shares, seed=3)
+    assert sorted(chain(*parts.values())) == sorted(builds)
+    assert len({builds[one][0] for one in parts["test"]}) == 2
+    assert not {builds[one][0] for one in parts["test"]} & {builds[one][0] for one in parts["train"]}
+    turned = split_builds(dict(reversed(builds.items())), shares, seed=3)
+    assert {part: sorted(of) for part, of in turned.items()} == {
+        part: sorted(of) for part, of in parts.items()
+    }
+    # r1 has p0 and p1, r2 has p1 and p2: one group; p3 is alone
+    linked = {"a": ["p0", "r1"], "b": ["p1", "r1"], "c": ["p1", "r2"], "d": ["p2", "r2"], "e": ["p3"]}
+    for seed in range(5):
+        halves = split_builds(linked, {"one": 0.5, "two": 0.5}, seed)
+        assert sorted(halves.values(), key=len) == [["e"], ["a", "b", "c", "d"]]
     with pytest.raises(SettingError, match="add up to 1"):
-        split_papers(papers, {"train": 0.8})
+        split_builds(builds, {"train": 0.8})

@@ -89,6 +89,29 @@ def test_keys_we_do_not_know_and_their_order_are_kept(store: Store, tmp_path: Pa
     assert (tmp_path / "out.json").read_bytes() == (tmp_path / "in.json").read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("licence", "is_written"),
+    [
+        ("CC BY", True),
+        ("CC-BY 4.0", True),
+        ("", True),
+        (None, True),
+        ("CC BY-NC-ND", False),
+        ("All rights reserved", False),
+    ],
+)
+def test_a_paper_whose_licence_allows_no_changed_copy_stays_at_home(
+    store: Store, tmp_path: Path, licence: str | None, is_written: bool
+) -> None:
+    raw = raw_instance(6, {"x": [1]}, [], construction={"version": 1, "paper_licence": licence})
+    ingest(store, written({"a": raw}, tmp_path / "in.json"))
+    if is_written:
+        assert export_dataset(store, "in", tmp_path / "out.json").n_instances == 1
+    else:
+        with pytest.raises(SettingError, match="allows no changed copy"):
+            export_dataset(store, "in", tmp_path / "out.json")
+
+
 def test_a_failure_leaves_the_old_file_and_nothing_else(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

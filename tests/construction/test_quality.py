@@ -376,6 +376,10 @@ def test_the_verb(
     add_builds(store, "lab", [build().input, build("b").input])
     use_settings(store, "lab", ConstructionSettings("m"))
     at, sheet = f"--store={store.path}", tmp_path / "sheet.csv"
+    with monkeypatch.context() as few:
+        few.setattr("evidencebench_core.construction.pipeline._MOST_DERIVED", 0)  # there are more builds
+        assert main(["construct", "quality", "lab", at]) == 1
+    assert "2 builds not looked at with these settings, and left out" in capsys.readouterr().err
     assert main(["construct", "quality", "lab", at]) == 1
     assert "no build whose aspects" in capsys.readouterr().err
     states = {name: build(name) for name in ("a", "b")}

@@ -104,6 +104,19 @@ def test_what_is_deleted_is_gone_and_found_again_in_the_answers(command, lines: 
     assert command.json("construct", "status", "lab")["stages"] == first["stages"]
 
 
+def test_a_cap_ends_with_the_remedy_and_a_higher_one_pays_the_rest(command, lines: Path, url: str) -> None:
+    """Edge case 89: 2 builds of 7 + 15 calls; the same results are asked for once."""
+    words = ("construct", "run", lines, "--name", "lab", "--model", "m")
+    first = command(*words, "--max-calls", 20)
+    assert first.code == 1
+    assert "the cap of 20 calls is reached" in first.err
+    assert "Raise the cap and start again" in first.err
+    assert command.json("construct", "status", "lab")["stages"][-2]["due"] == 2
+    rest = command(*words, "--max-calls", 23)
+    assert rest.code == 0, rest.err
+    assert "It took 23 calls" in rest.err
+
+
 def test_files_of_a_batch_come_to_the_same(command, lines: Path, url: str, tmp_path: Path) -> None:
     words = ("construct", "run", lines, "--name", "lab", "--model", "m")
     results: list[Path] = []

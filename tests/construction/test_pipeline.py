@@ -98,6 +98,22 @@ def test_given_texts_are_not_asked_for(lab: Lab) -> None:
     assert made.state("b").context == "It is about blood. It is about weight."
 
 
+def test_looks_that_share_most_of_a_prompt_follow_each_other(lab: Lab) -> None:
+    """Rule 66: by build, by window, then by aspect, and the aspect stands last in the prompt."""
+    lab.add("a", hypothesis="Tea is good.", aspects=("It is about blood", "It is about weight"))
+    lab.add("b", hypothesis="Tea is good.", aspects=("It is about sleep", "It is about blood"))
+    lab.run(until="results")
+    made = construction(lab.store, "lab")
+    stage, plan = next(made.plans())
+    assert stage == "alignment"
+    labels = [plan.labels(unit) for unit in plan.missing]
+    assert [(one["build"], one["window"][0], one["aspect"]) for one in labels] == [
+        (build, start, aspect) for build in "ab" for start in (0, 5, 10, 15, 20) for aspect in (0, 1)
+    ]
+    shown = [next(plan.conversations(unit))[0].request.messages[-1].content for unit in plan.missing]
+    assert shown[0].rpartition("blood")[0] == shown[1].rpartition("weight")[0]
+
+
 ALIGNED = {"alignment": 15}
 
 

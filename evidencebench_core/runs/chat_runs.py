@@ -166,7 +166,7 @@ class ChatRuns:
 
     def failures(self, run_id: str) -> Iterator[str]:
         """In one line each why the last try failed, of those that have no result."""
-        return (one for one in self.results(run_id).values() if isinstance(one, str))
+        yield from (one for one in self.results(run_id).values() if isinstance(one, str))
 
     def results_between(self, run_id: str, first: str, last: str) -> dict[str, Result | str]:
         """The same of the ids from the first to the last, in the order of Unicode, without reading the others."""

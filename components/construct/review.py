@@ -81,11 +81,11 @@ def draw_build(state: PageState) -> None:
                 },
                 key="build.compare",
             )
+        _draw_drop(desk)
         copy_link(state.link("construction", "build"))
     _draw_head(desk)
     job_panel(jobs_of(made.name))
     draw_work(made.name, [build])
-    _draw_drop(desk)
     if build.pool is None:
         _draw_side(desk)
         return
@@ -148,8 +148,7 @@ def _draw_drop(desk: BuildDesk) -> None:
         build = desk.review.state
         overruled = replace(build, edits=replace(build.edits, dropped=False)).position.reason or ""
         label, said = "Keep it all the same", ("build", "accept", overruled, "")
-    with st.container(horizontal=True):
-        st.button(label, key="build.drop", disabled=not desk.who, on_click=desk.decide, args=(said,))
+    st.button(label, key="build.drop", disabled=not desk.who, on_click=desk.decide, args=(said,))
 
 
 def _draw_reader(desk: BuildDesk) -> None:

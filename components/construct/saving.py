@@ -26,7 +26,7 @@ def draw_build_saving(review: Review, name: str) -> None:
         return
     st.caption("Everything is decided. The instance says who decided, and what a model proposed.")
     mine = st.checkbox(
-        "The review's texts are mine, or I may share them",
+        "I may share the review's texts",
         key="build.texts",
         help="Else its summary and the words of the aspects are left out where its licence does not allow them.",
     )

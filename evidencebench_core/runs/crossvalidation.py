@@ -61,11 +61,11 @@ class Learnt:
 def embedded_papers(
     store: Store, dataset: str, ids: Iterable[str], encoder: str
 ) -> Iterator[tuple[Instance, NDArray[np.float32]]]:
-    """Instances one by one, with the embeddings of their hypothesis and sentences."""
-    from evidencebench_core.retrievers.encoding import embeddings
+    """Instances one by one, with `layered_embeddings` of their hypothesis and sentences."""
+    from evidencebench_core.retrievers.encoding import layered_embeddings
 
     for instance in store.get_many(dataset, ids):
-        yield instance, embeddings(encoder, (instance.hypothesis, *instance.sentences))[0]
+        yield instance, layered_embeddings(encoder, (instance.hypothesis, *instance.sentences))[0]
 
 
 def fit(
@@ -140,7 +140,7 @@ def ablate(
 
     ``pace`` are the seconds that the whole ranker took to be fitted, and to rank.
     """
-    from evidencebench_core.retrievers.ranker.features import features_of
+    from evidencebench_core.retrievers.ranker.features import features_of, layers_of
     from evidencebench_core.retrievers.ranker.selection import picks_of
     from evidencebench_core.retrievers.ranker.training import ABLATIONS
 
@@ -154,7 +154,7 @@ def ablate(
     rankers = {one.name: [one.of(model) for model in fits[one.without]] for one in ABLATIONS}
 
     def picked(instance: Instance, vectors: NDArray[np.float32]) -> _Picks:
-        features, picks = features_of(query_of(instance, "all", None), vectors), _Picks()
+        features, picks = features_of(query_of(instance, "all", None), layers_of(vectors)[0]), _Picks()
         for name, by_fold in rankers.items():
             model, by_task = by_fold[learnt.fold_of[instance.id]], picks.setdefault(name, {})
             for task, query, paper in scored_tasks(model, instance, vectors, features):

@@ -43,6 +43,7 @@ _MEMBERS: Final = {
     "share": "trees that learnt how much of the evidence it is",
     "listwise": "a linear model that learnt to put a sentence of each aspect first",
     "embedding": "a linear model of the embedding",
+    "network": "a small neural network, which learnt the same as that",
 }
 
 

@@ -1,7 +1,7 @@
 """Sentences become embeddings: the packaged MiniLM by ONNX Runtime, any other model by sentence-transformers."""
 
 from evidencebench_core.retrievers.encoding.cache import EmbeddingCache, cache_folder
-from evidencebench_core.retrievers.encoding.encoder import are_embedded, embeddings
+from evidencebench_core.retrievers.encoding.encoder import are_embedded, embeddings, layered_embeddings
 from evidencebench_core.retrievers.encoding.inference import nli_logits
 from evidencebench_core.retrievers.encoding.models import (
     Backend,
@@ -20,6 +20,7 @@ __all__ = [
     "cache_folder",
     "check_model_name",
     "embeddings",
+    "layered_embeddings",
     "minilm_folder",
     "model_named",
     "new_transformer",

@@ -13,7 +13,7 @@ from evidencebench_core.retrievers.encoding.minilm import minilm
 from evidencebench_core.retrievers.encoding.models import Backend, Model, model_error, model_named
 from evidencebench_core.retrievers.encoding.transformer import pooled, transformer
 
-_VERSION: Final = "v3"  # part of every cache key: raise it when the same model computes something else
+_VERSION: Final = "v4"  # part of every cache key: raise it when the same model computes something else
 _in_use: dict[str, threading.Lock] = {}  # by identity: threads that ask for the same paper encode it once
 
 
@@ -42,6 +42,31 @@ def embeddings(
     RetrieverError
         If the model cannot be found, loaded or run.
     """
+    vectors, model = _vectors(model_name, texts, backend)
+    if model.folder is None:  # the packaged MiniLM gives two
+        vectors = vectors[:, : vectors.shape[1] // 2]
+    return np.ascontiguousarray(vectors), model
+
+
+def layered_embeddings(model_name: str, texts: Sequence[str]) -> tuple[NDArray[np.float32], Model]:
+    """The embedding of `embeddings`, and behind it that of MiniLM's fourth layer, which says more of a text's manner.
+
+    Returns
+    -------
+    array of shape (len(texts), 2 * dimensions), float32
+        Models other than ``minilm`` give their embedding twice.
+    Model
+
+    Raises
+    ------
+    RetrieverError
+        As `embeddings`.
+    """
+    vectors, model = _vectors(model_name, texts, "float32")
+    return (vectors if model.folder is None else np.concatenate([vectors, vectors], axis=1)), model
+
+
+def _vectors(model_name: str, texts: Sequence[str], backend: Backend) -> tuple[NDArray[np.float32], Model]:
     cache, model = EmbeddingCache(), model_named(model_name, backend)
     key = _cache_key(model)
     known = cache.vectors(key, texts)

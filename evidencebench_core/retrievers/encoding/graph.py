@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 Weights = Callable[[str], NDArray[np.float32]]
 
 _LAYERS: Final = 6
+_MIDDLE: Final = 3  # the first is 0
 _HEADS: Final = 12
 _EPSILON: Final = 1e-12  # of layer normalisation
 _OPSET: Final = 18
@@ -28,7 +29,8 @@ def bert_graph(weights: Weights, *, int8: bool) -> bytes:
     """The encoder layers of a BERT, serialised.
 
     The input ``tokens`` is float32 of shape (batch, length, hidden): word plus position embeddings of
-    texts of one length, so that there is nothing to mask. The output ``hidden`` has the same shape.
+    texts of one length, so that there is nothing to mask. The outputs ``hidden``, and ``middle`` of the fourth
+    layer, have the same shape.
     ``weights`` gives the array of a name, linear layers as torch keeps them: (out, in).
     """
     return _Graph(weights, int8).serialised()
@@ -48,6 +50,8 @@ class _Graph:
         hidden = self.normalised("tokens", "embeddings.LayerNorm")
         for layer in range(_LAYERS):
             hidden = self.layer(hidden, f"encoder.layer.{layer}")
+            if layer == _MIDDLE:
+                self.nodes[-1].output[0] = hidden = "middle"
         self.nodes[-1].output[0] = "hidden"
         size = int(self.weights("embeddings.LayerNorm.weight").shape[0])
         shape: list[str | int | None] = ["batch", "length", size]
@@ -55,7 +59,7 @@ class _Graph:
             self.nodes,
             "bert",
             [helper.make_tensor_value_info("tokens", TensorProto.FLOAT, shape)],
-            [helper.make_tensor_value_info("hidden", TensorProto.FLOAT, shape)],
+            [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in ("hidden", "middle")],
             list(self.constants.values()),
         )
         versions = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_RUNTIME, 1)]

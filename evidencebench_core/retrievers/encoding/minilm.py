@@ -47,9 +47,9 @@ class MiniLM:
         self._tokenizer.no_padding()
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """An embedding of length 1 for each text, in their order: (len(texts), 384)."""
+        """Two embeddings of length 1 for each text, of the last layer and of the fourth: (len(texts), 2 * 384)."""
         tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
-        vectors = np.empty((len(tokens), self._words.shape[1]), dtype=np.float32)
+        vectors = np.empty((len(tokens), 2 * self._words.shape[1]), dtype=np.float32)
 
         def fill(members: list[int]) -> None:
             vectors[members] = self._pool(np.array([tokens[member] for member in members]))
@@ -63,10 +63,10 @@ class MiniLM:
 
     def _pool(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         inputs = self._words[ids] + self._places[: ids.shape[1]]
-        hidden: NDArray[np.float32] = self._session.run(["hidden"], {"tokens": inputs})[0]
-        means = hidden.mean(axis=1)
-        lengths = np.sqrt((means * means).sum(axis=1, keepdims=True))
-        return np.asarray(means / np.maximum(lengths, np.float32(1e-12)))
+        layers: list[NDArray[np.float32]] = self._session.run(["hidden", "middle"], {"tokens": inputs})
+        means = np.stack([layer.mean(axis=1) for layer in layers], axis=1)
+        lengths = np.sqrt((means * means).sum(axis=2, keepdims=True))
+        return np.asarray(means / np.maximum(lengths, np.float32(1e-12))).reshape(len(ids), -1)
 
 
 @cache

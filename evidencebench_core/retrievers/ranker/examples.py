@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from evidencebench_core.data.model import EvidenceSet, Focus, Instance
 from evidencebench_core.retrievers.base import query_of
-from evidencebench_core.retrievers.ranker.features import features_of, unit_vectors
-from evidencebench_core.retrievers.ranker.model import mean_of
+from evidencebench_core.retrievers.ranker.features import features_of, layers_of
+from evidencebench_core.retrievers.ranker.model import NETWORK_FOCUSES, mean_of
 
-FOCUSES: Final[tuple[Focus, ...]] = ("all", "results")
+FOCUSES: Final = NETWORK_FOCUSES
 _MOST_ROWS: Final = 300_000
 _LEAST_A_PAPER: Final = 100
 
@@ -27,6 +27,7 @@ class Example:
     paper_id: str
     rows: NDArray[np.float32]  # (k, len(FEATURES))
     vectors: NDArray[np.float32]  # (1 + k, dimensions), of length 1: the hypothesis, then the sentences
+    middle: NDArray[np.float32]  # (k, dimensions), of length 1: the sentences, by the fourth layer
     centre: NDArray[np.float32]  # (dimensions,): mean of all sentences of the paper
     targets: Mapping[Focus, Mapping[str, NDArray[np.float64]]]  # a focus without aspects is absent
     covering: Mapping[Focus, tuple[NDArray[np.int64], ...]]  # by aspect that has any: the rows that cover it
@@ -56,18 +57,19 @@ def sampling(
 def example_of(
     instance: Instance, vectors: NDArray[np.float32], n_rows: int | None = None, seed: int = 0
 ) -> Example:
-    """The example of an instance, given the embeddings of its hypothesis and sentences.
+    """The example of an instance, given `layered_embeddings` of its hypothesis and sentences.
 
     With ``n_rows`` all sentences that cover an aspect, and others up to so many, but never less than half as many,
     drawn by nothing but the seed and the instance's id.
     """
-    unit = unit_vectors(vectors)
+    unit, middle = layers_of(vectors)
     chosen, weights = _sample_rows(instance, n_rows, seed)
     return Example(
         instance.id,
         instance.paper_id,
         features_of(query_of(instance, "all", None), unit).rows[chosen],
         unit[[0, *(chosen + 1)]],
+        middle[chosen + 1],
         mean_of(unit[1:]),
         {
             focus: {name: target[chosen] for name, target in targets(instance.evidence, focus).items()}

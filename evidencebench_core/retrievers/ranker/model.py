@@ -1,8 +1,9 @@
 """A fitted ranker: how it scores the sentences of a paper, and what each column adds.
 
-Five members score, and their standardised scores are added up: three sums of regression trees, which learnt
+Members score, and their standardised scores are added up: three sums of regression trees, which learnt
 whether a sentence is evidence, which share of the aspects it covers, and which share of the evidence it is; a
 linear model of the same columns, which learnt to put a sentence of each aspect first; and one of the embeddings.
+A sixth counts as much as they do together: a small network over the columns and over an inner layer of the encoder.
 """
 
 from __future__ import annotations
@@ -20,20 +21,29 @@ from evidencebench_core.retrievers.ranker.features import (
     FEATURES,
     Features,
     features_of,
+    layers_of,
     settled,
-    unit_vectors,
 )
+from evidencebench_core.retrievers.ranker.network import Network
 from evidencebench_core.retrievers.ranker.selection import Selecting
 from evidencebench_core.retrievers.ranker.trees import Trees
 from evidencebench_core.retrievers.trained_on import TrainedOn
 
+NETWORK_FOCUSES: Final[tuple[Focus, ...]] = ("all", "results")
 N_TOPICS: Final = 24
+N_STYLES: Final = 48
 COLUMNS: Final[tuple[str, ...]] = (
     *FEATURES,
     *(f"topic {number}" for number in range(1, N_TOPICS + 1)),
     *(f"shared topic {number}" for number in range(1, N_TOPICS + 1)),
 )
 """Columns of all members but one: the features, then the embedding and its product with the hypothesis', projected."""
+
+NETWORK_COLUMNS: Final[tuple[str, ...]] = (
+    *COLUMNS,
+    *(f"style {number}" for number in range(1, N_STYLES + 1)),
+)
+"""Columns of the network: those, and the embedding of the encoder's fourth layer, projected."""
 
 MEANING: Final = "embedding"
 """The name under which the linear model of the embeddings explains itself."""
@@ -47,7 +57,7 @@ class Projection:
     axes: NDArray[np.float32]
 
     def of(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Coordinates, shape (n, N_TOPICS)."""
+        """Coordinates, shape (n, axes)."""
         centred = vectors.astype(np.float64) - self.mean
         return np.asarray(centred @ self.axes.T.astype(np.float64), dtype=np.float32)
 
@@ -70,7 +80,7 @@ class FocusModel:
     trees: Mapping[str, Trees]  # by what they learnt to predict
     listwise: Linear  # over `COLUMNS`
     embedding: Linear  # over `meaning`
-    weights: Mapping[str, float]  # by member: the names of the trees, "listwise", "embedding"
+    weights: Mapping[str, float]  # by member: the names of the trees, "listwise", "embedding", "network"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +90,7 @@ class ScoredPaper:
     focus: Focus  # whose members scored: "all" where the model knows no results
     features: Features
     columns: NDArray[np.float32]  # see `tree_columns`
+    inputs: NDArray[np.float32]  # see `NETWORK_COLUMNS`
     embedding: NDArray[np.float32]  # see `meaning`
     scores: NDArray[np.float64]  # weighted mean of the members' scores, each standardised over the paper
     spreads: Mapping[str, float]  # by member: what its raw scores were divided by
@@ -93,6 +104,8 @@ class RankerModel:
     encoder_identity: str  # the hash of its weights
     topics: Projection
     shared_topics: Projection
+    styles: Projection
+    network: Network  # an output for each of `NETWORK_FOCUSES`
     focuses: Mapping[Focus, FocusModel]  # "results" is absent if no instance had result aspects
     selecting: Selecting
     trained_on: TrainedOn
@@ -103,30 +116,33 @@ class RankerModel:
     ) -> ScoredPaper:
         """A paper, scored for the focus of a query; ``features`` where they are known from another focus or model.
 
-        ``vectors`` are the embeddings of the hypothesis and of the sentences, of any length.
+        ``vectors`` are `layered_embeddings` of the hypothesis and of the sentences, of any length.
         """
-        unit = unit_vectors(vectors)
+        unit, middle = layers_of(vectors)
         features = features_of(query, unit) if features is None else features
         focus: Focus = query.focus if query.focus in self.focuses else "all"
         columns = tree_columns(features.rows, unit, self.topics, self.shared_topics)
+        inputs = np.concatenate([columns, self.styles.of(middle[1:])], axis=1, dtype=np.float32)
         embedding, model = meaning(unit), self.focuses[focus]
         raw = {
             **{name: trees.scores(columns) for name, trees in model.trees.items()},
             "listwise": model.listwise.scores(columns),
             "embedding": model.embedding.scores(embedding),
+            "network": self.network.scores(inputs, NETWORK_FOCUSES.index(focus)),
         }
         spreads = {name: float(scores.std()) or 1.0 for name, scores in raw.items()}
         total = np.zeros(len(columns))
         for name, scores in raw.items():
             total += model.weights[name] * (scores - scores.mean()) / spreads[name]
         total = settled(total / sum(model.weights.values()))
-        return ScoredPaper(focus, features, columns, embedding, total, spreads)
+        return ScoredPaper(focus, features, columns, inputs, embedding, total, spreads)
 
     def contributions(self, paper: ScoredPaper, sentences: Sequence[int] | slice) -> NDArray[np.float64]:
         """The share of each column in the scores of some sentences, against an average training sentence.
 
         In units of the score, of shape (sentences, len(COLUMNS) + 1): SHAP values of the trees and the terms of
-        the listwise model; the last column is that of the linear model of the embeddings.
+        the listwise model, and integrated gradients of the network; the last column is that of the linear model of the
+        embeddings and of the network's axes of the fourth layer.
         """
         model, columns = self.focuses[paper.focus], paper.columns[sentences]
         whole = sum(model.weights.values())
@@ -136,6 +152,9 @@ class RankerModel:
             adds[:, :-1] += units[name] * trees.contributions(columns)
         adds[:, :-1] += units["listwise"] * (columns - model.listwise.means) * model.listwise.weights
         adds[:, -1] = units["embedding"] * model.embedding.scores(paper.embedding[sentences])
+        of_network = self.network.contributions(paper.inputs[sentences], NETWORK_FOCUSES.index(paper.focus))
+        adds[:, :-1] += units["network"] * of_network[:, : len(COLUMNS)]
+        adds[:, -1] += units["network"] * of_network[:, len(COLUMNS) :].sum(axis=1)
         return adds
 
 

@@ -18,12 +18,16 @@ from evidencebench_core.errors import RetrieverError, shown
 from evidencebench_core.retrievers.ranker.features import VERSION
 from evidencebench_core.retrievers.ranker.model import (
     COLUMNS,
+    N_STYLES,
     N_TOPICS,
+    NETWORK_COLUMNS,
+    NETWORK_FOCUSES,
     FocusModel,
     Linear,
     Projection,
     RankerModel,
 )
+from evidencebench_core.retrievers.ranker.network import Network
 from evidencebench_core.retrievers.ranker.selection import Selecting
 from evidencebench_core.retrievers.ranker.trees import Trees
 from evidencebench_core.retrievers.trained_on import TrainedOn
@@ -32,6 +36,7 @@ from evidencebench_core.words import clipped_text
 FORMAT: Final = "evidencebench-ranker 3"
 _REMEDY: Final = "Train the model again: evidencebench train-ranker."
 _LARGEST: Final = 64 * 2**20  # bytes; one that train-ranker writes has three million
+_MOST_UNITS: Final = 4_096
 _LEAST_WEIGHT: Final = 1e-6  # of all members: scores are divided by it
 
 
@@ -125,10 +130,12 @@ def _document(model: RankerModel) -> dict[str, object]:
         },
         "topics": _arrays(model.topics),
         "shared_topics": _arrays(model.shared_topics),
+        "styles": _arrays(model.styles),
+        "network": _arrays(model.network),
     }
 
 
-def _arrays(part: Linear | Projection) -> dict[str, object]:
+def _arrays(part: Linear | Projection | Network) -> dict[str, object]:
     return {name: getattr(part, name).tolist() for name in type(part).__slots__}
 
 
@@ -149,6 +156,11 @@ _SHAPE: Final = {
     },
     "topics": _PROJECTION,
     "shared_topics": _PROJECTION,
+    "styles": _PROJECTION,
+    "network": {
+        **dict.fromkeys(("means", "scales", "bias"), [_NUMBER]),
+        **dict.fromkeys(("hidden", "out", "linear"), [[_NUMBER]]),
+    },
 }
 """A type, bounds of a number, a list of one shape, or a mapping: of these keys, or of any (``...``)."""
 
@@ -189,6 +201,8 @@ def _model(raw: Any) -> RankerModel:
         encoder_identity=raw["encoder_identity"],
         topics=_projection(raw["topics"], width),
         shared_topics=_projection(raw["shared_topics"], width),
+        styles=_projection(raw["styles"], width, N_STYLES),
+        network=_network(raw["network"]),
         focuses={focus: _focus_model(one, width) for focus, one in raw["focuses"].items()},
         selecting=Selecting(**{name: float(raw["selecting"][name]) for name in Selecting.__slots__}),
         trained_on=TrainedOn(
@@ -200,7 +214,7 @@ def _model(raw: Any) -> RankerModel:
 
 def _focus_model(raw: Any, width: int) -> FocusModel:
     trees, weights = raw["trees"], raw["weights"]
-    members = {*trees, "listwise", "embedding"}
+    members = {*trees, "listwise", "embedding", "network"}
     if not 0 < len(trees) <= 8 or set(weights) != members or sum(weights.values()) < _LEAST_WEIGHT:
         raise ValueError(f"has {shown(weights)} as 'weights'")
     return FocusModel(
@@ -217,7 +231,30 @@ def _linear(raw: Any, n: int) -> Linear:
     return Linear(np.array(raw["weights"], dtype=float), np.array(raw["means"], dtype=float))
 
 
-def _projection(raw: Any, width: int) -> Projection:
-    if not width or {len(raw["mean"]), *map(len, raw["axes"])} != {width} or len(raw["axes"]) != N_TOPICS:
-        raise ValueError(f"has a projection that is not of {N_TOPICS} axes of {width} numbers")
+def _network(raw: Any) -> Network:
+    n_columns, n_units, n_outputs = len(NETWORK_COLUMNS), len(raw["bias"]), len(NETWORK_FOCUSES)
+    arrays = {name: np.array(raw[name], dtype=float) if _even(raw[name]) else np.zeros(0) for name in raw}
+    shapes = {
+        **{"means": (n_columns,), "scales": (n_columns,), "hidden": (n_columns, n_units), "bias": (n_units,)},
+        **{"out": (n_units, n_outputs), "linear": (n_columns, n_outputs)},
+    }
+    if (
+        not 0 < n_units <= _MOST_UNITS
+        or {name: one.shape for name, one in arrays.items()} != shapes
+        or (arrays["scales"] <= 0).any()
+    ):
+        raise ValueError(
+            f"has a network that is not of {n_columns} columns, {n_units} units, {n_outputs} outputs"
+        )
+    return Network(**arrays)
+
+
+def _even(rows: list[Any]) -> bool:
+    """Whether a list, if it is one of lists, holds lists of one length."""
+    return len({len(row) if isinstance(row, list) else -1 for row in rows}) == 1
+
+
+def _projection(raw: Any, width: int, n_axes: int = N_TOPICS) -> Projection:
+    if not width or {len(raw["mean"]), *map(len, raw["axes"])} != {width} or len(raw["axes"]) != n_axes:
+        raise ValueError(f"has a projection that is not of {n_axes} axes of {width} numbers")
     return Projection(np.array(raw["mean"], dtype=np.float32), np.array(raw["axes"], dtype=np.float32))

@@ -17,7 +17,9 @@ from evidencebench_core.retrievers.ranker.features import FEATURES, GROUPS, VERS
 from evidencebench_core.retrievers.ranker.listwise import aspects_of, listwise_weights
 from evidencebench_core.retrievers.ranker.model import (
     COLUMNS,
+    N_STYLES,
     N_TOPICS,
+    NETWORK_COLUMNS,
     FocusModel,
     Linear,
     Projection,
@@ -25,6 +27,7 @@ from evidencebench_core.retrievers.ranker.model import (
     meaning,
     tree_columns,
 )
+from evidencebench_core.retrievers.ranker.network import fit_network
 from evidencebench_core.retrievers.ranker.selection import Selecting
 from evidencebench_core.retrievers.ranker.trees import trees_of
 from evidencebench_core.retrievers.trained_on import TrainedOn
@@ -45,7 +48,14 @@ _TREES: Final = {
 }
 _PENALTY: Final = {"listwise": 8.0, "embedding": 3000.0}
 _TARGETS: Final = ("evidence", "aspects", "share")
-_WEIGHTS: Final = {"evidence": 1.0, "aspects": 1.0, "share": 1.0, "listwise": 2.0, "embedding": 2.0}
+_WEIGHTS: Final = {
+    "evidence": 1.0,
+    "aspects": 1.0,
+    "share": 1.0,
+    "listwise": 2.0,
+    "embedding": 2.0,
+    "network": 8.0,
+}
 _PROJECTED_FROM: Final = 8_000  # rows
 _CONSTANT: Final = 1e-6  # some dimensions of MiniLM vary by less
 _NO_VARIANCE: Final = 1e-9  # of an axis, as a share of the first one's
@@ -54,10 +64,11 @@ _LINEAR_ROWS: Final = 100_000  # the most that a linear model reads: of the embe
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """Options of a training; ``without`` are places in `COLUMNS` that are set to 0."""
+    """Options of a training; ``without`` are places in `NETWORK_COLUMNS` that are set to 0."""
 
     seed: int = 0
     n_trees: int = 250  # of each of the three sums of trees
+    n_epochs: int = 15  # of the network
     without: tuple[int, ...] = ()
 
 
@@ -82,11 +93,27 @@ def fit_ranker(
     topics = _projection(np.concatenate([one.vectors[1:] for one in examples])[drawn])
     shared = _projection(np.concatenate([one.vectors[1:] * one.vectors[0] for one in examples])[drawn])
     ids, papers = {one.instance_id for one in examples}, {one.paper_id for one in examples}
+    styles = _projection(np.concatenate([one.middle for one in examples])[drawn], N_STYLES)
+    inputs = []
+    for one in examples:
+        columns = tree_columns(one.rows, one.vectors, topics, shared)
+        inputs.append(np.concatenate([columns, styles.of(one.middle)], axis=1, dtype=np.float32))
+        inputs[-1][:, list(training.without)] = 0
+    network = fit_network(
+        inputs,
+        [one.weights for one in examples],
+        [[one.covering[focus] for focus in FOCUSES] for one in examples],
+        training.seed,
+        training.n_epochs,
+        stopped,
+    )
     return RankerModel(
         encoder=encoder.name,
         encoder_identity=encoder.identity,
         topics=topics,
         shared_topics=shared,
+        styles=styles,
+        network=network,
         focuses={
             focus: _focus_model(some, focus, (topics, shared), training, stopped)
             for focus in FOCUSES
@@ -104,15 +131,15 @@ def fit_ranker(
     )
 
 
-def _projection(rows: NDArray[np.float32]) -> Projection:
+def _projection(rows: NDArray[np.float32], n_axes: int = N_TOPICS) -> Projection:
     """The first principal axes, scaled so that coordinates are about 1 in size; zeros where there are fewer."""
     mean = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
     centred = rows.astype(np.float64) - mean
     variances, found = np.linalg.eigh(centred.T @ centred / len(rows))
-    variances, found = variances[: -N_TOPICS - 1 : -1], found[:, : -N_TOPICS - 1 : -1].T
+    variances, found = variances[: -n_axes - 1 : -1], found[:, : -n_axes - 1 : -1].T
     found *= np.sign(found[np.arange(len(found)), np.abs(found).argmax(axis=1)])[:, None]
     found[variances <= _NO_VARIANCE * variances[0]] = 0
-    axes = np.zeros((N_TOPICS, rows.shape[1]), dtype=np.float32)
+    axes = np.zeros((n_axes, rows.shape[1]), dtype=np.float32)
     size = max(float(np.sqrt(variances.mean().clip(0))), 1e-9)
     axes[: len(found)] = _rounded(found / size)
     return Projection(mean, axes)
@@ -140,7 +167,7 @@ def _focus_model(
     counts = np.concatenate([one.weights for one in examples])
     weights = None if (counts == 1).all() else counts
     columns = np.concatenate([tree_columns(one.rows, one.vectors, *projections) for one in examples])
-    columns[:, list(training.without)] = 0
+    columns[:, [place for place in training.without if place < len(COLUMNS)]] = 0
     parameters = {**_TREES, "seed": training.seed}
     # binned once for the three targets
     data = lightgbm.Dataset(columns, targets["evidence"], weight=weights, params=parameters)
@@ -234,7 +261,7 @@ class Ablation:
         return replace(model, focuses=focuses, selecting=self.selecting)
 
 
-_TOPICS: Final = tuple(range(len(FEATURES), len(COLUMNS)))
+_TOPICS: Final = tuple(range(len(FEATURES), len(NETWORK_COLUMNS)))
 
 ABLATIONS: Final[tuple[Ablation, ...]] = (
     *(Ablation(f"without {group}", tuple(map(COLUMNS.index, names))) for group, names in GROUPS.items()),

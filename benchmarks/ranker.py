@@ -18,9 +18,9 @@ from typing import Any
 from benchmarks.timing import median_ms, report, usual_papers
 from evidencebench_core.data.model import Instance
 from evidencebench_core.retrievers import Query, make_retriever, query_of
-from evidencebench_core.retrievers.encoding import embeddings, model_named
+from evidencebench_core.retrievers.encoding import layered_embeddings, model_named
 from evidencebench_core.retrievers.ranker.examples import example_of
-from evidencebench_core.retrievers.ranker.features import features_of
+from evidencebench_core.retrievers.ranker.features import features_of, layers_of
 from evidencebench_core.retrievers.ranker.model_file import read_model, write_model
 from evidencebench_core.retrievers.ranker.retriever import retrieval_of
 from evidencebench_core.retrievers.ranker.training import Training, fit_ranker
@@ -29,7 +29,7 @@ TARGET = 50.0
 
 
 def vectors_of(query: Query | Instance) -> Any:
-    return embeddings("minilm", (query.hypothesis, *query.sentences))[0]
+    return layered_embeddings("minilm", (query.hypothesis, *query.sentences))[0]
 
 
 def seconds_to_train(path: Path) -> float:
@@ -57,7 +57,7 @@ def main() -> int:
             "evidence-ranker": median_ms(ranker.retrieve, queries),
             "structure": median_ms(make_retriever("structure").retrieve, queries),
             "of it: cached embeddings": median_ms(vectors_of, queries),
-            "of it: features": median_ms(lambda one: features_of(*one), parts),
+            "of it: features": median_ms(lambda one: features_of(one[0], layers_of(one[1])[0]), parts),
             "of it: scores": median_ms(lambda one: model.scored(one[0], one[1], one[2].features), scored),
             "of it: picks and explanation": median_ms(
                 lambda one: retrieval_of(model, one[2], one[0]), scored

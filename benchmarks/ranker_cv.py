@@ -26,11 +26,12 @@ from numpy.typing import NDArray
 from evidencebench_core.data import open_store
 from evidencebench_core.data.model import Focus, Instance
 from evidencebench_core.retrievers import query_of
-from evidencebench_core.retrievers.encoding import embeddings
+from evidencebench_core.retrievers.encoding import layered_embeddings
 from evidencebench_core.retrievers.ranker import training
 from evidencebench_core.retrievers.ranker.examples import FOCUSES, Example, example_of, folds_by_paper
-from evidencebench_core.retrievers.ranker.features import features_of, settled, unit_vectors
-from evidencebench_core.retrievers.ranker.model import meaning, tree_columns
+from evidencebench_core.retrievers.ranker.features import features_of, layers_of, settled
+from evidencebench_core.retrievers.ranker.model import N_STYLES, meaning, tree_columns
+from evidencebench_core.retrievers.ranker.network import fit_network
 from evidencebench_core.retrievers.ranker.selection import Selecting, picks_of
 
 N_FOLDS: Final = 5
@@ -60,7 +61,7 @@ class Choice:
     """What needs no other fit: weights of the members and the numbers of the selection."""
 
     weights: Mapping[str, float] = field(default_factory=lambda: dict(training._WEIGHTS))
-    selecting: Selecting = field(default_factory=Selecting)
+    selecting: Selecting = field(default_factory=lambda: Selecting(training._SHARPNESS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +84,8 @@ def papers_of(store: str | None, dataset: str) -> list[Paper]:
     for instance in known.get_many(dataset, known.ids(dataset)):
         if not instance.evidence.focused("all") or not instance.sentences:
             continue
-        vectors, _ = embeddings("minilm", (instance.hypothesis, *instance.sentences))
-        features = features_of(query_of(instance, "all", None), unit_vectors(vectors))
+        vectors, _ = layered_embeddings("minilm", (instance.hypothesis, *instance.sentences))
+        features = features_of(query_of(instance, "all", None), layers_of(vectors)[0])
         found.append(Paper(instance, example_of(instance, vectors), features.similarities))
     return found
 
@@ -105,8 +106,20 @@ def raw_scores(variant: Variant, seed: int, learnt: Sequence[Paper], asked: Sequ
         own = tree_columns(paper.example.rows, paper.example.vectors, topics, shared)
         return own if variant.columns is None else np.concatenate([own, variant.columns(paper)], axis=1)
 
+    styles = training._projection(np.concatenate([one.middle for one in examples])[drawn], N_STYLES)
+
+    def inputs_of(paper: Paper) -> NDArray[np.float32]:
+        return np.concatenate([columns_of(paper), styles.of(paper.example.middle)], axis=1, dtype=np.float32)
+
+    network = fit_network(
+        [inputs_of(one) for one in learnt],
+        [one.weights for one in examples],
+        [[one.covering[focus] for focus in FOCUSES] for one in examples],
+        seed,
+        training.Training().n_epochs,
+    )
     raw: Raw = {}
-    for focus in FOCUSES:
+    for output, focus in enumerate(FOCUSES):
         some = [one for one in learnt if focus in one.example.targets]
         named = {
             name: np.concatenate([one.example.targets[focus][name] for one in some])
@@ -139,6 +152,7 @@ def raw_scores(variant: Variant, seed: int, learnt: Sequence[Paper], asked: Sequ
         meanings = [meaning(one.example.vectors, one.example.centre) for one in some]
         linear = training._ridge(meanings, both, counts, variant.ridge)
         members["embedding"] = [linear.scores(meaning(one.example.vectors)) for one in asked]
+        members["network"] = [network.scores(inputs_of(one), output) for one in asked]
         raw[focus] = {
             name: {paper.instance.id: one for paper, one in zip(asked, scores, strict=True)}
             for name, scores in members.items()
@@ -252,7 +266,7 @@ def _with(**changes: float) -> Choice:
     """The recipe with other weights of members, or other numbers of the selection."""
     numbers = {name: value for name, value in changes.items() if name in Selecting.__slots__}
     weights = {name: value for name, value in changes.items() if name not in numbers}
-    return Choice({**training._WEIGHTS, **weights}, replace(Selecting(), **numbers))
+    return Choice({**training._WEIGHTS, **weights}, replace(Selecting(training._SHARPNESS), **numbers))
 
 
 CHOICES: Final[tuple[Choice, ...]] = (

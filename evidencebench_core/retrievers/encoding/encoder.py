@@ -13,7 +13,7 @@ from evidencebench_core.retrievers.encoding.minilm import minilm
 from evidencebench_core.retrievers.encoding.models import Backend, Model, model_error, model_named
 from evidencebench_core.retrievers.encoding.transformer import pooled, transformer
 
-_VERSION: Final = "v4"  # part of every cache key: raise it when the same model computes something else
+_VERSION: Final = "v3"  # part of every cache key: raise it when the same model computes something else
 _in_use: dict[str, threading.Lock] = {}  # by identity: threads that ask for the same paper encode it once
 
 
@@ -42,10 +42,8 @@ def embeddings(
     RetrieverError
         If the model cannot be found, loaded or run.
     """
-    vectors, model = _vectors(model_name, texts, backend)
-    if model.folder is None:  # the packaged MiniLM gives two
-        vectors = vectors[:, : vectors.shape[1] // 2]
-    return np.ascontiguousarray(vectors), model
+    model = model_named(model_name, backend)
+    return _vectors(model, texts, wide=False), model
 
 
 def layered_embeddings(model_name: str, texts: Sequence[str]) -> tuple[NDArray[np.float32], Model]:
@@ -62,13 +60,16 @@ def layered_embeddings(model_name: str, texts: Sequence[str]) -> tuple[NDArray[n
     RetrieverError
         As `embeddings`.
     """
-    vectors, model = _vectors(model_name, texts, "float32")
-    return (vectors if model.folder is None else np.concatenate([vectors, vectors], axis=1)), model
+    model = model_named(model_name)
+    if model.runtime == "onnx":
+        return _vectors(model, texts, wide=True), model
+    vectors = _vectors(model, texts, wide=False)
+    return np.concatenate([vectors, vectors], axis=1), model
 
 
-def _vectors(model_name: str, texts: Sequence[str], backend: Backend) -> tuple[NDArray[np.float32], Model]:
-    cache, model = EmbeddingCache(), model_named(model_name, backend)
-    key = _cache_key(model)
+def _vectors(model: Model, texts: Sequence[str], *, wide: bool) -> NDArray[np.float32]:
+    cache, narrow_key = EmbeddingCache(), _cache_key(model)
+    key = f"{narrow_key} and layer 4" if wide else narrow_key
     known = cache.vectors(key, texts)
     missing = [text for text in dict.fromkeys(texts) if text not in known]
     if missing:
@@ -76,10 +77,14 @@ def _vectors(model_name: str, texts: Sequence[str], backend: Backend) -> tuple[N
             known |= cache.vectors(key, missing)  # another thread may have been here
             missing = [text for text in missing if text not in known]
             if missing:
-                fresh = dict(zip(missing, _encode(model, missing), strict=True))
-                cache.add(key, fresh)
+                vectors = _encode(model, missing)
+                narrow = vectors if model.folder else vectors[:, : vectors.shape[1] // 2]
+                cache.add(narrow_key, dict(zip(missing, narrow, strict=True)))
+                fresh = dict(zip(missing, vectors if wide else narrow, strict=True))
+                if wide:
+                    cache.add(key, fresh)
                 known |= fresh
-    return np.stack([known[text] for text in texts]), model
+    return np.stack([known[text] for text in texts])
 
 
 def are_embedded(model_name: str, texts: Sequence[str], backend: Backend = "float32") -> bool:

@@ -33,7 +33,7 @@ from evidencebench_core.retrievers.ranker.trees import Trees
 from evidencebench_core.retrievers.trained_on import TrainedOn
 from evidencebench_core.words import clipped_text
 
-FORMAT: Final = "evidencebench-ranker 3"
+FORMAT: Final = "evidencebench-ranker 4"
 _REMEDY: Final = "Train the model again: evidencebench train-ranker."
 _LARGEST: Final = 64 * 2**20  # bytes; one that train-ranker writes has three million
 _MOST_UNITS: Final = 4_096
@@ -158,8 +158,8 @@ _SHAPE: Final = {
     "shared_topics": _PROJECTION,
     "styles": _PROJECTION,
     "network": {
-        **dict.fromkeys(("means", "scales", "bias"), [_NUMBER]),
-        **dict.fromkeys(("hidden", "out", "linear"), [[_NUMBER]]),
+        **{name: [_NUMBER] for name in ("means", "scales", "bias")},
+        **{name: [[_NUMBER]] for name in ("hidden", "out", "linear")},
     },
 }
 """A type, bounds of a number, a list of one shape, or a mapping: of these keys, or of any (``...``)."""
@@ -233,10 +233,16 @@ def _linear(raw: Any, n: int) -> Linear:
 
 def _network(raw: Any) -> Network:
     n_columns, n_units, n_outputs = len(NETWORK_COLUMNS), len(raw["bias"]), len(NETWORK_FOCUSES)
-    arrays = {name: np.array(raw[name], dtype=float) if _even(raw[name]) else np.zeros(0) for name in raw}
+    arrays = {
+        name: np.array(raw[name], dtype=float) if _even(raw[name]) else np.zeros(0)
+        for name in Network.__slots__
+    }
     shapes = {
-        **{"means": (n_columns,), "scales": (n_columns,), "hidden": (n_columns, n_units), "bias": (n_units,)},
-        **{"out": (n_units, n_outputs), "linear": (n_columns, n_outputs)},
+        **dict.fromkeys(("means", "scales"), (n_columns,)),
+        "hidden": (n_columns, n_units),
+        "bias": (n_units,),
+        "out": (n_units, n_outputs),
+        "linear": (n_columns, n_outputs),
     }
     if (
         not 0 < n_units <= _MOST_UNITS

@@ -73,10 +73,10 @@ def fit_network(
 ) -> Network:
     """Fit `N_NETWORKS` networks, and put them side by side.
 
-    ``columns`` are the rows of each paper, ``weights`` how many sentences each row stands for, and ``covering`` the
-    rows that cover each aspect, for every output. The loss of an output, averaged over papers, is half the mean over aspects of -log of the probability that a
-    sentence drawn from the softmax of the scores covers the aspect, and half -log of the share of the aspects that
-    such a sentence is expected to cover. AdamW (Loshchilov & Hutter, ICLR 2019), dropout of half of the inputs and units.
+    ``columns`` are the rows of each paper, ``weights`` how many sentences each row stands for. The loss of an
+    output, averaged over papers, is half the mean over aspects of -log of the probability that a sentence drawn
+    from the softmax of the scores covers the aspect, and half -log of the share of the aspects that it is expected
+    to cover. AdamW (Loshchilov & Hutter, ICLR 2019), dropout of half of the inputs and of the units.
     """
     means, scales = _moments(columns, weights)
     papers = [
@@ -213,4 +213,4 @@ def _slopes(batch: _Batch, weights: Sequence[_Array], rng: np.random.Generator) 
 
 def _dropout(shape: tuple[int, ...], rng: np.random.Generator) -> _Array:
     """2 or 0, evenly: half of the numbers count twice."""
-    return rng.integers(0, 2, shape, dtype=np.int8) * 2.0
+    return rng.integers(0, 2, shape, dtype=np.int8).astype(np.float64) * 2

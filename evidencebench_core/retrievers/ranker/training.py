@@ -56,6 +56,7 @@ _WEIGHTS: Final = {
     "embedding": 2.0,
     "network": 8.0,
 }
+_SHARPNESS: Final = 3.0
 _PROJECTED_FROM: Final = 8_000  # rows
 _CONSTANT: Final = 1e-6  # some dimensions of MiniLM vary by less
 _NO_VARIANCE: Final = 1e-9  # of an axis, as a share of the first one's
@@ -119,7 +120,7 @@ def fit_ranker(
             for focus in FOCUSES
             if (some := [one for one in examples if focus in one.targets])
         },
-        selecting=Selecting(),
+        selecting=Selecting(sharpness=_SHARPNESS),
         trained_on=TrainedOn("", tuple(sorted(ids)), tuple(sorted(papers))),
         notes={
             "features_version": VERSION,

@@ -9,12 +9,15 @@ from evidencebench_core.retrievers import Query, Retrieval
 from evidencebench_core.retrievers.encoding import Model, model_named
 from evidencebench_core.retrievers.ranker.model import (
     COLUMNS,
+    N_STYLES,
     N_TOPICS,
+    NETWORK_COLUMNS,
     FocusModel,
     Linear,
     Projection,
     RankerModel,
 )
+from evidencebench_core.retrievers.ranker.network import Network
 from evidencebench_core.retrievers.ranker.retriever import retrieval_of
 from evidencebench_core.retrievers.ranker.selection import Selecting
 from evidencebench_core.retrievers.ranker.training import Training
@@ -22,7 +25,7 @@ from evidencebench_core.retrievers.ranker.trees import Trees
 from evidencebench_core.retrievers.trained_on import TrainedOn
 from tests.factories import raw_instance
 
-QUICK = Training(n_trees=8)
+QUICK = Training(n_trees=8, n_epochs=2)
 ENCODER = Model("minilm", "made up", None)
 
 
@@ -50,7 +53,7 @@ def made(number: int, paper: int | None = None) -> Instance:
 
 
 def vectors_of(instance: Instance) -> NDArray[np.float32]:
-    """Thirty-two numbers a text; sentences of findings are near the hypothesis."""
+    """Two layers of sixteen numbers a text; sentences of findings are near the hypothesis."""
     rng = np.random.default_rng(len(instance.id) * 1000 + int(instance.id.split()[1]))
     found: NDArray[np.float32] = rng.normal(size=(1 + len(instance.sentences), 32)).astype(np.float32)
     for place, sentence in enumerate(instance.sentences, start=1):
@@ -88,10 +91,22 @@ def small_model(
         trees={"evidence": Trees(tree_text(), len(COLUMNS))},
         listwise=Linear(weights, np.zeros(len(COLUMNS))),
         embedding=Linear(np.zeros(3 * width), np.zeros(3 * width)),
-        weights={"evidence": 0.0, "listwise": 1.0, "embedding": 0.0},
+        weights={"evidence": 0.0, "listwise": 1.0, "embedding": 0.0, "network": 0.0},
     )
+    n = len(NETWORK_COLUMNS)
     identity = model_named("minilm").identity
     trained_on = TrainedOn(sha256, ids, tuple(f"paper of {name}" for name in ids), dataset)
     return RankerModel(
-        "minilm", identity, projection, projection, {"all": focus}, Selecting(), trained_on, notes or {}
+        encoder="minilm",
+        encoder_identity=identity,
+        topics=projection,
+        shared_topics=projection,
+        styles=Projection(np.zeros(width, np.float32), np.zeros((N_STYLES, width), np.float32)),
+        network=Network(
+            *(np.zeros(n), np.ones(n), np.zeros((n, 1)), np.zeros(1), np.zeros((1, 2)), np.zeros((n, 2)))
+        ),
+        focuses={"all": focus},
+        selecting=Selecting(),
+        trained_on=trained_on,
+        notes=notes or {},
     )

@@ -9,7 +9,7 @@ from evidencebench_core.data.model import Instance
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import Query, make_retriever
 from evidencebench_core.retrievers.base import query_of
-from evidencebench_core.retrievers.encoding import embeddings, model_named
+from evidencebench_core.retrievers.encoding import layered_embeddings, model_named
 from evidencebench_core.retrievers.ranker.examples import example_of
 from evidencebench_core.retrievers.ranker.explanation import GROUP_OF
 from evidencebench_core.retrievers.ranker.features import FEATURES
@@ -57,7 +57,7 @@ def own_model(
     instances: Sequence[Instance], encoded_texts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> str:
     """A model in the place that is looked at, of an encoder that hashes; its digest."""
-    vectors = (embeddings("minilm", (one.hypothesis, *one.sentences))[0] for one in instances)
+    vectors = (layered_embeddings("minilm", (one.hypothesis, *one.sentences))[0] for one in instances)
     examples = [example_of(one, its) for one, its in zip(instances, vectors, strict=True)]
     monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(tmp_path / "ranker.json"))
     return write_model(fit_ranker(examples, model_named("minilm"), QUICK), tmp_path / "ranker.json")

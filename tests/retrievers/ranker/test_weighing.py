@@ -11,7 +11,7 @@ from tests.retrievers.ranker.made_up import small_model
 
 SENTENCES = ("One.", "Two.", "Three.", "Four.")
 QUERY = Query("Tea.", SENTENCES, ("normal",) * 4, ("",) * 4, "all", None)
-VECTORS = np.eye(5, 384, dtype=np.float32)
+VECTORS = np.eye(5, 768, dtype=np.float32)
 
 
 def test_by_hand() -> None:

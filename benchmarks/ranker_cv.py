@@ -72,7 +72,7 @@ class Variant:
     trees: Mapping[str, object] = field(default_factory=dict)
     n_trees: int = 250
     repeats: int = 1  # sums of trees of other seeds, averaged
-    ridge: float = training._PENALTY["embedding"]
+    ridge: float = training._RIDGE
     also: str = ""  # a dataset whose instances are learnt from, too
     also_weight: float = 0.3
     alone: bool = False  # learnt from these only
@@ -147,8 +147,6 @@ def raw_scores(variant: Variant, seed: int, learnt: Sequence[Paper], asked: Sequ
             named[name] / (training._spread(named[name], counts) + 1e-9) for name in training._TARGETS[1:]
         )
         both = aspects + share
-        linear = training._listwise(rows, [one.example for one in some], focus, 1)
-        members["listwise"] = [linear.scores(one) for one in asked_rows]
         meanings = [meaning(one.example.vectors, one.example.centre) for one in some]
         linear = training._ridge(meanings, both, counts, variant.ridge)
         members["embedding"] = [linear.scores(meaning(one.example.vectors)) for one in asked]
@@ -278,10 +276,10 @@ CHOICES: Final[tuple[Choice, ...]] = (
         )
     ),
     *(
-        _with(evidence=a, aspects=b, share=c, listwise=d, embedding=e)
+        _with(evidence=a, aspects=b, share=c, embedding=d, network=e)
         for a, b, c, d, e in (
-            (1, 1, 1, 1, 1), (1, 1, 1, 3, 3), (1, 1, 1, 2, 4), (1, 1, 1, 4, 2), (2, 1, 1, 2, 2), (1, 1, 2, 2, 2),
-            (0, 1, 1, 1, 1), (1, 0, 1, 1, 1), (2, 2, 2, 1, 1), (1, 1, 1, 1, 3), (1, 1, 1, 0, 2), (1, 1, 1, 2, 0),
+            (1, 1, 1, 1, 14), (1, 1, 1, 4, 14), (1, 1, 1, 0, 14), (0, 1, 1, 2, 14), (1, 0, 1, 2, 14), (1, 1, 0, 2, 14),
+            (2, 2, 2, 2, 14), (1, 1, 1, 2, 7), (1, 1, 1, 2, 28), (0, 0, 0, 2, 14), (0, 0, 0, 0, 14), (1, 1, 1, 2, 0),
         )
     ),
 )  # fmt: skip

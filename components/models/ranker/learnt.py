@@ -41,7 +41,6 @@ _MEMBERS: Final = {
     "evidence": "trees that learnt what is evidence",
     "aspects": "trees that learnt how many aspects it covers",
     "share": "trees that learnt how much of the evidence it is",
-    "listwise": "a linear model that learnt to put a sentence of each aspect first",
     "embedding": "a linear model of the embedding",
     "network": "a small neural network, which learnt the same as that",
 }

@@ -1,9 +1,9 @@
 """A fitted ranker: how it scores the sentences of a paper, and what each column adds.
 
 Members score, and their standardised scores are added up: three sums of regression trees, which learnt
-whether a sentence is evidence, which share of the aspects it covers, and which share of the evidence it is; a
-linear model of the same columns, which learnt to put a sentence of each aspect first; and one of the embeddings.
-A sixth counts as much as they do together: a small network over the columns and over an inner layer of the encoder.
+whether a sentence is evidence, which share of the aspects it covers, and which share of the evidence it is; and a
+linear model of the embeddings. A fifth counts twice as much as they do together: a small network over the same
+columns and over an inner layer of the encoder.
 """
 
 from __future__ import annotations
@@ -78,9 +78,8 @@ class FocusModel:
     """The members for one focus."""
 
     trees: Mapping[str, Trees]  # by what they learnt to predict
-    listwise: Linear  # over `COLUMNS`
     embedding: Linear  # over `meaning`
-    weights: Mapping[str, float]  # by member: the names of the trees, "listwise", "embedding", "network"
+    weights: Mapping[str, float]  # by member: the names of the trees, "embedding", "network"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,6 @@ class RankerModel:
         embedding, model = meaning(unit), self.focuses[focus]
         raw = {
             **{name: trees.scores(columns) for name, trees in model.trees.items()},
-            "listwise": model.listwise.scores(columns),
             "embedding": model.embedding.scores(embedding),
             "network": self.network.scores(inputs, NETWORK_FOCUSES.index(focus)),
         }
@@ -140,9 +138,9 @@ class RankerModel:
     def contributions(self, paper: ScoredPaper, sentences: Sequence[int] | slice) -> NDArray[np.float64]:
         """The share of each column in the scores of some sentences, against an average training sentence.
 
-        In units of the score, of shape (sentences, len(COLUMNS) + 1): SHAP values of the trees and the terms of
-        the listwise model, and integrated gradients of the network; the last column is that of the linear model of the
-        embeddings and of the network's axes of the fourth layer.
+        In units of the score, of shape (sentences, len(COLUMNS) + 1): SHAP values of the trees and integrated
+        gradients of the network; the last column is that of the linear model of the embeddings and of the network's
+        axes of the fourth layer.
         """
         model, columns = self.focuses[paper.focus], paper.columns[sentences]
         whole = sum(model.weights.values())
@@ -150,7 +148,6 @@ class RankerModel:
         adds = np.zeros((len(columns), len(COLUMNS) + 1))
         for name, trees in model.trees.items():
             adds[:, :-1] += units[name] * trees.contributions(columns)
-        adds[:, :-1] += units["listwise"] * (columns - model.listwise.means) * model.listwise.weights
         adds[:, -1] = units["embedding"] * model.embedding.scores(paper.embedding[sentences])
         of_network = self.network.contributions(paper.inputs[sentences], NETWORK_FOCUSES.index(paper.focus))
         adds[:, :-1] += units["network"] * of_network[:, : len(COLUMNS)]

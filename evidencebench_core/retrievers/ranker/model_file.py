@@ -33,7 +33,7 @@ from evidencebench_core.retrievers.ranker.trees import Trees
 from evidencebench_core.retrievers.trained_on import TrainedOn
 from evidencebench_core.words import clipped_text
 
-FORMAT: Final = "evidencebench-ranker 4"
+FORMAT: Final = "evidencebench-ranker 5"
 _REMEDY: Final = "Train the model again: evidencebench train-ranker."
 _LARGEST: Final = 64 * 2**20  # bytes; one that train-ranker writes has three million
 _MOST_UNITS: Final = 4_096
@@ -122,7 +122,6 @@ def _document(model: RankerModel) -> dict[str, object]:
         "focuses": {
             focus: {
                 "weights": dict(one.weights),
-                "listwise": _arrays(one.listwise),
                 "embedding": _arrays(one.embedding),
                 "trees": {name: trees.text for name, trees in one.trees.items()},
             }
@@ -151,9 +150,7 @@ _SHAPE: Final = {
     "notes": dict,
     "trained_on": {"dataset": str, "dataset_sha256": str, "instance_ids": [str], "paper_ids": [str]},
     "selecting": {"sharpness": _AMOUNT, "closeness": _AMOUNT, "reach": _AMOUNT},
-    "focuses": {
-        ...: {"weights": {...: _AMOUNT}, "listwise": _LINEAR, "embedding": _LINEAR, "trees": {...: str}}
-    },
+    "focuses": {...: {"weights": {...: _AMOUNT}, "embedding": _LINEAR, "trees": {...: str}}},
     "topics": _PROJECTION,
     "shared_topics": _PROJECTION,
     "styles": _PROJECTION,
@@ -214,12 +211,11 @@ def _model(raw: Any) -> RankerModel:
 
 def _focus_model(raw: Any, width: int) -> FocusModel:
     trees, weights = raw["trees"], raw["weights"]
-    members = {*trees, "listwise", "embedding", "network"}
+    members = {*trees, "embedding", "network"}
     if not 0 < len(trees) <= 8 or set(weights) != members or sum(weights.values()) < _LEAST_WEIGHT:
         raise ValueError(f"has {shown(weights)} as 'weights'")
     return FocusModel(
         trees={member: Trees(text, len(COLUMNS)) for member, text in trees.items()},
-        listwise=_linear(raw["listwise"], len(COLUMNS)),
         embedding=_linear(raw["embedding"], 3 * width),
         weights={member: float(weight) for member, weight in weights.items()},
     )

@@ -47,7 +47,7 @@ class Network:
     def scores(self, rows: NDArray[np.float32], output: int) -> _Array:
         """One number a row."""
         inputs = _standard(rows, self.means, self.scales)
-        units = _units(inputs @ self.hidden + self.bias)
+        units = np.maximum(inputs @ self.hidden + self.bias, 0)
         return np.asarray(inputs @ self.linear[:, output] + units @ self.out[:, output])
 
     def contributions(self, rows: NDArray[np.float32], output: int) -> _Array:

@@ -14,7 +14,6 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.encoding import Model
 from evidencebench_core.retrievers.ranker.examples import FOCUSES, Example
 from evidencebench_core.retrievers.ranker.features import FEATURES, GROUPS, VERSION, on_grid
-from evidencebench_core.retrievers.ranker.listwise import aspects_of, listwise_weights
 from evidencebench_core.retrievers.ranker.model import (
     COLUMNS,
     N_STYLES,
@@ -46,21 +45,20 @@ _TREES: Final = {
     "deterministic": True,
     "force_col_wise": True,
 }
-_PENALTY: Final = {"listwise": 8.0, "embedding": 3000.0}
+_RIDGE: Final = 3000.0
 _TARGETS: Final = ("evidence", "aspects", "share")
 _WEIGHTS: Final = {
     "evidence": 1.0,
     "aspects": 1.0,
     "share": 1.0,
-    "listwise": 2.0,
     "embedding": 2.0,
-    "network": 8.0,
+    "network": 14.0,
 }
 _SHARPNESS: Final = 3.0
 _PROJECTED_FROM: Final = 8_000  # rows
 _CONSTANT: Final = 1e-6  # some dimensions of MiniLM vary by less
 _NO_VARIANCE: Final = 1e-9  # of an axis, as a share of the first one's
-_LINEAR_ROWS: Final = 100_000  # the most that a linear model reads: of the embeddings 460 MB
+_EMBEDDING_ROWS: Final = 100_000  # the most that the linear model of the embeddings reads: 460 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,30 +179,11 @@ def _focus_model(
     aspects, share = (targets[name] / (_spread(targets[name], counts) + 1e-9) for name in _TARGETS[1:])
     both = aspects + share
     # of each paper every so many rows, the penalty shrinking with them
-    step = -(-len(columns) // _LINEAR_ROWS)
+    step = -(-len(columns) // _EMBEDDING_ROWS)
     read = np.concatenate([np.arange(len(one.rows)) % step == 0 for one in examples])
     meanings = [meaning(one.vectors, one.centre)[::step] for one in examples]
-    embedding = _ridge(meanings, both[read], counts[read], _PENALTY["embedding"] / step)
-    return FocusModel(trees, _listwise(columns, examples, focus, step), embedding, _WEIGHTS)
-
-
-def _listwise(columns: NDArray[np.float32], examples: Sequence[Example], focus: Focus, step: int) -> Linear:
-    """The listwise model of the columns, learnt from each so many papers."""
-    blocks = np.split(columns, np.cumsum([len(one.rows) for one in examples])[:-1])
-    papers = [at for at in range(0, len(examples), step) if examples[at].covering[focus]]
-    if not papers:
-        return Linear(np.zeros(columns.shape[1]), np.zeros(columns.shape[1]))
-    aspects = aspects_of(
-        [examples[at].covering[focus] for at in papers], [examples[at].weights for at in papers]
-    )
-    rows = np.concatenate([blocks[at] for at in papers]).astype(np.float64)
-    means = np.average(rows, axis=0, weights=aspects.counts).astype(np.float32).astype(np.float64)
-    rows -= means
-    scale = np.sqrt(np.average(rows**2, axis=0, weights=aspects.counts)).astype(np.float32)
-    varies = scale >= _CONSTANT
-    rows *= varies / np.where(varies, scale, 1)
-    found = _rounded(listwise_weights(rows, aspects, _PENALTY["listwise"]))
-    return Linear(found / np.where(varies, scale, 1), means)
+    embedding = _ridge(meanings, both[read], counts[read], _RIDGE / step)
+    return FocusModel(trees, embedding, _WEIGHTS)
 
 
 def _spread(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:

@@ -84,14 +84,13 @@ def small_model(
     width: int = 384,  # of minilm
 ) -> RankerModel:
     """A model to compute by hand: one feature has the linear weight 1, and nothing else counts."""
-    weights = np.zeros(len(COLUMNS))
-    weights[COLUMNS.index(feature)] = 1.0
+    weights = np.zeros((len(NETWORK_COLUMNS), 2))
+    weights[NETWORK_COLUMNS.index(feature)] = 1.0
     projection = Projection(np.zeros(width, np.float32), np.zeros((N_TOPICS, width), np.float32))
     focus = FocusModel(
         trees={"evidence": Trees(tree_text(), len(COLUMNS))},
-        listwise=Linear(weights, np.zeros(len(COLUMNS))),
         embedding=Linear(np.zeros(3 * width), np.zeros(3 * width)),
-        weights={"evidence": 0.0, "listwise": 1.0, "embedding": 0.0, "network": 0.0},
+        weights={"evidence": 0.0, "embedding": 0.0, "network": 1.0},
     )
     n = len(NETWORK_COLUMNS)
     identity = model_named("minilm").identity
@@ -102,9 +101,7 @@ def small_model(
         topics=projection,
         shared_topics=projection,
         styles=Projection(np.zeros(width, np.float32), np.zeros((N_STYLES, width), np.float32)),
-        network=Network(
-            *(np.zeros(n), np.ones(n), np.zeros((n, 1)), np.zeros(1), np.zeros((1, 2)), np.zeros((n, 2)))
-        ),
+        network=Network(*(np.zeros(n), np.ones(n), np.zeros((n, 1)), np.zeros(1), np.zeros((1, 2)), weights)),
         focuses={"all": focus},
         selecting=Selecting(),
         trained_on=trained_on,

@@ -21,7 +21,7 @@ from evidencebench_core.retrievers.ranker.examples import (
     targets,
 )
 from evidencebench_core.retrievers.ranker.features import FEATURES, GROUPS
-from evidencebench_core.retrievers.ranker.model import COLUMNS, RankerModel
+from evidencebench_core.retrievers.ranker.model import COLUMNS, NETWORK_COLUMNS, RankerModel
 from evidencebench_core.retrievers.ranker.model_file import write_model
 from evidencebench_core.retrievers.ranker.selection import Selecting
 from evidencebench_core.retrievers.ranker.training import ABLATIONS, Ablation, Training, fit_ranker
@@ -64,7 +64,7 @@ def test_it_learns_what_evidence_looks_like(
     assert set(model.focuses) == {"all", "results"}
     sampled = [example_of(one, vectors_of(one), n_rows=25) for one in instances]
     for learnt in (model, fit_ranker(sampled, ENCODER, QUICK)):
-        assert learnt.focuses["all"].listwise.weights[FEATURES.index("finding")] > 0
+        assert learnt.network.linear[FEATURES.index("finding"), 0] > 0
     bare = replace(instances[0], evidence=EvidenceSet(40, (), 0, None))
     with pytest.raises(SettingError, match="no study aspects"):
         fit_ranker([example_of(bare, vectors_of(instances[0]))], ENCODER, QUICK)
@@ -82,7 +82,8 @@ def test_a_column_that_is_left_out_is_not_looked_at(examples: Sequence[Example])
             splits = " ".join(re.findall(r"split_feature=(.*)", trees.text)).split()
             assert splits
             assert not set(map(int, splits)) & set(left_out)
-        assert not focus.listwise.weights[list(left_out)].any()
+    ones = np.ones((1, len(NETWORK_COLUMNS)), np.float32)
+    assert not found.network.contributions(ones, 0)[:, left_out].any()
 
 
 def test_small_datasets_are_taken_whole_and_large_ones_sampled_within_a_bound() -> None:
@@ -128,7 +129,7 @@ def test_an_ablation_changes_the_selection_or_the_weights(
     assert picks(off.of(model), instance) == np.argsort(-paper.scores, kind="stable")[:10].tolist()
     flat = Ablation("", selecting=Selecting(0.0, 1e6, 0.0))  # with no sharpness all are alike
     assert picks(flat.of(model), instance) == list(range(10))
-    weights = {name: 0.0 for name in model.focuses["all"].weights if name != "listwise"}
+    weights = {name: 0.0 for name in model.focuses["all"].weights if name != "network"}
     linear = Ablation("", weights=weights, selecting=off.selecting)
-    scores = model.focuses["all"].listwise.scores(paper.columns)
+    scores = model.network.scores(paper.inputs, 0)
     assert picks(linear.of(model), instance) == np.argsort(-scores, kind="stable")[:10].tolist()

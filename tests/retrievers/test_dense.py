@@ -16,9 +16,10 @@ from tests.retrievers.queries import make_query
 
 def test_scores_are_cosines(monkeypatch: pytest.MonkeyPatch) -> None:
     # Against (3, 4): (4, 3) has 24/25, (6, 8) has 1, (-3, -4) has -1, (0, 0) has no direction and gets 0.
+    # Each stands twice: behind MiniLM's embedding is that of its fourth layer.
     table = {"h": (3, 4), "a": (4, 3), "b": (6, 8), "c": (-3, -4), "d": (0, 0)}
     monkeypatch.setattr(
-        encoder, "_encode", lambda _, texts: np.array([table[text] for text in texts], dtype=np.float32)
+        encoder, "_encode", lambda _, texts: np.array([2 * table[text] for text in texts], dtype=np.float32)
     )
     retrieval = make_retriever("dense").retrieve(make_query("abcd", hypothesis="h", budget=2))
     assert retrieval.ranking == (1, 0, 3, 2)

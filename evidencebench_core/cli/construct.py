@@ -305,7 +305,8 @@ def _print(document: dict[str, Any], trials: Trials, tally: TrialTally) -> None:
         )
     if tally.n_labels_differ:
         print(
-            f"Prompts on whose answer the doctors differ: {tally.n_labels_differ:,}; the more frequent counts"
+            f"Prompts on whose answer the doctors differ: {tally.n_labels_differ:,}; the more frequent counts,"
+            " of a tie the first"
         )
     if tally.n_long:
         print(f"Hypotheses of 50 words or more: {tally.n_long:,}")

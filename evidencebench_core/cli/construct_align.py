@@ -37,6 +37,12 @@ def _number(text: str) -> float:
     return value
 
 
+def _share(text: str) -> float:
+    if (value := _number(text)) > 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share above 0, to 1")
+    return value
+
+
 def add_align_arguments(align: argparse.ArgumentParser) -> None:
     align.add_argument("--dataset", metavar="N", required=True, help="a dataset whose aspects have texts")
     align.add_argument("--model", metavar="M", required=True, help="the model that looks")
@@ -64,7 +70,9 @@ def add_align_arguments(align: argparse.ArgumentParser) -> None:
     align.add_argument(
         "--retry-lost", action="store_true", help="ask again for what was refused, cut off, or not to be read"
     )
-    add_settings(align, "temperature, max_tokens, reasoning_effort or extra_body")
+    add_settings(
+        align, "temperature, max_tokens (400; a thinking model needs 1500), reasoning_effort or extra_body"
+    )
     add_server(align)
     add_engine(align, embeddings=False)
     add_json(align)
@@ -113,7 +121,7 @@ def add_cost_arguments(cost: argparse.ArgumentParser) -> None:
     )
     cost.add_argument(
         "--kept",
-        type=_number,
+        type=_share,
         metavar="SHARE",
         default=1.0,
         help="of the papers aligned are kept (default: 1)",

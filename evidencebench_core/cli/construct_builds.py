@@ -40,9 +40,10 @@ def _percent(text: str) -> int:
         value = float(text)
     except ValueError:
         value = -1.0
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to 1")
-    return round(100 * value)
+    percents = round(100 * value, 6)
+    if not 0 <= value <= 1 or not percents.is_integer():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to 1 in whole percents, as 0.7")
+    return int(percents)
 
 
 def add_build_arguments(run: argparse.ArgumentParser) -> None:
@@ -55,7 +56,9 @@ def add_build_arguments(run: argparse.ArgumentParser) -> None:
         "--profile", choices=("paper", "careful"), help="as published (default), or with more looks"
     )
     models.add_argument(
-        "--probe", action="store_true", help="look for three aspects first, and go on if one is there"
+        "--probe",
+        action=argparse.BooleanOptionalAction,
+        help="look for three aspects first, and go on if one is there",
     )
     models.add_argument("--window", type=positive, metavar="N", help="sentences of a window (default: 10)")
     models.add_argument("--stride", type=positive, metavar="N", help="from window to window (default: 5)")
@@ -75,7 +78,8 @@ def add_build_arguments(run: argparse.ArgumentParser) -> None:
         "--retry-lost", action="store_true", help="ask again for what was refused, cut off, or not to be read"
     )
     models.add_argument("--reread", action="store_true", help="read the papers again")
-    add_settings(models, "temperature, max_tokens, reasoning_effort or extra_body")  # type: ignore[arg-type]
+    requests = "temperature, max_tokens (400; a thinking model needs 1500), reasoning_effort or extra_body"
+    add_settings(models, requests)  # type: ignore[arg-type]
     add_server(run)
     add_engine(run, embeddings=False)
 
@@ -215,7 +219,7 @@ def _settings(store: Store, args: argparse.Namespace) -> Any:
         "align_model": args.align_model,
         "second_model": args.second_model,
         "profile": args.profile,
-        "probe": args.probe or None,
+        "probe": args.probe,
         "length": args.window,
         "stride": args.stride,
         "merge": args.merge,

@@ -348,12 +348,9 @@ class BuildState:
     @property
     def position(self) -> Position:
         """Where the build stands. A drop that a person overruled is none."""
-        if self.edits.dropped:
-            return Position("coverage", "dropped", "human")
-        for stage in STAGES:
-            if self.needs(stage) and (found := self._unfinished(stage)):
-                return found
-        return Position("coverage", "kept")
+        unfinished = (self._unfinished(stage) for stage in STAGES if self.needs(stage))
+        found = next(filter(None, unfinished), Position("coverage", "kept"))
+        return Position(found.stage, "dropped", "human") if self.edits.dropped else found
 
     def _unfinished(self, stage: Stage) -> Position | None:
         match stage:

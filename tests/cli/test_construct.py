@@ -140,6 +140,7 @@ def test_a_review_is_fetched_by_its_id(command, tmp_path: Path, monkeypatch: pyt
 
 
 def test_cost_and_gap(command, tmp_path: Path) -> None:
+    assert command("construct", "cost", "--kept", "2").code == 2
     document = command.json("construct", "cost", "--kept", "0.5")
     assert document["paper"]["calls"] == 323
     assert document["dollars"] == pytest.approx(2 * 7_470, abs=20)

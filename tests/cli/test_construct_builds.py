@@ -67,7 +67,7 @@ def test_a_file_becomes_builds(command, lines: Path, url: str) -> None:
     assert command.json("construct", "quality", "lab", "--read", sheet)["n_changed"] == 0
     dropped = command("construct", "run", "--name", "lab", "--least-aspects", "4").out
     assert "too few aspects 2" in dropped
-    wrong = command("construct", "run", lines, "--name", "lab", "--coverage", "1.5")
+    wrong = command("construct", "run", lines, "--name", "lab", "--coverage", "0.675")
     assert wrong.code == 2
     assert "--pad" in command.failure(*words, "--pad")
     other = (

@@ -60,6 +60,8 @@ def test_what_a_person_drops_overrules_and_sets() -> None:
     kept = state(coverage=60)
     assert kept.position.status == "kept"
     assert replace(kept, edits=Edits(dropped=True)).position.reason == "human"
+    early = replace(kept, aligned={}, edits=Edits(dropped=True))
+    assert (early.position.stage, early.position.status) == ("alignment", "dropped")
     low = state()  # 2 of 3 is below 70 percent
     assert low.position.reason == "coverage"
     assert replace(low, edits=Edits(overruled=frozenset({"coverage"}))).position.status == "kept"

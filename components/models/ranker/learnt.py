@@ -42,7 +42,7 @@ _MEMBERS: Final = {
     "aspects": "trees that learnt how many aspects it covers",
     "share": "trees that learnt how much of the evidence it is",
     "embedding": "a linear model of the embedding",
-    "network": "a small neural network, which learnt the same as that",
+    "network": "a small neural network that learnt to put a sentence of each aspect first",
 }
 
 

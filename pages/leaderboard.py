@@ -29,18 +29,16 @@ def draw(state: PageState) -> None:
             return
         task = task_picker(state)
         copy_link(state.link("task", dataset=dataset.name))
-    above = st.container()
-    job_panel("run", TRAIN)  # before the runs are read: what ends after it draws the page again
     runs = resources.runs(dataset)
-    with above:
-        tell_of_gold(dataset, runs)
-    with above, st.container(horizontal=True):
+    tell_of_gold(dataset, runs)
+    with st.container(horizontal=True):
         if st.button("Start or resume a run", type="primary"):
             run_dialog(dataset, task)
         if st.button("Import a run"):
             import_dialog(dataset)
         draw_keeping(runs)
     share_server(state)
+    job_panel("run", TRAIN)
     draw_run_table(state, dataset, task, runs)
     chosen = [run for run_id in state.many("compare") for run in runs if run.id == run_id]
     if gone := set(state.many("compare")) - {run.id for run in runs}:

@@ -13,7 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from components.app import resources
-from components.app.state import PageState, has_entered, open_requested_page, pop_flashes
+from components.app.state import PageState, has_entered, mark_begin_of_run, open_requested_page, pop_flashes
 from components.models.server import restore_server, session_connection
 from components.widgets.load_ahead import load_charts_ahead
 from components.widgets.markdown import literal
@@ -37,6 +37,7 @@ def guard() -> Iterator[None]:
         # page without app.py. Then the page lets app.py in, which comes back to the page.
         runpy.run_path(str(_APP))
         st.stop()
+    mark_begin_of_run()
     open_requested_page()
     restore_server()
     for message in pop_flashes():

@@ -7,6 +7,7 @@ state before it is drawn, and writes it back when it changes.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -14,6 +15,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+_BEGAN: Final = "run-began"
 _FLASHES: Final = "flashes"
 _NEXT: Final = "next-page"
 _SHOWN: Final = "shown-page"
@@ -160,6 +162,16 @@ class PageState:
         before = remembered.get("dataset") or st.session_state.get(f"first-dataset.{self.page}")
         keeps = self.defaults if dataset == before else self.of_any_dataset
         return {name: value for name, value in remembered.items() if name in keeps} | {"dataset": dataset}
+
+
+def mark_begin_of_run() -> None:
+    """Note that the page is drawn from now on."""
+    st.session_state[_BEGAN] = time.monotonic()
+
+
+def begin_of_run() -> float:
+    """When the page last began to be drawn as a whole, by `time.monotonic`: what stands on it is no older."""
+    return float(st.session_state.get(_BEGAN, math.inf))
 
 
 def mark_end_of_run() -> None:

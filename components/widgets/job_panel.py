@@ -7,29 +7,31 @@ import streamlit as st
 from components.app import resources
 from components.app.jobs import Job
 from components.app.page import guarded_part
+from components.app.state import begin_of_run
 from components.widgets.markdown import literal
 
 
 def job_panel(*kinds: str) -> None:
     """The jobs of these kinds with progress, remaining time, cancel and dismiss.
 
-    When a job ends, the whole page is drawn again, so that what it made appears.
+    When one has ended since the page began to be drawn, the whole page is drawn again, so that what the job made
+    appears, wherever the page reads it.
     """
     jobs = [job for kind in kinds for job in resources.jobs().jobs(kind)]
     if jobs:
         running = any(not job.status.ended for job in jobs)
-        st.fragment(_draw, run_every=1.0 if running else None)(kinds, running)
+        st.fragment(_draw, run_every=1.0 if running else None)(kinds)
 
 
 @guarded_part()
-def _draw(kinds: tuple[str, ...], was_running: bool) -> None:
+def _draw(kinds: tuple[str, ...]) -> None:
     jobs = [job for kind in kinds for job in resources.jobs().jobs(kind)]
     for job in jobs:
         if job.status.ended:
             _draw_end(job)
         else:
             _running(job)
-    if was_running and all(job.status.ended for job in jobs):
+    if any(job.ended_since(begin_of_run()) for job in jobs):
         st.rerun()
 
 

@@ -12,12 +12,12 @@ from components.app import resources
 from components.app.page import drop_missing, guard, name_window
 from components.app.state import PageState
 from components.construct.builds import draw_construction, draw_constructions
-from components.construct.raters import KEY, draw_way_back, marked_build
+from components.construct.raters import draw_way_back
 from components.construct.review import draw_build
 from components.models.server import SERVER_DEFAULTS, share_server
 from components.widgets.markdown import literal
+from evidencebench_core.construction.raters import KEY, marked_by_key
 from evidencebench_core.errors import UnknownNameError
-from evidencebench_core.papers.marked import marked_paper
 
 DEFAULTS = {
     "paper": "",
@@ -53,7 +53,7 @@ def draw(state: PageState) -> None:
         return
     try:
         key = _key(state["paper"])
-        marked = marked_build(key) if key.startswith(KEY) else marked_paper(resources.store(), key)
+        marked = marked_by_key(resources.store(), key)
     except UnknownNameError as error:
         st.title("Mark evidence")
         st.warning(literal(str(error)))

@@ -12,7 +12,6 @@ from components.app.state import PageState, flash, local_widget_text, session_te
 from components.construct.begin import cited_paragraph
 from components.construct.builds import draw_work, position_text
 from components.construct.desk import BLIND, MIXED, BuildDesk, index_of, item_name, number_of
-from components.construct.raters import build_key
 from components.construct.saving import draw_build_saving
 from components.construct.start import construction_here, jobs_of
 from components.widgets.copy_link import copy_link
@@ -21,6 +20,7 @@ from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, paper_view
 from evidencebench_core.construction import BuildState, echo_lines
 from evidencebench_core.construction.decisions import Verdict, mark_about, next_number
+from evidencebench_core.construction.raters import build_key
 from evidencebench_core.data import Aspect
 from evidencebench_core.export.reader import DraftMarks, PaperView
 from evidencebench_core.words import clipped_text, quantity

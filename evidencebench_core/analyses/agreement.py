@@ -15,7 +15,7 @@ from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.annotation import Annotation
 from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.consensus import AspectPair, disagreements, evidence_of, matched_aspects
-from evidencebench_core.papers.marked import annotation_of, instance_key, marked_paper
+from evidencebench_core.papers.marked import MarkedPaper, annotation_of
 from evidencebench_core.stats import rater_agreement
 
 ASPECT_LEVEL: Final = "aspect and sentence"
@@ -53,22 +53,14 @@ class TwoAnnotations(NamedTuple):
 
 def agreement(
     store: Store,
-    papers: Sequence[str],
+    papers: Sequence[MarkedPaper],
     annotators: Sequence[str],
-    dataset: str | None = None,
     n_resamples: int = 10_000,
 ) -> Report:
-    """Agreement of two annotators over papers of a store, as `agreement_report` has it.
-
-    Papers are numbers of kept ones; with ``dataset``, ids of its instances, of which one annotator may be
-    ``"gold"``.
-    """
+    """Agreement of two annotators over papers, as `agreement_report` has it."""
     annotations = Annotations(store)
-    info = None if dataset is None else store.dataset(dataset)
     annotated = []
-    for paper in papers:
-        own = paper if ":" in paper else f"own:{paper}"
-        marked = marked_paper(store, own if info is None else instance_key(info, paper))
+    for marked in papers:
         a, b = (annotation_of(annotations, marked, who) for who in annotators)
         annotated.append(TwoAnnotations(marked.name, marked.paper.sentences, a, b))
     return agreement_report(annotated, n_resamples)

@@ -12,11 +12,13 @@ from evidencebench_core.cli.arguments import add_json, add_store, add_wordings_f
 from evidencebench_core.cli.output import note, print_json
 from evidencebench_core.cli.progress import progress_bar
 from evidencebench_core.cli.tables import print_report, write_csv
+from evidencebench_core.errors import SettingError
 
 if TYPE_CHECKING:
     from evidencebench_core.analyses import Report
     from evidencebench_core.analyses.variant_runs import Setup
     from evidencebench_core.data.store import Store
+    from evidencebench_core.papers.marked import MarkedPaper
     from evidencebench_core.runs import Variant
 
 _RUN: Final = "id of a run, or the beginning of it"
@@ -239,7 +241,22 @@ def _mesh(store: Store, args: argparse.Namespace) -> Report:
 def _agreement(store: Store, args: argparse.Namespace) -> Report:
     from evidencebench_core.analyses.agreement import agreement
 
-    return agreement(store, args.papers, args.annotators, args.dataset, args.resamples)
+    papers = [_marked(store, args, paper) for paper in args.papers]
+    return agreement(store, papers, args.annotators, args.resamples)
+
+
+def _marked(store: Store, args: argparse.Namespace, paper: str) -> MarkedPaper:
+    """What ``paper`` names: an instance, a build, a kept paper by its number, or any of them by its key."""
+    from evidencebench_core.construction.raters import marked_build, marked_by_key
+    from evidencebench_core.papers.marked import instance_key
+
+    if None not in (args.dataset, args.construction):
+        raise SettingError("--dataset and --construction", "are both given", "Name one of the two.")
+    if args.construction is not None:
+        return marked_build(store, args.construction, paper)
+    if args.dataset is not None:
+        return marked_by_key(store, instance_key(store.dataset(args.dataset), paper))
+    return marked_by_key(store, paper if ":" in paper else f"own:{paper}")
 
 
 _RUNS_OR_DATASET: Final = (
@@ -399,14 +416,17 @@ ANALYSES: Final = {
         _agreement,
         _argument(
             "papers",
-            "number of a kept paper, as in the address of the app; with --dataset, id of an instance",
+            "number of a kept paper, as in the address of the app; with --dataset, id of an instance; with"
+            " --construction, id of a build",
             metavar="PAPER",
             nargs="+",
         ),
         _argument("--dataset", "a dataset in the store, whose instances were marked", metavar="NAME"),
+        _argument("--construction", "a construction, whose builds were decided or marked", metavar="NAME"),
         _argument(
             "--annotators",
-            "two names; of an instance one may be gold, the dataset's own",
+            "two names; of an instance one may be gold, the dataset's own; of a build 'NAME (blind)',"
+            " 'NAME (assisted)' and the model, as *Mark evidence* lists them",
             metavar=("A", "B"),
             nargs=2,
             required=True,

@@ -18,7 +18,6 @@ from evidencebench_core.construction.state import AspectDraft, BuildState, Edits
 from evidencebench_core.construction.store import ConstructionInfo, construction_info, forget_positions
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.papers.annotation import Annotation, MarkedAspect
 from evidencebench_core.papers.blocks import clean_text
 from evidencebench_core.words import one_line
 
@@ -331,38 +330,6 @@ def accepted(review: Review, by: str, mode: Mode = "assisted") -> tuple[Decision
         for item in review.open_items
         if review.verdict(item) is None and item not in for_one
     )
-
-
-def annotations_of(review: Review, prompt: str) -> tuple[Annotation, ...]:
-    """Who marked the paper of a build, as annotators: the model with the version of its prompt, and people by mode.
-
-    What a person marked before seeing any proposal is called ``NAME (blind)``, what all in all stands of a person
-    ``NAME (assisted)``. An aspect that somebody has not judged is not among theirs.
-    """
-    state, covers = review.state, review.state.covers()
-    model = state.settings.align_model or state.settings.model
-    by_who = {f"model:{model} {prompt}": dict(covers)} if covers else {}
-    for (who, number), marked in review.blind_marks.items():
-        by_who.setdefault(f"{who} (blind)", {})[number] = marked
-    for item, said in review.newest.items():
-        kind, *numbers = item.split(":")
-        for who, one in said.items():
-            if kind in ("mark", "uncovered") and one.mode == "assisted" and one.verdict != "unsure":
-                of = by_who.setdefault(f"{who} (assisted)", {})
-                is_mark = kind == "mark" and one.verdict != "reject"
-                number = int(numbers[0])
-                of[number] = of.get(number, frozenset()) | ({int(numbers[1])} if is_mark else frozenset())
-    n = len(state.pool.sentences) if state.pool else 0
-    found = []
-    for who, of in by_who.items():
-        aspects = tuple(
-            MarkedAspect(f"aspect_{one.number}", one.text, bool(one.is_result), tuple(sorted(of[one.number])))
-            for one in state.aspects
-            if one.number in of
-        )
-        if aspects:
-            found.append(Annotation(who, state.hypothesis, n, aspects, len(aspects)))
-    return tuple(found)
 
 
 def decision_on(

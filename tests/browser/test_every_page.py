@@ -13,12 +13,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from components.construct.raters import build_key
 from evidencebench_core.analyses.sample import ingest_sample
 from evidencebench_core.answers.asking import answer_plan
 from evidencebench_core.construction import BuildInput, ConstructionSettings
 from evidencebench_core.construction.decisions import accepted, add_decisions
 from evidencebench_core.construction.pipeline import construction
+from evidencebench_core.construction.raters import build_key
 from evidencebench_core.construction.store import add_builds, add_paper, use_settings
 from evidencebench_core.construction.wave import stage_unit
 from evidencebench_core.data import Store

@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 from evidencebench_core.construction import PROPOSED_NOTE
+from evidencebench_core.construction.pipeline import construction
+from evidencebench_core.construction.raters import build_key
+from evidencebench_core.data import open_store
 from tests.cli.test_construct_builds import lines, url
 
 __all__ = ["lines", "url"]
@@ -73,6 +76,32 @@ def test_from_a_file_to_a_dataset(command, lines: Path, url: str, tmp_path: Path
     assert excluded.code == 1
     left_out = {"paper is in a dataset to exclude": 1, "dropped at coverage: human": 1}
     assert json.loads(excluded.out) | {"left_out": left_out, "builds": 2} == json.loads(excluded.out)
+
+
+def test_agreement_of_a_model_and_a_person_on_builds(command, lines: Path, url: str) -> None:
+    """One mark is rejected: one judgement differs."""
+    command("construct", "run", lines, "--name", "my lab", "--model", "m")
+    command("construct", "reject", "my lab", "a/mark:0:19", "--by", "ann")
+    command("construct", "accept", "my lab", "a", "--by", "ann")
+    made = construction(open_store(), "my lab")
+    (review,) = made.reviews(["a"])
+    model = f"model:m {made.specs['alignment'].settings['prompts'][0]}"
+    words = ("--annotators", model, "ann (assisted)", "--resamples", "100")
+    found = command.json("analyse", "agreement", "a", "--construction", "my lab", *words)["tables"]
+    accuracy = next(row for row in found["agreement"] if row["measure"] == "exact accuracy")
+    n = 3 * len(review.state.pool.sentences)
+    assert (accuracy["n_judgements"], accuracy["value"]) == (n, pytest.approx(1 - 1 / n))
+    assert [(one["sentence"], one["marked_by"]) for one in found["disagreements"]] == [(19, model)]
+    key = build_key("my lab", review)
+    assert command.json("analyse", "agreement", key, *words)["tables"] == found
+    for paper, reason in (
+        ([key + "0"], "was read again since"),
+        (["z", "--construction", "my lab"], "'z': is not in"),
+        (["a", "--construction", "lab"], "lab"),
+        (["b", "--construction", "my lab"], f"Who has: {model}"),
+        (["a", "--construction", "my lab", "--dataset", "d"], "are both given"),
+    ):
+        assert reason in command.failure("analyse", "agreement", *paper, *words)
 
 
 def test_what_two_models_and_people_say_of_it(command, lines: Path, url: str, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ _SHOWN_HELP: Final = (
 def draw_build(state: PageState) -> None:
     """Everything about one build."""
     made = construction_here(state["construction"])
+    job_panel(jobs_of(made.name))  # before the build is read: what ends after it draws the page again
     (review,) = made.reviews([state["build"]])
     build = review.state
     desk = BuildDesk(state, made.name, review)
@@ -84,7 +85,6 @@ def draw_build(state: PageState) -> None:
         _draw_drop(desk)
         copy_link(state.link("construction", "build"))
     _draw_head(desk)
-    job_panel(jobs_of(made.name))
     draw_work(made.name, [build])
     if build.pool is None:
         _draw_side(desk)

@@ -274,11 +274,17 @@ def _asked(made: Construction) -> Mapping[Stage, Mapping[str, str]]:
 
 
 def _shares(text: str) -> dict[str, float]:
-    try:
-        pairs = [part.split("=") for part in text.split(",")]
-        shares = {name.strip(): float(share) for name, share in pairs}
-    except ValueError:
-        shares = {}
-    if not shares or not all(name.isidentifier() for name in shares):
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form train=.8,test=.2")
+    shares: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, share = map(str.strip, part.partition("="))
+        if name in shares:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} names {name} twice: each part needs a name of its own"
+            )
+        try:
+            shares[name] = float(share)
+        except ValueError:
+            name = ""
+        if not name.isidentifier():
+            raise argparse.ArgumentTypeError(f"{text!r} is not of the form train=.8,test=.2")
     return shares

@@ -65,6 +65,13 @@ def test_from_a_file_to_a_dataset(command, lines: Path, url: str, tmp_path: Path
     one = command.json(*write, "--split", "train=.99,test=.01")
     assert (one["builds"], one["written"], one["left_out"]) == (2, 1, {"not decided by a person": 1})
     assert "without --split" in command.failure(*write, "--by-review")
+    for wrong, said in (
+        ("train=.5, train=.5", "'train=.5, train=.5' names train twice"),
+        ("train=.5,test", "is not of the form"),
+        ("train=.5,=.5", "is not of the form"),
+    ):
+        refused = command(*write, "--split", wrong)
+        assert (refused.code, said in refused.err) == (2, True)
 
     # a dropped build, a split, and papers that another dataset has
     assert command.json("construct", "reject", "lab", "b", "--by", "ann")["decided"] == 1

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from components.app.resources import jobs
+from components.construct.start import jobs_of
 from evidencebench_core.construction import BuildInput, ConstructionSettings
 from evidencebench_core.construction.decisions import Decision, Mode, Review, Verdict, accepted, add_decisions
 from evidencebench_core.construction.pipeline import Construction, construction
@@ -16,8 +18,10 @@ from evidencebench_core.llm import LLM, AnswerCache, Connection
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.runs import execute
 from tests.construction.scripted_model import good, paper_text
+from tests.construction.test_harvest import review as review_file
+from tests.construction.test_harvest import section
 from tests.llm.server import answering, scripted
-from tests.pages.app import OpenPage, drawn
+from tests.pages.app import OpenPage, drawn, jobs_ended
 from tests.papers.test_europe_pmc import Service, service  # noqa: F401 - a fixture
 
 _SAID: tuple[tuple[str, Verdict, Mode], ...] = (
@@ -81,6 +85,52 @@ def test_a_review_is_fetched_by_its_id(
     service.article = 404, {}, b""
     app.fill("The review's PMC id", "PMC35")
     assert "PMC35" in app.words
+
+
+OPEN = b"""<article><front><article-meta><title-group><article-title>Trial 15</article-title></title-group><permissions>
+<license xlink:href="https://creativecommons.org/licenses/by-nc/4.0/" xmlns:xlink="http://www.w3.org/1999/xlink"/>
+</permissions></article-meta></front><body><p>W was measured. W fell by half.</p></body></article>"""
+
+
+@pytest.mark.parametrize(
+    ("paper", "asked", "licence"),
+    [
+        (("tea.txt", paper_text("tea").encode(), "text/plain"), True, "CC BY-SA"),
+        (("trial.xml", OPEN, "text/xml"), False, "CC BY-NC"),
+    ],
+)
+def test_a_cited_papers_licence_is_read_from_its_file_or_asked(
+    lab: Construction, open_page: OpenPage, paper: tuple[str, bytes, str], asked: bool, licence: str
+) -> None:
+    app = drawn(begin)
+    app.named("file_uploader", "or its XML").upload(
+        "review.xml", review_file(section("W fell [15].")), "text/xml"
+    )
+    app.run()
+    assert "The paper's licence" not in app.labels("selectbox")  # what Europe PMC serves says it
+    app.named("file_uploader", "or its file").upload(*paper)
+    app.run()
+    assert ("The paper's licence" in app.labels("selectbox")) is asked
+    if asked:
+        assert app.named("selectbox", "The paper's licence").value == ""  # nobody has said
+        app.named("selectbox", "The paper's licence").set_value(licence)
+    app.press("Begin")
+    made = construction(lab.store, "lab")
+    (new,) = set(made.ids()) - {"a", "b"}
+    assert made.state(new).input.licence == licence
+
+
+@pytest.mark.parametrize("build", ["", "a"])
+def test_the_jobs_of_this_construction_are_shown(lab: Construction, open_page: OpenPage, build: str) -> None:
+    for name in ("lab", "lab 2"):
+        jobs().start(jobs_of(name), "x", f"Asking for {name}", lambda job: "done")
+    jobs_ended()
+    app = open_page("annotate", construction="lab", **{"build": build} if build else {})
+    assert "Asking for lab." in app.words
+    assert "lab 2" not in app.words
+    app.press("Dismiss")
+    assert "Asking for lab." not in app.words
+    assert [one.title for one in jobs().jobs()] == ["Asking for lab 2"]
 
 
 def test_an_uploaded_paper_is_kept_once(lab: Construction, open_page: OpenPage) -> None:

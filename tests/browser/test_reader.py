@@ -239,23 +239,24 @@ def test_the_minimap_has_every_mark_in_its_place_and_follows_the_pointer(page: P
     assert reader.locator(".map-view").evaluate(in_view) == pytest.approx(0.9, abs=0.03)
 
 
-def test_794_sentences_answer_within_a_blink(opened: Open) -> None:
-    """The reader's own work for a click, a lit aspect and a key; `benchmarks/reader.py` has the frames."""
+def test_of_794_sentences_an_act_touches_few(opened: Open) -> None:
+    """What a click, a lit aspect and a key change in the page; `benchmarks/reader.py` has the times."""
     reader = opened("stress")
     expect(reader.locator(".s")).to_have_count(794)
-    times = reader.evaluate(
+    changes = reader.evaluate(
         """reader => {
-            const timed = (act) => { const began = performance.now(); act(); return performance.now() - began; };
+            const seen = new MutationObserver(() => {});
+            seen.observe(reader, {subtree: true, childList: true, attributes: true, characterData: true});
+            const changed = (act) => { seen.takeRecords(); act(); return seen.takeRecords().length; };
             const chips = [...reader.querySelectorAll('.strip .chip')];
             const key = () => reader.dispatchEvent(new KeyboardEvent('keydown', {key: 'j', bubbles: true}));
-            const median = (times) => times.sort((a, b) => a - b)[times.length >> 1];
             return {
-                click: median([...Array(20)].map((_, n) =>
-                    timed(() => reader.querySelector(`.s[data-i="${37 * n}"] .no`).click()))),
-                light: median(chips.map((chip) =>
-                    timed(() => chip.dispatchEvent(new MouseEvent('mouseover', {bubbles: true}))))),
-                key: median([...Array(20)].map(() => timed(key))),
+                click: Math.max(...[...Array(20)].map((_, n) =>
+                    changed(() => reader.querySelector(`.s[data-i="${37 * n}"] .no`).click()))),
+                light: Math.max(...chips.map((chip) =>
+                    changed(() => chip.dispatchEvent(new MouseEvent('mouseover', {bubbles: true}))))),
+                key: Math.max(...[...Array(20)].map(() => changed(key))),
             };
         }"""
     )
-    assert all(milliseconds < 50 for milliseconds in times.values()), times
+    assert all(0 < n < 200 for n in changes.values()), changes

@@ -63,6 +63,6 @@ def test_it_is_told_from_text() -> None:
     "nasty", ["[", "![", "<!--", "*a", "`", "<a ", "](", "[a](", "^a", "[^", "~a", "**", "(("]
 )
 def test_hostile_marks_take_no_time(nasty: str) -> None:
-    start = time.perf_counter()
+    start = time.thread_time()  # of the processor: what else the machine does is no matter
     sentences("Tea is hot. " + nasty * 20_000)
-    assert time.perf_counter() - start < 10
+    assert time.thread_time() - start < 10

@@ -1,9 +1,9 @@
 """Reading in a child process: the same paper, and nothing that a file does reaches us."""
 
+import itertools
 import re
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -41,10 +41,8 @@ def test_the_same_paper_and_the_same_message_come_back() -> None:
 
 
 def test_too_large_and_too_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    start = time.perf_counter()
     with pytest.raises(PaperError, match="took longer than 1 seconds to read"):
         read_paper_apart(SLOW, "slow", limits=replace(DEFAULT_LIMITS, max_seconds=1))
-    assert time.perf_counter() - start < 10
     monkeypatch.setattr(subprocess, "Popen", None)  # without a child
     with pytest.raises(PaperError, match=r"at most 0\.0 MiB are read"):
         read_paper_apart(TEXT, limits=Limits(max_bytes=3))
@@ -90,16 +88,16 @@ def test_an_answer_that_is_none_is_one_line_too(answer: str, monkeypatch: pytest
 
 def test_reading_can_be_cancelled() -> None:
     """The child is killed, and what the check raised comes up."""
-    began = time.monotonic()
+    looks = itertools.count(1)
 
     def check() -> None:
-        if time.monotonic() - began > 0.5:
+        if next(looks) == 3:
             raise KeyboardInterrupt
 
     children = set(psutil.Process().children())
     with pytest.raises(KeyboardInterrupt):
         read_paper_apart(SLOW, "slow", check=check)
-    assert time.monotonic() - began < 3
+    assert next(looks) == 4
     assert set(psutil.Process().children()) <= children
 
 

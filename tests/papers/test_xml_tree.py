@@ -1,6 +1,5 @@
 """XML of strangers: what is read, and every way to blow up or to reach outside that is refused."""
 
-import time
 import tracemalloc
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
@@ -77,10 +76,8 @@ def test_billion_laughs_costs_nothing() -> None:
     lines += [f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10)]
     content = "".join([*lines, "]><a>&l9;</a>"]).encode()
     tracemalloc.start()
-    start = time.perf_counter()
     with pytest.raises(PaperError, match="declares an entity"):
         text_of(content)
-    assert time.perf_counter() - start < 1
     assert tracemalloc.get_traced_memory()[1] < 2**20
     tracemalloc.stop()
 

@@ -132,7 +132,8 @@ def _draw_reader(
         state.put(sentence=event.sentence, lit=None if event.aspect is None else str(event.aspect))
 
     aspects = tuple(Aspect(name, tuple(sorted(of)), False, name, text) for name, of, text in groups)
-    draw_marks(state, marked, aspects, state.number("lit"), act, key="compared", height=740)
+    by = f"{a.annotator} or {b.annotator}"
+    draw_marks(state, marked, aspects, state.number("lit"), act, by=by, key="compared")
 
 
 def _draw_figures(report: Report) -> None:

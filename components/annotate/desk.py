@@ -99,14 +99,16 @@ def draw_marks(
     lit: int | None,
     on_event: Callable[[PaperEvent], None],
     *,
+    by: str,
     key: str = "reader",
-    height: int = 780,
 ) -> None:
-    """The paper with what was marked in it, and no picks."""
+    """The paper with what ``by`` marked in it, and no picks."""
     paper, selected = marked.paper, state.number("sentence")
     types = paper.sentence_types
-    view = PaperView(marked.key, paper.sentences, types, aspects, active=None, selected=selected, aspect=lit)
-    paper_view(view, key=key, height=height, on_event=on_event)
+    view = PaperView(
+        marked.key, paper.sentences, types, aspects, active=None, selected=selected, aspect=lit, by=by
+    )
+    paper_view(view, key=key, height=780, on_event=on_event)
 
 
 def desk_of(marked: MarkedPaper, annotator: str) -> Desk:

@@ -95,7 +95,7 @@ def _draw_reader(state: PageState, desk: Desk) -> None:
             _toggle(desk, state["aspect"], clicked)
 
     lit = ids.index(state["lit"]) if state["lit"] in ids else None
-    draw_marks(state, desk.marked, desk.annotation.evidence().aspects, lit, act)
+    draw_marks(state, desk.marked, desk.annotation.evidence().aspects, lit, act, by=desk.annotator)
 
 
 def _toggle(desk: Desk, aspect_id: str, index: int) -> None:

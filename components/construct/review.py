@@ -43,7 +43,6 @@ _SHOWN_HELP: Final = (
 def draw_build(state: PageState) -> None:
     """Everything about one build."""
     made = construction_here(state["construction"])
-    job_panel(jobs_of(made.name))  # before the build is read: what ends after it draws the page again
     (review,) = made.reviews([state["build"]])
     build = review.state
     desk = BuildDesk(state, made.name, review)
@@ -85,6 +84,7 @@ def draw_build(state: PageState) -> None:
         _draw_drop(desk)
         copy_link(state.link("construction", "build"))
     _draw_head(desk)
+    job_panel(jobs_of(made.name))
     draw_work(made.name, [build])
     if build.pool is None:
         _draw_side(desk)
@@ -191,10 +191,11 @@ def _draw_side(desk: BuildDesk) -> None:
         left = " but the sentences" if desk.is_blind and review.open_items else ""
         st.success(f"Everything{left} is decided.")
     if desk.items:
-        _draw_bar(desk)
-        if desk.in_hand:
-            _draw_item(desk, desk.in_hand)
-    _draw_sentence(desk)
+        with st.container(key="decide-here"):  # on a phone at the foot of the screen
+            _draw_bar(desk)
+            if desk.in_hand:
+                _draw_item(desk, desk.in_hand)
+            _draw_sentence(desk)
     _draw_aspects(desk)
     if review.disagreements:
         named = ", ".join(item_name(item) for item in review.disagreements[:20])

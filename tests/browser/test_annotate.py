@@ -75,6 +75,8 @@ def test_mark_undo_and_take_away(page: Page, app_url: str) -> None:
 
 def test_a_disagreement_is_decided_where_it_stands(page: Page, app_url: str) -> None:
     page.goto(app_url + "/annotate?paper=2&view=compare")
+    expect(page.get_by_role("button", name="Marked by Ada or Ben: 3")).to_be_visible()
+    expect(page.get_by_label("sentence 9, marked by Ada or Ben, covers Ben")).to_have_count(1)
     press(page, "Begin the consensus")
     expect(page.get_by_role("button", name="Accept all of Ada")).to_be_visible()
     settled(page)

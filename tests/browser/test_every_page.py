@@ -36,7 +36,7 @@ from evidencebench_core.runs.notes import Note, NoteStore
 from tests.answers.judging import judge_sample
 from tests.browser.conftest import DESKTOP
 from tests.browser.serving import ROOT
-from tests.browser.settling import assert_fits, hosts_asked, press, settled
+from tests.browser.settling import assert_fits, hosts_asked, press, sentence, settled
 from tests.construction.scripted_model import good, paper_text
 from tests.llm.server import answering, scripted
 from tests.papers.pdf.gold import gold_of
@@ -147,8 +147,8 @@ def links(store: Store) -> dict[str, str]:
         "model": "tiny",
     }
     ChatRuns(store).add(asked.id, {"sample_case_control": said})
-    for sentence, flagged in ((12, True), (13, False)):
-        about = {"instance_id": "sample_cohort", "dataset": "sample_data", "sentence": sentence}
+    for index, flagged in ((12, True), (13, False)):
+        about = {"instance_id": "sample_cohort", "dataset": "sample_data", "sentence": index}
         NoteStore(store).add(Note(**about, author="Ada", flagged=flagged, text="Is this evidence?"))
     add_sample_items(store)
     tasks = ("baseline", "few-shot", "spelling", "negation", "freeform", "unknown")
@@ -214,6 +214,24 @@ def test_a_page_is_accessible_fits_a_phone_and_asks_no_other_host(
         wear(page, scheme)
         assert_accessible(page)
     assert hosts - {""} == {"127.0.0.1"}
+
+
+def test_on_a_phone_what_is_to_be_decided_stays_below_the_paper(
+    new_page: Callable[..., Page], app_url: str, links: dict[str, str]
+) -> None:
+    assert links
+    page = new_page(viewport=PHONE)
+    page.goto(app_url + "/annotate?construction=lab&build=a&item=mark:0:7")
+    here = page.locator(".st-key-decide-here")
+    expect(here.get_by_role("button", name="Accept")).to_be_in_viewport(ratio=1)
+    settled(page)
+    page.locator(".st-key-paper-stays-in-sight").evaluate("reader => reader.scrollIntoView()")
+    expect(sentence(page, 7)).to_be_in_viewport(ratio=1)
+    expect(here.get_by_role("button", name="Accept")).to_be_in_viewport(ratio=1)
+    marked, card = sentence(page, 7).bounding_box(), here.bounding_box()
+    assert marked is not None
+    assert card is not None
+    assert marked["y"] + marked["height"] <= card["y"]
 
 
 @pytest.mark.parametrize("scheme", GROUNDS)

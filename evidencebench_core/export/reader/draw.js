@@ -9,7 +9,7 @@
  * @typedef {{paper: string, height: number, texts: string[], types: string, marks: string,
  *            aspects: Aspect[], systems: System[], active: number|null,
  *            notes: {sentence: number, words: string, flagged: boolean}[],
- *            selected: number|null, aspect: number|null, plain: boolean, draft: boolean,
+ *            selected: number|null, aspect: number|null, plain: boolean, draft: boolean, by: string,
  *            words: {by: string, spans: [number, number, number][][]}|null}} Data
  *   `types`: t title, f rest of the title block, h heading, s lesser heading, a abstract, p text;
  *   `marks`: . none, g gold, p picked, b both, m missed; both have one letter a sentence;
@@ -32,7 +32,6 @@ const DRAFT_MARKS = {
   b: ["both", "Both", "Accepted for one aspect, and open for another"],
   m: ["missed", "Added", "Added by a person"],
 };
-const GOLD_ALONE = "Covers an aspect";
 const HEADINGS = "tfhs";
 const LETTERS = "ABC";
 const SVG = "http://www.w3.org/2000/svg";
@@ -170,11 +169,11 @@ function aspectWords(aspect) {
 }
 
 /** "sentence 12, gold, picked 3rd, covers A1 A4"
- * @param {number} index @param {Sentence} sentence @param {string[]} labels */
-function spokenMark(index, { mark, rank }, labels) {
+ * @param {number} index @param {Sentence} sentence @param {string[]} labels @param {string} by in place of gold */
+function spokenMark(index, { mark, rank }, labels, by) {
   return [
     `sentence ${index}`,
-    mark === "b" || mark === "g" ? "gold" : mark === "m" ? "missed" : "",
+    mark === "b" || mark === "g" ? (by ? `marked by ${by}` : "gold") : mark === "m" ? "missed" : "",
     rank ? `picked ${ordinal(rank)}` : "",
     labels.length ? `covers ${labels.join(" ")}` : "",
   ].filter(Boolean).join(", ");
@@ -198,12 +197,13 @@ function drawDraftKey(letter, count) {
 }
 
 /** A mark in the legend, which leads to the next of its kind.
- * @param {string} letter @param {number} count @param {boolean} alone whether there are no picks at all */
-function drawKey(letter, count, alone) {
+ * @param {string} letter @param {number} count @param {boolean} alone whether there are no picks at all
+ * @param {string} by who marked it, if that is no dataset's gold */
+function drawKey(letter, count, alone, by = "") {
   const [name, plain, meaning] = MARKS[letter];
-  const label = letter === "g" && !alone ? "Gold, covered" : plain;
+  const label = letter === "g" && !alone ? "Gold, covered" : by ? `Marked by ${by}` : plain;
   const key = element("button", `key ${name}`, "", { "data-jump": letter, "aria-label": `${label}: ${count}` });
-  key.title = `${alone ? GOLD_ALONE : meaning}. Click for the next one.`;
+  key.title = `${alone ? "Covers an aspect" : meaning}. Click for the next one.`;
   if (!count) key.setAttribute("disabled", "");
   key.append(drawSign(letter, 1), element("span", "", label), element("b", "", String(count)));
   return key;

@@ -67,7 +67,7 @@ class Reader {
     const isNew = data.paper !== before.paper;
     const differs = (/** @type {(keyof Data)[]} */ ...names) =>
       isNew || names.some((name) => JSON.stringify(data[name]) !== JSON.stringify(before[name]));
-    const marksChanged = differs("marks", "aspects", "systems", "active", "plain", "draft");
+    const marksChanged = differs("marks", "aspects", "systems", "active", "plain", "draft", "by");
     const notesChanged = differs("notes");
     this.data = data;
     this.root.style.height = `min(${data.height}px, calc(100vh - var(--above, 5.5rem)))`;
@@ -168,7 +168,7 @@ class Reader {
 
   /** Marks, ranks and the other systems' letters; only what differs is touched. */
   drawMarks() {
-    const { marks, systems, active, aspects, draft } = this.data;
+    const { marks, systems, active, aspects, draft, by } = this.data;
     const ranks = systems.map(({ picks }) => new Map(picks.map((index, place) => [index, place + 1])));
     this.sentences.forEach((sentence, i) => {
       const rank = (active !== null && ranks[active]?.get(i)) || 0;
@@ -187,7 +187,7 @@ class Reader {
       });
       if (others.length || sentence.others.firstChild) sentence.others.replaceChildren(...others);
       const labels = this.covering[i].map((position) => aspects[position].label);
-      const words = draft ? spokenDraft(i, marks[i], labels) : spokenMark(i, sentence, labels);
+      const words = draft ? spokenDraft(i, marks[i], labels) : spokenMark(i, sentence, labels, by);
       sentence.icon.setAttribute("aria-label", words);
     });
   }
@@ -206,12 +206,12 @@ class Reader {
   }
 
   drawLegend() {
-    const { marks, systems, active, aspects, draft } = this.data;
+    const { marks, systems, active, aspects, draft, by } = this.data;
     const shown = draft ? "pgbm" : active === null ? "g" : aspects.length ? "gpbm" : "p";
     const focused = /** @type {HTMLElement|null} */ (this.root.querySelector(".head :focus"));
     const counted = (/** @type {string} */ letter) => marks.split(letter).length - 1;
     const keys = [...shown].map((letter) =>
-      draft ? drawDraftKey(letter, counted(letter)) : drawKey(letter, counted(letter), active === null),
+      draft ? drawDraftKey(letter, counted(letter)) : drawKey(letter, counted(letter), active === null, by),
     );
     this.legend.replaceChildren(...(this.data.plain ? [drawPlainKey(counted("p"))] : keys));
     const missed = shown.includes("m") && counted("m") ? [["n", "missed"]] : [];

@@ -85,6 +85,8 @@ class PaperView:
     """The words that each sentence shares with the hypothesis, to be underlined."""
     plain: bool = False
     """For readers who are no researchers: no sentence indices, no keys, plain words."""
+    by: str = ""
+    """Who marked what stands as gold, where that is no dataset's: for the legend, and for ears."""
     draft: DraftMarks | None = None
     """Marked in place of gold and picks; ``j`` and ``k`` are left to the page around the reader."""
 
@@ -129,6 +131,7 @@ def view_data(view: PaperView, height: int = 720) -> dict[str, Any]:
         "notes": [asdict(note) for note in view.notes if 0 <= note.sentence < n],
         "words": None if view.words is None else _word_data(view.words, view.sentences),
         "plain": view.plain,
+        "by": view.by,
         "draft": view.draft is not None,
     }
     drawn: dict[str, Any] = visible_texts(data)

@@ -248,7 +248,8 @@ def _whys(state: PageState, instance: Instance, answer: Retrieval) -> None:
     st.markdown("## Why each was picked")
     st.caption(
         "What each group of features adds to the sentence's score (filled, to the right of the line) or takes from it "
-        "(hollow, to the left), in standard deviations of the scores over this paper. A line opens its features."
+        "(hollow, to the left), in standard deviations of the scores over this paper. A line opens its features. What "
+        "earlier picks have already said is judged by likeness of meaning."
     )
     why_list(
         whys,

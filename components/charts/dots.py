@@ -58,9 +58,9 @@ def interval_chart(
             band = {"fillcolor": GREY, "opacity": 0.2, "line_width": 0, "layer": "below"}
             figure.add_vrect(x0=100 * low, x1=100 * high, **band, **label_at)
     names = [f"{name} (n\u00a0=\u00a0{n})" for name, n in zip(frame["name"], frame["n"], strict=True)]
-    name_rows(figure, names, top=0.7, width=28)
+    lines = name_rows(figure, names, top=0.7, width=28)
     figure.update_xaxes(title=folded_text(title, 24), **PERCENT_AXIS)
-    return styled_figure(figure, height=90 + 34 * len(frame)).update_layout(margin={"t": 24})
+    return styled_figure(figure, height=90 + max(34, 17 * lines) * len(frame)).update_layout(margin={"t": 24})
 
 
 def difference_chart(frame: pd.DataFrame, title: str) -> go.Figure:

@@ -80,11 +80,15 @@ def spread(place: int, of: int, gap: float) -> float:
 
 def name_rows(
     figure: go.Figure, names: Sequence[object], top: float = 0.5, bottom: float = 0.5, width: int = 200
-) -> None:
-    """Label the rows 0, 1, ... of a figure from top to bottom, with so much room above and below."""
+) -> int:
+    """Label the rows 0, 1, ... of a figure from top to bottom, with so much room above and below.
+
+    The most lines that a label takes.
+    """
     texts = [folded_text(name, width) for name in names]
     room = [len(names) - 1 + bottom, -top]
     figure.update_yaxes(tickvals=list(range(len(names))), ticktext=texts, range=room, showgrid=False)
+    return max((text.count("<br>") + 1 for text in texts), default=1)
 
 
 def name_steps(figure: go.Figure, names: Sequence[object], title: str) -> None:

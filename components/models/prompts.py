@@ -18,15 +18,26 @@ _SUFFIXES: Final = (".txt", ".md")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _USED: Final = {  # by the beginning of the names of ours
     "cot": "whole paper, all aspects",
+    "cot-results": "whole paper, results only",
     "icl": "whole paper with examples",
+    "icl-results": "whole paper with examples, results only",
     "section": "each section, all aspects",
     "result-section": "each section, results only",
     "unconstrained": "any number of sentences",
+    "unconstrained-results": "any number of sentences, results only",
     "regenerate": "when too many came back",
     "as-json": "where the answer is to be JSON",
     "guided": "guided, our own strategy",
     "paraphrase": "makes paraphrases",
     "negation": "makes negations",
+    "cited-answer": "answers that cite sentences",
+    "answer-relevance": "Answers: judges sentences",
+    "citation-judge": "Answers: judges citations",
+    "answer-nuggets": "Answers: nuggets of an answer",
+    "document-nuggets": "Answers: nuggets of a document",
+    "nugget-assign": "Answers: nuggets that an answer gives",
+    "construct": "Mark evidence: makes instances",
+    "reliability": "Reliability: its tests",
 }
 
 
@@ -36,6 +47,11 @@ _COLUMNS: Final = (
     Column("whose", "Whose"),
     Column("use", "Used for"),
 )
+
+
+def prompt_use(name: str) -> str:
+    """What a prompt of ours is for."""
+    return next((use for start, use in reversed(_USED.items()) if name.startswith(start)), "")
 
 
 def prompt_text(shown: Prompt) -> str:
@@ -79,8 +95,7 @@ def draw_prompts(state: PageState) -> None:
             version = prompt(name).version
         except SettingError as error:
             version, broken[name] = "cannot be used", error
-        use = next((use for start, use in reversed(_USED.items()) if name.startswith(start)), "")
-        origin = ("yours", "where a run's settings name it") if name in own else ("ours", use)
+        origin = ("yours", "where a run's settings name it") if name in own else ("ours", prompt_use(name))
         rows.append(Row(name, (name, version, *origin)))
     st.markdown(
         "Every prompt that a run may use, with its version; both go into the run's settings, so a changed prompt "

@@ -33,16 +33,16 @@ _HOW: Final[Mapping[str, str]] = MappingProxyType(
         "dense": "by how close they come to the statement in meaning",
         "hybrid": "by the words that they share with the statement, and by how close they come to it in meaning",
         "structure": "by where they stand in the paper, what they look like, and how close they come to the statement",
-        "evidence-ranker": "by a program that learnt from sentences that experts marked as evidence in other papers",
-        "llm": "by a language model that read the paper",
+        "evidence-ranker": "by what it has learnt from evidence marked in other papers",
+        "llm": "by having a language model read the paper",
         "embeddings": "by how close they come to the statement in meaning",
         "lead": "in the order of the paper, whatever the statement",
         "random": "at random, whatever the statement",
     }
 )
 _NOTICE: Final = (
-    "A computer program chose these sentences. It can miss important evidence, and it can show sentences that are "
-    "not evidence. Read the paper before you rely on it. This is no medical advice."
+    "It can miss important evidence, and it can show sentences that are not evidence. Read the paper before you rely "
+    "on it. This is no medical advice."
 )
 _BUTTON: Final = '<button type="button"></button>'
 _print_button = component("print_page", _HERE, _BUTTON, style=BUTTON_STYLE)
@@ -81,7 +81,7 @@ def draw_presenting(state: PageState, opened: OpenPaper, choices: tuple[Choice, 
     with side:
         _picks(state, opened, asked, chosen, answers)
     if not answers:
-        st.caption(_NOTICE)
+        st.caption(f"A computer program chooses the sentences. {_NOTICE}")
     for choice in chosen if answers else ():
         retrieval = answers[choice.label]
         verdicts = picked_verdicts(opened, asked, retrieval.selection, plain=True)
@@ -115,7 +115,8 @@ def _picks(
     retrieval = answers[choice.label]
     n_picks = len(retrieval.selection)
     st.markdown(f"## {_heading(n_picks)}")
-    st.caption(f"Chosen {_HOW.get(choice.name, 'by a computer program')}. {_NOTICE}")
+    how = f" {_HOW[choice.name]}" if choice.name in _HOW else ""
+    st.caption(f"A computer program chose these sentences{how}. {_NOTICE}")
     verdicts = picked_verdicts(opened, asked, retrieval.selection, plain=True)
     if verdicts:
         st.caption(

@@ -112,8 +112,8 @@ def _draw_map(state: PageState, view: View, cards: Mapping[str, Card]) -> None:
             clickable=True,
         )
     st.caption(
-        "Each square is a model's figure in a test, in percent. Blue: better than the model's own baseline, red: "
-        "worse; a bias is the redder the larger it is, up to 50. No colour: no difference, or none is known. "
+        "Each square is a model's figure in a test, in percent. Blue: better than the model's own baseline, orange: "
+        "worse; a bias is the more orange the larger it is, up to 50. No colour: no difference, or none is known. "
         f"Hatched: more than {100 * MANY_NULLS:.0f}% of the answers have no label. "
         f"Click a square for its answers. {literal(unread_text(cards.values()))}"
     )

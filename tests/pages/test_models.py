@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from components.models.prices import save_prices
+from components.models.prompts import prompt_use
 from evidencebench_core.llm import Price, price_of, prompt_names
 from tests.llm.server import body, reply, scripted, status
 from tests.pages.app import LISTED, SECRET, OpenPage, listing
@@ -99,6 +100,11 @@ def test_an_unknown_name_in_the_address_is_said(
 
 
 # -- prices and prompts ---------------------------------------------------------------------------------
+
+
+def test_of_every_prompt_the_table_says_what_it_is_for() -> None:
+    assert [name for name in prompt_names() if not prompt_use(name)] == []
+    assert "results only" in prompt_use("cot-results")
 
 
 def test_prices_are_shown_and_the_users_own_are_known(open_page: OpenPage) -> None:

@@ -31,7 +31,7 @@ NOTICE: Final = (
 )
 _PLAIN_NOTICE: Final = (
     "A computer program chose these sentences. It can miss important evidence, and it can show sentences "
-    "that are none. Read the paper before you rely on it. This page is no medical advice."
+    "that are not evidence. Read the paper before you rely on it. This page is no medical advice."
 )
 _SYNTHETIC: Final = "The paper is synthetic: it was invented, and reports nothing real."
 _GOLD_SIGN: Final = "◆"

@@ -69,6 +69,10 @@ def test_means_reach_from_low_to_high_and_name_n() -> None:
         pd.DataFrame(rows, columns=columns), "Recall, %", ceiling=(0.84, 0.91)
     ).layout.shapes[0]
     assert (band.type, band.x0, band.x1) == ("rect", pytest.approx(84.0), pytest.approx(91.0))
+    longer = interval_chart(
+        pd.DataFrame([(f"{long} {long}", *rows[0][1:])] * 2, columns=columns), "Recall, %"
+    )
+    assert longer.layout.height > figure.layout.height  # a label of three lines has room for them
 
 
 def test_differences_are_in_points() -> None:

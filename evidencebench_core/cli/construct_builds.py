@@ -78,7 +78,10 @@ def add_build_arguments(run: argparse.ArgumentParser) -> None:
         "--retry-lost", action="store_true", help="ask again for what was refused, cut off, or not to be read"
     )
     models.add_argument("--reread", action="store_true", help="read the papers again")
-    requests = "temperature, max_tokens (400; a thinking model needs 1500), reasoning_effort or extra_body"
+    requests = (
+        "temperature, max_tokens (of an answer on a window 400, and 1500 if the model thinks; 4096 before),"
+        " reasoning_effort or extra_body"
+    )
     add_settings(models, requests)  # type: ignore[arg-type]
     add_server(run)
     add_engine(run, embeddings=False)

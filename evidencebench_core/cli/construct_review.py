@@ -14,9 +14,9 @@ from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.words import clipped_text, one_line, quantity
 
 if TYPE_CHECKING:
+    from evidencebench_core.construction.cost import StageRun
     from evidencebench_core.construction.decisions import Decision, Review
     from evidencebench_core.construction.pipeline import Construction
-    from evidencebench_core.construction.state import Stage
     from evidencebench_core.construction.write import WriteTally
 
 
@@ -51,7 +51,7 @@ def add_decide_arguments(decide: argparse.ArgumentParser) -> None:
 
 
 def list_builds(args: argparse.Namespace) -> int:
-    """List builds or the items of some; as JSON a list of objects."""
+    """List builds, and under them what people differ on, or the items of some; as JSON a list of objects."""
     _, reviews = _reviews(args, args.ids)
     headers: tuple[str, ...] = ("build", "stage", "status", "left", "stale", "by", "hypothesis")
     if args.ids:
@@ -64,6 +64,9 @@ def list_builds(args: argparse.Namespace) -> int:
         return 0
     cells = [tuple(clipped_text(one_line(str(row[name])), 70) for name in headers) for row in rows]
     print_table(headers, cells, right=("left", "stale"))
+    for row in [] if args.ids else rows:
+        if row["disagreements"]:
+            print(one_line(f"{row['build']}: people differ on {', '.join(row['disagreements'])}"))
     return 0
 
 
@@ -261,15 +264,14 @@ def _parts(
     return split_builds(names, args.split, args.seed)
 
 
-def _asked(made: Construction) -> Mapping[Stage, Mapping[str, str]]:
-    """By stage the version of its prompt, and when its run was begun."""
+def _asked(made: Construction) -> Mapping[StageRun, Mapping[str, str]]:
+    """By stage, ``second`` among them, the version of its prompt, and when its run was begun."""
     from evidencebench_core.runs import ChatRuns
 
     begun = {run.id: run.created_at for run in ChatRuns(made.store).runs("construction", made.info.subject)}
     return {
         name: {"prompt": str(spec.settings["prompts"][0]), "at": begun.get(spec.id, "")}
         for name, spec in made.specs.items()
-        if name != "second"
     }
 
 

@@ -23,10 +23,10 @@ def provenance_line(construction: Mapping[str, Any]) -> str:
         _text("paper under ", construction.get("paper_licence")),
     ]
     stages = construction.get("stages")
-    models = (
-        [_of(one, "model") for one in stages if isinstance(one, Mapping)] if isinstance(stages, list) else []
-    )
-    parts.append(_text("models ", ", ".join(dict.fromkeys(one for one in models if isinstance(one, str)))))
+    lines = stages if isinstance(stages, list) else []
+    for before, is_second in (("models ", False), ("compared with ", True)):
+        models = [_of(one, "model") for one in lines if (_of(one, "stage") == "second") is is_second]
+        parts.append(_text(before, ", ".join(dict.fromkeys(one for one in models if isinstance(one, str)))))
     n_covered, n_aspects = (_of(construction, "coverage", name) for name in ("n_covered", "n_aspects"))
     if type(n_covered) is int and type(n_aspects) is int:
         parts.append(f"{n_covered:,} of {n_aspects:,} aspects covered")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from evidencebench_core.construction.state import BuildState, Stage, StageResult
+from evidencebench_core.construction.state import CUT_OFF, BuildState, Stage, StageResult
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import Answer, Ask, ChatRequest, Message, prompt
 from evidencebench_core.llm.conversation import Conversation
@@ -116,7 +116,9 @@ def conversation(
         text = without_marks(plain_text(after_thinking(answer.text) or ""))
         why = no_answer_reason(after_thinking(answer.text), answer.refusal, answer.finish_reason)
         found = (
-            _Found(problem="It has not the form that was asked for.") if why else _READERS[stage](text, state)
+            _Found(problem=CUT_OFF if why == "cut_off" else "It has not the form that was asked for.")
+            if why
+            else _READERS[stage](text, state)
         )
         if not found.problem or why == "refusal":
             break

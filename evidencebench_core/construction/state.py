@@ -53,6 +53,9 @@ stance ``stances``, one for each aspect that stands. One of alignment is of `ali
 
 Source = Literal["summary", "model", "user"]
 Status = Literal["due", "failed", "dropped", "kept"]
+CUT_OFF: Final = "It was cut off."
+"""The ``problem`` of a stage whose last answer was cut off."""
+_MORE_ROOM: Final = "the answer was cut off, with twice the room too: give it more with --set max_tokens=N"
 _PROBED: Final = 3  # aspects (rule 71)
 _SAME_TITLE: Final = 0.6  # F1 of words (rule 91)
 
@@ -364,7 +367,8 @@ class BuildState:
             return self._unanswered(stage)
         outcome = self.results[stage]["outcome"]
         if outcome == "failed":
-            return Position(stage, "failed", problem="no answer could be read")
+            is_cut_off = self.results[stage].get("problem") == CUT_OFF
+            return Position(stage, "failed", problem=_MORE_ROOM if is_cut_off else "no answer could be read")
         is_done = outcome == "done" or outcome in self.edits.overruled
         return None if is_done else Position(stage, "dropped", outcome)
 
@@ -391,6 +395,8 @@ class BuildState:
         unjudged = [n for n, looks in self.looks().items() if n in wanted and not looks.is_judged]
         if unjudged:
             problem = f"aspect {unjudged[0]} has sentences without a look"
+            if any(look.get("kind") == "cut_off" for look in self.aligned[unjudged[0]].values()):
+                problem += f": {_MORE_ROOM}"
             return Position("alignment", "failed", problem=problem)
         if self.settings.second_model and next(self.looks_due(second=True), None):
             return self._unanswered("alignment")

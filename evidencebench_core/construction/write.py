@@ -11,8 +11,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from evidencebench_core.construction.cost import StageRun
 from evidencebench_core.construction.decisions import Review
-from evidencebench_core.construction.state import BuildState, Reviewed, Stage
+from evidencebench_core.construction.state import BuildState, Reviewed, StageResult
+from evidencebench_core.construction.windows import Window
 from evidencebench_core.errors import SettingError
 from evidencebench_core.papers.annotation import Annotation, MarkedAspect, annotated_instance
 from evidencebench_core.papers.licence import LICENCES, allows_export
@@ -39,7 +41,7 @@ def written_instances(
     *,
     unreviewed: bool = False,
     texts_are_mine: bool = False,
-    asked: Mapping[Stage, Mapping[str, str]] = MappingProxyType({}),
+    asked: Mapping[StageRun, Mapping[str, str]] = MappingProxyType({}),
     **writing: bool,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Raw instances by id of the builds that are kept and decided.
@@ -56,7 +58,8 @@ def written_instances(
     texts_are_mine : bool
         Write the summary and the aspects also where no licence of a review allows it.
     asked : mapping of str to mapping of str to str
-        By stage ``prompt`` (its version) and ``at`` (when its run was begun), for the provenance.
+        By stage ``prompt`` (its version) and ``at`` (when its run was begun), for the provenance; ``second``: of the
+        second model's looks.
     **writing : bool
         ``keep_uncovered`` and ``pad`` of `annotated_instance`.
     """
@@ -145,7 +148,7 @@ def _reason_to_leave_out(review: Review, unreviewed: bool) -> str:
 def _instance(
     review: Review,
     texts_are_mine: bool,
-    asked: Mapping[Stage, Mapping[str, str]],
+    asked: Mapping[StageRun, Mapping[str, str]],
     writing: Mapping[str, bool],
 ) -> dict[str, Any]:
     state, covers = review.state, review.covers
@@ -175,7 +178,7 @@ def _construction(
     state: BuildState,
     decided: Reviewed,
     aspects: Iterable[MarkedAspect],
-    asked: Mapping[Stage, Mapping[str, str]],
+    asked: Mapping[StageRun, Mapping[str, str]],
     may_quote: bool,
 ) -> dict[str, Any]:
     """The key of rule 38."""
@@ -223,8 +226,8 @@ def _construction(
     }
 
 
-def _stages(state: BuildState, asked: Mapping[Stage, Mapping[str, str]]) -> list[dict[str, Any]]:
-    """Who was asked what: a line a stage."""
+def _stages(state: BuildState, asked: Mapping[StageRun, Mapping[str, str]]) -> list[dict[str, Any]]:
+    """Who was asked what: a line a stage, and one of the second model, which the gold does not rest on."""
     lines = [
         {
             "stage": stage,
@@ -235,15 +238,21 @@ def _stages(state: BuildState, asked: Mapping[Stage, Mapping[str, str]]) -> list
         }
         for stage, result in state.results.items()
     ]
-    looks = [result for of in state.aligned.values() for result in of.values()]
-    if looks:
-        lines.append({
-            "stage": "alignment",
-            "model": state.settings.align_model or state.settings.model,
-            **asked.get("alignment", {}),
-            "calls": sum(len(result["keys"]) for result in looks),
-            "tokens": _tokens(looks),
-        })  # fmt: skip
+    settings = state.settings
+    of_runs: tuple[tuple[StageRun, str, Mapping[int, Mapping[Window, StageResult]]], ...] = (
+        ("alignment", settings.align_model or settings.model, state.aligned),
+        ("second", settings.second_model, state.second),
+    )
+    for name, model, by_aspect in of_runs:
+        looks = [result for of in by_aspect.values() for result in of.values()]
+        if looks:
+            lines.append({
+                "stage": name,
+                "model": model,
+                **asked.get(name, {}),
+                "calls": sum(len(result["keys"]) for result in looks),
+                "tokens": _tokens(looks),
+            })  # fmt: skip
     return lines
 
 

@@ -48,6 +48,9 @@ def test_from_a_file_to_a_dataset(command, lines: Path, url: str, tmp_path: Path
 
     written = command.json(*write)
     assert (written["written"], written["left_out"]) == (1, {"not decided by a person": 1})
+    command("construct", "reject", "lab", "a/mark:0:3", "--by", "bob")
+    assert "\na: people differ on mark:0:3\n" in command("construct", "list", "lab").out
+    command("construct", "accept", "lab", "a/mark:0:3", "--by", "bob")
     (raw,) = json.loads(out.read_text()).values()
     assert raw["aspect2sentence_indices"] == {"a_aspect_0": [3, 7], "a_aspect_1": [22], "a_aspect_2": [5]}
     decided = raw["construction"]["decisions"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -162,6 +163,9 @@ def test_a_refusal_is_not_asked_again_and_what_was_cut_off_gets_twice_the_room()
     assert result["outcome"] == "done"
     assert sent[1].max_tokens == 2 * (sent[0].max_tokens or 0)
     assert sent[1].messages == sent[0].messages
+    result, _ = talk("aspects", state(), *2 * (Answer("ASPECTS:\n- Salt in", "length"),))
+    lost = replace(state(), pool=POOL, results={**state().results, "aspects": result}).position
+    assert (lost.stage, lost.status, "--set max_tokens" in lost.problem) == ("aspects", "failed", True)
 
 
 def test_without_a_summary_aspects_are_proposed_from_the_paper() -> None:

@@ -56,6 +56,14 @@ def test_an_edited_aspect_has_a_new_number_and_is_aligned_alone() -> None:
     assert stage_costs([edited])["alignment"].stored == 15
 
 
+def test_the_way_out_of_answers_that_were_cut_off_is_named() -> None:
+    for kind, is_named in (("cut_off", True), ("no_list", False)):
+        lost = {window: look(failed=True) | {"kind": kind} for window in state().settings.windows(N)}
+        at = replace(state(), aligned={**state().aligned, 1: lost}).position
+        assert (at.status, "--set max_tokens" in at.problem) == ("failed", is_named)
+        assert at.problem.startswith("aspect 1 has sentences without a look")
+
+
 def test_what_a_person_drops_overrules_and_sets() -> None:
     kept = state(coverage=60)
     assert kept.position.status == "kept"

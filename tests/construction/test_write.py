@@ -12,8 +12,10 @@ import pytest
 from evidencebench_core.construction import BuildInput, BuildState, ConstructionSettings, windows
 from evidencebench_core.construction.decisions import Decision, Review, accepted
 from evidencebench_core.construction.pipeline import StageResult
+from evidencebench_core.construction.provenance import gold_models, provenance_line
 from evidencebench_core.construction.state import Edits, Pool, Window
 from evidencebench_core.construction.write import WriteTally, split_builds, written_instances
+from evidencebench_core.data import parse_instance
 from evidencebench_core.data.check import check_instance
 from evidencebench_core.errors import SettingError
 
@@ -81,6 +83,27 @@ def test_a_build_equals_the_instance_by_hand() -> None:
     assert made["stages"][-1] == {"stage": "alignment", "model": "m", "calls": 18, "tokens": 180}
     assert (made["decisions"]["by"], made["gold"]) == ("nobody", "every sentence looked at")
     assert tally.licences == {"CC BY"}
+
+
+def test_the_second_model_is_said_beside_the_one_of_the_gold() -> None:
+    second = replace(
+        build(),
+        settings=ConstructionSettings("m", second_model="n"),
+        second={n: looks({3}) for n in range(6)},
+    )
+    (raw,), _ = written(second, unreviewed=True, asked={"second": {"prompt": "1-ab", "at": "2026-01-02"}})
+    first, other = raw["construction"]["stages"][-2:]
+    assert (first["stage"], first["model"]) == ("alignment", "m")
+    assert other == {
+        "stage": "second",
+        "model": "n",
+        "prompt": "1-ab",
+        "at": "2026-01-02",
+        "calls": 18,
+        "tokens": 180,
+    }
+    assert "models m; compared with n;" in provenance_line(raw["construction"])
+    assert gold_models(parse_instance("b1", raw)) == ("m",)
 
 
 def test_a_review_decides_what_is_written() -> None:

@@ -118,7 +118,7 @@ def reasons(explanation: PickExplanation) -> tuple[str, ...]:
 
 
 def cue_reasons(explanation: PickExplanation) -> tuple[str, ...]:
-    """Of the `reasons` those on what the sentence does (it gives figures, makes a comparison), for any reader."""
+    """Of the `reasons` those on what the sentence does (it gives exact figures, makes a comparison), for any reader."""
     about = (one for one in explanation.features if one.name in WORDINGS)
     cues = [one for one in about if WORDINGS[one.name].topic.startswith(("cue:", "figures"))]
     return reasons(replace(explanation, features=tuple(cues), groups={}))

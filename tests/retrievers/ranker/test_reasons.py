@@ -69,6 +69,7 @@ def test_a_feature_is_a_reason_at_some_value_if_it_added() -> None:
         ("place in paper", 0.9, "towards the end of the paper"),
         ("length standardised", -1.5, "short for this paper"),
         ("citation", 0, ""),
+        ("numbers", 1, "has numbers in it"),  # which may be those of a name (THP-1) or a reference
     ],
 )
 def test_the_value_bears_the_words_out(name: str, value: float, words: str) -> None:

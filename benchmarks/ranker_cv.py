@@ -30,7 +30,14 @@ from evidencebench_core.retrievers.encoding import layered_embeddings
 from evidencebench_core.retrievers.ranker import training
 from evidencebench_core.retrievers.ranker.examples import FOCUSES, Example, example_of, folds_by_paper
 from evidencebench_core.retrievers.ranker.features import features_of, layers_of, settled
-from evidencebench_core.retrievers.ranker.model import N_STYLES, meaning, tree_columns
+from evidencebench_core.retrievers.ranker.model import (
+    FEW,
+    N_STYLES,
+    OWN_COLUMNS,
+    meaning,
+    network_columns,
+    tree_columns,
+)
 from evidencebench_core.retrievers.ranker.network import fit_network
 from evidencebench_core.retrievers.ranker.selection import Selecting, picks_of
 
@@ -58,10 +65,11 @@ class Paper:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What needs no other fit: weights of the members and the numbers of the selection."""
+    """What needs no other fit: weights of the members, and the numbers of the selection."""
 
     weights: Mapping[str, float] = field(default_factory=lambda: dict(training._WEIGHTS))
     selecting: Selecting = field(default_factory=lambda: Selecting(training._SHARPNESS))
+    few: int = FEW  # for fewer picks the trees are not asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +117,14 @@ def raw_scores(variant: Variant, seed: int, learnt: Sequence[Paper], asked: Sequ
     styles = training._projection(np.concatenate([one.middle for one in examples])[drawn], N_STYLES)
 
     def inputs_of(paper: Paper) -> NDArray[np.float32]:
-        return np.concatenate([columns_of(paper), styles.of(paper.example.middle)], axis=1, dtype=np.float32)
+        own = tree_columns(paper.example.rows, paper.example.vectors, topics, shared)
+        return network_columns(own, styles.of(paper.example.middle))
 
     network = fit_network(
         [inputs_of(one) for one in learnt],
         [one.weights for one in examples],
         [[one.covering[focus] for focus in FOCUSES] for one in examples],
+        len(OWN_COLUMNS),
         seed,
         training.Training().n_epochs,
     )
@@ -147,7 +157,7 @@ def raw_scores(variant: Variant, seed: int, learnt: Sequence[Paper], asked: Sequ
             named[name] / (training._spread(named[name], counts) + 1e-9) for name in training._TARGETS[1:]
         )
         both = aspects + share
-        meanings = [meaning(one.example.vectors, one.example.centre) for one in some]
+        meanings = [meaning(one.example.vectors) for one in some]
         linear = training._ridge(meanings, both, counts, variant.ridge)
         members["embedding"] = [linear.scores(meaning(one.example.vectors)) for one in asked]
         members["network"] = [network.scores(inputs_of(one), output) for one in asked]
@@ -171,16 +181,21 @@ def recalls(papers: Iterable[Paper], raw: Raw, choice: Choice) -> dict[str, dict
             optimal = evidence.optimal_for(focus)
             if optimal is None:
                 continue
-            total = np.zeros(evidence.n_sentences)
-            for name, weight in choice.weights.items():
-                if weight:
-                    scores = raw[focus][name][paper.instance.id]
-                    total += weight * (scores - scores.mean()) / (scores.std() or 1.0)
-            total = settled(total / sum(choice.weights.values()))
             covers = evidence.covers(focus)
             for name, of, budget in TASKS:
                 if of == focus:
                     k = optimal if budget is None else budget
+                    asked = {
+                        member: weight
+                        for member, weight in choice.weights.items()
+                        if k >= choice.few or member not in training._TARGETS
+                    }
+                    weights = asked if any(asked.values()) else choice.weights
+                    total = np.zeros(evidence.n_sentences)
+                    for member, weight in weights.items():
+                        scores = raw[focus][member][paper.instance.id]
+                        total += weight * (scores - scores.mean()) / (scores.std() or 1.0)
+                    total = settled(total / sum(weights.values()))
                     picks = {
                         one.sentence for one in picks_of(total, paper.similarities, k, choice.selecting)[:k]
                     }
@@ -269,6 +284,7 @@ def _with(**changes: float) -> Choice:
 
 CHOICES: Final[tuple[Choice, ...]] = (
     Choice(),
+    *(Choice(few=few) for few in (0, 2, 3, 4, 7)),
     *(
         _with(sharpness=sharpness, closeness=closeness, reach=reach)
         for sharpness, closeness, reach in itertools.product(

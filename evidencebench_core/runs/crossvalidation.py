@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from evidencebench_core.data.model import Focus, Instance
+from evidencebench_core.data.model import Instance
 from evidencebench_core.data.store import Store
 from evidencebench_core.retrievers import Query, Retrieval, Retriever, make_retriever, query_of
 from evidencebench_core.runs.plan import DEFAULT_TASKS
@@ -168,16 +168,14 @@ def ablate(
 def scored_tasks(
     model: RankerModel, instance: Instance, vectors: NDArray[np.float32], features: Features | None = None
 ) -> Iterator[tuple[Task, Query, ScoredPaper]]:
-    """Each task that has aspects to cover, its query, and the paper, scored once for a focus."""
-    papers: dict[Focus, ScoredPaper] = {}
+    """Each task that has aspects to cover, its query, and the paper, scored for it."""
     for task in _TASKS:
         if instance.evidence.optimal_for(task.focus) is None:
             continue
         query = query_of(instance, task.focus, task.budget_for(instance.evidence))
-        if task.focus not in papers:
-            papers[task.focus] = model.scored(query, vectors, features)
-            features = papers[task.focus].features
-        yield task, query, papers[task.focus]
+        paper = model.scored(query, vectors, features)
+        features = paper.features
+        yield task, query, paper
 
 
 def _scores(

@@ -20,7 +20,7 @@ from components.widgets.markdown import literal
 from components.widgets.table import Column, Interval, Row, table
 from evidencebench_core.data.model import Focus
 from evidencebench_core.palette import SYSTEMS
-from evidencebench_core.retrievers.ranker.model import RankerModel
+from evidencebench_core.retrievers.ranker.model import FEW, RankerModel
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, trained_model
 from evidencebench_core.retrievers.ranker.reasons import GROUP_WORDINGS, WORDINGS
 from evidencebench_core.retrievers.ranker.structure import WEIGHTS
@@ -42,7 +42,8 @@ _MEMBERS: Final = {
     "aspects": "trees that learnt how many aspects it covers",
     "share": "trees that learnt how much of the evidence it is",
     "embedding": "a linear model of the embedding",
-    "network": "a small neural network that learnt to put a sentence of each aspect first",
+    "network": "small neural networks that learnt to put a sentence of each aspect first, half of which also see the "
+    "sentences before and after",
 }
 
 
@@ -80,7 +81,8 @@ def _facts(model: RankerModel, digest: str) -> None:
         + ", ".join(
             f"{_MEMBERS.get(name, literal(name))} ({weight:g})"
             for name, weight in model.focuses["all"].weights.items()
-        ),
+        )
+        + f". For fewer than {FEW} picks the trees are not asked.",
         f"- **Selection** sharpness {step.sharpness:g} (how much the best scores weigh), closeness {step.closeness:g} "
         f"(how alike two sentences must be to say the same), reach {step.reach:g} (how much it counts what a sentence "
         "says for its likes)",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evidencebench_core.data.model import EvidenceSet, Focus, Instance
 from evidencebench_core.retrievers.base import query_of
 from evidencebench_core.retrievers.ranker.features import features_of, layers_of
-from evidencebench_core.retrievers.ranker.model import NETWORK_FOCUSES, mean_of
+from evidencebench_core.retrievers.ranker.model import NETWORK_FOCUSES
 
 FOCUSES: Final = NETWORK_FOCUSES
 _MOST_ROWS: Final = 300_000
@@ -21,17 +21,17 @@ _LEAST_A_PAPER: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """The sentences of an instance that are learnt from: ``k`` of them."""
+    """The ``n`` sentences of an instance, and the ``k`` of them that are learnt from."""
 
     instance_id: str
     paper_id: str
-    rows: NDArray[np.float32]  # (k, len(FEATURES))
-    vectors: NDArray[np.float32]  # (1 + k, dimensions), of length 1: the hypothesis, then the sentences
-    middle: NDArray[np.float32]  # (k, dimensions), of length 1: the sentences, by the fourth layer
-    centre: NDArray[np.float32]  # (dimensions,): mean of all sentences of the paper
+    rows: NDArray[np.float32]  # (n, len(FEATURES))
+    vectors: NDArray[np.float32]  # (1 + n, dimensions), of length 1: the hypothesis, then the sentences
+    middle: NDArray[np.float32]  # (n, dimensions), of length 1: the sentences, by the fourth layer
+    chosen: NDArray[np.int64]  # (k,), rising: those that are learnt from
     targets: Mapping[Focus, Mapping[str, NDArray[np.float64]]]  # a focus without aspects is absent
-    covering: Mapping[Focus, tuple[NDArray[np.int64], ...]]  # by aspect that has any: the rows that cover it
-    weights: NDArray[np.float64]  # (k,): how many sentences each row stands for; 1 where all are learnt from
+    covering: Mapping[Focus, tuple[NDArray[np.int64], ...]]  # by aspect that has any: which of the k cover it
+    weights: NDArray[np.float64]  # (k,): how many sentences each stands for; 1 where all are learnt from
 
 
 def sampling(
@@ -67,10 +67,10 @@ def example_of(
     return Example(
         instance.id,
         instance.paper_id,
-        features_of(query_of(instance, "all", None), unit).rows[chosen],
-        unit[[0, *(chosen + 1)]],
-        middle[chosen + 1],
-        mean_of(unit[1:]),
+        features_of(query_of(instance, "all", None), unit).rows,
+        unit,
+        middle[1:],
+        chosen,
         {
             focus: {name: target[chosen] for name, target in targets(instance.evidence, focus).items()}
             for focus in FOCUSES

@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 
 from evidencebench_core.retrievers.base import Retrieval
 from evidencebench_core.retrievers.ranker.features import FEATURES, GROUPS
-from evidencebench_core.retrievers.ranker.model import COLUMNS, MEANING
+from evidencebench_core.retrievers.ranker.model import AROUND, COLUMNS, MEANING
 from evidencebench_core.retrievers.ranker.selection import Pick
 
 GROUP_OF: Final[Mapping[str, str]] = {
     **{name: group for group, names in GROUPS.items() for name in names},
     **dict.fromkeys((*COLUMNS[len(FEATURES) :], MEANING), "what it says"),
+    AROUND: "neighbours",
 }
-"""The group of every column, in their order, the linear model of the embeddings included."""
+"""The group of every column of `RankerModel.contributions`, in their order."""
 
 _MOST: Final = 6
 

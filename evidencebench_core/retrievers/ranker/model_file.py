@@ -33,7 +33,7 @@ from evidencebench_core.retrievers.ranker.trees import Trees
 from evidencebench_core.retrievers.trained_on import TrainedOn
 from evidencebench_core.words import clipped_text
 
-FORMAT: Final = "evidencebench-ranker 5"
+FORMAT: Final = "evidencebench-ranker 6"
 _REMEDY: Final = "Train the model again: evidencebench train-ranker."
 _LARGEST: Final = 64 * 2**20  # bytes; one that train-ranker writes has three million
 _MOST_UNITS: Final = 4_096

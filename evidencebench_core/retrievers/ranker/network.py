@@ -1,4 +1,4 @@
-"""A small network over the columns of the trees, which learns whole lists: which sentences cover the aspects.
+"""A small network over columns, which learns whole lists: which sentences cover the aspects.
 
 Everything that enters a product of matrices is a multiple of a power of two, and small enough that the product is
 exact in float64 in whatever order it is summed; all else is elementwise. So the same rows give the same network on
@@ -8,7 +8,7 @@ any processor and with any number of threads.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from evidencebench_core.retrievers.ranker.features import on_grid
 
 N_UNITS: Final = 64  # of one network
-N_NETWORKS: Final = 3  # of other seeds, averaged: side by side they are one
+N_NETWORKS: Final = 6  # of other seeds, averaged: side by side they are one
 _BATCH: Final = 8  # papers
 _RATE: Final = 3e-3  # the highest, after _WARM of the steps
 _WARM: Final = 0.15
@@ -67,11 +67,12 @@ def fit_network(
     columns: Sequence[NDArray[np.float32]],
     weights: Sequence[_Array],
     covering: Sequence[Covering],
+    n_own: int,
     seed: int,
     n_epochs: int,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Network:
-    """Fit `N_NETWORKS` networks, and put them side by side.
+    """Fit `N_NETWORKS` networks, and put them side by side; every other one sees the first ``n_own`` columns alone.
 
     ``columns`` are the rows of each paper, ``weights`` how many sentences each row stands for. The loss of an
     output, averaged over papers, is half the mean over aspects of -log of the probability that a sentence drawn
@@ -87,16 +88,23 @@ def fit_network(
     for number in range(N_NETWORKS):
         if stopped():
             raise InterruptedError
-        fits.append(_fit(papers, n_epochs, np.random.default_rng([seed, number])))
+        seen = papers if number % 2 else [replace(one, rows=one.rows[:, :n_own]) for one in papers]
+        fits.append(_fit(seen, n_epochs, np.random.default_rng([seed, number])))
+    n_columns = len(means)
     hidden, bias, out, linear = (list(parts) for parts in zip(*fits, strict=True))
     return Network(
         means,
         scales,
-        np.concatenate(hidden, axis=1),
+        np.concatenate([_tall(one, n_columns) for one in hidden], axis=1),
         np.concatenate(bias),
         np.concatenate(out) / N_NETWORKS,
-        on_grid(sum(linear, np.zeros_like(linear[0])) / N_NETWORKS, _WEIGHT_GRID),
+        on_grid(np.sum([_tall(one, n_columns) for one in linear], axis=0) / N_NETWORKS, _WEIGHT_GRID),
     )
+
+
+def _tall(weights: _Array, n_columns: int) -> _Array:
+    """With zeros for the columns that were not seen."""
+    return np.pad(weights, ((0, n_columns - len(weights)), (0, 0)))
 
 
 def _moments(columns: Sequence[NDArray[np.float32]], weights: Sequence[_Array]) -> tuple[_Array, _Array]:

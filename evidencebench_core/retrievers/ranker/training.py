@@ -19,11 +19,13 @@ from evidencebench_core.retrievers.ranker.model import (
     N_STYLES,
     N_TOPICS,
     NETWORK_COLUMNS,
+    OWN_COLUMNS,
     FocusModel,
     Linear,
     Projection,
     RankerModel,
     meaning,
+    network_columns,
     tree_columns,
 )
 from evidencebench_core.retrievers.ranker.network import fit_network
@@ -85,7 +87,7 @@ def fit_ranker(
     """
     if not any("all" in one.targets for one in examples):
         raise SettingError("training set", "has no study aspects", "Train on a dataset with gold.")
-    n_rows = sum(len(one.rows) for one in examples)
+    n_rows = sum(len(one.rows) for one in examples)  # of all their sentences
     drawn = np.arange(n_rows)
     if n_rows > _PROJECTED_FROM:
         drawn = np.sort(np.random.default_rng(training.seed).choice(n_rows, _PROJECTED_FROM, replace=False))
@@ -96,12 +98,13 @@ def fit_ranker(
     inputs = []
     for one in examples:
         columns = tree_columns(one.rows, one.vectors, topics, shared)
-        inputs.append(np.concatenate([columns, styles.of(one.middle)], axis=1, dtype=np.float32))
+        inputs.append(network_columns(columns, styles.of(one.middle))[one.chosen])
         inputs[-1][:, list(training.without)] = 0
     network = fit_network(
         inputs,
         [one.weights for one in examples],
         [[one.covering[focus] for focus in FOCUSES] for one in examples],
+        len(OWN_COLUMNS),
         training.seed,
         training.n_epochs,
         stopped,
@@ -123,7 +126,7 @@ def fit_ranker(
         notes={
             "features_version": VERSION,
             "n_instances": len(examples),
-            "n_sentences": n_rows,
+            "n_sentences": sum(len(one.chosen) for one in examples),
             "n_trees": training.n_trees,
             "seed": training.seed,
         },
@@ -165,7 +168,9 @@ def _focus_model(
     targets = {name: np.concatenate([one.targets[focus][name] for one in examples]) for name in _TARGETS}
     counts = np.concatenate([one.weights for one in examples])
     weights = None if (counts == 1).all() else counts
-    columns = np.concatenate([tree_columns(one.rows, one.vectors, *projections) for one in examples])
+    columns = np.concatenate(
+        [tree_columns(one.rows, one.vectors, *projections)[one.chosen] for one in examples]
+    )
     columns[:, [place for place in training.without if place < len(COLUMNS)]] = 0
     parameters = {**_TREES, "seed": training.seed}
     # binned once for the three targets
@@ -180,8 +185,8 @@ def _focus_model(
     both = aspects + share
     # of each paper every so many rows, the penalty shrinking with them
     step = -(-len(columns) // _EMBEDDING_ROWS)
-    read = np.concatenate([np.arange(len(one.rows)) % step == 0 for one in examples])
-    meanings = [meaning(one.vectors, one.centre)[::step] for one in examples]
+    read = np.concatenate([np.arange(len(one.chosen)) % step == 0 for one in examples])
+    meanings = [meaning(one.vectors)[one.chosen[::step]] for one in examples]
     embedding = _ridge(meanings, both[read], counts[read], _RIDGE / step)
     return FocusModel(trees, embedding, _WEIGHTS)
 

@@ -1,5 +1,7 @@
+import itertools
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,7 @@ from evidencebench_core.retrievers.encoding import layered_embeddings, model_nam
 from evidencebench_core.retrievers.ranker.examples import example_of
 from evidencebench_core.retrievers.ranker.explanation import GROUP_OF
 from evidencebench_core.retrievers.ranker.features import FEATURES
-from evidencebench_core.retrievers.ranker.model import COLUMNS, MEANING, RankerModel
+from evidencebench_core.retrievers.ranker.model import AROUND, COLUMNS, MEANING, NETWORK_COLUMNS, RankerModel
 from evidencebench_core.retrievers.ranker.model_file import write_model
 from evidencebench_core.retrievers.ranker.structure import WEIGHTS
 from evidencebench_core.retrievers.ranker.training import fit_ranker
@@ -23,13 +25,36 @@ from tests.retrievers.ranker.made_up import QUICK, made, ranked_by_model, vector
 def test_contributions_sum_up_to_the_score(model: RankerModel, instances: Sequence[Instance]) -> None:
     # An average training sentence is not one of this paper: the sums differ from the scores by one number,
     # the same for all sentences of the paper.
-    for focus in ("all", "results"):
-        query = query_of(instances[0], focus, None)  # type: ignore[arg-type]
+    for focus, budget in itertools.product(("all", "results"), (1, 5, None)):
+        query = query_of(instances[0], focus, budget)  # type: ignore[arg-type]
         paper = model.scored(query, vectors_of(instances[0]))
         why = model.contributions(paper, slice(None))
-        assert why.shape == (40, len(COLUMNS) + 1)
+        assert why.shape == (40, len(GROUP_OF))
         left = paper.scores - why.sum(axis=1)
         assert np.ptp(left) == pytest.approx(0, abs=1e-5)
+
+
+def test_for_few_picks_the_trees_are_not_asked(model: RankerModel, instances: Sequence[Instance]) -> None:
+    vectors = vectors_of(instances[0])
+    four, five, whole = (model.scored(query_of(instances[0], "all", k), vectors) for k in (4, 5, None))
+    assert set(four.weights) == {"embedding", "network"}
+    assert set(five.weights) == {"embedding", "network", *model.focuses["all"].trees}
+    assert (five.scores == whole.scores).all()
+    assert (five.scores != four.scores).any()
+    # unless they are all there is
+    alone = {**model.focuses["all"].weights, "embedding": 0.0, "network": 0.0}
+    trees = replace(model, focuses={"all": replace(model.focuses["all"], weights=alone)})
+    assert trees.scored(query_of(instances[0], "all", 4), vectors).weights == alone
+
+
+def test_the_network_sees_the_sentences_around(model: RankerModel, instances: Sequence[Instance]) -> None:
+    paper = model.scored(query_of(instances[0], "all", None), vectors_of(instances[0]))
+    own, before = (paper.inputs[:, NETWORK_COLUMNS.index(name)] for name in ("style 1", "style 1 before"))
+    after = paper.inputs[:, NETWORK_COLUMNS.index("style 1 after")]
+    assert own.any()
+    assert (before[0], after[-1]) == (0, 0)
+    assert (before[1:] == own[:-1]).all()
+    assert (after[:-1] == own[1:]).all()
 
 
 def test_an_explanation_tells_of_each_pick(model: RankerModel, instances: Sequence[Instance]) -> None:
@@ -42,7 +67,7 @@ def test_an_explanation_tells_of_each_pick(model: RankerModel, instances: Sequen
         sizes = [abs(adds) for _, _, adds in one["features"]]
         assert sizes == sorted(sizes, reverse=True)
         assert {name for name, _, _ in one["features"]} <= set(FEATURES)
-    assert set(GROUP_OF) == {*COLUMNS, MEANING}
+    assert set(GROUP_OF) == {*COLUMNS, MEANING, AROUND}
 
 
 def test_evidence_of_an_unseen_paper_comes_first(model: RankerModel) -> None:

@@ -104,11 +104,12 @@ def test_a_sample_keeps_all_evidence_and_counts_the_rest(instances: Sequence[Ins
     whole, part = example_of(instance, vectors), example_of(instance, vectors, n_rows=20)
     n_evidence = int(whole.targets["all"]["evidence"].sum())
     weights: Any = part.weights
-    assert len(part.rows) == len(part.vectors) - 1 == len(weights) == 20
+    assert len(part.chosen) == len(weights) == 20
     assert part.targets["all"]["evidence"].sum() == n_evidence
     assert weights.sum() == pytest.approx(len(instance.sentences))
     assert set(weights[part.targets["all"]["evidence"] == 1]) == {1.0}
-    assert part.centre == pytest.approx(whole.centre)
+    assert (part.rows == whole.rows).all()  # those around the chosen ones are looked at, too
+    assert set(np.flatnonzero(whole.targets["all"]["evidence"])) <= set(part.chosen)
     assert set(whole.weights) == {1.0}
 
 

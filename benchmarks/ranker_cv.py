@@ -5,7 +5,8 @@
 A seed draws the folds and the trees. Raw scores of every fit are kept in the cache folder, so that another choice of
 weights or selection costs seconds. With ``--nested`` each outer fold chooses among `CHOICES`, for each focus, by what
 models that have seen neither fold score on the inner folds; without it the recipe is taken as it stands. Prints the
-mean over seeds, the standard deviation between them, and the paired differences to the variant ``--against``.
+mean over seeds, the standard deviation between them, the paired differences to the variant ``--against``, and with
+``--baselines`` those to the other retrievers, with Holm-adjusted p-values of the sign-flip test over papers.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ from evidencebench_core.retrievers.ranker.model import (
 )
 from evidencebench_core.retrievers.ranker.network import fit_network
 from evidencebench_core.retrievers.ranker.selection import Selecting, picks_of
+from evidencebench_core.runs.crossvalidation import _baselines
+from evidencebench_core.stats.randomisation import holm, randomisation_p_value
 
 N_FOLDS: Final = 5
 TASKS: Final[tuple[tuple[str, Focus, int | None], ...]] = (
@@ -327,6 +330,34 @@ def differences(
     return found
 
 
+def against_baselines(
+    papers: Sequence[Paper], ours: Sequence[Mapping[str, Mapping[str, float]]]
+) -> dict[str, str]:
+    """By baseline and task the mean difference of the means over seeds, and its p-value among all of these."""
+    found: dict[str, float] = {}
+    p_values = []
+    for baseline, other in _baselines("minilm").items():
+        for name, focus, budget in TASKS:
+            n, by_paper = 0, dict.fromkeys((one.instance.paper_id for one in papers), 0.0)
+            for paper in papers:
+                evidence = paper.instance.evidence
+                if (optimal := evidence.optimal_for(focus)) is None:
+                    continue
+                k = optimal if budget is None else budget
+                picks = set(other.retrieve(query_of(paper.instance, focus, k)).selection)
+                theirs = np.mean([bool(picks & set(one)) for one in evidence.covers(focus)])
+                mine = np.mean([one[name][paper.instance.id] for one in ours])
+                by_paper[paper.instance.paper_id] += float(mine - theirs)
+                n += 1
+            sums = np.array(list(by_paper.values()))
+            found[f"{name} against {baseline}"] = float(sums.sum()) / n
+            p_values.append(randomisation_p_value(sums, np.random.default_rng(0), 20_000))
+    return {
+        name: f"{100 * difference:+.1f}, p {p:.4f}"
+        for (name, difference), p in zip(found.items(), holm(p_values), strict=True)
+    }
+
+
 def main(variants: Mapping[str, Variant] = VARIANTS) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -335,6 +366,7 @@ def main(variants: Mapping[str, Variant] = VARIANTS) -> int:
     parser.add_argument("--against", choices=sorted(variants))
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--nested", action="store_true")
+    parser.add_argument("--baselines", action="store_true")
     parser.add_argument("--dataset", default="train")
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--store")
@@ -356,6 +388,8 @@ def main(variants: Mapping[str, Variant] = VARIANTS) -> int:
     }
     if args.against:
         found["against"] = {"variant": args.against, **differences(ours, by_seed(args.against, CHOICES[:1]))}
+    if args.baselines:
+        found["against baselines"] = against_baselines(papers, ours)
     found["seconds"] = round(time.monotonic() - began)
     print(json.dumps(found, indent=2, ensure_ascii=False))
     if args.log:

@@ -17,7 +17,7 @@ from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
 from evidencebench_core.construction import BuildState
-from evidencebench_core.construction.decisions import Review
+from evidencebench_core.construction.review import Review
 from evidencebench_core.construction.sheets import decided_rows, sheet_figures
 from evidencebench_core.construction.store import constructions
 from evidencebench_core.words import quantity

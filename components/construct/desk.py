@@ -13,18 +13,18 @@ from evidencebench_core.construction.decisions import (
     TAKEN_BACK,
     Decision,
     Mode,
-    Review,
     Verdict,
     add_decisions,
     is_person,
 )
+from evidencebench_core.construction.review import Review
 from evidencebench_core.construction.sheets import sampled_marks
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export.reader import DraftMarks
 from evidencebench_core.words import one_line
 
 BLIND, MIXED = "1", "mixed"
-"""What stands in the address where the model's sentences are hidden, or stand among others."""
+"""Values in the address: the model's sentences are hidden, or stand among others."""
 
 _OF_SENTENCES: Final = ("mark:", "uncovered:")
 
@@ -80,7 +80,7 @@ class BuildDesk:
         return self.verdict(item) in (None, "unsure")
 
     def verdict(self, item: str) -> Verdict | None:
-        """What holds of an item; what was taken back counts as open."""
+        """The verdict on an item; what was taken back counts as open."""
         said = self.review.newest.get(item, {}).values()
         return self.review.verdict(item) if any(one.words != TAKEN_BACK for one in said) else None
 
@@ -113,7 +113,7 @@ class BuildDesk:
 
     @property
     def last(self) -> tuple[Decision, ...]:
-        """What the person decided last, at once, and has not taken back."""
+        """The person's latest decisions, made at once and not taken back."""
         stack: list[tuple[Decision, ...]] = []
         own = (one for one in self.review.decisions if one.by == self.who)
         for _, some in groupby(own, key=lambda one: one.at):

@@ -19,8 +19,9 @@ from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, paper_view
 from evidencebench_core.construction import BuildState, echo_lines
-from evidencebench_core.construction.decisions import Verdict, mark_about, next_number
+from evidencebench_core.construction.decisions import Verdict
 from evidencebench_core.construction.raters import build_key
+from evidencebench_core.construction.review import mark_about, next_number
 from evidencebench_core.data import Aspect
 from evidencebench_core.export.reader import DraftMarks, PaperView
 from evidencebench_core.words import clipped_text, quantity

@@ -7,7 +7,7 @@ import streamlit as st
 from components.app import resources
 from components.app.state import flash, open_later
 from components.widgets.markdown import literal
-from evidencebench_core.construction.decisions import Review
+from evidencebench_core.construction.review import Review
 from evidencebench_core.construction.write import WriteTally, written_instances
 from evidencebench_core.data import add_instance
 from evidencebench_core.errors import EvidenceBenchError

@@ -15,8 +15,9 @@ from evidencebench_core.words import clipped_text, one_line, quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.construction.cost import StageRun
-    from evidencebench_core.construction.decisions import Decision, Review
+    from evidencebench_core.construction.decisions import Decision
     from evidencebench_core.construction.pipeline import Construction
+    from evidencebench_core.construction.review import Review
     from evidencebench_core.construction.write import WriteTally
 
 
@@ -72,7 +73,7 @@ def list_builds(args: argparse.Namespace) -> int:
 
 def accept(args: argparse.Namespace) -> int:
     """Accept all that is open of builds, or items by name; as JSON ``decided`` and ``left``, counts."""
-    from evidencebench_core.construction.decisions import accepted
+    from evidencebench_core.construction.review import accepted
 
     return _decided(args, "accept", lambda review: accepted(review, args.by, _mode(args)))
 
@@ -87,12 +88,8 @@ def reject(args: argparse.Namespace) -> int:
 
 
 def _decided(args: argparse.Namespace, verdict: Any, of_build: Any) -> int:
-    from evidencebench_core.construction.decisions import (
-        add_decisions,
-        decision_on,
-        is_item,
-        is_person,
-    )
+    from evidencebench_core.construction.decisions import add_decisions, is_item, is_person
+    from evidencebench_core.construction.review import decision_on
 
     if not is_person(args.by):
         remedy = "Say who you are: model: and rule: are for what is no person, and decides nothing."

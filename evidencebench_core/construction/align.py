@@ -107,7 +107,7 @@ class Alignment:
         )
 
     def looks(self) -> dict[AlignedAspect, AspectLooks]:
-        """What is there so far, by aspect; windows without an answer are absent."""
+        """The looks so far, by aspect; windows without an answer are absent."""
         kept = self._kept()
         found: dict[AlignedAspect, dict[Window, Result]] = {aspect: {} for aspect in self.aspects}
         for name, aspect, window in self.units():
@@ -186,7 +186,7 @@ def look_unit(key: str, window: Window) -> str:
 
 
 def aspect_key(*parts: object) -> str:
-    """What a kept look is for: text and summary of an aspect, and the paper."""
+    """The key of a kept look: text and summary of an aspect, and the paper."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 

@@ -1,4 +1,4 @@
-"""What builds are made from: JSON lines, a CSV file, or a folder of papers with their summaries beside them.
+"""The input of builds: JSON lines, a CSV file, or a folder of papers with their summaries beside them.
 
 A line has ``id, paper`` and ``summary`` (or ``paragraph`` with ``citing``, as `harvest` writes them, or ``aspects``),
 and maybe ``hypothesis, review, section, context_before, context_after, title, licence``. In CSV a list is a cell with

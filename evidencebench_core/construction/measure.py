@@ -1,4 +1,4 @@
-"""What an alignment is worth: against the gold, against itself, and under a changed prompt (rules 45, 49, 108)."""
+"""How good an alignment is: against the gold, against itself, and under a changed prompt (rules 45, 49, 108)."""
 
 from __future__ import annotations
 

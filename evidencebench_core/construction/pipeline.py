@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 from evidencebench_core.construction import stages
 from evidencebench_core.construction.align import alignment_spec, look_unit
 from evidencebench_core.construction.cost import StageCost, StageRun, stage_costs
-from evidencebench_core.construction.decisions import Review, decisions_of, edits_of
+from evidencebench_core.construction.decisions import decisions_of, edits_of
 from evidencebench_core.construction.reading import pool_of
+from evidencebench_core.construction.review import Review
 from evidencebench_core.construction.state import (
     STAGES,
     BuildInput,
@@ -172,7 +173,7 @@ class Construction:
         return positions(self.store, self.info, self.fingerprint, status)
 
     def problems(self, limit: int = 10) -> dict[str, str]:
-        """What a person should know of builds that do not go on, by id: the first so many."""
+        """Problems of the builds that do not go on, by id: the first so many."""
         return position_problems(self.store, self.info, self.fingerprint, limit)
 
     def open_ids(self) -> tuple[str, ...]:
@@ -191,7 +192,7 @@ class Construction:
         fresh: bool = False,
         retry_lost: bool = False,
     ) -> dict[StageRun, StageCost]:
-        """What is still to be asked, by stage, if nothing more is dropped: an upper bound; the options of `plans`.
+        """The cost that is left, by stage, if nothing more is dropped: an upper bound; the options of `plans`.
 
         Of very many builds some are looked at, evenly spread; the others are taken to be like these.
         """

@@ -1,4 +1,4 @@
-"""What a gold says of itself: coverage, equal sentences, twins, spread, repeats, a second model, decisions.
+"""Checks of a gold: coverage, equal sentences, twins, spread, repeats, a second model, decisions.
 
 Construction rules 48, 49, 51, 56 and 57. What a person is asked for is in `sheets`.
 """
@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from evidencebench_core.construction.decisions import Review
 from evidencebench_core.construction.measure import (
     MODEL,
     SECOND_MODEL,
@@ -23,6 +22,7 @@ from evidencebench_core.construction.measure import (
     repeat_figures,
     shares,
 )
+from evidencebench_core.construction.review import Review
 from evidencebench_core.construction.state import BuildState
 from evidencebench_core.construction.windows import AspectLooks
 from evidencebench_core.data.model import Instance
@@ -44,7 +44,7 @@ _SHOWN: Final = 20  # places that are named of each kind
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What covers what in a paper, be it gold or a model's."""
+    """Which sentences of a paper cover which aspect, in a gold or by a model."""
 
     id: str
     paper_id: str
@@ -185,7 +185,7 @@ def _equal_sentences(sentences: Sequence[str]) -> Iterator[tuple[int, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class ModelChecks:
-    """What the looks of a construction say of its models; made by `model_checks`.
+    """Checks of a construction's models by their looks; made by `model_checks`.
 
     Attributes
     ----------
@@ -245,7 +245,7 @@ def model_checks(states: Iterable[BuildState], n_resamples: int = 10_000) -> Mod
 
 
 def paper_of(state: BuildState) -> str:
-    """What tells its paper from others; a paper without an id by its text, and one that is not there by the build."""
+    """Identifies its paper: by id, else by text, and by the build where it was not read."""
     return (state.pool.paper_id or state.pool.sha256) if state.pool else state.id
 
 
@@ -271,7 +271,7 @@ def disputed_sentences(state: BuildState) -> Iterator[tuple[int, int, bool]]:
 
 @dataclass(frozen=True, slots=True)
 class DecisionChecks:
-    """What people's decisions say of a model's proposals (rule 51); made by `decision_checks`.
+    """Checks of a model's proposals by people's decisions (rule 51); made by `decision_checks`.
 
     Attributes
     ----------

@@ -6,8 +6,8 @@ from types import MappingProxyType
 from typing import Final
 from urllib.parse import quote, unquote
 
-from evidencebench_core.construction.decisions import Review
 from evidencebench_core.construction.pipeline import construction
+from evidencebench_core.construction.review import Review
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import UnknownNameError, shown
 from evidencebench_core.papers.annotation import Annotation, MarkedAspect

@@ -16,9 +16,9 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from evidencebench_core.construction.decisions import Review
 from evidencebench_core.construction.measure import MODEL, SECOND_MODEL, rater_gaps, rater_pairs, shares
 from evidencebench_core.construction.quality import covers_by_model, disputed_sentences
+from evidencebench_core.construction.review import Review
 from evidencebench_core.construction.stances import STANCES
 from evidencebench_core.construction.state import AspectDraft, BuildState
 from evidencebench_core.errors import DataError, shown
@@ -197,7 +197,7 @@ def _rng(*parts: object) -> np.random.Generator:
 
 @dataclass(frozen=True, slots=True)
 class SheetFigures:
-    """What filled-in sheets say; made by `sheet_figures`.
+    """Figures of filled-in sheets; made by `sheet_figures`.
 
     Attributes
     ----------

@@ -73,7 +73,7 @@ _TWO_CLAUSES: Final = re.compile(rf"\b{_VERB}\b[^.;]*\band\b[^.;]*\b{_VERB}\b", 
 
 
 def fields(stage: Stage, state: BuildState) -> Mapping[str, str]:
-    """What the prompt of a stage is filled with."""
+    """The fields of a stage's prompt."""
     of = state.input
     if stage == "boundary":
         first = "not known" if of.citing is None else str(of.citing)
@@ -139,7 +139,7 @@ def conversation(
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What an answer says.
+    """An answer as it was read.
 
     With a ``problem`` it is asked for again, and comes to ``otherwise`` if that does not help; a ``drop`` is a
     readable answer that ends the build.
@@ -207,7 +207,7 @@ def _hypothesis(text: str, state: BuildState) -> _Found:
 
 
 def hypothesis_problems(hypothesis: str, summary: str) -> list[str]:
-    """What rule 7 has against a hypothesis, a sentence each; none where it may stand."""
+    """The objections of rule 7 to a hypothesis, a sentence each; none if it passes."""
     problems = []
     if (n_words := len(hypothesis.split())) > MOST_WORDS:
         problems.append(f"The hypothesis has {n_words} words; {MOST_WORDS} are the most.")
@@ -239,7 +239,7 @@ def _aspects(text: str, state: BuildState) -> _Found:
 
 
 def aspect_problems(texts: Sequence[str], source: str, what: str = "summary") -> list[str]:
-    """What rule 8 has against a list of aspects, a sentence each; none where it may stand."""
+    """The objections of rule 8 to a list of aspects, a sentence each; none if it passes."""
     if not texts:
         return ["No list of aspects follows ASPECTS:."]
     if len(texts) > MOST_ASPECTS:
@@ -308,5 +308,5 @@ def _numbers(text: str, *, in_names: bool = False) -> set[str]:
 
 
 def _same(text: str) -> str:
-    """What makes two texts equal: case, space and a final stop aside."""
+    """A text for comparison: case, white space and a final stop do not count."""
     return " ".join(text.casefold().split()).rstrip(".")

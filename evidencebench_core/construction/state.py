@@ -41,7 +41,7 @@ STAGES: Final[tuple[Stage, ...]] = (
 """
 
 StageResult = Mapping[str, Any]
-"""What came of a stage's conversation, JSON-able.
+"""The result of a stage's conversation, as JSON can hold it.
 
 ``outcome`` is ``"done"``, ``"failed"`` (no usable answer: the build waits) or a `DropReason`; ``text`` the last
 answer, ``keys`` of the kept answers, ``prompt_tokens``, ``completion_tokens`` and ``seconds`` of all calls. Done, it
@@ -62,7 +62,7 @@ _SAME_TITLE: Final = 0.6  # F1 of words (rule 91)
 
 @dataclass(frozen=True, slots=True)
 class BuildInput:
-    """What a build is made from: a line of the input, a paper with its summary, or what a person typed.
+    """The input of a build: a line of the input, a paper with its summary, or what a person typed.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class AspectDraft:
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """What people's decisions change of a build; made by `decisions`.
+    """The changes that people's decisions make to a build; made by `decisions`.
 
     ``aspects`` are added, or stand for one that is ``gone`` (rejected, edited or split), under numbers of their own.
     An aspect is named by number and text, so that nothing is said of another text that has the number later. By number
@@ -227,7 +227,7 @@ class BuildState:
 
     @property
     def context(self) -> str:
-        """What a look is told of the paper: the summary, else the aspects as they were drafted."""
+        """The context of a look at the paper: the summary, else the aspects as they were drafted."""
         return self.summary or " ".join(f"{one.text.rstrip('.')}." for one in self.drafted)
 
     @property
@@ -312,7 +312,7 @@ class BuildState:
         }
 
     def pairs(self, *, second: bool = False) -> Iterator[tuple[AspectDraft, Window]]:
-        """What alignment has to ask, in the order that shares most of a prompt (rule 66)."""
+        """The questions of alignment, in the order that shares most of a prompt (rule 66)."""
         if self.pool is None:
             return
         aspects = self.aspects
@@ -411,7 +411,7 @@ def _title_f1(a: str, b: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """What people decided of a build, as far as it is written with its instance (rules 36 to 38)."""
+    """People's decisions on a build, as far as they are written with its instance (rules 36 to 38)."""
 
     is_finished: bool
     by: str  # who, joined by commas

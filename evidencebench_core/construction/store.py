@@ -46,18 +46,18 @@ class ConstructionInfo:
 
     @property
     def subject(self) -> str:
-        """What its chat runs are about."""
+        """The subject of its chat runs."""
         return subject_of(self.name)
 
 
 def subject_of(name: str) -> str:
-    """What the chat runs of a construction of this name are about."""
+    """The subject of the chat runs of a construction of this name."""
     return hashlib.sha256(f"construction\n{name}".encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class PaperRecord:
-    """What came of reading a paper: a pool, or why there is none."""
+    """The result of reading a paper: a pool, or why there is none."""
 
     paper: str  # as `BuildInput.paper`
     pool: Pool | None
@@ -263,7 +263,7 @@ def add_paper(
 
 
 def paper_record(store: Store, info: ConstructionInfo, source: str) -> PaperRecord | None:
-    """What came of reading a paper last; ``None`` where nobody has yet."""
+    """The latest result of reading a paper; ``None`` if nobody has yet."""
     sql = """SELECT p.pool, p.paper_id, p.title, p.licence, p.reason, p.problem,
         (SELECT body FROM intact_construction_pools WHERE sha256 = p.pool) FROM intact_construction_papers AS p
         WHERE construction_id = ? AND paper = ? ORDER BY id DESC LIMIT 1"""

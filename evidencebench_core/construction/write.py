@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from evidencebench_core.construction.cost import StageRun
-from evidencebench_core.construction.decisions import Review
+from evidencebench_core.construction.review import Review
 from evidencebench_core.construction.state import BuildState, Reviewed, StageResult
 from evidencebench_core.construction.windows import Window
 from evidencebench_core.errors import SettingError
@@ -21,12 +21,12 @@ from evidencebench_core.papers.licence import LICENCES, allows_export
 from evidencebench_core.papers.paper import Paper
 
 LOOKED_AT: Final = "every sentence looked at"
-"""What ``construction.gold`` says of an instance whose sentences were all shown to a model or a person."""
+"""The value of ``construction.gold`` for an instance whose sentences were all shown to a model or a person."""
 
 
 @dataclass
 class WriteTally:
-    """What `written_instances` met."""
+    """Counts of `written_instances`."""
 
     n_builds: int = 0
     n_written: int = 0

@@ -16,9 +16,10 @@ from playwright.sync_api import Page, expect
 from evidencebench_core.analyses.sample import ingest_sample
 from evidencebench_core.answers.asking import answer_plan
 from evidencebench_core.construction import BuildInput, ConstructionSettings
-from evidencebench_core.construction.decisions import accepted, add_decisions
+from evidencebench_core.construction.decisions import add_decisions
 from evidencebench_core.construction.pipeline import construction
 from evidencebench_core.construction.raters import build_key
+from evidencebench_core.construction.review import accepted
 from evidencebench_core.construction.store import add_builds, add_paper, use_settings
 from evidencebench_core.construction.wave import stage_unit
 from evidencebench_core.data import Store

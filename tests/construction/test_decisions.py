@@ -10,17 +10,8 @@ from pathlib import Path
 import pytest
 
 from evidencebench_core.construction import BuildInput, BuildState
-from evidencebench_core.construction.decisions import (
-    TAKEN_BACK,
-    Decision,
-    Review,
-    accepted,
-    add_decisions,
-    decision_on,
-    decisions_of,
-    next_number,
-    proposals,
-)
+from evidencebench_core.construction.decisions import TAKEN_BACK, Decision, add_decisions, decisions_of
+from evidencebench_core.construction.review import Review, accepted, decision_on, next_number, proposals
 from evidencebench_core.construction.store import add_builds, construction_info
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError

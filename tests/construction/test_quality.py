@@ -15,7 +15,7 @@ import pytest
 
 from evidencebench_core.cli import main
 from evidencebench_core.construction import BuildInput, BuildState, ConstructionSettings, Pool, windows
-from evidencebench_core.construction.decisions import Decision, Review
+from evidencebench_core.construction.decisions import Decision
 from evidencebench_core.construction.orders import system_order
 from evidencebench_core.construction.quality import (
     Marks,
@@ -25,6 +25,7 @@ from evidencebench_core.construction.quality import (
     instance_marks,
     model_checks,
 )
+from evidencebench_core.construction.review import Review
 from evidencebench_core.construction.sheets import QUESTIONS, UNPROPOSED, sheet_figures, sheet_rows
 from evidencebench_core.construction.store import add_builds, use_settings
 from evidencebench_core.data.store import Store

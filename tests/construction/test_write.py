@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from evidencebench_core.construction import BuildInput, BuildState, ConstructionSettings, windows
-from evidencebench_core.construction.decisions import Decision, Review, accepted
+from evidencebench_core.construction.decisions import Decision
 from evidencebench_core.construction.pipeline import StageResult
 from evidencebench_core.construction.provenance import gold_models, provenance_line
+from evidencebench_core.construction.review import Review, accepted
 from evidencebench_core.construction.state import Edits, Pool, Window
 from evidencebench_core.construction.write import WriteTally, split_builds, written_instances
 from evidencebench_core.data import parse_instance

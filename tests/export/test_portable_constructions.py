@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from evidencebench_core.construction import BuildInput
-from evidencebench_core.construction.decisions import Decision, Review, accepted, add_decisions
+from evidencebench_core.construction.decisions import Decision, add_decisions
 from evidencebench_core.construction.pipeline import construction
+from evidencebench_core.construction.review import Review, accepted
 from evidencebench_core.construction.store import add_builds, constructions, rename_construction
 from evidencebench_core.data.repair import faults
 from evidencebench_core.data.store import Store, open_store

@@ -9,8 +9,9 @@ import pytest
 from components.app.resources import jobs
 from components.construct.start import jobs_of
 from evidencebench_core.construction import BuildInput, ConstructionSettings
-from evidencebench_core.construction.decisions import Decision, Mode, Review, Verdict, accepted, add_decisions
+from evidencebench_core.construction.decisions import Decision, Mode, Verdict, add_decisions
 from evidencebench_core.construction.pipeline import Construction, construction
+from evidencebench_core.construction.review import Review, accepted
 from evidencebench_core.construction.sheets import UNPROPOSED, sampled_marks
 from evidencebench_core.construction.store import add_builds, use_settings
 from evidencebench_core.data import Store

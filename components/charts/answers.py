@@ -16,6 +16,7 @@ from components.charts.style import (
     PERCENT_AXIS,
     escaped_text,
     folded_text,
+    name_rows,
     name_steps,
     styled_figure,
 )
@@ -137,14 +138,10 @@ def match_squares(
         title="Nuggets of the answer",
         showgrid=False,
     )
-    figure.update_yaxes(
-        tickvals=list(range(len(gold))),
-        ticktext=[folded_text(f"{one} ({'matched' if any(j == place for _, j in matched) else 'missed'})", 30)
-                  for place, one in enumerate(gold)],
-        range=[len(gold) - 0.4, -0.6],
-        showgrid=False,
-    )  # fmt: skip
-    return styled_figure(figure, height=110 + 48 * len(gold))
+    covered = {j for _, j in matched}
+    names = [f"{one} ({'matched' if place in covered else 'missed'})" for place, one in enumerate(gold)]
+    lines = name_rows(figure, names, top=0.6, bottom=0.6, width=30)
+    return styled_figure(figure, height=130 + max(44, 17 * lines) * len(gold))
 
 
 def threshold_lines(curve: pd.DataFrame, threshold: float, colours: Sequence[str]) -> go.Figure:

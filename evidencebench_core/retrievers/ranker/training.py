@@ -252,6 +252,7 @@ ABLATIONS: Final[tuple[Ablation, ...]] = (
     *(Ablation(f"without {group}", tuple(map(COLUMNS.index, names))) for group, names in GROUPS.items()),
     Ablation("without topics of the embedding", _TOPICS),
     Ablation("without topics and embedding", _TOPICS, {"embedding": 0.0}),
+    Ablation("without the sentences around", tuple(range(len(OWN_COLUMNS), len(NETWORK_COLUMNS)))),
     *(Ablation(f"without member {name}", weights={name: 0.0}) for name in _WEIGHTS),
     Ablation("without trees", weights=dict.fromkeys(_TARGETS, 0.0)),
     # nothing is taken from sentences that are not the same, so the scores alone decide

@@ -122,8 +122,8 @@ def test_an_ablation_changes_the_selection_or_the_weights(
 ) -> None:
     names = {one.name for one in ABLATIONS}
     assert {f"without {group}" for group in GROUPS} <= names
-    # groups and the topics of the embedding are fitted again
-    assert len({one.without for one in ABLATIONS}) == len(GROUPS) + 2 < len(names) == len(ABLATIONS)
+    # groups, the topics of the embedding, and the sentences around are fitted again
+    assert len({one.without for one in ABLATIONS}) == len(GROUPS) + 3 < len(names) == len(ABLATIONS)
     instance, query = instances[1], query_of(instances[1], "all", 10)
     paper = model.scored(query, vectors_of(instance))
     off = next(one for one in ABLATIONS if one.name == "without selection step")

@@ -367,6 +367,7 @@ def main(variants: Mapping[str, Variant] = VARIANTS) -> int:
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--nested", action="store_true")
     parser.add_argument("--baselines", action="store_true")
+    parser.add_argument("--few", type=int, default=FEW, help="for fewer picks the trees are not asked")
     parser.add_argument("--dataset", default="train")
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--store")
@@ -379,7 +380,7 @@ def main(variants: Mapping[str, Variant] = VARIANTS) -> int:
         fits = Fits(name, variants[name], papers, papers_of(args.store, also) if also else (), args.cache)
         return [out_of_fold(fits, seed, choices) for seed in range(args.seeds)]
 
-    ours = by_seed(args.variant, CHOICES if args.nested else CHOICES[:1])
+    ours = by_seed(args.variant, CHOICES if args.nested else (Choice(few=args.few),))
     found: dict[str, Any] = {
         "variant": args.variant + (", nested" if args.nested else ""),
         "instances": len(papers),

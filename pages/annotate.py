@@ -16,7 +16,8 @@ from components.construct.raters import draw_way_back
 from components.construct.review import draw_build
 from components.models.server import SERVER_DEFAULTS, share_server
 from components.widgets.markdown import literal
-from evidencebench_core.construction.raters import KEY, marked_by_key
+from evidencebench_core.construction.raters import marked_by_key
+from evidencebench_core.construction.store import KEY
 from evidencebench_core.errors import UnknownNameError
 
 DEFAULTS = {

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Final
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from evidencebench_core.construction.pipeline import construction
 from evidencebench_core.construction.review import Review
+from evidencebench_core.construction.store import KEY, key_prefix
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import UnknownNameError, shown
 from evidencebench_core.papers.annotation import Annotation, MarkedAspect
 from evidencebench_core.papers.marked import MarkedPaper, marked_paper
 from evidencebench_core.papers.paper import Paper
 
-KEY: Final = "build:"
-"""Begins the keys of these papers."""
-
 
 def build_key(name: str, review: Review) -> str:
     """The key of annotations of a build's paper, as it was read."""
     pool = review.state.pool
-    return f"{KEY}{quote(name, safe='')}/{review.state.id}@{pool.sha256[:12] if pool else ''}"
+    return f"{key_prefix(name)}{review.state.id}@{pool.sha256[:12] if pool else ''}"
 
 
 def named_build(key: str) -> tuple[str, str]:

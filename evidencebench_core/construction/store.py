@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final
+from urllib.parse import quote
 
 import orjson
 
@@ -27,6 +28,9 @@ from evidencebench_core.errors import StoreError, UnknownNameError, did_you_mean
 from evidencebench_core.papers.paper import Paper
 from evidencebench_core.runs.chat_runs import ChatRunSpec, delete_runs_about
 from evidencebench_core.words import one_line
+
+KEY: Final = "build:"
+"""Begins the keys of builds' papers that are marked by hand."""
 
 _LONGEST_NAME: Final = 100
 _BATCH: Final = 500  # rows of a transaction
@@ -150,8 +154,15 @@ def check_name(name: str) -> None:
         raise StoreError("name of the construction", f"is {shown(name)}", remedy)
 
 
+def key_prefix(name: str) -> str:
+    """Begins the keys under which the papers of a construction's builds are marked by hand."""
+    return f"{KEY}{quote(name, safe='')}/"
+
+
 def rename_construction(store: Store, name: str, new: str) -> ConstructionInfo:
     """Give a construction another name; its runs go with it, under other ids, as they are about its name.
+
+    So does what was marked by hand on the papers of its builds.
 
     `StoreError` if the name is none, or taken.
     """
@@ -169,6 +180,10 @@ def rename_construction(store: Store, name: str, new: str) -> ConstructionInfo:
             db.execute(change, (spec.id, spec.subject, run_id))
             for table in ("chat_results", "llm_batches"):
                 db.execute(f"UPDATE {table} SET run_id = ? WHERE run_id = ?", (spec.id, run_id))
+        keys = {"old": key_prefix(name), "new": key_prefix(new)}
+        for table in ("annotations", "annotation_heads"):
+            of = "substr(paper, 1, length(:old)) = :old"
+            db.execute(f"UPDATE {table} SET paper = :new || substr(paper, length(:old) + 1) WHERE {of}", keys)
     return construction_info(store, new)
 
 

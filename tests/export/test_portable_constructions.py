@@ -13,6 +13,7 @@ import pytest
 from evidencebench_core.construction import BuildInput
 from evidencebench_core.construction.decisions import Decision, add_decisions
 from evidencebench_core.construction.pipeline import construction
+from evidencebench_core.construction.raters import marked_build
 from evidencebench_core.construction.review import Review, accepted
 from evidencebench_core.construction.store import add_builds, constructions, rename_construction
 from evidencebench_core.data.repair import faults
@@ -21,6 +22,8 @@ from evidencebench_core.errors import DataError, StoreError
 from evidencebench_core.export.portable import export_file
 from evidencebench_core.export.portable_import import import_file
 from evidencebench_core.papers import read_paper
+from evidencebench_core.papers.annotation import Annotation, MarkedAspect
+from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.own import OwnPapers
 from tests.construction.scripted_model import paper_text
 from tests.construction.test_pipeline import Lab
@@ -124,11 +127,17 @@ def test_a_construction_gets_another_name_and_nothing_is_asked_again(lab: Lab) -
     construction(lab.store, "lab").funnel()
     remembered = construction(lab.store, "lab").positions()
     add_builds(lab.store, "taken", [BuildInput("a", "p", "S.")])
+    marked = Annotation("ann", "H.", 40, (MarkedAspect("aspect_0", "Tea", False, (2,)),), 1)
+    Annotations(lab.store).save(marked_build(lab.store, "lab", "a").key, marked)
     for wrong in ("taken", "two\nlines", ""):
         with pytest.raises(StoreError):
             rename_construction(lab.store, "lab", wrong)
     renamed = rename_construction(lab.store, "lab", "new name")
     assert renamed.name == "new name"
+    assert (
+        Annotations(lab.store).latest(marked_build(lab.store, "new name", "a").key, "ann").annotation
+        == marked
+    )
     assert seen(lab.store, "new name") == before
     made = construction(lab.store, "new name")
     assert made.positions() == remembered

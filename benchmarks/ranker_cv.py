@@ -38,6 +38,7 @@ from evidencebench_core.retrievers.ranker.model import (
     meaning,
     network_columns,
     tree_columns,
+    weights_for,
 )
 from evidencebench_core.retrievers.ranker.network import fit_network
 from evidencebench_core.retrievers.ranker.selection import Selecting, picks_of
@@ -79,7 +80,7 @@ class Choice:
 class Variant:
     """What is fitted."""
 
-    columns: Callable[[Paper], NDArray[np.float32]] | None = None  # more columns
+    columns: Callable[[Paper], NDArray[np.float32]] | None = None  # more columns of the trees
     trees: Mapping[str, object] = field(default_factory=dict)
     n_trees: int = 250
     repeats: int = 1  # sums of trees of other seeds, averaged
@@ -188,12 +189,7 @@ def recalls(papers: Iterable[Paper], raw: Raw, choice: Choice) -> dict[str, dict
             for name, of, budget in TASKS:
                 if of == focus:
                     k = optimal if budget is None else budget
-                    asked = {
-                        member: weight
-                        for member, weight in choice.weights.items()
-                        if k >= choice.few or member not in training._TARGETS
-                    }
-                    weights = asked if any(asked.values()) else choice.weights
+                    weights = weights_for(choice.weights, training._TARGETS, k, choice.few)
                     total = np.zeros(evidence.n_sentences)
                     for member, weight in weights.items():
                         scores = raw[focus][member][paper.instance.id]

@@ -241,6 +241,8 @@ def _mesh(store: Store, args: argparse.Namespace) -> Report:
 def _agreement(store: Store, args: argparse.Namespace) -> Report:
     from evidencebench_core.analyses.agreement import agreement
 
+    if None not in (args.dataset, args.construction):
+        raise SettingError("--dataset and --construction", "are both given", "Name one of the two.")
     papers = [_marked(store, args, paper) for paper in args.papers]
     return agreement(store, papers, args.annotators, args.resamples)
 
@@ -250,8 +252,6 @@ def _marked(store: Store, args: argparse.Namespace, paper: str) -> MarkedPaper:
     from evidencebench_core.construction.raters import marked_build, marked_by_key
     from evidencebench_core.papers.marked import instance_key
 
-    if None not in (args.dataset, args.construction):
-        raise SettingError("--dataset and --construction", "are both given", "Name one of the two.")
     if args.construction is not None:
         return marked_build(store, args.construction, paper)
     if args.dataset is not None:

@@ -2,7 +2,7 @@
 
 Members score, and their standardised scores are added up: three sums of regression trees, which learnt
 whether a sentence is evidence, which share of the aspects it covers, and which share of the evidence it is; and a
-linear model of the embeddings. A fifth counts twice as much as they do together: a small network over the same
+linear model of the embeddings. A fifth counts nearly three times as much as they do together: a network over the same
 columns, over an inner layer of the encoder, and over what the sentences before and after say. It is the one that
 learnt to put the right sentence first; where few are picked the trees, which learnt sentence by sentence, are not
 asked.
@@ -10,7 +10,7 @@ asked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -87,6 +87,14 @@ class Linear:
         return np.asarray((rows - self.means) @ self.weights)
 
 
+def weights_for(
+    weights: Mapping[str, float], trees: Collection[str], budget: int | None, few: int = FEW
+) -> Mapping[str, float]:
+    """The weights without those of the trees where the budget is below ``few``, unless nothing would be left."""
+    asked = {name: weight for name, weight in weights.items() if name not in trees}
+    return asked if budget is not None and budget < few and any(asked.values()) else weights
+
+
 @dataclass(frozen=True, slots=True)
 class FocusModel:
     """The members for one focus."""
@@ -97,9 +105,7 @@ class FocusModel:
 
     def weights_for(self, budget: int | None) -> Mapping[str, float]:
         """The weights of the members that are asked for so many picks, some of which are above 0."""
-        asked = {name: weight for name, weight in self.weights.items() if name not in self.trees}
-        few = budget is not None and budget < FEW
-        return asked if few and any(asked.values()) else self.weights
+        return weights_for(self.weights, self.trees, budget)
 
 
 @dataclass(frozen=True, slots=True)

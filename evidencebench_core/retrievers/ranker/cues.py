@@ -35,7 +35,7 @@ _WORDS: Final = {
 # in the sentence as printed; each runs in linear time
 _PATTERNS: Final = {
     "test statistic": re.compile(
-        r"\b[pP]\s*[<>=≤≥]|\bC\.?I\.?\b|\b[HOR]R\s*[=,:]|±|\bn\s*=|\bconfidence interval"
+        r"\b(?:[pP]\s*[<>=≤≥]|C\.?I\.?\b|[HOR]R\s*[=,:]|n\s*=|confidence interval)|±"
     ),
     "percentage": re.compile(r"%|\bper ?cent"),
     "citation": re.compile(r"\[\d|\bet al\b|\((?:19|20)\d\d\)|\(\d+[,–-]"),

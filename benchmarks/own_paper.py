@@ -24,6 +24,7 @@ from pypdfium2 import PdfDocument
 from benchmarks.timing import ROOT
 from evidencebench_core.data import iter_raw
 from tests.browser.serving import CHROMIUM_FLAGS, chromium, served
+from tests.browser.settling import enter_hypothesis
 from tests.papers.pdf.layouts import LAYOUTS
 from tests.papers.pdf.real_articles import article_of
 from tests.papers.pdf.typesetting import typeset
@@ -58,9 +59,7 @@ def main() -> None:
             for name, hypothesis, pdf in uploads:
                 page.goto(f"{address}/paper" + (f"?r={retriever}" if retriever else ""))
                 box = page.get_by_role("textbox", name="What should the paper be searched for?")
-                box.fill(hypothesis)
-                box.press("Control+Enter")
-                page.wait_for_load_state("networkidle")
+                enter_hypothesis(box, hypothesis)
                 before, began = server.cpu_times(), time.perf_counter()
                 page.set_input_files(
                     "input[type=file]", {"name": "a.pdf", "mimeType": "application/pdf", "buffer": pdf}

@@ -23,7 +23,7 @@ from evidencebench_core.retrievers import (
     retriever_entries,
     retriever_entry,
 )
-from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.runs import DEFAULT_BUDGET, RunInfo, RunStore
 
 
 def problem_of(run: RunInfo) -> str:
@@ -78,7 +78,9 @@ def warm(choice: Choice) -> None:
     def load() -> None:
         fresh = f"These words are new, {os.getpid()} {time.time()}."  # known ones would need no model
         sentences = ("There are two sentences to try it with.", fresh)
-        query = Query("Models are tried.", sentences, ("abstract",) * 2, ("Abstract",) * 2, "all", 1)
+        query = Query(
+            "Models are tried.", sentences, ("abstract",) * 2, ("Abstract",) * 2, "all", DEFAULT_BUDGET
+        )
         with suppress(EvidenceBenchError):  # the one who asks it gets the error
             make_retriever(choice.name, choice.settings).retrieve(query)
         gc.freeze()  # as in `_prepare`: a model's libraries are many modules

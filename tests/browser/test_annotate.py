@@ -47,6 +47,7 @@ def test_mark_undo_and_take_away(page: Page, app_url: str) -> None:
     expect(page.get_by_text("0 of 1 aspects have a sentence")).to_be_visible()
     settled(page)
     sentence(page, 4).click()
+    settled(page)
     page.get_by_test_id("stButtonGroup").get_by_text("A1 Pressure fell").click()
     expect(page.get_by_text("1 of 1 aspects have a sentence; 1 of 32 sentences marked.")).to_be_visible()
     expect(sentence(page, 4)).to_have_attribute("data-mark", "gold")

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from evidencebench_core.answers.store import add_answers
 from evidencebench_core.data import Store
 from tests.answers.judging import add_sample
+from tests.browser.settling import settled
 
 HOSTILE = "<img src=x onerror=alert(1)> **bold** $x$ :red[y]"
 
@@ -31,6 +32,7 @@ def test_keys_and_clicks_choose_a_sentence_and_its_document(page: Page, app_url:
     page.get_by_role("button", name="999999").click()
     expect(unit).to_contain_text("Sentence 3 cites 999999")
     expect(page).to_have_url(re.compile("sentence=3&document=999999"))
+    settled(page)
     page.get_by_text("Write a note").click()
     note = page.get_by_label("Note", exact=True)
     note.fill("jkn")  # typed, not followed

@@ -135,6 +135,7 @@ def test_one_question_over_several_files(page: Page, app_url: str) -> None:
     )
     headings = page.locator("tr.heading")
     expect(headings).to_have_text(["1. A title of salt", "2. Cats"])
+    settled(page)
     page.get_by_text("Left out, and why: 1").click()
     expect(page.get_by_text("cannot be read as PDF")).to_be_visible()
     settled(page)

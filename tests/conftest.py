@@ -16,10 +16,23 @@ from evidencebench_core.data import Store, ingest, open_store
 # In CI the examples are the same in every run: a change never fails for another one's luck.
 settings.register_profile("patient", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "patient")
+settings.register_profile("fast", deadline=None, derandomize=True, max_examples=25)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "patient"))
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("EVIDENCEBENCH_TEST_DATA") or ROOT.parent / "shared" / "data")
+
+
+LONG = 5.0  # seconds from which a test belongs to the slow tier
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the tests of the fast tier that took long; machines differ, so this fails nothing."""
+    for report in terminalreporter.getreports("passed"):
+        if report.when == "call" and report.duration > LONG and "slow" not in report.keywords:
+            terminalreporter.write_line(
+                f"{report.nodeid} took {report.duration:.1f} s: mark it slow or make it faster"
+            )
 
 
 @pytest.fixture(autouse=True)

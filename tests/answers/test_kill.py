@@ -21,6 +21,8 @@ from evidencebench_core.runs import ChatPlan, ChatRuns, execute
 from tests.answers.judging import add_sample
 from tests.llm.server import Step, answering, reply, scripted
 
+pytestmark = pytest.mark.slow
+
 WORKER = """
 import sys
 from pathlib import Path

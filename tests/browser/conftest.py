@@ -24,10 +24,12 @@ expect.set_options(timeout=20_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything in this folder drives a browser, so it carries the mark."""
+    """Everything in this folder drives a browser; all but the flows are of the slow tier."""
     for item in items:
         if HERE in item.path.parents:
             item.add_marker("browser")
+            if item.get_closest_marker("flow") is None:
+                item.add_marker("slow")
 
 
 @pytest.fixture(scope="session")

@@ -36,6 +36,7 @@ def fill(page: Page, label: str, text: str, button: str) -> None:
     page.get_by_role("button", name=button).click()
 
 
+@pytest.mark.flow
 def test_mark_undo_and_take_away(page: Page, app_url: str) -> None:
     page.goto(app_url + "/annotate")
     fresh = page.get_by_role("row").filter(has_text="Fresh")

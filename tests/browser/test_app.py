@@ -46,6 +46,7 @@ def test_the_code_of_charts_is_loaded_while_a_page_without_any_is_read(page: Pag
     expect(page.locator(".stPlotlyChart")).to_have_count(0)
 
 
+@pytest.mark.flow
 def test_a_row_opens_its_instance_and_a_click_on_a_sentence_comes_back(page: Page, app_url: str) -> None:
     page.goto(app_url + "/browse?dataset=sample_data")
     row = page.get_by_role("row").filter(has_text="sample_trial")
@@ -76,6 +77,7 @@ def test_the_paper_is_on_the_first_screen(
         expect(page.get_by_role("button", name="Show the keys")).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.flow
 def test_keys_walk_the_paper_without_a_click_and_leave_fields_alone(page: Page, app_url: str) -> None:
     page.add_init_script(
         """window.listening = new Set();
@@ -166,6 +168,7 @@ def test_the_ledger_leads_to_the_sentence(page: Page, app_url: str) -> None:
     expect(sentence(page, index)).to_be_in_viewport()
 
 
+@pytest.mark.flow
 def test_an_edited_hypothesis_moves_the_picks_and_goes_into_the_link(page: Page, app_url: str) -> None:
     page.goto(app_url + READING)
     picks = table(page, "Marginal gain of each pick of bm25").locator("td:first-child")
@@ -189,6 +192,7 @@ def test_an_edited_hypothesis_moves_the_picks_and_goes_into_the_link(page: Page,
     assert parameters(page).items() >= {"h": text, "asif": "1"}.items()
 
 
+@pytest.mark.flow
 def test_copy_link_restores_everything_elsewhere(new_page: Callable[..., Page], app_url: str) -> None:
     page = new_page(permissions=["clipboard-read", "clipboard-write"])
     wanted = READING.replace("bm25~", "bm25;k1=0.9~") + "&h=Night+work&asif=1&aspect=A7&sentence=12&system=1"
@@ -206,6 +210,7 @@ def test_copy_link_restores_everything_elsewhere(new_page: Callable[..., Page], 
     assert parameters(other).items() >= parameters(wanted).items()
 
 
+@pytest.mark.flow
 def test_runs_are_started_watched_and_compared(page: Page, app_url: str) -> None:
     page.goto(app_url + "/leaderboard?dataset=sample_data")
     rows = []

@@ -39,6 +39,7 @@ def picks(page: Page, number: int) -> list[str]:
     return [str(item.get_attribute("data-sentence")) for item in page.locator(".picks .pick").all()]
 
 
+@pytest.mark.flow
 def test_from_a_file_and_a_hypothesis_to_a_link(new_page: Callable[..., Page], app_url: str) -> None:
     _, raw = next(iter_raw(ROOT / "sample_data" / "sample_data.json"))
     pdf = typeset(article_of(raw), LAYOUTS[1])  # two columns

@@ -41,6 +41,7 @@ def focused(reader: Locator, *steps: tuple[str, int]) -> None:
 # -- what is drawn ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.flow
 def test_draws_every_sentence_with_its_mark(opened: Open) -> None:
     reader = opened()
     marks = reader.locator(".s").evaluate_all("rows => rows.map((row) => row.dataset.mark)")
@@ -92,6 +93,7 @@ def test_three_systems_are_told_apart(page: Page, opened: Open) -> None:
     expect(reader.get_by_role("button", name="C hybrid")).to_have_attribute("aria-pressed", "true")
 
 
+@pytest.mark.flow
 def test_hostile_text_is_only_text(page: Page, opened: Open) -> None:
     reader = opened("hostile")
     texts = "all => all.map((one) => one.textContent)"
@@ -122,6 +124,7 @@ def test_narrow_and_dark(new_page: Callable[..., Page], opened: Open) -> None:
 # -- clicks, keys and Python --------------------------------------------------------------------------------
 
 
+@pytest.mark.flow
 def test_a_click_is_shown_at_once_and_comes_back_to_python(page: Page, opened: Open) -> None:
     reader = opened()
     sentence(reader, 7).locator(".t").click()

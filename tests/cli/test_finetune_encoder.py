@@ -10,6 +10,8 @@ import pytest
 from evidencebench_core.retrievers import finetune
 from evidencebench_core.retrievers.trained_on import read_trained_on
 
+pytestmark = pytest.mark.slow
+
 FINETUNE = ("finetune-encoder", "--dataset", "sample")
 
 

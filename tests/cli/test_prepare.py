@@ -20,6 +20,8 @@ from tests.conftest import real_file
 from tests.llm.server import Step, answering, scripted
 from tests.reliability.scripted_models import MODELS, step
 
+pytestmark = pytest.mark.slow
+
 
 def test_wordings_are_made_checked_read_and_asked(command, monkeypatch: pytest.MonkeyPatch) -> None:
     name = add_sample_items(open_store()).name

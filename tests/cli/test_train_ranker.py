@@ -20,6 +20,8 @@ from evidencebench_core.runs import RunStore, execute, plan, trained_on_ids
 from tests.cli.conftest import SAMPLE
 from tests.factories import written
 
+pytestmark = pytest.mark.slow
+
 TASKS = {"er@optimal", "er@10", "result-er@optimal", "result-er@5"}
 TRAIN = ("train-ranker", "--dataset", "sample")
 RUN = ("run", "--task", "er@10", "--json", "--retriever")

@@ -22,7 +22,7 @@ def report(*numbers):
 ingest(open_store(sys.argv[1]), Path(sys.argv[2]), progress=report)
 """
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")]
 
 
 @pytest.mark.parametrize("n_batches", [1, 3])

@@ -14,7 +14,7 @@ from tests.frozen.figures import compute
 FROZEN = Path(__file__).parent
 NAMES = sorted(path.name for path in FROZEN.glob("*.csv"))
 
-pytestmark = [pytest.mark.realdata, pytest.mark.model]
+pytestmark = [pytest.mark.realdata, pytest.mark.model, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

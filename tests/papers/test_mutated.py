@@ -14,6 +14,8 @@ from tests.papers.pdf.layouts import LAYOUTS
 from tests.papers.pdf.typesetting import typeset
 from tests.papers.test_read import SOURCE
 
+pytestmark = pytest.mark.slow
+
 _JATS = ("PMC5828200.nxml", "e-67-o1363.nxml", "biorxiv-2022.03.15.484463.xml")
 _PDFS = ("acl_N18-3011.pdf", "clinical_science_2014_126_305.pdf")
 # What no reader foresees is a fault of ours: these words are in the message of `read_here` for it.

@@ -15,7 +15,7 @@ from evidencebench_core.papers import read_paper
 from tests.papers import rendering
 from tests.papers.rendering import KIND_OF, Source, source_of
 
-pytestmark = pytest.mark.realdata
+pytestmark = [pytest.mark.slow, pytest.mark.realdata]
 
 N_PAPERS = 24
 # How much of it must come back: papers whole (every section's text to the letter), headings, and boundaries.

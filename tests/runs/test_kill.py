@@ -14,6 +14,8 @@ from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.runs import RunStore, execute, plan
 from tests.factories import raw_dataset, written
 
+pytestmark = pytest.mark.slow
+
 N_INSTANCES = 40
 # Works off an instance whenever it is told to; in between it waits for a line.
 VICTIM = """

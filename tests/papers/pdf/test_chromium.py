@@ -13,7 +13,7 @@ from tests.browser.serving import CHROMIUM_FLAGS, chromium
 from tests.papers.pdf.gold import boundaries, gold_of
 from tests.papers.pdf.typesetting import Article
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 STYLES: Final = {
     "one column": "body{font:11pt/1.4 'DejaVu Serif',serif} h2{font-size:13pt}",

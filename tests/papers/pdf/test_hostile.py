@@ -6,6 +6,8 @@ from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import read_paper_apart
 from tests.papers.pdf.hostile import HOSTILE, SENTENCE
 
+pytestmark = pytest.mark.slow
+
 _SAID = {
     "five thousand pages": "has 5,000 pages, and at most 200 are read",
     "inflates to a gigabyte": "needs more than 1,024 MiB of memory",

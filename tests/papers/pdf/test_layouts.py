@@ -15,7 +15,7 @@ from tests.papers.pdf.real_articles import article_of
 from tests.papers.pdf.typesetting import Article, typeset
 from tests.papers.rendering import of_type
 
-pytestmark = pytest.mark.realdata
+pytestmark = [pytest.mark.slow, pytest.mark.realdata]
 
 
 def printed_paper(article: Article) -> Paper:

@@ -14,6 +14,8 @@ from evidencebench_core.papers import DEFAULT_LIMITS, Box, PageImage, page_image
 from evidencebench_core.papers.pdf import paper_of_pdf
 from tests.papers.pdf.hostile import HOSTILE, SENTENCE, paged, raw_pdf, stream
 
+pytestmark = pytest.mark.slow
+
 PLACES = {  # the crop box begins at (20, 30) and is 400 by 600; text begins at (72, 50) from its upper left corner
     0: b"1 0 0 1 92 580",
     90: b"0 1 -1 0 70 102",

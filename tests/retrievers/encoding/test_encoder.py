@@ -14,7 +14,7 @@ from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.retrievers.encoding import Backend, embeddings, minilm, minilm_folder
 from tests.retrievers.queries import make_query
 
-pytestmark = pytest.mark.model
+pytestmark = [pytest.mark.slow, pytest.mark.model]
 
 ODD = (
     *("", " ", "A", "\0", "\ud800 lone surrogate", "\U0001d54f astral \U0001f9ec", "word " * 4000),

@@ -22,7 +22,7 @@ from evidencebench_core.retrievers.finetune import (
 from evidencebench_core.retrievers.trained_on import TrainedOn, read_trained_on
 from tests.retrievers.queries import make_query
 
-pytestmark = pytest.mark.model
+pytestmark = [pytest.mark.slow, pytest.mark.model]
 
 TRIPLETS = [Triplet(f"does {n} help", f"patients given {n} got better", f"we thank {n}") for n in "abcdefgh"]
 TRAINED_ON = TrainedOn("ab" * 32, ("i1", "i2"), ("p1",))

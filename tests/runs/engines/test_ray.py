@@ -30,7 +30,7 @@ from tests.factories import raw_dataset, written
 from tests.llm.server import answering, reply, scripted
 from tests.runs import test_chat_runs as chat_runs
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Ray's own
 N_INSTANCES = 60
 TASKS = ("er@optimal", "er@10")
 

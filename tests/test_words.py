@@ -30,7 +30,10 @@ def test_a_text_of_the_limit_is_whole() -> None:
 )
 def test_odd_characters_are_written_out(text: str, expected: str) -> None:
     assert one_line(text) == expected
-    assert visible(f"{text}\n") == expected + "\n" or "\r\n" in text
+
+
+def test_a_text_of_several_lines_stays_one_but_for_what_steers_a_terminal() -> None:
+    assert visible("a\tb\n\x1b[31mred\u202e\n") == "a\tb\n[U+001B][31mred[U+202E]\n"
 
 
 @given(st.text())

@@ -243,7 +243,7 @@ def test_the_minimap_has_every_mark_in_its_place_and_follows_the_pointer(page: P
 
 
 def test_of_794_sentences_an_act_touches_few(opened: Open) -> None:
-    """What a click, a lit aspect and a key change in the page; `benchmarks/reader.py` has the times."""
+    """What a click, a lit aspect and a key change in the page."""
     reader = opened("stress")
     expect(reader.locator(".s")).to_have_count(794)
     changes = reader.evaluate(

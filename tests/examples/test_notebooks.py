@@ -12,10 +12,6 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 
 
-def test_there_are_three() -> None:
-    assert len(NOTEBOOKS) == 3
-
-
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_runs_from_the_first_cell_to_the_last(path: Path) -> None:
     import nbclient

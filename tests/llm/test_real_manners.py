@@ -1,7 +1,4 @@
-"""What `transformers serve` 5.23 and llama-cpp-python 0.3.36 were seen to send, word for word but for the ids.
-
-`tests/llm/real` asks the servers themselves; this file stands in for them where they are not installed.
-"""
+"""What `transformers serve` 5.23 and llama-cpp-python 0.3.36 were seen to send, word for word but for the ids."""
 
 from __future__ import annotations
 

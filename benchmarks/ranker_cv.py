@@ -43,7 +43,8 @@ from evidencebench_core.retrievers.ranker.model import (
 from evidencebench_core.retrievers.ranker.network import fit_network
 from evidencebench_core.retrievers.ranker.selection import Selecting, picks_of
 from evidencebench_core.runs.crossvalidation import _baselines
-from evidencebench_core.stats.randomisation import holm, randomisation_p_value
+from evidencebench_core.stats import holm
+from evidencebench_core.stats.randomisation import randomisation_p_value
 
 N_FOLDS: Final = 5
 TASKS: Final[tuple[tuple[str, Focus, int | None], ...]] = (

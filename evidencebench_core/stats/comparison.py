@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from evidencebench_core.errors import SettingError
 from evidencebench_core.stats.bootstrap import bootstrap_interval, check_finite, finite_values, tails
-from evidencebench_core.stats.randomisation import DECIMALS, holm, pairwise_p_values, randomisation_p_value
+from evidencebench_core.stats.pairs import holm
+from evidencebench_core.stats.randomisation import DECIMALS, pairwise_p_values, randomisation_p_value
 from evidencebench_core.stats.resampling import cluster_numbers, cluster_sums, n_clusters, resampled_matrix
 
 _NO_SPREAD: Final = 1e-9

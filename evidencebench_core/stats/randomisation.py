@@ -1,14 +1,13 @@
-"""Paired randomisation tests: p-values of sign flips, of one pair and of all pairs, and Holm's correction."""
+"""Paired randomisation tests: p-values of sign flips, of one pair and of all pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.stats.resampling import CELLS_AT_ONCE, cluster_sums, product
 
 DECIMALS: Final = 12  # differences below 1e-12 are rounding, not a win
@@ -110,22 +109,3 @@ def _signed_sums(
         drawn = np.frombuffer(rng.bytes(size * n // 8 + 1), dtype=np.uint8)
         plus = np.unpackbits(drawn, count=size * n).reshape(size, n)
         yield 2.0 * product(plus.astype(np.float64), columns) - columns.sum(axis=0)
-
-
-def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
-    """Holm's step-down adjustment of p-values, in the same order: reject where it is at most alpha.
-
-    Of m p-values the k-th smallest (k from 1) becomes the largest of ``(m - j + 1) * p_(j)`` over j up to
-    k, at most 1. ``None`` is a test that could not be made: it stays ``None`` and does not count.
-    `SettingError` if one is not between 0 and 1. Holm, Scandinavian Journal of Statistics 6 (1979), 65-70.
-    """
-    known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
-    for p, place in known:
-        if not 0.0 <= p <= 1.0:
-            raise SettingError(f"p_values[{place}]", f"is {shown(p)}", "A p-value lies between 0 and 1.")
-    adjusted: list[float | None] = [None] * len(p_values)
-    largest = 0.0
-    for rank, (p, place) in enumerate(known):
-        largest = max(largest, (len(known) - rank) * p)
-        adjusted[place] = min(1.0, largest)
-    return tuple(adjusted)

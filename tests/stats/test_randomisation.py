@@ -1,4 +1,4 @@
-"""Sign flips of one pair and of all pairs, and Holm's correction."""
+"""Sign flips of one pair and of all pairs."""
 
 from itertools import combinations, product
 
@@ -8,11 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import permutation_test
 
-from evidencebench_core.errors import SettingError
-from evidencebench_core.stats import compare_matrix, compare_paired, holm
+from evidencebench_core.stats import compare_matrix, compare_paired
 
 SHARES = st.sampled_from([0.0, 0.2, 0.25, 1 / 3, 0.5, 2 / 3, 0.75, 1.0])
-PS = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
 
 def generator() -> np.random.Generator:
@@ -72,29 +70,3 @@ def test_p_values_may_be_drawn_more_often_than_intervals() -> None:
     values = np.vstack([np.full(60, 0.9), np.full(60, 0.1)])
     assert compare_matrix(values, generator(), 50, n_flips=3_999).p_value[0, 1] == 1 / 4000
     assert compare_matrix(values, generator(), 50).p_value[0, 1] == 1 / 51
-
-
-def test_holm_by_hand() -> None:
-    # Sorted 0.01, 0.02, 0.03, 0.6: times 4, 3, 2, 1 is 0.04, 0.06, 0.06, 0.6.
-    assert holm([0.03, 0.01, 0.6, 0.02]) == pytest.approx((0.06, 0.04, 0.6, 0.06))
-    # It never falls as p grows: 3 * 0.02 = 0.06, then 2 * 0.025 = 0.05, raised to 0.06. And it is at most 1.
-    assert holm([0.02, 0.025, 0.9]) == pytest.approx((0.06, 0.06, 0.9))
-    assert holm([0.7, 0.8]) == (1.0, 1.0)
-    # A test that could not be made does not count.
-    assert holm([None, 0.02, None, 0.03]) == (None, pytest.approx(0.04), None, pytest.approx(0.04))
-    assert holm([]) == ()
-    for p in (-0.1, 1.1, float("nan")):
-        with pytest.raises(SettingError, match=r"p_values\[1\]"):
-            holm([0.5, p])
-
-
-@given(PS, st.floats(0.001, 0.2))
-def test_it_rejects_what_the_stepwise_rule_rejects(p_values: list[float], alpha: float) -> None:
-    # The rule as Holm wrote it: walk up the sorted p-values while p_(k) * (m - k + 1) <= alpha.
-    rejected: set[int] = set()
-    m = len(p_values)
-    for k, place in enumerate(sorted(range(m), key=p_values.__getitem__)):
-        if (m - k) * p_values[place] > alpha:
-            break
-        rejected.add(place)
-    assert {i for i, p in enumerate(holm(p_values)) if p is not None and p <= alpha} == rejected

@@ -1,0 +1,130 @@
+"""Paired comparison: by hand, against scipy, with papers that hold several instances; Holm's correction."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import permutation_test
+
+from evidencebench_core.errors import SettingError
+from evidencebench_core.stats import Estimate, holm, paired
+
+SHARES = st.sampled_from([0.0, 0.2, 0.25, 1 / 3, 0.5, 2 / 3, 0.75, 1.0])
+PAIRS = st.lists(st.tuples(SHARES, SHARES), min_size=2, max_size=8)
+
+
+def test_by_hand() -> None:
+    # Differences 0.5, 0.25, 0: mean 0.25. Of the 4 flips of the two that differ, sums 0.75, 0.25, -0.25, -0.75:
+    # two are as far from 0 as 0.75, so p = 2/4.
+    pair = paired([1.0, 0.5, 0.3], [0.5, 0.25, 0.3])
+    assert (pair.n, pair.n_clusters, pair.wins, pair.ties, pair.losses, pair.p) == (3, 3, 2, 1, 0, 0.5)
+    assert (pair.mean_a, pair.mean_b, pair.difference.value) == pytest.approx((0.6, 0.35, 0.25))
+    assert pair.as_dict()["low"] == pair.difference.low == 0.0
+
+
+def test_two_papers_by_hand() -> None:
+    # Papers {0, 0, 0} and {1}: means of the resamples 0, 1/4, 1. Two papers change sign in 4 ways: sums 1, 1, -1,
+    # -1, of which all are as far as 1.
+    pair = paired([0.0, 0.0, 0.0, 1.0], [0.0] * 4, list("aaab"))
+    assert (pair.n_clusters, pair.p, pair.difference) == (2, 1.0, Estimate(0.25, 0.0, 1.0, 4))
+
+
+def test_systems_that_are_alike() -> None:
+    pair = paired([0.1 + 0.2, 0.5], [0.3, 0.5])  # rounding is no win
+    assert (pair.difference, pair.p, pair.ties) == (Estimate(0.0, 0.0, 0.0, 2), 1.0, 2)
+
+
+def test_too_little_to_judge() -> None:
+    assert paired([], []).difference == Estimate(None, None, None, 0)
+    one_paper = paired([0.1, 0.9], [0.0, 0.0], ["a", "a"])
+    assert (one_paper.difference.low, one_paper.p, one_paper.wins) == (None, None, 2)
+
+
+def test_repeating_every_instance_teaches_nothing() -> None:
+    rng = np.random.default_rng(4)
+    a, b = rng.random(60), rng.random(60)
+    papers = np.arange(60)
+    once, twice = paired(a, b, papers), paired(np.repeat(a, 2), np.repeat(b, 2), np.repeat(papers, 2))
+    assert twice.p == once.p
+    assert twice.difference.low == pytest.approx(once.difference.low)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "place"), [([0.1], [0.1, 0.2], "paired"), ([0.1], [float("nan")], "b[0]")]
+)
+def test_what_does_not_fit_is_refused(a: list[float], b: list[float], place: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        paired(a, b)
+    assert caught.value.place == place
+
+
+@given(PAIRS)
+def test_few_instances_have_exact_p_values(pairs: list[tuple[float, float]]) -> None:
+    a, b = np.array(pairs).T
+    flips = np.array(list(product([1, -1], repeat=len(a))))
+    extreme = np.abs(flips @ (a - b)) >= abs((a - b).sum()) - 1e-9
+    forward, backward = paired(a, b, n_resamples=50), paired(b, a, n_resamples=50)
+    assert forward.p == pytest.approx(extreme.mean())
+    assert forward.p == backward.p
+    assert (forward.wins, forward.losses) == (backward.losses, backward.wins)
+
+
+def test_many_pairs_agree_with_scipy() -> None:
+    rng = np.random.default_rng(11)
+    b = rng.integers(0, 1_000, size=200) / 1_000
+    a = np.clip(b + rng.integers(-333, 500, size=200) / 1_000 * (rng.random(200) < 0.3), 0, 1)
+    ours = paired(a, b, n_resamples=20_000).p
+    theirs = permutation_test(
+        (a, b), lambda x, y, axis: np.mean(x - y, axis=axis), permutation_type="samples",
+        vectorized=True, n_resamples=9_999, rng=np.random.default_rng(12),
+    ).pvalue  # fmt: skip
+    assert 0.001 < theirs < 0.9  # a case that tells something
+    # Both are simulated: the standard deviation of their difference is sqrt(p(1-p)(1/20000 + 1/9999)).
+    assert ours == pytest.approx(theirs, abs=4 * (theirs * (1 - theirs) * 1.5e-4) ** 0.5)
+
+
+def test_under_no_difference_it_rejects_as_often_as_it_should() -> None:
+    # 5% of 1,000 p-values are at most 0.05, give or take 0.7%.
+    rng = np.random.default_rng(2028)
+    p_values = [paired(rng.normal(size=40), rng.normal(size=40), n_resamples=500).p for _ in range(1_000)]
+    assert 0.03 <= np.mean([p is not None and p <= 0.05 for p in p_values]) <= 0.07
+
+
+def test_papers_that_share_their_difficulty_make_it_less_sure() -> None:
+    # An effect by paper, 30 papers of 4 instances: over instances it looks four times as sure.
+    rng = np.random.default_rng(7)
+    papers = np.repeat(np.arange(30), 4)
+    a = rng.normal(0.05, 0.12, size=30)[papers]
+    whole, alone = paired(a, np.zeros(120), papers), paired(a, np.zeros(120))
+    assert whole.p is not None
+    assert alone.p is not None
+    assert alone.p < whole.p
+
+
+def test_holm_by_hand() -> None:
+    # Sorted 0.01, 0.02, 0.03, 0.6: times 4, 3, 2, 1 is 0.04, 0.06, 0.06, 0.6.
+    assert holm([0.03, 0.01, 0.6, 0.02]) == pytest.approx((0.06, 0.04, 0.6, 0.06))
+    # It never falls as p grows: 3 * 0.02 = 0.06, then 2 * 0.025 = 0.05, raised to 0.06. And it is at most 1.
+    assert holm([0.02, 0.025, 0.9]) == pytest.approx((0.06, 0.06, 0.9))
+    # A test that could not be made does not count.
+    assert holm([None, 0.02, None, 0.03]) == (None, pytest.approx(0.04), None, pytest.approx(0.04))
+    assert holm([]) == ()
+    for p in (-0.1, 1.1, float("nan")):
+        with pytest.raises(SettingError):
+            holm([0.5, p])
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.floats(0.001, 0.2))
+def test_it_rejects_what_the_stepwise_rule_rejects(p_values: list[float], alpha: float) -> None:
+    # The rule as Holm wrote it: walk up the sorted p-values while p_(k) * (m - k + 1) <= alpha.
+    rejected: set[int] = set()
+    m = len(p_values)
+    for k, place in enumerate(sorted(range(m), key=p_values.__getitem__)):
+        if (m - k) * p_values[place] > alpha:
+            break
+        rejected.add(place)
+    assert {i for i, p in enumerate(holm(p_values)) if p is not None and p <= alpha} == rejected

@@ -105,7 +105,7 @@ def _sign_flip_p(differences: Values, seed: int, n_resamples: int | None) -> flo
     if len(differences) < 2:
         return None
     sizes = np.abs(differences[differences != 0])
-    threshold = abs(float(differences.sum())) * (1.0 - 1e-9) - 10.0**-_DECIMALS
+    threshold = abs(float(differences.sum())) - 1e-9
     if sizes.size <= _EXACT:
         sums = np.zeros(1)
         for size in sizes:

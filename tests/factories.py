@@ -6,21 +6,15 @@ The optimal selections are found by trying every subset, so they owe nothing to 
 from __future__ import annotations
 
 import json
-import sqlite3
 import struct
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from evidencebench_core.data import Store, ingest, open_store, schema
-from evidencebench_core.data.integrity import Connection
+from evidencebench_core.data import Store, ingest, open_store
 
 __all__ = [
-    "older_store",
     "raw_dataset",
     "raw_instance",
     "steiner_instance",
@@ -153,29 +147,6 @@ def store_with(dataset: Mapping[str, object], folder: Path, name: str = "tiny") 
     store = open_store(folder / "store.sqlite")
     ingest(store, written(dataset, folder / f"{name}.json"), name)
     return store
-
-
-@contextmanager
-def older_store(today: Store, path: Path, version: int) -> Iterator[sqlite3.Connection]:
-    """A store of an older version, with the datasets, runs and answers of one of today."""
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        closing(sqlite3.connect(path, isolation_level=None, factory=Connection)) as db,
-    ):
-        patch.setattr(schema, "_MIGRATIONS", schema._MIGRATIONS[:version])
-        patch.setattr(schema, "VERSION", version)
-        db.add_functions()
-        schema.migrate(db, path)
-        db.execute("ATTACH ? AS today", (str(today.path),))
-        for table in ("datasets", "papers", "instances", "bodies", "evidence", "runs", "retrievals"):
-            there, here = (
-                [name for _, name, *_ in db.execute(f"PRAGMA {where}.table_info({table})")]
-                for where in ("today", "main")
-            )
-            columns = ", ".join(name for name in here if name in there)
-            if columns:
-                db.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM today.{table}")
-        yield db
 
 
 def packed_picks(selections: Mapping[str, Sequence[int]]) -> dict[str, bytes]:

@@ -54,8 +54,7 @@ def draw_first_steps() -> None:
         "Here you see which system answers best and how sure that is, each answer with its citations and what people "
         "said of them, and how far a judge can be trusted. It needs answers in a file; labels of people are optional."
     )
-    read_only = resources.store().is_read_only
-    st.button("Load the sample answers", type="primary", on_click=_load_sample, disabled=read_only)
+    st.button("Load the sample answers", type="primary", on_click=_load_sample)
     st.caption("Six invented questions, each answered by three systems, with documents and labels.")
     _draw_file()
 

@@ -43,8 +43,6 @@ def guard() -> Iterator[None]:
     for message in pop_flashes():
         st.toast(message)
     with guarded_part("This page"):
-        if resources.store().is_read_only:
-            st.caption("This store is read-only: you can look at everything in it, and save nothing.")
         yield
     load_charts_ahead()
 

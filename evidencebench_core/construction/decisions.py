@@ -114,7 +114,7 @@ def decisions_of(
 ) -> dict[str, tuple[Decision, ...]]:
     """All decisions of these builds, or of all, by build, in the order in which they were made."""
     found: dict[str, list[Decision]] = defaultdict(list)
-    sql = """SELECT build, item, verdict, by, mode, words, about, decided_at FROM intact_construction_decisions
+    sql = """SELECT build, item, verdict, by, mode, words, about, decided_at FROM construction_decisions
         WHERE construction_id = ? {} ORDER BY decided_at, id"""
     parts: Iterable[Sequence[str]] = (
         ((),) if ids is None else (ids[i : i + _IDS_AT_ONCE] for i in range(0, len(ids), _IDS_AT_ONCE))

@@ -20,7 +20,6 @@ import orjson
 
 from evidencebench_core.construction.funnel import DropReason
 from evidencebench_core.construction.state import BuildInput, ConstructionSettings, Pool, Position
-from evidencebench_core.data.integrity import check_count
 from evidencebench_core.data.packing import unpacked, zstd_frames
 from evidencebench_core.data.removal import counted
 from evidencebench_core.data.store import Store
@@ -34,7 +33,7 @@ KEY: Final = "build:"
 
 _LONGEST_NAME: Final = 100
 _BATCH: Final = 500  # rows of a transaction
-_NEWEST: Final = """SELECT {} FROM intact_construction_builds AS b WHERE construction_id = :of
+_NEWEST: Final = """SELECT {} FROM construction_builds AS b WHERE construction_id = :of
     AND id = (SELECT max(id) FROM construction_builds WHERE construction_id = :of AND build = b.build)"""
 
 
@@ -72,10 +71,9 @@ class PaperRecord:
 def constructions(store: Store) -> tuple[ConstructionInfo, ...]:
     """All constructions, in the order in which they were begun."""
     sql = """SELECT id, name, (SELECT count(DISTINCT build) FROM construction_builds WHERE construction_id = c.id),
-        (SELECT body FROM intact_construction_settings WHERE construction_id = c.id ORDER BY id DESC LIMIT 1),
-        added_at FROM intact_constructions AS c ORDER BY id"""
+        (SELECT body FROM construction_settings WHERE construction_id = c.id ORDER BY id DESC LIMIT 1),
+        added_at FROM constructions AS c ORDER BY id"""
     with store.read() as db:
-        check_count(db, "constructions")
         rows = db.execute(sql).fetchall()
     return tuple(
         ConstructionInfo(key, name, n, None if body is None else settings_of(orjson.loads(body)), at)
@@ -280,7 +278,7 @@ def add_paper(
 def paper_record(store: Store, info: ConstructionInfo, source: str) -> PaperRecord | None:
     """The latest result of reading a paper; ``None`` if nobody has yet."""
     sql = """SELECT p.pool, p.paper_id, p.title, p.licence, p.reason, p.problem,
-        (SELECT body FROM intact_construction_pools WHERE sha256 = p.pool) FROM intact_construction_papers AS p
+        (SELECT body FROM construction_pools WHERE sha256 = p.pool) FROM construction_papers AS p
         WHERE construction_id = ? AND paper = ? ORDER BY id DESC LIMIT 1"""
     with store.read() as db:
         row = db.execute(sql, (info.id, source)).fetchone()

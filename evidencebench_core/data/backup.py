@@ -71,7 +71,7 @@ def _copy(store: Store, part: Path, path: Path, progress: Callable[[int, int], N
         # In a transaction of its own: without one the copy would begin again with every commit of another program.
         db.execute("BEGIN")
         try:
-            db.execute("SELECT count(*) FROM migrations").fetchone()
+            db.execute("SELECT count(*) FROM datasets").fetchone()
             db.backup(copy, pages=_PAGES, progress=copied)
             (found,) = copy.execute("PRAGMA quick_check(1)").fetchone()
         except sqlite3.Error as error:
@@ -86,5 +86,5 @@ def _copy(store: Store, part: Path, path: Path, progress: Callable[[int, int], N
         raise StoreError(
             str(store.path),
             f"is damaged ({found})",
-            "Keep earlier backups; `evidencebench store repair NEW` saves what can be read.",
+            "Keep earlier backups.",
         )

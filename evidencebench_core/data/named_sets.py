@@ -10,7 +10,6 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 
 import orjson
 
-from evidencebench_core.data.integrity import check_count
 from evidencebench_core.data.packing import unpacked, zstd_frames
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import StoreError, UnknownNameError, did_you_mean, shown
@@ -46,8 +45,7 @@ class NamedSets(Generic[T]):
 
     def within(self, db: sqlite3.Connection) -> tuple[T, ...]:
         """The same, as a transaction sees them."""
-        check_count(db, self.table)
-        rows = db.execute(f"SELECT {', '.join(self.columns)} FROM intact_{self.table} ORDER BY id").fetchall()
+        rows = db.execute(f"SELECT {', '.join(self.columns)} FROM {self.table} ORDER BY id").fetchall()
         return tuple([self.info(*row) for row in rows])
 
     def named(self, store: Store, name: str) -> T:
@@ -64,7 +62,7 @@ class NamedSets(Generic[T]):
     def body(self, store: Store, info: T) -> Any:
         """The content of one."""
         with store.read() as db:
-            found = f"SELECT body FROM intact_{self.table} WHERE sha256 = ?"
+            found = f"SELECT body FROM {self.table} WHERE sha256 = ?"
             row = db.execute(found, (info.sha256,)).fetchone()
         if row is None:  # deleted meanwhile
             problem = f"is not in {store.path}"

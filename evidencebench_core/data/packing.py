@@ -34,9 +34,7 @@ _SENTENCES: Final = "paper_as_candidate_pool"
 _TYPES: Final = "sentence_types_in_candidate_pool"
 _INVERSE: Final = "sentence_index2aspects"
 _LETTER_ESCAPE: Final = re.compile(rb"\\[a-z]")
-REPAIR: Final = (
-    "`evidencebench store check` lists all damage; `evidencebench store repair NEW` keeps what can be read."
-)
+_RESTORE: Final = "Restore the store from a backup, or make a new one from the same files."
 _MAX_BODY: Final = 1 << 30  # what a stored body may unpack to: more is damage
 
 _local = threading.local()
@@ -62,7 +60,7 @@ def _content(frame: bytes) -> Any:
     try:
         return orjson.loads(unpacked(frame))
     except (zstandard.ZstdError, orjson.JSONDecodeError) as error:
-        raise DamageError("a paper or instance in the store", f"is damaged ({error})", REPAIR) from error
+        raise DamageError("a paper or instance in the store", f"is damaged ({error})", _RESTORE) from error
 
 
 def packed_paper(sentences: Sequence[str], types: Sequence[str]) -> tuple[bytes, bytes]:

@@ -29,7 +29,7 @@ class SavedFilters:
         """The parts of each, by name in the order of the alphabet."""
         with self.store.read() as db:
             rows = db.execute(
-                "SELECT name, parts FROM intact_saved_filters WHERE dataset_id = ? ORDER BY name COLLATE NOCASE",
+                "SELECT name, parts FROM saved_filters WHERE dataset_id = ? ORDER BY name COLLATE NOCASE",
                 (self._id(),),
             ).fetchall()
         return {name: json.loads(parts) for name, parts in rows}

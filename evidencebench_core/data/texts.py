@@ -6,11 +6,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final, cast
 
-from evidencebench_core.data.integrity import damage
 from evidencebench_core.data.model import SentenceType
 from evidencebench_core.data.packing import unpacked_paper, unpacked_rest
-from evidencebench_core.data.store import DatasetInfo, Store
-from evidencebench_core.errors import shown
+from evidencebench_core.data.store import Store
 
 _BATCH: Final = 128  # papers a query
 _DESIGN: Final = "study_design"
@@ -44,33 +42,22 @@ def paper_texts(store: Store, dataset: str, ids: Collection[str] | None = None) 
     hypotheses: dict[int, dict[str, str]] = {}
     with store.read() as db:
         for paper, instance_id, hypothesis in db.execute(
-            "SELECT i.paper, i.instance_id, b.hypothesis FROM intact_instances AS i"
-            " JOIN intact_bodies AS b ON b.instance = i.id WHERE i.dataset_id = ? ORDER BY i.position",
+            "SELECT i.paper, i.instance_id, b.hypothesis FROM instances AS i"
+            " JOIN bodies AS b ON b.instance = i.id WHERE i.dataset_id = ? ORDER BY i.position",
             (info.id,),
         ):
             if wanted is None or instance_id in wanted:
                 hypotheses.setdefault(paper, {})[instance_id] = hypothesis
-    _check_all(store, info, sum(map(len, hypotheses.values())), wanted)
     papers = list(hypotheses)
     for start in range(0, len(papers), _BATCH):
         batch = papers[start : start + _BATCH]
         with store.read() as db:
             rows = db.execute(
-                f"SELECT id, body FROM intact_papers WHERE id IN ({','.join('?' * len(batch))})", batch
+                f"SELECT id, body FROM papers WHERE id IN ({','.join('?' * len(batch))})", batch
             ).fetchall()
-        if len(rows) < len(batch) and store.dataset(dataset) == info:
-            raise damage(store.path, f"dataset {shown(dataset)} has lost some of its papers")
         for paper, body in rows:
             sentences, types = unpacked_paper(body)
             yield PaperText(hypotheses[paper], sentences, cast("list[SentenceType]", types))
-
-
-def _check_all(store: Store, info: DatasetInfo, n_found: int, wanted: Collection[str] | None) -> None:
-    """`DamageError` where there are fewer instances than there should be."""
-    ids = store.ids(info.name)
-    expected = len(ids) if wanted is None else len(frozenset(ids) & frozenset(wanted))
-    if n_found != expected and store.dataset(info.name) == info:
-        raise damage(store.path, f"dataset {shown(info.name)} has lost some of its instances")
 
 
 def designs(store: Store, dataset: str) -> dict[str, str]:
@@ -87,7 +74,7 @@ def designs(store: Store, dataset: str) -> dict[str, str]:
     names: dict[str, str] = {}
     with store.read() as db:
         rows = db.execute(
-            "SELECT i.instance_id, b.body FROM intact_instances AS i JOIN intact_bodies AS b ON b.instance = i.id"
+            "SELECT i.instance_id, b.body FROM instances AS i JOIN bodies AS b ON b.instance = i.id"
             " WHERE i.dataset_id = ? ORDER BY i.position",
             (info.id,),
         )

@@ -69,7 +69,7 @@ class AnswerCache:
                 part = wanted[start : start + _PER_QUERY]
                 marks = ",".join("?" * len(part))
                 rows += db.execute(
-                    f"SELECT {', '.join(columns)} FROM intact_llm_answers WHERE key IN ({marks})", part
+                    f"SELECT {', '.join(columns)} FROM llm_answers WHERE key IN ({marks})", part
                 )
         waiting = [row for row in tuple(self._side.rows) if row[0] in wanted]
         return rows + [tuple(row[_COLUMNS.index(name)] for name in columns) for row in waiting]

@@ -16,10 +16,8 @@ from evidencebench_core.papers.blocks import clean_text
 
 _LONGEST_ANNOTATOR: Final = 200
 _HEAD: Final = "INSERT OR REPLACE INTO annotation_heads (paper, annotator, revision) VALUES (?, ?, ?)"
-_PARENT: Final = "SELECT parent FROM intact_annotations WHERE paper = ? AND annotator = ? AND revision = ?"
-_CHILD: Final = (
-    "SELECT max(revision) FROM intact_annotations WHERE paper = ? AND annotator = ? AND parent = ?"
-)
+_PARENT: Final = "SELECT parent FROM annotations WHERE paper = ? AND annotator = ? AND revision = ?"
+_CHILD: Final = "SELECT max(revision) FROM annotations WHERE paper = ? AND annotator = ? AND parent = ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +112,13 @@ class Annotations:
 
     def annotators(self, paper: str) -> tuple[str, ...]:
         """Who has something that stands on a paper, in the order of the alphabet."""
-        query = "SELECT annotator FROM intact_annotation_heads WHERE paper = ? AND revision > 0 ORDER BY annotator"
+        query = "SELECT annotator FROM annotation_heads WHERE paper = ? AND revision > 0 ORDER BY annotator"
         with self.store.read() as db:
             return tuple([row[0] for row in db.execute(query, (paper,))])
 
     def papers(self) -> tuple[str, ...]:
         """The keys of all papers on which something stands."""
-        query = "SELECT DISTINCT paper FROM intact_annotation_heads WHERE revision > 0 ORDER BY paper"
+        query = "SELECT DISTINCT paper FROM annotation_heads WHERE revision > 0 ORDER BY paper"
         with self.store.read() as db:
             return tuple([row[0] for row in db.execute(query)])
 
@@ -136,7 +134,7 @@ def _annotator(name: str) -> str:
 
 
 def _head(db: sqlite3.Connection, paper: str, annotator: str) -> int:
-    query = "SELECT revision FROM intact_annotation_heads WHERE paper = ? AND annotator = ?"
+    query = "SELECT revision FROM annotation_heads WHERE paper = ? AND annotator = ?"
     row = db.execute(query, (paper, annotator)).fetchone()
     return 0 if row is None else int(row[0])
 
@@ -146,9 +144,7 @@ def _set_head(db: sqlite3.Connection, paper: str, annotator: str, revision: int)
 
 
 def _annotation(db: sqlite3.Connection, paper: str, annotator: str, revision: int) -> Annotation | None:
-    query = (
-        "SELECT hypothesis, body FROM intact_annotations WHERE paper = ? AND annotator = ? AND revision = ?"
-    )
+    query = "SELECT hypothesis, body FROM annotations WHERE paper = ? AND annotator = ? AND revision = ?"
     row = db.execute(query, (paper, annotator, revision)).fetchone()
     return None if row is None else Annotation.from_dict(annotator, row[0], json.loads(row[1]))
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
-from zlib import crc32
 
 import orjson
 
-from evidencebench_core.data.integrity import damage
 from evidencebench_core.data.packing import unpacked_rest, zstd_frames
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import PaperError, UnknownNameError
@@ -68,17 +66,16 @@ class OwnPapers:
             now,
             body,
             pdf or None,
-            crc32(pdf),
         )
         with self.store.write() as db:
-            insert = f"INSERT INTO own_papers ({_COLUMNS}, body, pdf, pdf_checksum) VALUES (NULL{', ?' * 9})"
+            insert = f"INSERT INTO own_papers ({_COLUMNS}, body, pdf) VALUES (NULL{', ?' * 8})"
             number = db.execute(insert, values).lastrowid
         return self.get(int(number or 0))
 
     def all(self) -> tuple[OwnPaper, ...]:
         """All own papers, the newest first."""
         with self.store.read() as db:
-            rows = db.execute(f"SELECT {_SHOWN} FROM intact_own_papers ORDER BY id DESC").fetchall()
+            rows = db.execute(f"SELECT {_SHOWN} FROM own_papers ORDER BY id DESC").fetchall()
         return tuple([OwnPaper(*row) for row in rows])
 
     def get(self, number: int) -> OwnPaper:
@@ -90,15 +87,12 @@ class OwnPapers:
 
     def pdf(self, number: int) -> bytes:
         """The PDF that was kept with it; empty without one."""
-        pdf, expected = self._row(number, "pdf, pdf_checksum")
-        if expected not in (None, crc32(pdf or b"")):
-            raise damage(self.store.path, f"the PDF of own paper {number} is damaged")
-        return pdf or b""
+        return self._row(number, "pdf")[0] or b""
 
     def _row(self, number: int, columns: str) -> tuple[Any, ...]:
         with self.store.read() as db:
             row: tuple[Any, ...] | None = db.execute(
-                f"SELECT {columns} FROM intact_own_papers WHERE id = ?", (number,)
+                f"SELECT {columns} FROM own_papers WHERE id = ?", (number,)
             ).fetchone()
         if row is None:
             raise _unknown(number)

@@ -112,7 +112,7 @@ class Drafts(ABC):
 
     def counts(self) -> dict[DraftState, int]:
         """How many there are in every state."""
-        query = f"SELECT state, count(*) FROM intact_{self.table} WHERE {self.owner} = ? GROUP BY state"
+        query = f"SELECT state, count(*) FROM {self.table} WHERE {self.owner} = ? GROUP BY state"
         with self.store.read() as db:
             found: dict[str, int] = dict(db.execute(query, (self._key,)))
         return {state: found.get(state, 0) for state in DRAFT_STATES}
@@ -128,7 +128,7 @@ class Drafts(ABC):
     def known(self, model: str, kinds: Sequence[Kind]) -> frozenset[tuple[str, str]]:
         """Ids with kinds of which there is a draft by this model and the kind's prompt, checked or decided on."""
         query = (
-            f"SELECT {self.subject} FROM intact_{self.table} WHERE {self.owner} = ? AND model = ? AND prompt = ?"
+            f"SELECT {self.subject} FROM {self.table} WHERE {self.owner} = ? AND model = ? AND prompt = ?"
             " AND (checked_by = ? OR state IN ('accepted', 'rejected'))"
         )
         prompts = {kind: (self.prompt_of(kind), self.checker if kind == "negation" else "") for kind in kinds}

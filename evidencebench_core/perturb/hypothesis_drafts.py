@@ -107,9 +107,9 @@ class HypothesisDrafts(Drafts):
 
     def _rows(self, db: sqlite3.Connection, rest: str, values: Sequence[object]) -> Iterator[Draft]:
         rows = db.execute(
-            f"SELECT d.instance_id, b.hypothesis, {COLUMNS} FROM intact_hypothesis_drafts AS d"
-            " JOIN intact_instances AS i ON i.dataset_id = d.dataset_id AND i.instance_id = d.instance_id"
-            " JOIN intact_bodies AS b ON b.instance = i.id WHERE d.dataset_id = ? "
+            f"SELECT d.instance_id, b.hypothesis, {COLUMNS} FROM hypothesis_drafts AS d"
+            " JOIN instances AS i ON i.dataset_id = d.dataset_id AND i.instance_id = d.instance_id"
+            " JOIN bodies AS b ON b.instance = i.id WHERE d.dataset_id = ? "
             + rest.format(order="ORDER BY i.position, d.name, d.id"),
             values,
         )

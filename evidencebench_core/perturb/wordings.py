@@ -158,7 +158,7 @@ def hypothesis_variants(store: Store, dataset: str) -> dict[str, dict[str, str]]
     texts: dict[str, dict[str, str]] = {}
     with store.read() as db:
         bodies = db.execute(
-            "SELECT i.instance_id, b.body FROM intact_instances AS i JOIN intact_bodies AS b ON b.instance = i.id"
+            "SELECT i.instance_id, b.body FROM instances AS i JOIN bodies AS b ON b.instance = i.id"
             " WHERE i.dataset_id = ? ORDER BY i.position",
             (store.dataset(dataset).id,),
         )
@@ -178,7 +178,7 @@ def added_wordings(store: Store, dataset: str) -> dict[str, dict[str, Wording]]:
     wordings: dict[str, dict[str, Wording]] = {}
     with store.read() as db:
         rows = db.execute(
-            "SELECT name, instance_id, text, made_by, source FROM intact_hypothesis_variants"
+            "SELECT name, instance_id, text, made_by, source FROM hypothesis_variants"
             " WHERE dataset_id = ? ORDER BY name, instance_id",
             (store.dataset(dataset).id,),
         )

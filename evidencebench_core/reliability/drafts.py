@@ -65,9 +65,7 @@ class ItemDrafts(Drafts):
             remedy = "Reword its hypotheses on the page Wording, and make the item set again."
             raise SettingError(f"item set {shown(items)}", "was not made of questions and contexts", remedy)
         with store.read() as db:
-            row = db.execute(
-                "SELECT id FROM intact_item_sets WHERE sha256 = ?", (self._items.sha256,)
-            ).fetchone()
+            row = db.execute("SELECT id FROM item_sets WHERE sha256 = ?", (self._items.sha256,)).fetchone()
         if row is None:  # deleted meanwhile
             raise UnknownNameError(
                 f"item set {shown(items)}", f"is not in {store.path}", "Choose another one."
@@ -183,7 +181,7 @@ class ItemDrafts(Drafts):
 
     def _rows(self, db: sqlite3.Connection, rest: str, values: Sequence[object]) -> Iterator[Draft]:
         rows = db.execute(
-            f"SELECT d.item_id, {COLUMNS} FROM intact_item_drafts AS d WHERE d.item_set_id = ? "
+            f"SELECT d.item_id, {COLUMNS} FROM item_drafts AS d WHERE d.item_set_id = ? "
             + rest.format(order="ORDER BY d.id"),
             values,
         )
@@ -239,12 +237,12 @@ def kept_wordings(store: Store, digest: str) -> ItemWordings:
         If the store has them no more.
     """
     with store.read() as db:
-        row = db.execute(
-            "SELECT body, item_set_id FROM intact_item_wordings WHERE digest = ?", (digest,)
-        ).fetchone()
+        row = db.execute("SELECT body, item_set_id FROM item_wordings WHERE digest = ?", (digest,)).fetchone()
         if row is None:
             raise UnknownNameError(f"wordings {digest}", f"are not in {store.path}", "Run the task again.")
-        query = f"SELECT d.item_id, {COLUMNS} FROM intact_item_drafts AS d WHERE item_set_id = ? AND state = 'accepted'"
+        query = (
+            f"SELECT d.item_id, {COLUMNS} FROM item_drafts AS d WHERE item_set_id = ? AND state = 'accepted'"
+        )
         rows = db.execute(query, (row[1],)).fetchall()
     accepted = [draft_of_row(item_id, "", of) for item_id, *of in rows]
     read = {(one.subject_id, one.name, one.wording): one.made_by for one in accepted}

@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from evidencebench_core.data.integrity import check_count, damage
 from evidencebench_core.data.packing import unpacked, zstd_frames
 from evidencebench_core.data.removal import counted
 from evidencebench_core.data.store import Store
@@ -37,9 +36,7 @@ Result = Mapping[str, Any]
 _KEPT: Final = (
     "text", "finish_reason", "refusal", "reasoning", "prompt_tokens", "completion_tokens", "seconds", "model", "key",
 )  # fmt: skip
-_RUNS: Final = (
-    "SELECT id, wing, subject, settings, created_at, n_answered, n_failed FROM intact_chat_runs AS chat_runs"
-)
+_RUNS: Final = "SELECT id, wing, subject, settings, created_at, n_answered, n_failed FROM chat_runs"
 _ADD: Final = """INSERT INTO chat_results (run_id, unit, result, error, created_at) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (run_id, unit) DO UPDATE SET result = excluded.result, error = excluded.error,
         created_at = excluded.created_at WHERE chat_results.result IS NULL"""
@@ -133,7 +130,6 @@ class ChatRuns:
         """All runs, oldest first, or those of a wing or about a subject."""
         where = "WHERE (?1 IS NULL OR wing = ?1) AND (?2 IS NULL OR subject = ?2) ORDER BY created_at, id"
         with self.store.read() as db:
-            check_count(db, "chat_runs")
             return tuple(map(_info, db.execute(f"{_RUNS} {where}", (wing, subject))))
 
     def run(self, id_or_prefix: str) -> ChatRunInfo:
@@ -181,21 +177,14 @@ class ChatRuns:
         return {unit: bool(there) for unit, there in rows}
 
     def _rows_between(self, run_id: str, columns: str, between: tuple[str, str]) -> list[Any]:
-        sql = f"SELECT {columns} FROM intact_chat_results WHERE run_id = ? AND unit BETWEEN ? AND ?"
+        sql = f"SELECT {columns} FROM chat_results WHERE run_id = ? AND unit BETWEEN ? AND ?"
         with self.store.read() as db:
             return db.execute(sql, (run_id, *between)).fetchall()
 
     def _rows(self, run_id: str, columns: str) -> list[Any]:
+        sql = f"SELECT {columns} FROM chat_results WHERE run_id = ? ORDER BY unit"
         with self.store.read() as db:
-            db.execute("BEGIN")  # both see the same moment
-            sql = f"SELECT {columns} FROM intact_chat_results WHERE run_id = ? ORDER BY unit"
-            rows = db.execute(sql, (run_id,)).fetchall()
-            counts = "SELECT n_answered + n_failed FROM intact_chat_runs WHERE id = ?"
-            (expected,) = db.execute(counts, (run_id,)).fetchone() or (len(rows),)
-            db.execute("COMMIT")
-        if len(rows) != expected:
-            raise damage(self.store.path, f"run {run_id} has lost some of its results")
-        return rows
+            return db.execute(sql, (run_id,)).fetchall()
 
     def dependents(self, run: ChatRunInfo) -> dict[str, int]:
         """How many answers and runs about it go with a run; no zeros."""

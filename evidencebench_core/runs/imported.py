@@ -136,7 +136,7 @@ def imported_scores(store: Store, task: str | None = None) -> tuple[ImportedScor
     """The imported scores, for one task or all, in the order of the file; of each name and task the newest."""
     with store.read() as db:
         rows = db.execute(
-            "SELECT collection, system, strategy, task, recalls, source FROM intact_imported_scores"
+            "SELECT collection, system, strategy, task, recalls, source FROM imported_scores"
             " WHERE ?1 IS NULL OR task = ?1 ORDER BY id",
             (task,),
         ).fetchall()

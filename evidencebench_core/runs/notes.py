@@ -127,7 +127,7 @@ class NoteStore:
     def _notes(self, where: str, values: Sequence[object], history: bool) -> tuple[Note, ...]:
         with self.store.read() as db:
             rows = db.execute(
-                f"SELECT {_COLUMNS} FROM intact_notes AS n JOIN intact_datasets AS d ON d.id = n.dataset_id"
+                f"SELECT {_COLUMNS} FROM notes AS n JOIN datasets AS d ON d.id = n.dataset_id"
                 f" WHERE {where} ORDER BY n.created_at, n.id",
                 values,
             ).fetchall()

@@ -30,8 +30,8 @@ _NEAREST: Final = (
     "INSERT OR REPLACE INTO nearest_sentences (run_id, task, instance_id, nearest) VALUES (?, ?, ?, ?)"
 )
 _EVIDENCE: Final = """SELECT e.covering, i.n_aspects
-    FROM runs JOIN intact_instances AS i ON i.dataset_id = runs.dataset_id
-    JOIN intact_evidence AS e ON e.instance = i.id
+    FROM runs JOIN instances AS i ON i.dataset_id = runs.dataset_id
+    JOIN evidence AS e ON e.instance = i.id
     WHERE runs.id = ? AND i.instance_id = ?"""
 
 

@@ -13,10 +13,9 @@ from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from evidencebench_core.data.integrity import check_count, checksum, damage
 from evidencebench_core.data.removal import counted
 from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
-from evidencebench_core.errors import DamageError, SettingError, UnknownNameError, shown
+from evidencebench_core.errors import SettingError, UnknownNameError, shown
 from evidencebench_core.retrievers import IMPORTED, Retrieval
 from evidencebench_core.runs.rows import ADD, Answers, integers, keep_answers, now, retrieval_from
 from evidencebench_core.runs.spec import RunInfo, RunSpec, run_label, settings_from_json, settings_json
@@ -32,18 +31,16 @@ if TYPE_CHECKING:
 
 _BATCH: Final = 1024
 _RUNS: Final = """SELECT runs.id, datasets.name, runs.retriever, runs.settings, runs.created_at, runs.variant, runs.name
-    FROM intact_runs AS runs JOIN intact_datasets AS datasets
+    FROM runs JOIN datasets
         ON datasets.id = runs.dataset_id AND datasets.ingested_at <> ''"""
 _CREATE: Final = """INSERT INTO runs (id, dataset_id, retriever, settings, created_at, variant)
     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO """
 _REPLACE: Final = f"{ADD} OR excluded.error IS NULL"
 # Both are answered from an index alone.
-_SUMMED: Final = {
-    "selections": "SELECT instance_id, selection, error FROM retrievals WHERE run_id = ? AND task = ?",
-    "outcomes": "SELECT instance_id, outcome FROM retrievals WHERE run_id = ? AND task = ? AND outcome <> ''",
-}
-_ANSWERED: Final = """SELECT 1 FROM retrievals INDEXED BY retrievals_by_outcome
-    WHERE run_id = ? AND task = ? AND error IS NULL AND instance_id = ?"""
+_PICKS: Final = "SELECT instance_id, selection, error FROM retrievals WHERE run_id = ? AND task = ?"
+_OUTCOMES: Final = (
+    "SELECT instance_id, outcome FROM retrievals WHERE run_id = ? AND task = ? AND outcome <> ''"
+)
 # A run and, of one over the papers as they stand, those with the same settings over perturbed ones.
 _GOING: Final = """SELECT other.id FROM runs AS own JOIN runs AS other ON other.id = own.id
     OR own.variant = '' AND other.dataset_id = own.dataset_id AND other.retriever = own.retriever
@@ -62,7 +59,6 @@ def row_of_run(
     An `UnknownNameError` if there is none, or more than one.
     """
     prefix, place = id_or_prefix.strip().lower(), f"run {shown(id_or_prefix)}"
-    check_count(db, table)
     where = f"WHERE ?1 <> '' AND substr({table}.id, 1, length(?1)) = ?1 ORDER BY {table}.id"
     rows: list[tuple[Any, ...]] = (
         db.execute(f"{select} {where}", (prefix,)).fetchall() if prefix.isascii() else []
@@ -106,7 +102,6 @@ class RunStore:
         """
         wanted = None if dataset is None else self.store.dataset(dataset).id
         with self.store.read() as db:
-            check_count(db, "runs")
             rows = db.execute(
                 f"{_RUNS} WHERE (?1 IS NULL OR runs.dataset_id = ?1) AND (?2 OR runs.variant = '')"
                 " ORDER BY runs.created_at, runs.id",
@@ -185,7 +180,7 @@ class RunStore:
         with self.store.write() as db:
             _insert(db, spec, dataset, "UPDATE SET created_at = excluded.created_at")
             counts = db.execute(
-                "SELECT task FROM intact_retrieval_counts WHERE run_id = ? AND n_answered > 0", (spec.id,)
+                "SELECT task FROM retrieval_counts WHERE run_id = ? AND n_answered > 0", (spec.id,)
             )
             taken = [task for (task,) in counts if task in answers]
             if taken and not replace:
@@ -214,7 +209,8 @@ class RunStore:
         """Ids of the instances whose answers gave no selection: refused, cut off, or not to be read."""
         from evidencebench_core.retrievers.llm.outcome import LOST
 
-        rows = self._summed(run_id, task, "outcomes")
+        with self.store.read() as db:
+            rows = db.execute(_OUTCOMES, (run_id, task)).fetchall()
         return {instance_id for instance_id, outcome in rows if outcome.partition(" ")[0] in LOST}
 
     def selections(self, run_id: str, task: str) -> dict[str, tuple[int, ...]]:
@@ -234,14 +230,13 @@ class RunStore:
 
         with self.store.read() as db:
             counts = db.execute(
-                "SELECT task, n_failed, outcomes, retriever FROM intact_retrieval_counts"
-                " JOIN intact_runs AS runs ON runs.id = run_id WHERE run_id = ?",
+                "SELECT task, n_failed, retriever FROM retrieval_counts JOIN runs ON runs.id = run_id"
+                " WHERE run_id = ?",
                 (run_id,),
             ).fetchall()
-        texts: dict[str, list[tuple[str, int]]] = {}
-        for task, _, outcomes, _ in counts:
-            if outcomes != 0:  # unknown in an older store
-                found = Counter(text for _, text in self._summed(run_id, task, "outcomes"))
+            texts: dict[str, list[tuple[str, int]]] = {}
+            for task, *_ in counts:
+                found = Counter(text for _, text in db.execute(_OUTCOMES, (run_id, task)))
                 texts |= {task: sorted(found.items())} if found else {}
         asks = bool(texts) or any(retriever == "llm" for *_, retriever in counts)
         n_failed = {task: failed for task, failed, *_ in counts if failed and asks}
@@ -254,68 +249,36 @@ class RunStore:
         """The raw retrieval, or ``None`` where there is none or the last try failed."""
         columns, wanted = "ranking, scores, selection, seconds, details", "error IS NULL AND instance_id = ?"
         rows = self._rows(columns, run_id, task, wanted, instance_id)
-        if not rows:
-            with self.store.read() as db:
-                if db.execute(_ANSWERED, (run_id, task, instance_id)).fetchone():
-                    raise self._lost(run_id, task, instance_id)
         return retrieval_from(*rows[0]) if rows else None
 
     def retrievals(self, run_id: str, task: str) -> Iterator[tuple[str, Retrieval]]:
         """Instance id and raw retrieval of every answer, by instance id; prompts and times are left out."""
         columns = "instance_id, ranking, scores, selection"
         wanted = f"error IS NULL AND instance_id > ? ORDER BY instance_id LIMIT {_BATCH}"
-        last, n_rows, n_answers = "", 0, len(self.done(run_id, task))
+        last = ""
         while rows := self._rows(columns, run_id, task, wanted, last):
             yield from ((one, retrieval_from(*packed)) for one, *packed in rows)
             last = rows[-1][0]
-            n_rows += len(rows)
-        if n_rows < n_answers and n_rows < len(self.done(run_id, task)):
-            raise self._lost(run_id, task)
 
     def nearest(self, run_id: str, task: str) -> list[tuple[str, bytes, bytes]]:
         """Instance id, selection in int32 and `packed_nearest` of every answer, without their rankings."""
         with self.store.read() as db:
             nearest = dict(
                 db.execute(
-                    "SELECT instance_id, nearest FROM intact_nearest_sentences WHERE run_id = ? AND task = ?",
+                    "SELECT instance_id, nearest FROM nearest_sentences WHERE run_id = ? AND task = ?",
                     (run_id, task),
                 )
             )
         rows = [(one, picks) for one, picks, error in self._picks(run_id, task) if error is None]
-        if missing := {one for one, _ in rows}.difference(nearest):
-            for one in sorted(missing.intersection(self.store.ids(self.run(run_id).dataset))):
-                raise self._lost(run_id, task, one)
         return [(one, picks, nearest[one]) for one, picks in rows if one in nearest]
 
     def _picks(self, run_id: str, task: str) -> list[tuple[str, bytes, str | None]]:
         """Instance id, selection and error of every answer and failure, from an index: without the rankings."""
-        return self._summed(run_id, task, "selections")
-
-    def _summed(self, run_id: str, task: str, total: str) -> list[Any]:
-        """Rows of an index, whose checksums add up to a total that is kept apart."""
-        counts = f"SELECT {total} FROM intact_retrieval_counts WHERE run_id = ? AND task = ?"
         with self.store.read() as db:
-            db.execute("BEGIN")  # both see the same moment
-            rows = db.execute(_SUMMED[total], (run_id, task)).fetchall()
-            (expected,) = db.execute(counts, (run_id, task)).fetchone() or (0,)
-            db.execute("COMMIT")
-            if sum(checksum(*row) for row in rows) == expected or (expected is None and db.unchecked):
-                return rows
-        raise self._lost(run_id, task)
-
-    def _lost(self, run_id: str, task: str, instance_id: str | None = None) -> DamageError:
-        if instance_id is None:  # the rows themselves may tell: a damaged one is named by an error of its own
-            rows = set(self._rows("instance_id, selection, error", run_id, task, "1"))
-            with self.store.read() as db:
-                others = rows.symmetric_difference(db.execute(_SUMMED["selections"], (run_id, task)))
-            instance_id = min((row[0] for row in others), default=None)
-        place = f"run {run_id}, {task}"
-        if instance_id is None:
-            return damage(self.store.path, f"{place} has lost some of its answers")
-        return damage(self.store.path, f"{place}, instance {shown(instance_id)} is damaged")
+            return db.execute(_PICKS, (run_id, task)).fetchall()
 
     def _rows(self, columns: str, run_id: str, task: str, wanted: str, *values: object) -> list[Any]:
-        sql = f"SELECT {columns} FROM intact_retrievals WHERE run_id = ? AND task = ? AND {wanted}"
+        sql = f"SELECT {columns} FROM retrievals WHERE run_id = ? AND task = ? AND {wanted}"
         with self.store.read() as db:
             return db.execute(sql, (run_id, task, *values)).fetchall()
 
@@ -332,7 +295,7 @@ def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
     run_id, dataset, retriever, settings_text, created_at, variant, name = row
     settings = settings_from_json(settings_text)
     counts = db.execute(
-        "SELECT task, n_answered, n_failed FROM intact_retrieval_counts WHERE run_id = ? AND n_answered + n_failed > 0",
+        "SELECT task, n_answered, n_failed FROM retrieval_counts WHERE run_id = ? AND n_answered + n_failed > 0",
         (run_id,),
     ).fetchall()
     counts.sort(key=lambda count: _place(count[0]))

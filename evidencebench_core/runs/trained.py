@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evidencebench_core.runs.spec import RunInfo
 
 _SEEN = """
-    FROM instances, datasets, intact_trained_models AS trained_models
+    FROM instances, datasets, trained_models
     WHERE datasets.name = ? AND instances.dataset_id = datasets.id AND trained_models.digest IN ({})
     AND (instances.paper_id IN (SELECT value FROM json_each(trained_models.paper_ids))
          OR (trained_models.dataset_sha256 = datasets.sha256

@@ -10,14 +10,14 @@ from evidencebench_core.analyses.missed import (
     queue_of,
 )
 from evidencebench_core.analyses.missed_text import content_words, with_text
-from evidencebench_core.data import Store, open_store, schema
+from evidencebench_core.data import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.trained_on import TrainedOn
 from evidencebench_core.runs import RunStore
 from evidencebench_core.runs.trained import keep_trained
 from tests.analyses.stores import missed_store, ranked, run_of
-from tests.factories import older_store, raw_instance, store_with
+from tests.factories import raw_instance, store_with
 
 
 @pytest.fixture
@@ -131,12 +131,3 @@ def test_outcomes_follow_the_answer_that_stands(store: Store, run: str) -> None:
         db.execute("DELETE FROM retrievals WHERE task = 'er@3'")
     with store.read() as db:
         assert db.execute("SELECT DISTINCT task FROM nearest_sentences").fetchall() == [("result-er@3",)]
-
-
-def test_outcomes_of_a_store_from_before_they_had_a_table(store: Store, run: str, tmp_path: Path) -> None:
-    expected = aspect_outcomes(store, run, "er@3")
-    version = schema._MIGRATIONS.index(schema.benchmark.NEAREST)
-    older = tmp_path / "older.sqlite"
-    with older_store(store, older, version):
-        pass
-    pd.testing.assert_frame_equal(aspect_outcomes(open_store(older), run, "er@3"), expected)

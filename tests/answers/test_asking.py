@@ -33,7 +33,6 @@ from evidencebench_core.answers.store import (
 from evidencebench_core.cli import main
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.removal import dataset_dependents, delete_dataset
-from evidencebench_core.data.repair import faults
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.llm import LLM, AnswerCache, Connection, Limits
@@ -200,7 +199,6 @@ def test_failed_calls_leave_the_judges_figures_open(store: Store) -> None:
     delete_dataset(store, "tiny")
     assert ChatRuns(store).runs("answers") == ()
     assert marks(store, plan.run_id) == []
-    assert faults(store) == []
 
 
 # -- answer sets ----------------------------------------------------------------------------------

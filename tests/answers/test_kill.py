@@ -14,7 +14,6 @@ import pytest
 
 from evidencebench_core.answers.set_judging import set_judge_plan
 from evidencebench_core.answers.store import answer_set_info, stored_answers
-from evidencebench_core.data.repair import faults
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.llm import LLM, AnswerCache, Connection, Limits
 from evidencebench_core.runs import ChatPlan, ChatRuns, execute
@@ -118,4 +117,3 @@ def test_a_killed_judge_goes_on_and_pays_nothing_twice(
     ]
     assert untimed[0] == untimed[1]
     assert len(untimed[0]) == n_units
-    assert faults(killed) == []

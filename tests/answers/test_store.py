@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +24,7 @@ from evidencebench_core.answers.store import (
     stored_lines,
 )
 from evidencebench_core.data import open_store
-from evidencebench_core.data.backup import backup
-from evidencebench_core.data.repair import faults, repair
-from evidencebench_core.errors import DamageError, SettingError, StoreError, UnknownNameError
+from evidencebench_core.errors import SettingError, StoreError, UnknownNameError
 from evidencebench_core.runs import ChatRuns, ChatRunSpec
 from tests.answers.judging import judge_run
 
@@ -52,7 +49,6 @@ def test_a_set_comes_back_as_it_was(tmp_path: Path) -> None:
     assert rename_answers(store, "tea", "leaves").sha256 == info.sha256
     with pytest.raises(UnknownNameError, match="leaves"):
         answer_set_info(store, "tea")
-    assert faults(store) == []
 
 
 def test_what_depends_on_a_set_goes_with_it(tmp_path: Path) -> None:
@@ -62,7 +58,6 @@ def test_what_depends_on_a_set_goes_with_it(tmp_path: Path) -> None:
     ChatRuns(store).create(ChatRunSpec("answers", subject, {"model": "m"}))
     delete_answers(store, "tea")
     assert (answer_sets(store), marks(store, subject), ChatRuns(store).runs("answers")) == ((), [], ())
-    assert faults(store) == []
 
 
 def test_the_newest_mark_of_a_unit_counts(tmp_path: Path) -> None:
@@ -87,28 +82,6 @@ def test_the_newest_mark_of_a_unit_counts(tmp_path: Path) -> None:
         add_mark(store, subject, Mark("colour", one, "red"))  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="6,000 characters"):
         add_mark(store, subject, Mark("label", one, "x" * 6_000))
-
-
-def test_damage_backup_and_repair(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "store.sqlite")
-    subject = add_answers(store, "tea", LINES).sha256
-    add_answers(store, "less tea", LINES[:2])
-    add_mark(store, subject, Mark("gold", "u", "missed"))
-    store.close()
-    backup(store, tmp_path / "copy.sqlite")
-    copy = open_store(tmp_path / "copy.sqlite")
-    assert len(stored_answers(copy, "less tea").answers) == 2
-    db = sqlite3.connect(store.path)
-    db.execute("DROP TRIGGER checksum_answer_sets_update")
-    db.execute("UPDATE answer_sets SET name = 'lea' WHERE name = 'tea'")
-    db.commit()
-    db.close()
-    with pytest.raises(DamageError):
-        answer_sets(open_store(store.path))
-    repair(store, tmp_path / "new.sqlite")
-    new = open_store(tmp_path / "new.sqlite")
-    assert [info.name for info in answer_sets(new)] == ["less tea"]
-    assert len(marks(new, subject)) == 1
 
 
 def test_twelve_hundred_answers_come_and_go(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from evidencebench_core.data import Store, open_store
-from evidencebench_core.data.repair import faults
 from evidencebench_core.reliability.runs import reliability_runs, results_of
 from evidencebench_core.reliability.sample import add_sample_items
 from tests.conftest import real_file
@@ -102,7 +101,6 @@ def test_a_run_that_is_killed_and_started_again_equals_one_run(
     again, whole = (answers(open_store(store)) for store in stores)
     assert again == whole
     assert [len(texts) for texts in again.values()] == [60, 120]
-    assert faults(open_store(stores[0])) == []
 
 
 def answers(store: Store) -> dict[str, dict[str, str]]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.data import Store, open_store
+from evidencebench_core.data import Store
 from evidencebench_core.errors import DataError, SettingError
 from evidencebench_core.perturb import (
     MadeBy,
@@ -19,7 +19,7 @@ from evidencebench_core.perturb import (
     write_wordings,
 )
 from evidencebench_core.perturb.wordings import wording_problem
-from tests.factories import older_store, raw_instance, store_with
+from tests.factories import raw_instance, store_with
 
 
 @pytest.fixture
@@ -142,17 +142,6 @@ def test_the_first_files_named_the_model_once_an_instance(tmp_path: Path) -> Non
         "negation": {"a": Wording("x", MadeBy("gpt-x", "negation 1-def"))},
         "paraphrase:p": {"a": Wording("y", MadeBy("gpt-x", "paraphrase 1-abc"))},
     }
-
-
-def test_wordings_of_an_older_store_stay(tmp_path: Path) -> None:
-    path = tmp_path / "old.sqlite"
-    today = store_with({"a": raw_instance(8, {"x": [4]})}, tmp_path, "old")
-    # before drafts, and before it was known who made a wording
-    with older_store(today, path, 4) as db:
-        db.execute("INSERT INTO hypothesis_variants VALUES (1, 'a', 'negation', 'No.', 'v.json', '2026')")
-    store = open_store(path)
-    assert hypothesis_variants(store, "old") == {"negation": {"a": "No."}}
-    assert added_wordings(store, "old")["negation"]["a"] == Wording("No.", source="v.json")
 
 
 @pytest.mark.parametrize(

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evidencebench_core.data.repair import faults, repair
-from evidencebench_core.data.store import Store, open_store
-from evidencebench_core.errors import BudgetReachedError, DamageError, LLMAnswerError, UnknownNameError
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import BudgetReachedError, LLMAnswerError, UnknownNameError
 from evidencebench_core.llm import (
     LLM,
     AnswerCache,
@@ -182,7 +179,7 @@ def test_a_run_is_deleted_with_those_about_it(store: Store) -> None:
             db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
             for table in ("chat_runs", "chat_results", "answer_marks")
         ]
-    assert (counts, runs.runs(), faults(store)) == ([0, 0, 0], (), [])
+    assert (counts, runs.runs()) == ([0, 0, 0], ())
     with pytest.raises(UnknownNameError, match="has been deleted"):
         runs.add(SPEC.id, {"q0": {"text": "yes"}})
     for spec in (SPEC, judge):
@@ -190,47 +187,6 @@ def test_a_run_is_deleted_with_those_about_it(store: Store) -> None:
     with store.write() as db:
         delete_runs_about(db, SPEC.subject)
     assert runs.runs() == ()
-
-
-@pytest.fixture
-def six_answers(store: Store) -> Iterator[Store]:
-    runs = ChatRuns(store)
-    runs.create(SPEC)
-    runs.add(SPEC.id, {one: {"text": f"yes {one}"} for one in IDS} | {"q6": "no answer"})
-    yield store
-    store.close()
-
-
-@pytest.mark.parametrize(
-    ("sql", "found"),
-    [
-        (
-            "UPDATE chat_results SET result = zeroblob(40), checksum = 7 WHERE unit = 'q3'",
-            "answer 'q3' is damaged",
-        ),
-        ("DELETE FROM chat_results WHERE unit = 'q3'", "has lost some of its results"),
-    ],
-)
-def test_damage_is_an_error_and_the_rest_is_saved(
-    six_answers: Store, tmp_path: Path, sql: str, found: str
-) -> None:
-    six_answers.close()
-    with sqlite3.connect(six_answers.path) as db:  # past the triggers: as damage comes
-        triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
-        for name, _ in triggers:
-            db.execute(f"DROP TRIGGER {name}")
-        db.execute(sql)
-        for _, trigger in triggers:
-            db.execute(trigger)
-    store = open_store(six_answers.path)
-    with pytest.raises(DamageError, match=found):
-        ChatRuns(store).results(SPEC.id)
-    assert any("answer" in line and SPEC.id in line for line in faults(store))
-    lines = repair(store, tmp_path / "new.sqlite")
-    assert f"run {SPEC.id}, answers: 1 of 7 answers damaged or lost" in lines
-    new = open_store(tmp_path / "new.sqlite")
-    assert texts(new) == {one: f"yes {one}" for one in IDS if one != "q3"} | {"q6": "no answer"}
-    assert (faults(new), ChatRuns(new).run(SPEC.id).n_answered) == ([], 5)
 
 
 def test_batches_answer_as_calls_do(store: Store, tmp_path: Path) -> None:
@@ -312,4 +268,4 @@ def test_a_killed_run_goes_on_and_pays_nothing_twice(store: Store) -> None:
         assert done.stdout.endswith("60\n")
     assert paid == {f"q{number}": 1 for number in range(60)}
     assert texts(store) == {f"q{number}": f"yes q{number}" for number in range(60)}
-    assert (faults(store), ChatRuns(store).run(SPEC.id).n_answered) == ([], 60)
+    assert ChatRuns(store).run(SPEC.id).n_answered == 60

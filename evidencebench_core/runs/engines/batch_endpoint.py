@@ -174,7 +174,7 @@ class BatchEndpoint:
     def _rows(self) -> list[_Batch]:
         with self._store.read() as db:
             rows = db.execute(
-                "SELECT name, file_id, batch_id FROM intact_llm_batches"
+                "SELECT name, file_id, batch_id FROM llm_batches"
                 " WHERE run_id = ? AND address = ? ORDER BY begun_at",
                 (self._run_id, self._address),
             )
@@ -247,7 +247,7 @@ def batches_under_way(store: Store, run_id: str) -> dict[str, int]:
     """How many batches of a run a server has, by its address, as far as is known here."""
     with store.read() as db:
         rows = db.execute(
-            "SELECT address, count(*) FROM intact_llm_batches WHERE run_id = ? GROUP BY address", (run_id,)
+            "SELECT address, count(*) FROM llm_batches WHERE run_id = ? GROUP BY address", (run_id,)
         )
         return dict(rows.fetchall())
 

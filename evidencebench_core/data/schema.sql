@@ -1,0 +1,428 @@
+-- All tables of the store. A change of them is a change of user_version, in the last line: there are no migrations.
+-- "JSON, zstd" is a frame with its own checksum; times are ISO 8601, UTC.
+
+-- Datasets -----------------------------------------------------------------------------------------------
+
+CREATE TABLE datasets (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    sha256 TEXT NOT NULL UNIQUE,          -- of the decompressed content
+    n_bytes INTEGER NOT NULL,             -- of it
+    n_instances INTEGER NOT NULL,
+    n_papers INTEGER NOT NULL,            -- distinct paper ids
+    n_result_instances INTEGER NOT NULL,  -- those that have result aspects
+    synthetic INTEGER NOT NULL,
+    sufficient INTEGER NOT NULL DEFAULT 0,  -- an instance says that its gold is sufficient, not complete
+    source TEXT NOT NULL,
+    ingested_at TEXT NOT NULL             -- '' while it is being read in or deleted
+);
+
+CREATE TABLE papers (
+    id INTEGER PRIMARY KEY,
+    key BLOB NOT NULL UNIQUE,             -- sha256 of the unpacked body
+    body BLOB NOT NULL                    -- sentences and their types: JSON, zstd
+);
+
+CREATE TABLE instances (
+    id INTEGER PRIMARY KEY,
+    dataset_id INTEGER NOT NULL REFERENCES datasets (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,            -- in the file, from 0
+    instance_id TEXT NOT NULL,
+    paper INTEGER NOT NULL REFERENCES papers (id),
+    paper_id TEXT NOT NULL,
+    n_sentences INTEGER NOT NULL,
+    n_aspects INTEGER NOT NULL,
+    n_result_aspects INTEGER NOT NULL,
+    optimal INTEGER NOT NULL,
+    results_optimal INTEGER,              -- NULL where there are no result aspects
+    ends_coverage REAL NOT NULL,
+    UNIQUE (dataset_id, position),
+    UNIQUE (dataset_id, instance_id)
+);
+CREATE INDEX instances_by_paper ON instances (paper);
+
+CREATE TABLE bodies (
+    instance INTEGER PRIMARY KEY REFERENCES instances (id) ON DELETE CASCADE,
+    hypothesis TEXT NOT NULL,
+    body BLOB NOT NULL                    -- the raw instance without its paper: JSON, zstd
+);
+CREATE INDEX bodies_by_hypothesis ON bodies (hypothesis COLLATE NOCASE);
+
+CREATE TABLE evidence (
+    instance INTEGER PRIMARY KEY REFERENCES instances (id) ON DELETE CASCADE,
+    aspects BLOB NOT NULL,                -- JSON list of their ids
+    texts BLOB,                           -- JSON list; NULL where the data has none
+    covering BLOB NOT NULL                -- see packing.py
+);
+
+CREATE VIRTUAL TABLE hypothesis_words USING fts5 (  -- rowid: instances.id
+    hypothesis, content = '', tokenize = 'unicode61 remove_diacritics 2'
+);
+CREATE VIRTUAL TABLE paper_words USING fts5 (  -- rowid: papers.id
+    sentences, content = '', tokenize = 'unicode61 remove_diacritics 2'
+);
+-- A flush of 1 MiB at a time, the default, spends as long again on merging the pieces.
+INSERT INTO paper_words (paper_words, rank) VALUES ('hashsize', 33554432);
+
+CREATE TABLE saved_filters (
+    dataset_id INTEGER NOT NULL REFERENCES datasets (id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    parts TEXT NOT NULL,                  -- JSON object of texts
+    saved_at TEXT NOT NULL,
+    PRIMARY KEY (dataset_id, name)
+) WITHOUT ROWID;
+
+-- Runs of retrievers -------------------------------------------------------------------------------------
+
+CREATE TABLE runs (
+    id TEXT PRIMARY KEY,
+    dataset_id INTEGER NOT NULL REFERENCES datasets (id) ON DELETE CASCADE,
+    retriever TEXT NOT NULL,
+    settings TEXT NOT NULL,               -- JSON
+    created_at TEXT NOT NULL,
+    variant TEXT NOT NULL DEFAULT '',     -- '' for the papers as they are, else such as 'paraphrase:lexical'
+    name TEXT NOT NULL DEFAULT ''         -- '' for the name that is made of its retriever and settings
+);
+CREATE INDEX runs_by_dataset ON runs (dataset_id);
+
+CREATE TABLE retrievals (
+    run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    task TEXT NOT NULL,
+    instance_id TEXT NOT NULL,
+    ranking BLOB,
+    scores BLOB,
+    selection BLOB,
+    seconds REAL,
+    details TEXT,                         -- JSON
+    error TEXT,                           -- why there is no answer
+    created_at TEXT NOT NULL,
+    outcome TEXT NOT NULL DEFAULT '',     -- of asking a model: 'selection over', 'no_list', ...
+    PRIMARY KEY (run_id, task, instance_id)
+) WITHOUT ROWID;
+-- Counting a run's answers, and reading its selections, must not walk over its rankings.
+CREATE INDEX retrievals_by_outcome ON retrievals (run_id, task, error, instance_id, selection);
+CREATE INDEX retrievals_by_kind ON retrievals (run_id, task, outcome) WHERE outcome <> '';
+
+CREATE TABLE retrieval_counts (           -- how many answers and failures each run has; kept by the triggers
+    run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    task TEXT NOT NULL,
+    n_answered INTEGER NOT NULL,
+    n_failed INTEGER NOT NULL,
+    PRIMARY KEY (run_id, task)
+) WITHOUT ROWID;
+CREATE TRIGGER retrieval_added AFTER INSERT ON retrievals BEGIN
+    INSERT INTO retrieval_counts VALUES (NEW.run_id, NEW.task, NEW.error IS NULL, NEW.error IS NOT NULL)
+    ON CONFLICT (run_id, task) DO UPDATE SET
+        n_answered = n_answered + excluded.n_answered, n_failed = n_failed + excluded.n_failed;
+END;
+CREATE TRIGGER retrieval_changed AFTER UPDATE OF error ON retrievals BEGIN
+    UPDATE retrieval_counts SET
+        n_answered = n_answered + (NEW.error IS NULL) - (OLD.error IS NULL),
+        n_failed = n_failed + (NEW.error IS NOT NULL) - (OLD.error IS NOT NULL)
+    WHERE run_id = NEW.run_id AND task = NEW.task;
+END;
+CREATE TRIGGER retrieval_deleted AFTER DELETE ON retrievals BEGIN
+    UPDATE retrieval_counts SET
+        n_answered = n_answered - (OLD.error IS NULL), n_failed = n_failed - (OLD.error IS NOT NULL)
+    WHERE run_id = OLD.run_id AND task = OLD.task;
+END;
+
+CREATE TABLE nearest_sentences (          -- where a ranking has the aspects
+    run_id TEXT NOT NULL,
+    task TEXT NOT NULL,
+    instance_id TEXT NOT NULL,
+    nearest BLOB NOT NULL,                -- see packing.py
+    PRIMARY KEY (run_id, task, instance_id),
+    FOREIGN KEY (run_id, task, instance_id) REFERENCES retrievals ON DELETE CASCADE
+) WITHOUT ROWID;
+
+CREATE TABLE trained_models (             -- what models have learnt from
+    digest TEXT PRIMARY KEY,              -- of the model file; of a model without one, the id of its run
+    dataset_sha256 TEXT NOT NULL,
+    instance_ids TEXT NOT NULL,           -- JSON list
+    paper_ids TEXT NOT NULL,              -- JSON list
+    trained_at TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE imported_scores (            -- per-instance scores that others computed
+    id INTEGER PRIMARY KEY,
+    collection TEXT NOT NULL,             -- which instances, in which order
+    system TEXT NOT NULL,
+    strategy TEXT NOT NULL,
+    task TEXT NOT NULL,
+    recalls TEXT NOT NULL,                -- JSON list of shares, in the order of the instances
+    source TEXT NOT NULL,                 -- file and sha256
+    imported_at TEXT NOT NULL,
+    UNIQUE (collection, system, strategy, task, source)
+);
+
+CREATE TABLE notes (                      -- append-only, the newest of an author counts
+    id INTEGER PRIMARY KEY,
+    dataset_id INTEGER NOT NULL REFERENCES datasets (id) ON DELETE CASCADE,
+    instance_id TEXT NOT NULL,
+    sentence INTEGER,                     -- NULL where it is not on one sentence
+    run_id TEXT REFERENCES runs (id) ON DELETE CASCADE,  -- NULL where it is on no aspect that a run missed,
+    task TEXT NOT NULL,                   -- '' then
+    aspect_id TEXT NOT NULL,              -- and '' too
+    author TEXT NOT NULL,
+    flagged INTEGER NOT NULL,
+    cause TEXT,                           -- confirmed or changed; NULL where left open
+    tags TEXT NOT NULL,                   -- JSON list
+    text TEXT NOT NULL,
+    created_at TEXT NOT NULL
+);
+CREATE INDEX notes_by_run ON notes (run_id, task, instance_id, aspect_id);
+CREATE INDEX notes_by_dataset ON notes (dataset_id, instance_id);
+
+-- Language models ----------------------------------------------------------------------------------------
+
+CREATE TABLE llm_answers (
+    key TEXT PRIMARY KEY,                 -- digest of the request and the server's address
+    model TEXT NOT NULL,
+    request BLOB NOT NULL,                -- JSON, zstd; no key is in it
+    answer TEXT NOT NULL,                 -- JSON
+    created_at TEXT NOT NULL
+);
+
+CREATE TABLE chat_runs (                  -- runs whose answers are a model's own (see runs/chat_runs.py)
+    id TEXT PRIMARY KEY,
+    wing TEXT NOT NULL,                   -- 'reliability', 'answers', 'construction'
+    subject TEXT NOT NULL,                -- digest of what it is about; of a judge's the id of the run judged
+    settings TEXT NOT NULL,               -- JSON
+    created_at TEXT NOT NULL,
+    n_answered INTEGER NOT NULL DEFAULT 0,  -- both are kept by the triggers
+    n_failed INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX chat_runs_by_subject ON chat_runs (subject);
+CREATE TABLE chat_results (
+    run_id TEXT NOT NULL REFERENCES chat_runs (id) ON DELETE CASCADE,
+    unit TEXT NOT NULL,                   -- id of what was asked
+    result BLOB,                          -- JSON, zstd; NULL where the last try failed
+    error TEXT,                           -- why there is none
+    created_at TEXT NOT NULL,
+    PRIMARY KEY (run_id, unit)
+) WITHOUT ROWID;
+CREATE TRIGGER chat_result_added AFTER INSERT ON chat_results BEGIN
+    UPDATE chat_runs SET n_answered = n_answered + (NEW.result IS NOT NULL),
+        n_failed = n_failed + (NEW.result IS NULL) WHERE id = NEW.run_id;
+END;
+CREATE TRIGGER chat_result_changed AFTER UPDATE OF result ON chat_results BEGIN
+    UPDATE chat_runs SET n_answered = n_answered + (NEW.result IS NOT NULL) - (OLD.result IS NOT NULL),
+        n_failed = n_failed + (NEW.result IS NULL) - (OLD.result IS NULL) WHERE id = NEW.run_id;
+END;
+CREATE TRIGGER chat_result_deleted AFTER DELETE ON chat_results BEGIN
+    UPDATE chat_runs SET n_answered = n_answered - (OLD.result IS NOT NULL),
+        n_failed = n_failed - (OLD.result IS NULL) WHERE id = OLD.run_id;
+END;
+
+CREATE TABLE llm_batches (                -- batches under way at a server
+    name TEXT PRIMARY KEY,                -- of the file of requests, as it is uploaded
+    run_id TEXT NOT NULL,                 -- of runs or of chat_runs
+    address TEXT NOT NULL,                -- of the server
+    file_id TEXT NOT NULL DEFAULT '',     -- '' until the server is known to have it
+    batch_id TEXT NOT NULL DEFAULT '',
+    begun_at TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TRIGGER batches_of_runs AFTER DELETE ON runs BEGIN
+    DELETE FROM llm_batches WHERE run_id = OLD.id;
+END;
+CREATE TRIGGER batches_of_chat_runs AFTER DELETE ON chat_runs BEGIN
+    DELETE FROM llm_batches WHERE run_id = OLD.id;
+END;
+
+-- Wordings of hypotheses ---------------------------------------------------------------------------------
+
+CREATE TABLE hypothesis_variants (
+    dataset_id INTEGER NOT NULL REFERENCES datasets (id) ON DELETE CASCADE,
+    instance_id TEXT NOT NULL,
+    name TEXT NOT NULL,                   -- 'paraphrase:lexical', 'negation'
+    text TEXT NOT NULL,
+    source TEXT NOT NULL,                 -- the file it came from, or who typed it
+    added_at TEXT NOT NULL,
+    made_by TEXT NOT NULL DEFAULT '',     -- JSON; '' where it is not known (see perturb/wordings.py)
+    PRIMARY KEY (dataset_id, name, instance_id)
+) WITHOUT ROWID;
+
+CREATE TABLE hypothesis_drafts (          -- what a model wrote and somebody has to read first
+    id INTEGER PRIMARY KEY,
+    dataset_id INTEGER NOT NULL REFERENCES datasets (id) ON DELETE CASCADE,
+    instance_id TEXT NOT NULL,
+    name TEXT NOT NULL,                   -- of the wording that it is to become
+    text TEXT NOT NULL,                   -- the model's words; '' where no wording could be read
+    problem TEXT NOT NULL,                -- what our checks say against it; '' if nothing
+    model TEXT NOT NULL,
+    prompt TEXT NOT NULL,                 -- name and version
+    made_at TEXT NOT NULL,
+    state TEXT NOT NULL,                  -- 'waiting', 'refused', 'accepted', 'rejected'
+    edited TEXT,                          -- the reviewer's words, where they changed them
+    reviewer TEXT NOT NULL DEFAULT '',
+    reviewed_at TEXT NOT NULL DEFAULT '',
+    checked_by TEXT NOT NULL DEFAULT '',  -- the model that found no fault; '' where none has looked
+    UNIQUE (dataset_id, instance_id, name, model, prompt)
+);
+CREATE INDEX drafts_by_state ON hypothesis_drafts (dataset_id, state);
+
+-- Papers that readers bring and mark ---------------------------------------------------------------------
+
+CREATE TABLE own_papers (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again: annotations name it
+    name TEXT NOT NULL,
+    hypothesis TEXT NOT NULL,             -- '' where none was written yet
+    paper_id TEXT NOT NULL,
+    title TEXT NOT NULL,
+    n_sentences INTEGER NOT NULL,
+    body BLOB NOT NULL,                   -- the paper as JSON, zstd
+    added_at TEXT NOT NULL,
+    pdf BLOB                              -- the file it was read from; NULL for other kinds
+);
+
+CREATE TABLE annotations (                -- append-only: undo and redo walk from revision to revision
+    id INTEGER PRIMARY KEY,
+    paper TEXT NOT NULL,                  -- 'own:<own_papers.id>' or 'instance:<dataset sha256>:<id>'
+    annotator TEXT NOT NULL,
+    hypothesis TEXT NOT NULL,
+    body TEXT NOT NULL,                   -- JSON: aspects with id, text, is_result, sentence_indices
+    revision INTEGER NOT NULL,            -- from 1, of this annotator on this paper
+    parent INTEGER NOT NULL,              -- the revision it was made from; 0 for the first
+    created_at TEXT NOT NULL,
+    UNIQUE (paper, annotator, revision)
+);
+CREATE TABLE annotation_heads (
+    paper TEXT NOT NULL,
+    annotator TEXT NOT NULL,
+    revision INTEGER NOT NULL,            -- the one that stands; 0 after the first was undone
+    PRIMARY KEY (paper, annotator)
+) WITHOUT ROWID;
+
+-- Reliability --------------------------------------------------------------------------------------------
+
+CREATE TABLE item_sets (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    sha256 TEXT NOT NULL UNIQUE,          -- of kind and items
+    kind TEXT NOT NULL,                   -- 'questions', 'evidence', 'pairs'
+    source TEXT NOT NULL,
+    n_items INTEGER NOT NULL,
+    body BLOB NOT NULL,                   -- list of the items: JSON, zstd
+    added_at TEXT NOT NULL
+);
+
+CREATE TABLE item_drafts (                -- columns as of hypothesis_drafts
+    id INTEGER PRIMARY KEY,
+    item_set_id INTEGER NOT NULL REFERENCES item_sets (id) ON DELETE CASCADE,
+    item_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    text TEXT NOT NULL,
+    problem TEXT NOT NULL,
+    model TEXT NOT NULL,
+    prompt TEXT NOT NULL,
+    made_at TEXT NOT NULL,
+    state TEXT NOT NULL,
+    edited TEXT,
+    reviewer TEXT NOT NULL DEFAULT '',
+    reviewed_at TEXT NOT NULL DEFAULT '',
+    checked_by TEXT NOT NULL DEFAULT '',
+    UNIQUE (item_set_id, item_id, name, model, prompt)
+);
+CREATE INDEX item_drafts_by_state ON item_drafts (item_set_id, state);
+
+CREATE TABLE item_wordings (              -- the texts that a run used
+    digest TEXT PRIMARY KEY,
+    item_set_id INTEGER NOT NULL REFERENCES item_sets (id) ON DELETE CASCADE,
+    body BLOB NOT NULL                    -- JSON, zstd
+) WITHOUT ROWID;
+
+-- Answers with citations ---------------------------------------------------------------------------------
+
+CREATE TABLE answer_sets (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    sha256 TEXT NOT NULL UNIQUE,          -- of the sorted lines
+    source TEXT NOT NULL,
+    counts TEXT NOT NULL,                 -- JSON object
+    body BLOB NOT NULL,                   -- list of the lines: JSON, zstd
+    added_at TEXT NOT NULL
+);
+
+CREATE TABLE answer_marks (               -- append-only, the newest of a unit counts
+    id INTEGER PRIMARY KEY,
+    subject TEXT NOT NULL,                -- sha256 of the answer set, or id of the run that wrote the answers
+    what TEXT NOT NULL,                   -- 'label', 'nuggets', 'gold'
+    unit TEXT NOT NULL,
+    value TEXT NOT NULL,                  -- '' takes it back
+    author TEXT NOT NULL,
+    before TEXT NOT NULL,                 -- what the judge had said
+    created_at TEXT NOT NULL
+);
+CREATE INDEX answer_marks_by_subject ON answer_marks (subject);
+
+-- Instances in the making --------------------------------------------------------------------------------
+
+CREATE TABLE constructions (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    added_at TEXT NOT NULL
+);
+CREATE TABLE construction_settings (
+    id INTEGER PRIMARY KEY,
+    construction_id INTEGER NOT NULL REFERENCES constructions (id) ON DELETE CASCADE,
+    body TEXT NOT NULL,                   -- JSON; the newest counts
+    used_at TEXT NOT NULL
+);
+CREATE TABLE construction_builds (
+    id INTEGER PRIMARY KEY,
+    construction_id INTEGER NOT NULL REFERENCES constructions (id) ON DELETE CASCADE,
+    build TEXT NOT NULL,                  -- the newest of each counts
+    sha256 TEXT NOT NULL,                 -- of the unpacked body
+    body BLOB NOT NULL,                   -- JSON, zstd
+    added_at TEXT NOT NULL
+);
+CREATE INDEX construction_builds_by_build ON construction_builds (construction_id, build);
+CREATE TABLE construction_pools (
+    sha256 TEXT PRIMARY KEY,              -- of sentences and types
+    body BLOB NOT NULL                    -- list of both: JSON, zstd
+) WITHOUT ROWID;
+CREATE TABLE construction_papers (
+    id INTEGER PRIMARY KEY,
+    construction_id INTEGER NOT NULL REFERENCES constructions (id) ON DELETE CASCADE,
+    paper TEXT NOT NULL,                  -- where it is from; the newest of each counts
+    pool TEXT,                            -- NULL where there is none
+    paper_id TEXT NOT NULL,
+    title TEXT NOT NULL,
+    licence TEXT NOT NULL,
+    reason TEXT,                          -- of the drop, where there is none
+    problem TEXT NOT NULL,
+    added_at TEXT NOT NULL
+);
+CREATE INDEX construction_papers_by_paper ON construction_papers (construction_id, paper);
+CREATE TABLE construction_decisions (
+    id INTEGER PRIMARY KEY,
+    construction_id INTEGER NOT NULL REFERENCES constructions (id) ON DELETE CASCADE,
+    build TEXT NOT NULL,
+    item TEXT NOT NULL,                   -- 'hypothesis', 'aspect:2', 'mark:2:17' ...
+    verdict TEXT NOT NULL,
+    words TEXT NOT NULL,                  -- of an edit or an addition
+    by TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    about TEXT NOT NULL,                  -- what stood there
+    decided_at TEXT NOT NULL
+);
+CREATE INDEX construction_decisions_by_build ON construction_decisions (construction_id, build);
+CREATE TABLE construction_positions (
+    construction_id INTEGER NOT NULL REFERENCES constructions (id) ON DELETE CASCADE,
+    build TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,            -- of the settings for which it holds
+    stage TEXT NOT NULL,
+    status TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    problem TEXT NOT NULL,
+    PRIMARY KEY (construction_id, build)
+) WITHOUT ROWID;
+CREATE INDEX construction_positions_by_stage
+    ON construction_positions (construction_id, fingerprint, stage, status, reason);
+CREATE TRIGGER positions_of_chat_runs AFTER DELETE ON chat_runs WHEN OLD.wing = 'construction' BEGIN
+    DELETE FROM construction_positions;
+END;
+
+PRAGMA application_id = 1165378168;  -- "EvBx"
+PRAGMA user_version = 100;

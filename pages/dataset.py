@@ -25,7 +25,6 @@ from evidencebench_core.data import (
     delete_instance,
     instance_dependents,
     rename_dataset,
-    rename_instance,
 )
 from evidencebench_core.data.sections import SECTION_CLASSES
 
@@ -95,8 +94,6 @@ def _draw_keeping(state: PageState, dataset: DatasetInfo) -> None:
             st.divider()
             one = st.selectbox("Instance", store.ids(dataset.name), key=f"instance.{dataset.version}")
             key = f"{dataset.version}.{one}"
-            label = "Name of the instance"
-            draw_rename(one, lambda new: rename_instance(store, dataset.name, one, new), key, label=label)
             if dataset.n_instances > 1:
                 counts = instance_dependents(store, dataset.name, one)
                 draw_delete(one, counts, lambda: delete_instance(store, dataset.name, one), key)

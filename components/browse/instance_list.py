@@ -13,7 +13,6 @@ from components.app import resources
 from components.app.state import PageState
 from components.browse.conditions import draw_adding, draw_chips, run_label, valid_conditions
 from components.browse.notes import NOTED, NOTES, draw_export, note_cell, noted_rows
-from components.browse.saved_filters import draw_saved
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, Snippet, TableEvent, table
 from components.widgets.table.paging import paging, put_sort
@@ -185,7 +184,6 @@ def draw_list(state: PageState, dataset: DatasetInfo) -> None:
         draw_adding(state, dataset, runs, found.conditions)
         _shown_recalls(state, runs)
         _sorting(state, found.columns)
-        draw_saved(state, dataset)
         draw_export(dataset, found.ids)
         changed = any(state[name] != default for name, default in LIST_DEFAULTS.items() if name != "page")
         if changed and st.button("Clear all", key="clear"):

@@ -118,22 +118,22 @@ def _own_paper(store: Store, name: str) -> OwnPaper:
 
 
 def _add_rename(parser: argparse.ArgumentParser) -> None:
-    _add_kind_and_name(parser)
+    parser.add_argument("kind", choices=("dataset", "run", "paper"), help="what it is")
+    parser.add_argument(
+        "name", metavar="NAME", help="a dataset's name, a run's id, a kept paper's name or number"
+    )
     parser.add_argument("new", metavar="NEW", help="the name it gets")
 
 
 def _rename(args: argparse.Namespace) -> int:
     """Rename; what depends on it stays with it."""
-    from evidencebench_core.data.removal import rename_dataset, rename_instance
+    from evidencebench_core.data.removal import rename_dataset
     from evidencebench_core.papers.own import OwnPapers
     from evidencebench_core.runs import RunStore
 
     store = store_of(args)
     if args.kind == "dataset":
         renamed = rename_dataset(store, args.name, args.new).name
-    elif args.kind == "instance":
-        rename_instance(store, _dataset_of(store, args), args.name, args.new)
-        renamed = args.new
     elif args.kind == "run":
         runs = RunStore(store)
         renamed = runs.rename(runs.run(args.name), args.new).label

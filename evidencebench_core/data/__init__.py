@@ -2,7 +2,6 @@
 
 from evidencebench_core.data.check import KEYS, check_instance, inverse_of
 from evidencebench_core.data.download import DATASETS, RemoteDataset, RemoteFile, download, download_folder
-from evidencebench_core.data.html import instance_html
 from evidencebench_core.data.ingest import IngestResult, add_instance, dataset_name, ingest
 from evidencebench_core.data.model import Aspect, EvidenceSet, Focus, Instance, SentenceType, StoredSelection
 from evidencebench_core.data.parse import parse_instance
@@ -14,7 +13,6 @@ from evidencebench_core.data.removal import (
     delete_instance,
     instance_dependents,
     rename_dataset,
-    rename_instance,
 )
 from evidencebench_core.data.sections import section_titles
 from evidencebench_core.data.store import (
@@ -60,7 +58,6 @@ __all__ = [
     "download_folder",
     "ingest",
     "instance_dependents",
-    "instance_html",
     "inverse_of",
     "iter_raw",
     "open_store",
@@ -68,7 +65,6 @@ __all__ = [
     "parse_instance",
     "published_results",
     "rename_dataset",
-    "rename_instance",
     "section_titles",
     "store_path",
 ]

@@ -94,9 +94,3 @@ class Instance:
     def is_sufficient(self) -> bool:
         """Whether its gold is sufficient, not complete."""
         return self.construction.get("gold") == SUFFICIENT
-
-    def _repr_html_(self) -> str:
-        """The paper with its gold, escaped, for notebooks."""
-        from evidencebench_core.data.html import instance_html
-
-        return instance_html(self)

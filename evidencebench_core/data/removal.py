@@ -1,4 +1,4 @@
-"""Deleting and renaming a dataset, or an instance that was marked by hand."""
+"""Deleting and renaming a dataset, deleting an instance that was marked by hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ _COUNTS: Final = {
     "instance": "instances WHERE dataset_id = :id",
     "run": "runs WHERE dataset_id = :id",
     "note": "notes WHERE dataset_id = :id",
-    "saved filter": "saved_filters WHERE dataset_id = :id",
     "added wording": "hypothesis_variants WHERE dataset_id = :id",
     "draft": "hypothesis_drafts WHERE dataset_id = :id",
     "marking": "annotation_heads WHERE revision > 0 AND substr(paper, 1, length(:key)) = :key",
@@ -33,7 +32,7 @@ _COUNTS_OF_INSTANCE: Final = {
 
 
 def dataset_dependents(store: Store, name: str) -> dict[str, int]:
-    """How many instances, runs, notes, saved filters, ... go with a dataset, by noun; without zeros."""
+    """How many instances, runs, notes, ... go with a dataset, by noun; without zeros."""
     values = _values(store.dataset(name))
     with store.read() as db:
         return counted(db, _COUNTS, values)
@@ -91,35 +90,6 @@ def delete_instance(store: Store, name: str, instance_id: str) -> dict[str, int]
         remove_instances(db, db.execute(own, values).fetchall())
         count_instances(db, info.id)
     return gone
-
-
-def rename_instance(store: Store, name: str, instance_id: str, new: str) -> DatasetInfo:
-    """Give an instance that was marked by hand another id; what depends on it stays with it.
-
-    Raises
-    ------
-    StoreError
-        If the dataset came from a file, or the id is blank or taken.
-    """
-    info = _by_hand(store, name, instance_id)
-    if not new.strip() or new in store.ids(name):
-        problem = f"has an instance {shown(new)}" if new.strip() else "cannot have an instance without an id"
-        raise StoreError(f"dataset {shown(name)}", problem, "Choose another id.")
-    values = {**_values(info), "instance": instance_id, "new": new}
-    with store.write() as db:
-        db.execute("PRAGMA defer_foreign_keys = ON")
-        for table in ("retrievals", "nearest_sentences"):
-            db.execute(f"UPDATE {table} SET instance_id = :new WHERE {_OF_INSTANCE}", values)
-        for table in ("instances", *_OF_DATASET):
-            of = "dataset_id = :id AND instance_id = :instance"
-            db.execute(f"UPDATE {table} SET instance_id = :new WHERE {of}", values)
-        for table in ("annotations", "annotation_heads"):
-            db.execute(f"UPDATE {table} SET paper = :key || :new WHERE paper = :key || :instance", values)
-        ids = "SELECT json_group_array(iif(value = :instance, :new, value)) FROM json_each(instance_ids)"
-        of = "dataset_sha256 = (SELECT sha256 FROM datasets WHERE id = :id)"
-        db.execute(f"UPDATE trained_models SET instance_ids = ({ids}) WHERE {of}", values)
-        count_instances(db, info.id)
-    return store.dataset(name)
 
 
 def _by_hand(store: Store, name: str, instance_id: str) -> DatasetInfo:

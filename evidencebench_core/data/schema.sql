@@ -64,14 +64,6 @@ CREATE VIRTUAL TABLE paper_words USING fts5 (  -- rowid: papers.id
 -- A flush of 1 MiB at a time, the default, spends as long again on merging the pieces.
 INSERT INTO paper_words (paper_words, rank) VALUES ('hashsize', 33554432);
 
-CREATE TABLE saved_filters (
-    dataset_id INTEGER NOT NULL REFERENCES datasets (id) ON DELETE CASCADE,
-    name TEXT NOT NULL,
-    parts TEXT NOT NULL,                  -- JSON object of texts
-    saved_at TEXT NOT NULL,
-    PRIMARY KEY (dataset_id, name)
-) WITHOUT ROWID;
-
 -- Runs of retrievers -------------------------------------------------------------------------------------
 
 CREATE TABLE runs (

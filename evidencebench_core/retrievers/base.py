@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
@@ -67,25 +66,6 @@ class Retrieval:
     selection: tuple[int, ...]
     seconds: float = 0.0
     details: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-
-    def _repr_html_(self) -> str:
-        """The picks, their place in the ranking and their score, for notebooks."""
-        scores = dict(zip(self.ranking, self.scores, strict=False))
-        places = {index: place for place, index in enumerate(self.ranking, start=1)}
-        rows = "".join(
-            f"<tr><td>{escape(str(index))}</td><td>{escape(str(places.get(index, '–')))}</td>"
-            f"<td>{escape(f'{scores[index]:.4g}' if index in scores else '–')}</td></tr>"
-            for index in self.selection
-        )
-        summary = f"{len(self.selection)} picks of {len(self.ranking)} ranked sentences, {self.seconds:.3f} s"
-        details = "".join(
-            f"<details><summary>{escape(name)}</summary><pre>{escape(text)}</pre></details>"
-            for name, text in self.details.items()
-        )
-        return (
-            f"<table><caption>{escape(summary)}</caption><thead><tr><th>sentence</th><th>rank</th>"
-            f"<th>score</th></tr></thead><tbody>{rows}</tbody></table>{details}"
-        )
 
 
 class Retriever(Protocol):

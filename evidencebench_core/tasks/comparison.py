@@ -50,11 +50,6 @@ class ScoreComparison(PairedComparison):
         values = self.as_dict() | {"low": low, "high": high}
         return pd.DataFrame([values]).drop(columns=["ci95", "only_in_a", "only_in_b"])
 
-    def _repr_html_(self) -> str:
-        from evidencebench_core.tasks.html import comparison_html
-
-        return comparison_html(self)
-
 
 def compare_scores(a: Score, b: Score, seed: int = 0) -> ScoreComparison:
     """Compare two scores, paired over the instances scored in both.

@@ -121,11 +121,6 @@ class Score:
         rows += [(name, float("nan"), why) for name, why in left_out.items()]
         return pd.DataFrame(rows, columns=["instance", "aspect_recall", "left_out"])
 
-    def _repr_html_(self) -> str:
-        from evidencebench_core.tasks.html import score_html
-
-        return score_html(self)
-
 
 def score(
     task: Task,

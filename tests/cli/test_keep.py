@@ -39,19 +39,16 @@ def test_datasets_and_papers_are_renamed(command: Command) -> None:
     assert OwnPapers(open_store()).all() == ()
 
 
-def test_an_instance_that_was_marked_by_hand_is_renamed_and_deleted(command: Command) -> None:
+def test_an_instance_that_was_marked_by_hand_is_deleted(command: Command) -> None:
     command("ingest", SAMPLE)
     store = open_store()
     for dataset in ("mine", "other"):
         for name, raw in list(tiny_dataset().items())[:2]:
             add_instance(store, dataset, name, raw)
-    assert "is in 2 datasets" in command.failure("rename", "instance", "tiny_0", "new")
-    said = command("rename", "instance", "tiny_0", "new", "--dataset", "mine")
-    assert said.out == "Renamed tiny_0 to new.\n"
-    assert command("delete", "instance", "new").out.startswith(
-        "instance new of dataset mine would be deleted"
-    )
-    assert command("delete", "instance", "new", "--yes").code == 0
+    assert "is in 2 datasets" in command.failure("delete", "instance", "tiny_0")
+    which = ("delete", "instance", "tiny_0", "--dataset", "mine")
+    assert command(*which).out.startswith("instance tiny_0 of dataset mine would be deleted")
+    assert command(*which, "--yes").code == 0
     assert (store.ids("mine"), store.ids("other")) == (("tiny_1",), ("tiny_0", "tiny_1"))
     assert "is none that was marked by hand" in command.failure("delete", "instance", "sample_trial", "--yes")
     from_file = ("delete", "instance", "sample_trial", "--yes", "--dataset", "sample_data")

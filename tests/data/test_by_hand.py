@@ -6,7 +6,7 @@ import pytest
 
 from evidencebench_core.data.ingest import add_instance
 from evidencebench_core.data.query import Filter
-from evidencebench_core.data.removal import delete_instance, rename_instance
+from evidencebench_core.data.removal import delete_instance
 from evidencebench_core.data.store import MARKED_BY_HAND, Store
 from evidencebench_core.errors import InstanceError, StoreError, UnknownNameError
 from tests.factories import raw_instance, tiny_dataset
@@ -46,13 +46,9 @@ def test_what_came_from_a_file_stays_as_it_was_read(store: Store) -> None:
         add_instance(store, "tiny", "z", ZEBRAS)
     with pytest.raises(StoreError, match="came from a file"):
         delete_instance(store, "tiny", "tiny_0")
-    with pytest.raises(StoreError, match="came from a file"):
-        rename_instance(store, "tiny", "tiny_0", "other")
     with pytest.raises(InstanceError):
         add_instance(store, "mine", "z", {**ZEBRAS, "aspect_list_ids": ["b"]})
     add_instance(store, "mine", "z", ZEBRAS)
     with pytest.raises(UnknownNameError):
         delete_instance(store, "mine", "y")
-    with pytest.raises(UnknownNameError):
-        rename_instance(store, "mine", "y", "x")
     assert [info.name for info in store.datasets()] == ["tiny", "mine"]

@@ -1,4 +1,4 @@
-"""Browse's conditions, saved filters, and flags: set by controls, in the address, followed by Next."""
+"""Browse's conditions and flags: set by controls, in the address, followed by Next."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 from components.browse.notes import note_cell
 from evidencebench_core.data import Store
-from evidencebench_core.data.saved import SavedFilters
 from evidencebench_core.runs import score_run
 from evidencebench_core.runs.notes import NoteStore
 from tests.pages.app import App, OpenPage, finished_runs
@@ -106,24 +105,6 @@ def test_instances_without_a_score_are_counted(open_page: OpenPage, sample_store
     run = finished_runs(sample_store, "lead", limit=4)["lead"]
     app = open_page("browse", **{"if": json.dumps([["score", run, TASK, ">=", 0]])})
     assert "4 of 6 instances; 2 left out because a run has no score for them" in app.words
-
-
-def test_a_filter_is_saved_opened_renamed_and_deleted(
-    open_page: OpenPage, sample_store: Store, runs: dict[str, str]
-) -> None:
-    condition = json.dumps([["score", runs["lead"], TASK, "<", 50]])
-    app = open_page("browse", **{"if": condition, "desc": "1", "sort": "n_sentences"})
-    app.fill("Name for what is set now", "Hard *ones*").press("Save")
-    saved = SavedFilters(sample_store, "sample_data")
-    assert saved.all() == {"Hard *ones*": {"if": condition, "sort": "n_sentences", "desc": "1"}}
-    other = open_page("browse", q="night")
-    other.press("Open")
-    assert (other.address["if"], other.address["sort"]) == (condition, "n_sentences")
-    assert "q" not in other.address
-    other.fill("Name", "Hard").press("Rename")
-    assert list(saved.all()) == ["Hard"]
-    other.press("Delete")
-    assert saved.all() == {}
 
 
 def test_an_instance_and_a_sentence_are_flagged_commented_and_found_again(

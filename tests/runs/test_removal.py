@@ -5,26 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from pandas.testing import assert_frame_equal
 
-from evidencebench_core.analyses.missed import aspect_outcomes
 from evidencebench_core.data.ingest import add_instance
 from evidencebench_core.data.removal import (
     dataset_dependents,
     delete_dataset,
     delete_instance,
-    instance_dependents,
-    rename_instance,
 )
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import StoreError, UnknownNameError
+from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.papers.annotation import Annotation
 from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.marked import instance_key
-from evidencebench_core.retrievers.trained_on import TrainedOn
 from evidencebench_core.runs import RunStore, execute, plan, variant_named
 from evidencebench_core.runs.notes import Note, NoteStore
-from evidencebench_core.runs.trained import keep_trained, trained_on_ids
 from tests.factories import tiny_dataset
 
 
@@ -116,30 +110,3 @@ def test_a_run_goes_on_over_a_dataset_that_grew_and_loses_answers_of_an_instance
     assert delete_instance(store, "mine", raws[0][0]).keys() == {"answer", "note"}
     assert NoteStore(store).notes_on("mine", history=True) == ()
     assert RunStore(store).done(spec.id, "er@10") == {raws[1][0]}
-
-
-def test_a_renamed_instance_keeps_its_answers_notes_markings_and_who_has_learnt_from_it(store: Store) -> None:
-    (old, raw), (other, more), *_ = tiny_dataset().items()
-    for name, one in ((old, raw), (other, more)):
-        info = add_instance(store, "mine", name, one)
-    run_id = run(store, "lead", dataset="mine")
-    keep_trained(store, run_id, TrainedOn(info.sha256, (old,), (), info.name))
-    NoteStore(store).add(Note(instance_id=old, author="Ada", dataset="mine", flagged=True))
-    key = f"instance:{info.sha256}:"
-    Annotations(store).save(key + old, Annotation("Ada", "It works.", 9))
-    counts, answer = instance_dependents(store, "mine", old), RunStore(store).retrieval(run_id, "er@10", old)
-    outcomes = aspect_outcomes(store, run_id, "er@10")
-    for wrong in (" ", other, old):
-        with pytest.raises(StoreError, match=r"has an instance|without an id"):
-            rename_instance(store, "mine", old, wrong)
-    renamed = rename_instance(store, "mine", old, "it's new")
-    assert (renamed.sha256, renamed.version != info.version) == (info.sha256, True)
-    assert store.ids("mine") == ("it's new", other)
-    assert store.raw("mine", "it's new") == raw
-    assert counts.keys() == {"answer", "note", "marking"}
-    assert instance_dependents(store, "mine", "it's new") == counts
-    assert RunStore(store).retrieval(run_id, "er@10", "it's new") == answer
-    assert trained_on_ids(store, RunStore(store).run(run_id)) == {"it's new"}
-    assert Annotations(store).papers() == (key + "it's new",)
-    again = aspect_outcomes(store, run_id, "er@10")
-    assert_frame_equal(again.drop(columns="instance"), outcomes.drop(columns="instance"))

@@ -123,20 +123,6 @@ def test_as_dict_has_the_keys_of_the_contract_and_is_json() -> None:
     assert as_dict["skipped"] == {"p3": "it has no result aspects"}
 
 
-def test_html_has_percent_with_one_decimal_and_escapes_ids() -> None:
-    html = score(ER, GOLD, {"p1": [0, 1, 2], "p2": [0], "p3": [4, 5]})._repr_html_()
-    assert "<caption>ER@Optimal</caption>" in html
-    assert "<td>100.0 % [100.0, 100.0]</td>" in html
-    assert '<th scope="row">scored</th><td>3</td>' in html
-    gold = [(f"<script>{i}", GOLD[0][1]) for i in range(7)]
-    html = score(ER, gold, {}, denominator="coverable")._repr_html_()
-    assert "<caption>ER@Optimal, over coverable aspects</caption>" in html
-    assert "<script>" not in html
-    assert "7 (&lt;script&gt;0; " in html
-    assert "&lt;script&gt;4; …)" in html
-    assert '<th scope="row">Aspect Recall</th><td>–</td>' in html
-
-
 def test_as_a_table_every_instance_has_a_row_and_a_reason() -> None:
     # of the Result task p3 has nothing to cover, and p2 no selection; p1's result aspect is not met
     answers = {"p1": [0]}

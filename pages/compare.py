@@ -1,4 +1,4 @@
-"""Compare: any number of runs or imported systems against each other, and two of them closely."""
+"""Compare: any number of runs against each other, and two of them closely."""
 
 from __future__ import annotations
 
@@ -15,13 +15,11 @@ from components.compare.pair import draw_disagreements, draw_forest, draw_slices
 from components.compare.rankings import RANKING_DEFAULTS, draw_divergence
 from components.compare.systems import (
     CHOICE_DEFAULTS,
-    chosen_imported,
     chosen_pair,
     chosen_runs,
     draw_matrix,
     draw_pair_picker,
     draw_pairs,
-    source_picker,
 )
 from components.widgets.copy_link import copy_link
 from components.widgets.runs import answer_key, resamples
@@ -30,7 +28,7 @@ from components.widgets.when_seen import draw_when_seen
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.comparison import comparison
 from evidencebench_core.analyses.slices import SECTIONS_UP_TO, slice_report, slices_of
-from evidencebench_core.analyses.systems import Systems, imported_systems
+from evidencebench_core.analyses.systems import Systems
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task
@@ -49,17 +47,13 @@ DEFAULTS = {
 
 def draw(state: PageState) -> None:
     st.title("Compare")
-    source = source_picker(state)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        dataset = dataset_picker(state) if source == "runs" else None
-        if source == "runs" and dataset is None:
+        dataset = dataset_picker(state)
+        if dataset is None:
             return
         task = task_picker(state)
-        copy_link(state.link("task", **({"dataset": dataset.name} if dataset else {})))
-    if dataset is None:
-        _draw_imported(state, task)
-    else:
-        _runs(state, dataset, task)
+        copy_link(state.link("task", dataset=dataset.name))
+    _runs(state, dataset, task)
 
 
 def _runs(state: PageState, dataset: DatasetInfo, task: Task) -> None:
@@ -95,23 +89,6 @@ def _rankings(state: PageState, dataset: DatasetInfo, task: Task, runs: tuple[Ru
     draw_divergence(state, dataset, task, runs)
     st.markdown("### Disagreements, aspect by aspect")
     draw_disagreements(state, dataset, task, runs)
-
-
-def _draw_imported(state: PageState, task: Task) -> None:
-    names = chosen_imported(state, task)
-    if not names:
-        return
-    systems = imported_systems(resources.store(), names, task)
-    st.caption(
-        "Other people's systems on their own instances: they are compared with each other, never with runs."
-    )
-    report = resources.report(
-        "comparison", (systems.where, systems.notes, task.name, names), lambda: comparison(systems)
-    )
-    if _closely(state, report) is not None:
-        st.caption(
-            "Only recalls were imported, neither picks nor papers: so there are no aspects and no slices to show."
-        )
 
 
 def _closely(state: PageState, report: Report, seen: Collection[str] = ()) -> tuple[str, str] | None:

@@ -7,7 +7,6 @@ import streamlit as st
 from components.app.page import dataset_picker, guard, tell_of_gold
 from components.app.state import PageState
 from components.middle.along import ALONG_DEFAULTS, draw_along
-from components.middle.moved import MOVED_DEFAULTS, draw_moved
 from components.middle.split import SPLIT_DEFAULTS, draw_split
 from components.middle.view import View
 from components.widgets.copy_link import copy_link
@@ -23,12 +22,10 @@ DEFAULTS = {
     "mark": "",
     **ALONG_DEFAULTS,
     **SPLIT_DEFAULTS,
-    **MOVED_DEFAULTS,
 }
 VIEWS = {
     "along": ("Along the paper", draw_along),
     "ends": ("Ends against middle", draw_split),
-    "needle": ("A part moved", draw_moved),
 }
 
 

@@ -1,4 +1,4 @@
-"""Along the paper: opportunity, picks and recall by position, the ends against the middle, a part that moved.
+"""Along the paper: opportunity, picks and recall by position, the ends against the middle.
 
 A mark's ``customdata`` is three texts: the panel, the run's id (``""`` for none) and the place.
 """
@@ -19,7 +19,6 @@ from components.charts.style import (
     add_shares,
     escaped_text,
     name_rows,
-    name_steps,
     spread,
     styled_figure,
     whiskers,
@@ -250,50 +249,3 @@ def ends_chart(frame: pd.DataFrame, groups: Sequence[str]) -> go.Figure:
     name_rows(figure, names, top=0.6, bottom=0.6)
     figure.update_xaxes(title="Aspect Recall, %", range=[-2, 102], tick0=0, dtick=25)
     return styled_figure(figure, height=110 + 62 * len(names))
-
-
-def needle_chart(frame: pd.DataFrame, colours: Mapping[str, str]) -> go.Figure:
-    """Recall by the place to which a part was moved, one line a run; ``colours`` are by run id.
-
-    ``frame``: rows of one part and scope of `evidencebench_core.analyses.needle`, and one of place ``"original"`` a
-    run, before its others. Panel of the marks: ``needle``. Hollow marks at ``removed``: the same aspects with the
-    paper as it stands.
-    """
-    figure = go.Figure()
-    places = [place for place in _PLACES if place in set(frame["place"])]
-    runs = list(dict.fromkeys(frame["run"]))
-    for number, run in enumerate(runs):
-        rows, aside = frame[frame["run"] == run], spread(number, len(runs), 0.12)
-        symbol = SYMBOLS[number % len(SYMBOLS)]
-        of_run: dict[str, Any] = {"name": escaped_text(rows["label"].iloc[0]), "legendgroup": run}
-        moved, removed = rows[rows["place"] != "removed"], rows[rows["place"] == "removed"]
-        for part, mode in ((moved, "lines+markers"), (removed, "markers")):
-            counts = zip(part["n_aspects"], part["n_instances"], strict=True)
-            add_shares(
-                figure,
-                "y",
-                part,
-                "recall",
-                [places.index(place) + aside for place in part["place"]],
-                colours[run],
-                {"symbol": symbol, "size": 10},
-                hovertemplate="%{y:.1f}%, n = %{text}<extra>%{fullData.name}</extra>",
-                mode=mode,
-                showlegend=part is moved,
-                customdata=[("needle", run, place) for place in part["place"]],
-                text=[f"{n_aspects} aspects in {n} instances" for n_aspects, n in counts],
-                **of_run,
-            )
-        figure.add_scatter(
-            x=[places.index("removed") + aside for _ in range(len(removed))],
-            y=100 * removed["original"],
-            mode="markers",
-            marker={"symbol": f"{symbol}-open", "size": 10, "color": colours[run], "line": {"width": 2}},
-            showlegend=False,
-            hovertemplate="%{y:.1f}%: the same aspects, paper as it stands<extra>%{fullData.name}</extra>",
-            **of_run,
-        )
-    name_steps(figure, [_PLACES[place] for place in places], "Where the part was put")
-    figure.update_xaxes(range=[-0.5, len(places) - 0.5], showgrid=False)
-    figure.update_yaxes(title="Recall of the counted aspects, %", range=[0, 102], tick0=0, dtick=25)
-    return styled_figure(figure, height=380)

@@ -9,27 +9,23 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from components.app import resources
 from components.app.page import points, tell_of_gold
 from components.app.state import PageState
 from components.compare.pair_map import draw_map, map_data, map_width
 from components.widgets.chart import is_dark
 from components.widgets.frame_table import csv_button, draw_notes, frame_table, intervals
-from components.widgets.markdown import literal
-from components.widgets.runs import chosen_of, run_picker
-from components.widgets.switches import option_switch
+from components.widgets.runs import run_picker
 from components.widgets.table import Column, TableEvent
 from evidencebench_core.analyses import Report
 from evidencebench_core.data import DatasetInfo
-from evidencebench_core.runs import RunInfo, imported_scores
+from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task
 from evidencebench_core.words import WARNING
 
-CHOICE_DEFAULTS: Final = {"source": "runs", "runs": "", "imported": "", "a": "", "b": ""}
+CHOICE_DEFAULTS: Final = {"runs": "", "a": "", "b": ""}
 _MOST: Final = 20
 _AT_FIRST: Final = 10
 _LARGE: Final = 5_000  # instances, from which on scoring ten runs takes a while
-_SOURCES: Final = {"runs": "Runs", "imported": "Imported systems"}
 _PAIR: Final = ("a", "b")
 _ALPHA: Final = 0.05
 _WIDE: Final = 7  # systems, up to which a matrix has room for intervals
@@ -57,19 +53,6 @@ _PAIR_COLUMNS: Final = (
 )
 
 
-def source_picker(state: PageState) -> str:
-    """``"runs"`` or ``"imported"``: never both, their instances differ."""
-    return option_switch(
-        state,
-        "source",
-        "Compare",
-        _SOURCES,
-        reset=_PAIR,
-        help="Runs over a dataset of yours, or systems whose scores others computed on their own instances. "
-        "One is never paired with the other.",
-    )
-
-
 def chosen_runs(state: PageState, dataset: DatasetInfo, task: Task) -> tuple[RunInfo, ...]:
     """The runs that the address names, else the first ten that have answers for the task (of many: three)."""
     runs = run_picker(
@@ -86,31 +69,6 @@ def chosen_runs(state: PageState, dataset: DatasetInfo, task: Task) -> tuple[Run
     if not runs and st.button("Go to the Leaderboard", type="primary"):
         st.switch_page("pages/leaderboard.py", query_params={"dataset": dataset.name})
     return runs
-
-
-def chosen_imported(state: PageState, task: Task) -> tuple[str, ...]:
-    """The imported systems that the address names, else the ten best of those that have scores for the task."""
-    scores = sorted(imported_scores(resources.store(), task.name), key=lambda score: -sum(score.recalls))
-    there = [score.name for score in scores]
-    if not there:
-        everything = imported_scores(resources.store())
-        tasks = ", ".join(dict.fromkeys(score.task for score in everything))
-        st.info(
-            f"Nothing imported has scores for {literal(task.title)}; there are scores for {literal(tasks)}."
-            if everything
-            else "Nothing is imported yet. The command `evidencebench import-scores official_logs.csv` brings in "
-            "the per-instance scores that the authors of EvidenceBench published of their systems (GPT-4o, "
-            "Claude 3 Opus, BM25, ...), so that they can be compared pair by pair."
-        )
-        return ()
-    chosen = chosen_of(state, "imported", there, task, most=_MOST, at_first=there[:_AT_FIRST])
-    st.multiselect(
-        f"Imported systems, up to {_MOST}",
-        there,
-        max_selections=_MOST,
-        **state.widget("imported", chosen, list, reset=_PAIR),
-    )
-    return tuple(chosen)
 
 
 def chosen_pair(state: PageState, keys: Sequence[str]) -> tuple[str, str]:

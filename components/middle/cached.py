@@ -10,7 +10,6 @@ from components.app import resources
 from components.app.resources import KEYS
 from evidencebench_core.analyses.aspect_table import AspectTable, RunPicks, aspect_table, run_picks
 from evidencebench_core.analyses.buckets import buckets_of
-from evidencebench_core.analyses.needle import Part, part_places
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.tasks import task_named
@@ -35,9 +34,3 @@ def buckets(dataset: DatasetInfo, task: str, n_buckets: int, by: str) -> NDArray
 def picks(dataset: DatasetInfo, run: RunInfo, task: str) -> RunPicks:
     """Where a run looked and what it found, in the rows of `aspects`."""
     return run_picks(aspects(dataset, task), RunStore(resources.store()).packed_selections(run.id, task))
-
-
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=KEYS)
-def in_part(dataset: DatasetInfo, task: str, part: Part) -> NDArray[np.bool_]:
-    """Whether the sentence at each place of `aspects` belongs to a part of its paper."""
-    return part_places(resources.store(), dataset.name, aspects(dataset, task), (part,))[part]

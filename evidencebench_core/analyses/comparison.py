@@ -21,12 +21,11 @@ def compare(
     store: Store,
     runs: Sequence[str],
     task: str | Task = "er@optimal",
-    imported: Sequence[str] = (),
     *,
     n_resamples: int = 10_000,
 ) -> Report:
-    """Compare any number of runs over one dataset, or instead of imported systems; see `comparison`."""
-    return comparison(systems(store, runs, task, imported), n_resamples=n_resamples)
+    """Compare any number of runs over one dataset; see `comparison`."""
+    return comparison(systems(store, runs, task), n_resamples=n_resamples)
 
 
 def comparison(compared: Systems, *, n_resamples: int = 10_000) -> Report:

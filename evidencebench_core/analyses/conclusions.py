@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,14 +16,6 @@ import pandas as pd
 from evidencebench_core.analyses.ends import EndsSplit
 from evidencebench_core.stats import bootstrap_interval
 from evidencebench_core.words import enumerated, quantity
-
-_PLACES: Final = {
-    "middle": "moved to the middle",
-    "end": "moved to the end",
-    "start": "moved to the start",
-    "removed": "removed",
-}
-_SCOPES: Final = {"part": "its aspects", "rest": "the other aspects", "all": "all aspects"}
 
 
 def coverage_shares(instances: pd.DataFrame, *, n_resamples: int = 10_000) -> pd.DataFrame:
@@ -95,17 +87,6 @@ def ends_conclusion(difference: pd.DataFrame) -> str:
     rows = difference.to_dict("records")
     counts = [f"n = {row['n_above']:,} and {row['n_below']:,} instances" for row in rows]
     return _sentence("Where the ends cover much, compared with where they cover little", rows, counts)
-
-
-def needle_conclusion(rows: pd.DataFrame) -> str:
-    """The conclusion of one part and scope of `needle` about the middle, else another place that was run."""
-    place = next((name for name in _PLACES if (rows["place"] == name).any()), None)
-    if place is None:
-        return ""
-    there = rows[rows["place"] == place].to_dict("records")
-    counts = [f"n = {quantity(int(row['n_instances']), 'instance')}" for row in there]
-    head = f"With the {there[0]['part']} {_PLACES[place]}, of {_SCOPES[there[0]['scope']]}"
-    return _sentence(head, there, counts, "difference_")
 
 
 def _sentence(head: str, rows: Sequence[Mapping[Any, Any]], counts: Sequence[str], prefix: str = "") -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import chain, product
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from evidencebench_core.analyses.needle import PLACES, needle_variant
 from evidencebench_core.analyses.wording import WORDING_VARIANTS
 from evidencebench_core.data.ingest import IngestResult, ingest
 from evidencebench_core.data.store import Store
@@ -20,16 +19,15 @@ SAMPLE_RUNS: Final = ("bm25", "abstract-tail", "lead")
 def ingest_sample(store: Store, path: Path) -> IngestResult:
     """Ingest the sample papers and run `SAMPLE_RUNS` over them, once: a sample with a run is left as it is.
 
-    Each is run over the papers as they stand and with the abstract moved, the first over all other wordings too.
+    Each is run over the original hypotheses, the first over all other wordings too.
     """
     result = ingest(store, path, "sample_data")
     name = result.dataset.name
     if RunStore(store).runs(name):
         return result
-    moved = [needle_variant("abstract", place) for place in PLACES]
     wordings = chain.from_iterable(variants(store, name) for variants in WORDING_VARIANTS.values())
     asked: list[tuple[str, Variant | None]] = [(retriever, None) for retriever in SAMPLE_RUNS]
-    asked += [*product(SAMPLE_RUNS, moved), *((SAMPLE_RUNS[0], wording) for wording in wordings)]
+    asked += [(SAMPLE_RUNS[0], wording) for wording in wordings]
     for retriever, variant in asked:
         for _ in execute(plan(store, name, retriever, tasks=tuple(TASKS), variant=variant)):
             pass

@@ -1,4 +1,4 @@
-"""Systems side by side: recalls of runs, or of imported systems, over the instances that all have."""
+"""Systems side by side: recalls of runs over the instances that all have."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.runs import RunInfo, RunStore, imported_named
+from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.tasks import Task, recalls_of, task_named, validated_selections
 
 
@@ -51,22 +51,13 @@ class Systems:
         return replace(self, keys=keys, labels=labels, values=self.values[places])
 
 
-def systems(store: Store, runs: Sequence[str], task: str | Task, imported: Sequence[str] = ()) -> Systems:
-    """Runs over one dataset by id, or imported systems by name, each once; never both."""
-    chosen = task_named(task)
-    if runs and imported:
-        raise SettingError(
-            "compare",
-            "names runs and imported systems, which stand on other instances, so nothing pairs them",
-            "Compare runs with runs over the same dataset, and imported systems with each other.",
-        )
-    if imported:
-        return imported_systems(store, imported, chosen)
+def systems(store: Store, runs: Sequence[str], task: str | Task) -> Systems:
+    """Runs over one dataset by id, each once."""
     if not runs:
         raise SettingError(
             "compare", "names no run", "Give the ids of runs; `evidencebench runs` lists them."
         )
-    return systems_of_runs(store, runs_over_one_dataset(store, runs), chosen)
+    return systems_of_runs(store, runs_over_one_dataset(store, runs), task_named(task))
 
 
 def systems_of_runs(store: Store, infos: Sequence[RunInfo], task: Task) -> Systems:
@@ -99,32 +90,6 @@ def systems_of_runs(store: Store, infos: Sequence[RunInfo], task: Task) -> Syste
         papers=tuple([gold.paper_ids[row] for row in rows]),
         values=np.array([of_run[shared] for of_run in recalls]),
         notes=tuple(notes),
-    )
-
-
-def imported_systems(store: Store, names: Sequence[str], task: Task) -> Systems:
-    """Imported systems with scores for a task, each once."""
-    chosen = {score.name: score for score in imported_named(store, names, task.name)}
-    first = next(iter(chosen.values()))
-    for score in chosen.values():
-        if (score.collection, len(score.recalls)) != (first.collection, len(first.recalls)):
-            raise SettingError(
-                f"{first.name} and {score.name}",
-                f"stand on different instances, {first.collection} and {score.collection}",
-                "Compare systems over the same instances.",
-            )
-    return Systems(
-        task=task,
-        where=first.collection,
-        keys=tuple(chosen),
-        labels=tuple(chosen),
-        ids=tuple(f"#{number}" for number in range(1, len(first.recalls) + 1)),
-        papers=None,
-        values=np.array([score.recalls for score in chosen.values()]),
-        notes=(
-            f"Imported from {first.source}: other people's systems on their own instances, in their order. "
-            "The file does not say which instances share a paper, so each counts as its own.",
-        ),
     )
 
 

@@ -125,20 +125,6 @@ def _ends(store: Store, args: argparse.Namespace) -> Report:
     return ends(store, _dataset_of(store, args), args.runs, args.task, split)
 
 
-def _needle(store: Store, args: argparse.Namespace) -> Report:
-    from evidencebench_core.analyses.needle import PLACES, needle, needle_variant, parts_named
-    from evidencebench_core.analyses.variant_runs import setups_of
-    from evidencebench_core.tasks import task_named
-
-    dataset, task = _dataset_of(store, args), task_named(args.task)
-    parts, places = parts_named(args.part or ["abstract"]), tuple(dict.fromkeys(args.place or PLACES))
-    if not args.stored_only:
-        variants = [None, *(needle_variant(part, place) for part in parts for place in places)]
-        for setup in setups_of(store, args.runs, task):
-            _ask_missing(store, setup, variants, args.limit)
-    return needle(store, dataset, args.runs, task, parts, places)
-
-
 def _ask_missing(
     store: Store, setup: Setup, variants: Sequence[Variant | None], limit: int | None = None
 ) -> None:
@@ -212,7 +198,7 @@ def _compare(store: Store, args: argparse.Namespace) -> Report:
     from evidencebench_core.construction import gold_makers
     from evidencebench_core.runs import RunStore
 
-    report = compare(store, args.runs, args.task, args.imported)
+    report = compare(store, args.runs, args.task)
     if not args.runs:
         return report
     runs = [RunStore(store).run(one) for one in args.runs]
@@ -320,26 +306,6 @@ ANALYSES: Final = {
             for name, default, which in (("--above", 0.8, "more"), ("--below", 0.2, "less"))
         ),
     ),
-    "needle": _analysis(
-        "recall against the place in the paper to which the evidence was moved",
-        _needle,
-        _argument("runs", f"{_ORIGINAL}papers as they stand", metavar="RUN", nargs="+"),
-        _argument(
-            "--part",
-            "what is moved: abstract (default), introduction, methods, results, discussion, conclusion,"
-            " or every for each of them in turn (may be repeated)",
-            action="append",
-            metavar="P",
-        ),
-        _argument(
-            "--place",
-            "where it is moved to (may be repeated; default: all four)",
-            action="append",
-            choices=("start", "middle", "end", "removed"),
-        ),
-        _flag("--stored-only", "do not run the arrangements that have not been run yet"),
-        _argument("--limit", "run only the first N instances", type=positive, metavar="N"),
-    ),
     "variants": _analysis(
         "what another wording of the hypotheses, or their negation, does to runs",
         _variants,
@@ -370,13 +336,6 @@ ANALYSES: Final = {
         "any number of runs against each other, with p-values corrected for their number",
         _compare,
         _argument("runs", _RUN, metavar="RUN", nargs="*"),
-        _argument(
-            "--imported",
-            "instead of runs: systems of import-scores by name, say 'gpt-4o-2024-05-13 ICL' bm25",
-            metavar="NAME",
-            nargs="+",
-            default=(),
-        ),
     ),
     "slices": _analysis(
         "runs compared on parts of the dataset",

@@ -50,7 +50,6 @@ VERBS: Final[Mapping[str, Verb]] = {
         "variants", "have a language model paraphrase and negate the hypotheses of a dataset"
     ),
     "import-run": Verb("imports", "bring the answers of your own system into the store as a run"),
-    "import-scores": Verb("imports", "bring the authors' per-instance scores into the store"),
     "export": Verb(
         "export", "write a run as TREC, CSV, JSON, predictions, BibTeX, or a page to read and print"
     ),

@@ -1,20 +1,14 @@
-"""Results that others computed: ``import-run`` and ``import-scores``."""
+"""Results that others computed: ``import-run``."""
 
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from math import fsum
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from evidencebench_core.cli.arguments import add_json, add_predictions, store_of
-from evidencebench_core.cli.output import percent, print_json, print_table
+from evidencebench_core.cli.output import print_json
 from evidencebench_core.cli.scores import print_run, run_document
-from evidencebench_core.words import one_line, quantity
-
-if TYPE_CHECKING:
-    from evidencebench_core.runs import ImportedScore
+from evidencebench_core.words import one_line
 
 
 def _add_import_run(parser: argparse.ArgumentParser) -> None:
@@ -71,65 +65,6 @@ def _import_run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _add_import_scores(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file", metavar="FILE", type=Path, help="the authors' official_logs.csv: recalls per test instance"
-    )
-    add_json(parser)
-
-
-def _import_scores(args: argparse.Namespace) -> int:
-    """Import a file; as JSON one object with ``source``, ``added``, ``scores`` and ``left_out``."""
-    from evidencebench_core.runs import import_scores
-
-    found = import_scores(store_of(args), args.file)
-    scores = [_import_row(score) for score in found.scores]
-    if args.json:
-        left_out = [
-            {"row": row.row, "experiment": row.experiment, "reason": row.reason} for row in found.left_out
-        ]
-        print_json({"source": found.source, "added": found.n_added, "scores": scores, "left_out": left_out})
-        return 0
-    n_known = len(found.scores) - found.n_added
-    print(
-        one_line(
-            f"{quantity(found.n_added, 'system')} imported, {n_known:,} already there, from {found.source}"
-        )
-    )
-    print_table(
-        ("system", "strategy", "task", "n", "recall %", "SE"),
-        [
-            (
-                *(one["system"], one["strategy"], one["task"], f"{one['n']:,}"),
-                *(percent(one["aspect_recall"]), percent(one["standard_error"])),
-            )
-            for one in scores
-        ],
-        right=("n", "recall %", "SE"),
-    )
-    reasons = Counter(row.reason.partition(":")[0] for row in found.left_out)
-    for reason, count in reasons.items():
-        print(one_line(f"{quantity(count, 'row')} left out, {reason}"))
-    for row in found.left_out:
-        print(one_line(f"  row {row.row}, {row.experiment}: {row.reason}"))
-    return 0
-
-
-def _import_row(score: ImportedScore) -> dict[str, Any]:
-    from evidencebench_core.stats import standard_error
-
-    return {
-        "system": score.system,
-        "strategy": score.strategy,
-        "task": score.task,
-        "collection": score.collection,
-        "n": len(score.recalls),
-        "aspect_recall": fsum(score.recalls) / len(score.recalls),
-        "standard_error": standard_error(score.recalls),
-    }
-
-
 VERBS: Final = {
     "import-run": (_add_import_run, _import_run),
-    "import-scores": (_add_import_scores, _import_scores),
 }

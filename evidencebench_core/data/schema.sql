@@ -136,18 +136,6 @@ CREATE TABLE trained_models (             -- what models have learnt from
     trained_at TEXT NOT NULL
 ) WITHOUT ROWID;
 
-CREATE TABLE imported_scores (            -- per-instance scores that others computed
-    id INTEGER PRIMARY KEY,
-    collection TEXT NOT NULL,             -- which instances, in which order
-    system TEXT NOT NULL,
-    strategy TEXT NOT NULL,
-    task TEXT NOT NULL,
-    recalls TEXT NOT NULL,                -- JSON list of shares, in the order of the instances
-    source TEXT NOT NULL,                 -- file and sha256
-    imported_at TEXT NOT NULL,
-    UNIQUE (collection, system, strategy, task, source)
-);
-
 CREATE TABLE notes (                      -- append-only, the newest of an author counts
     id INTEGER PRIMARY KEY,
     dataset_id INTEGER NOT NULL REFERENCES datasets (id) ON DELETE CASCADE,

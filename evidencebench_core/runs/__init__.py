@@ -43,14 +43,7 @@ from evidencebench_core.runs.find import (
     find,
     read_content,
 )
-from evidencebench_core.runs.imported import (
-    ImportedScore,
-    import_scores,
-    imported_named,
-    imported_scores,
-    predictions_from,
-)
-from evidencebench_core.runs.imported_run import import_run
+from evidencebench_core.runs.imported_run import import_run, predictions_from
 from evidencebench_core.runs.plan import DEFAULT_TASKS, AnyPlan, Plan, plan
 from evidencebench_core.runs.results import (
     compare_runs,
@@ -80,7 +73,6 @@ __all__ = [
     "Engine",
     "FoundAcross",
     "FoundEvidence",
-    "ImportedScore",
     "LocalEngine",
     "PaperPicks",
     "Plan",
@@ -105,9 +97,6 @@ __all__ = [
     "find",
     "find_across",
     "import_run",
-    "import_scores",
-    "imported_named",
-    "imported_scores",
     "measure_of",
     "measure_text",
     "paper_files",

@@ -45,8 +45,7 @@ class Progress:
         The instance just stored; ``None`` in the first report, which comes before any work, and in those that
         only have a new note or count of calls.
     left_out : int
-        Instances that the run's variant has no version of, as far as they are known by now: an
-        arrangement tells only once the instance is read. They are not in ``total``.
+        Instances that the run's variant has no version of; they are not in ``total``.
     note : str
         Why it waits, where it does: a limit of the server, a server that is gone.
     calls : int
@@ -96,7 +95,7 @@ def execute(
         If every further call would fail like the one that did: a key that is refused, a cap that is reached, a
         server that is gone for good. What is stored stays.
     SettingError
-        If the engine cannot ask this retriever, or an arrangement is none.
+        If the engine cannot ask this retriever.
     """
     engine = engine or LocalEngine()
     engine.check(plan)

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from math import isfinite, nan
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 from urllib.parse import unquote
 
 from evidencebench_core.data.files import file_content
 from evidencebench_core.data.gold import Gold
 from evidencebench_core.data.store import Store
+from evidencebench_core.data.strict_json import json_value
 from evidencebench_core.errors import DataError, SelectionError, SettingError, shown
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.runs.imported import check_each, predictions_from
 from evidencebench_core.runs.plan import DEFAULT_TASKS
 from evidencebench_core.runs.spec import RunInfo
 from evidencebench_core.runs.store import RunStore
@@ -38,6 +38,10 @@ _FORMATS: Final = (
 _LINE: Final = "A line of a TREC run is `id Q0 sentence rank score tag`, with %20 for a blank in an id."
 _NUMBER: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
 _IN_NAMES: Final = " .,+=@/()_-"
+_PREDICTIONS: Final = 'A prediction file is one JSON object: {"instance id": [sentence index, ...], ...}.'
+_NAMED: Final = 5  # problems in a message
+
+_Row = TypeVar("_Row")
 
 Ranked = tuple[tuple[int, ...], tuple[float, ...]]  # sentences, best first, and their scores
 
@@ -232,3 +236,46 @@ def _unknown(place: str, ids: Iterable[str]) -> SelectionError:
     return SelectionError(
         place, "is no instance of the dataset", f"Its ids are {there}, ...: choose another dataset?"
     )
+
+
+def predictions_from(path: Path, content: bytes | None = None) -> dict[str, list[object]]:
+    """The lists of a prediction file by instance id, in the order of the file; ``content`` is what was read of it.
+
+    Whether the indices fit their papers is for `score_predictions` to say, which knows the papers.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, is not one JSON object of lists, or names an instance twice.
+    """
+    value = json_value(path, _PREDICTIONS, "Keep one prediction an instance.", content)
+    if not isinstance(value, dict):
+        raise DataError(str(path), f"holds {shown(value)}, not an object", _PREDICTIONS)
+
+    def check(item: tuple[str, object]) -> None:
+        if not isinstance(item[1], list):
+            raise DataError(f"{path}, {shown(item[0])}", f"is {shown(item[1])}, not a list", _PREDICTIONS)
+
+    check_each(path, value.items(), check)
+    return value
+
+
+def check_each(path: Path, rows: Iterable[_Row], check: Callable[[_Row], None]) -> None:
+    """Check every row of a file; one error names the first few that are wrong, and how many others there are."""
+    wrong: list[DataError | SelectionError] = []
+    n_wrong = 0
+    for row in rows:
+        try:
+            check(row)
+        except (DataError, SelectionError) as error:
+            n_wrong += 1
+            if len(wrong) < _NAMED:
+                wrong.append(error)
+    if n_wrong == 1:
+        raise wrong[0]
+    if wrong:
+        named = "; ".join(f"{error.place.removeprefix(f'{path}, ')} {error.problem}" for error in wrong)
+        others = f"; and {n_wrong - _NAMED:,} more" if n_wrong > _NAMED else ""
+        remedies = {error.remedy for error in wrong}
+        remedy = remedies.pop() if len(remedies) == 1 else "Correct them and give the file again."
+        raise type(wrong[0])(str(path), f"has {n_wrong:,} problems: {named}{others}", remedy)

@@ -17,19 +17,14 @@ from evidencebench_core.retrievers import (
     ServedRetriever,
     full_settings,
     make_retriever,
+    query_of,
     retriever_entry,
 )
 from evidencebench_core.retrievers.trained_on import TrainedOn
 from evidencebench_core.runs.spec import RunSpec
 from evidencebench_core.runs.store import RunStore
 from evidencebench_core.runs.trained import keep_trained, training_behind
-from evidencebench_core.runs.variant import (
-    Order,
-    Variant,
-    arranged_evidence,
-    arranged_query,
-    in_original_indices,
-)
+from evidencebench_core.runs.variant import Variant
 from evidencebench_core.tasks import Task, task_named
 
 if TYPE_CHECKING:
@@ -95,12 +90,11 @@ class AnyPlan(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One query of a run; ``evidence`` is the gold, arranged like the query, for the oracle only."""
+    """One query of a run; ``evidence`` is the gold, for the oracle only."""
 
     instance_id: str
     task: str
     query: Query
-    order: Order = None
     evidence: EvidenceSet | None = None
 
 
@@ -172,21 +166,19 @@ class Plan:
         """The questions still to be asked, instance by instance; none where the variant has no version."""
         sees_gold = retriever_entry(self.spec.retriever).sees_gold
         for instance in self.store.get_many(self.dataset.name, tuple(self.missing) if ids is None else ids):
-            perturbed = self.variant.perturbed(instance) if self.variant else (instance.hypothesis, None)
-            if perturbed is None:
-                yield instance.id, ()
-                continue
-            (hypothesis, order), gold = perturbed, instance.evidence
-            evidence = arranged_evidence(gold, order) if sees_gold else None
+            hypothesis = self.variant.hypotheses[instance.id] if self.variant else instance.hypothesis
+            gold = instance.evidence
             queries = (
-                (task.name, arranged_query(instance, task.focus, task.budget_for(gold), hypothesis, order))
+                (task.name, query_of(instance, task.focus, task.budget_for(gold), hypothesis))
                 for task in self.missing[instance.id]
             )
-            yield instance.id, tuple(Question(instance.id, *query, order, evidence) for query in queries)
+            yield (
+                instance.id,
+                tuple(Question(instance.id, *query, gold if sees_gold else None) for query in queries),
+            )
 
     def result(self, question: Question, answer: Retrieval) -> Retrieval:
-        """The answer in the sentence indices of the original."""
-        return in_original_indices(answer, question.order)
+        return answer
 
     def create(self) -> None:
         """Have the run in the store, with what its models have learnt from."""

@@ -1,19 +1,14 @@
-"""Perturbed instances: another wording of the hypothesis, or the paper's sentences in another order.
-
-A run over a variant asks the retriever the perturbed query; its answers are stored in the sentence
-indices of the paper as it stands in the data, so that gold and scoring stay what they are.
-"""
+"""Other wordings of the hypotheses of a dataset; a run over one asks the retriever in these words."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
-from evidencebench_core.data.model import EvidenceSet, Focus, Instance
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.perturb import (
@@ -24,39 +19,22 @@ from evidencebench_core.perturb import (
     misspelling,
     opposite,
 )
-from evidencebench_core.retrievers import Query, Retrieval, query_of
 
 RULE_NEGATION: Final = "negation:rules"
 _SPELLING: Final = re.compile(r"spelling:n=(\d{1,4})(?:,seed=(\d{1,9}))?")
 
-Order = tuple[int, ...] | None
-"""The original indices of the sentences that stay, in the order in which they are read; ``None``: as they stand."""
-
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way to perturb the instances of a dataset.
+    """Another wording of hypotheses, by instance id; instances that are not in it are left out.
 
-    Attributes
-    ----------
-    name : str
-        ``"paraphrase:lexical"``, ``"negation"``, ``"spelling:n=3,seed=0"``, ``"place:Abstract=end"``: what
-        people read; never empty.
-    digest : str
-        Of everything that makes the variant what it is (`digest_of`): two variants of one name with other
-        texts, or an arrangement by another rule, are different runs.
-    hypotheses : mapping of str to str, optional
-        By instance id; an instance that is not in it has no such variant and is left out. ``None``: every
-        instance keeps its own hypothesis.
-    arrangement : callable, optional
-        From an instance to the order of its sentences, or to ``None`` where it has no such variant and is left
-        out. Without it the papers stay as they stand.
+    ``name`` is what people read (``"paraphrase:lexical"``, ``"negation"``, ``"spelling:n=3,seed=0"``), never empty;
+    ``digest`` is of the texts (`digest_of`): two variants of one name with other texts are different runs.
     """
 
     name: str
     digest: str
-    hypotheses: Mapping[str, str] | None = None
-    arrangement: Callable[[Instance], Sequence[int] | None] | None = None
+    hypotheses: Mapping[str, str]
 
     def __post_init__(self) -> None:
         if not self.name or not self.digest:
@@ -64,33 +42,7 @@ class Variant:
             raise SettingError(f"variant {shown(self.name)}", "has no name or no digest", remedy)
 
     def has(self, instance_id: str) -> bool:
-        """Whether an instance can have this variant, as far as one knows without reading it."""
-        return self.hypotheses is None or instance_id in self.hypotheses
-
-    def perturbed(self, instance: Instance) -> tuple[str, Order] | None:
-        """Hypothesis and order of sentences, or ``None`` where there is no such variant of an instance.
-
-        Raises
-        ------
-        SettingError
-            If the arrangement names a sentence twice, one that the paper does not have, or none at all.
-        """
-        if not self.has(instance.id):
-            return None
-        hypothesis = instance.hypothesis if self.hypotheses is None else self.hypotheses[instance.id]
-        if self.arrangement is None:
-            return hypothesis, None
-        order = self.arrangement(instance)
-        if order is None:
-            return None
-        n_sentences = len(instance.sentences)
-        if not order or len(set(order)) < len(order) or min(order) < 0 or max(order) >= n_sentences:
-            raise SettingError(
-                f"variant {shown(self.name)}, instance {shown(instance.id)}",
-                f"arranges {len(order)} sentences of {n_sentences}, with repeated or unknown ones, or none",
-                "An arrangement names each sentence that stays once.",
-            )
-        return hypothesis, tuple(order)
+        return instance_id in self.hypotheses
 
 
 def digest_of(*parts: object) -> str:
@@ -154,45 +106,3 @@ def wording_variant(name: str, texts: Mapping[str, str]) -> Variant:
 def spelling_name(n: int, seed: int = 0) -> str:
     """``spelling:n=3,seed=0``."""
     return f"spelling:n={n},seed={seed}"
-
-
-# -- there and back -------------------------------------------------------------------------------
-
-
-def arranged_query(
-    instance: Instance, focus: Focus, budget: int | None, hypothesis: str, order: Order
-) -> Query:
-    """The query of an instance as a variant has it."""
-    query = query_of(instance, focus, budget, hypothesis)
-    if order is None:
-        return query
-    return replace(
-        query,
-        sentences=tuple(query.sentences[index] for index in order),
-        sentence_types=tuple(query.sentence_types[index] for index in order),
-        sections=tuple(query.sections[index] for index in order),
-    )
-
-
-def arranged_evidence(evidence: EvidenceSet, order: Sequence[int] | None) -> EvidenceSet:
-    """The gold moved along with its sentences; an aspect whose sentences were all removed covers nothing.
-
-    The optimal K stays that of the original, because the budget does.
-    """
-    if order is None:
-        return evidence
-    places = {index: place for place, index in enumerate(order)}
-    moved = [sorted(places[i] for i in one.sentence_indices if i in places) for one in evidence.aspects]
-    aspects = (
-        replace(one, sentence_indices=tuple(indices))
-        for one, indices in zip(evidence.aspects, moved, strict=True)
-    )
-    return replace(evidence, n_sentences=len(order), aspects=tuple(aspects))
-
-
-def in_original_indices(retrieval: Retrieval, order: Order) -> Retrieval:
-    """An answer about an arranged paper, in the sentence indices of the paper as it stands."""
-    if order is None:
-        return retrieval
-    ranking, selection = (tuple([order[i] for i in of]) for of in (retrieval.ranking, retrieval.selection))
-    return replace(retrieval, ranking=ranking, selection=selection)

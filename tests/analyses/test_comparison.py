@@ -1,6 +1,5 @@
 """Runs and imported systems against each other."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 from evidencebench_core.analyses.comparison import compare, comparison
 from evidencebench_core.analyses.systems import Systems
 from evidencebench_core.data import Store
-from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.runs import RunStore, score_run
 from evidencebench_core.stats import standard_error
 from evidencebench_core.tasks import task_named
@@ -92,44 +90,3 @@ def test_runs_stand_on_the_instances_all_have(store: Store) -> None:
         score = score_run(store, row["system"], "er@10")
         assert row["recall"] == pytest.approx(score.aspect_recall)
         assert row["standard_error"] == pytest.approx(standard_error(list(score.per_instance.values())))
-
-
-class TestImported:
-    """Imported systems: with each other, never with runs."""
-
-    @pytest.fixture
-    def imported(self, store: Store) -> Store:
-        rows = [
-            ("c", "GPT", "ICL", "er@optimal", [1.0, 0.5, 0.3]),
-            ("c", "BM25", "", "er@optimal", [0.5, 0.25, 0.3]),
-            ("d", "Elsewhere", "", "er@optimal", [0.5, 0.25, 0.3]),
-        ]
-        with store.write() as db:
-            db.executemany(
-                "INSERT INTO imported_scores (collection, system, strategy, task, recalls, source, imported_at)"
-                " VALUES (?, ?, ?, ?, ?, 'f', '')",
-                [(*row[:4], json.dumps(row[4])) for row in rows],
-            )
-        return store
-
-    def test_pair_by_pair(self, imported: Store) -> None:
-        report = compare(imported, [], "er@optimal", ["gpt  icl", "BM25"], n_resamples=100)
-        (pair,) = report.as_dict()["tables"]["pairs"]
-        assert (pair["a"], pair["b"], pair["difference"]) == ("GPT ICL", "BM25", pytest.approx(0.25))
-        assert set(report.tables["systems"]["n_papers"].isna()) == {True}
-
-    @pytest.mark.parametrize(
-        ("runs", "task", "names", "error", "said"),
-        [
-            (["lead"], "er@optimal", ["BM25"], SettingError, "other instances"),
-            ([], "er@optimal", ["BM25", "Elsewhere"], SettingError, "different instances, c and d"),
-            ([], "er@optimal", ["GPT ICK"], UnknownNameError, "Did you mean 'GPT ICL'"),
-            ([], "er@10", ["BM25"], UnknownNameError, "nothing is imported for er@10"),
-            ([], "er@10", [], SettingError, "names no run"),
-        ],
-    )
-    def test_what_is_refused(
-        self, imported: Store, runs: list[str], task: str, names: list[str], error: type[Exception], said: str
-    ) -> None:
-        with pytest.raises(error, match=said):
-            compare(imported, [ids(imported)[run] for run in runs], task, names)

@@ -16,7 +16,6 @@ from evidencebench_core.analyses.conclusions import (
     coverage_shares,
     ends_conclusion,
     middle_conclusion,
-    needle_conclusion,
     opportunity_conclusion,
 )
 from evidencebench_core.analyses.ends import EndsSplit
@@ -128,24 +127,6 @@ def test_small_groups_at_the_ends_claim_nothing() -> None:
     )
     none = ends_conclusion(pd.DataFrame([row, row | {"difference": NAN, "n_below": 0, "label": "bm25"}]))
     assert "there is nothing to compare for bm25 (n = 30 and 0 instances)" in none
-
-
-def test_the_needle_speaks_of_the_middle_first() -> None:
-    row = {"label": "lead", "part": "abstract", "scope": "part", "place": "end", "n_instances": 40}
-    row |= {"difference": -0.5, "difference_low": -0.6, "difference_high": -0.4, "low": 0.1, "high": 0.2}
-    rows = pd.DataFrame(
-        [
-            row,
-            row | {"place": "middle", "difference": -0.1, "difference_low": -0.15, "difference_high": -0.05},
-        ]
-    )
-    said = "With the abstract moved to the middle, of its aspects: lead finds 10.0 points less"
-    assert needle_conclusion(rows).startswith(f"{said} (95% interval -15.0 to -5.0); n = 40 instances.")
-    assert needle_conclusion(rows.head(1)).startswith("With the abstract moved to the end, of its aspects: ")
-    assert needle_conclusion(rows.head(1).assign(place="removed", scope="rest")).startswith(
-        "With the abstract removed, of the other aspects: "
-    )
-    assert needle_conclusion(rows.head(0)) == ""
 
 
 def test_shares_with_their_intervals() -> None:

@@ -13,7 +13,7 @@ from evidencebench_core.tasks import TASKS
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
 
 
-def test_every_task_wording_and_place_is_run_and_only_once(tmp_path: Path) -> None:
+def test_every_task_and_wording_is_run_and_only_once(tmp_path: Path) -> None:
     store = open_store(tmp_path / "s.sqlite")
     assert ingest_sample(store, SAMPLE).added
     runs = RunStore(store)
@@ -22,6 +22,6 @@ def test_every_task_wording_and_place_is_run_and_only_once(tmp_path: Path) -> No
     assert all(set(run.tasks) == set(TASKS) and not run.n_failed for run in all_runs)
     asked = {run.variant for run in all_runs if run.retriever == SAMPLE_RUNS[0]}
     wordings = (v.name for variants in WORDING_VARIANTS.values() for v in variants(store, "sample_data"))
-    assert asked == {"", *wordings, *(f"place:abstract={at}" for at in ("start", "middle", "end", "removed"))}
+    assert asked == {"", *wordings}
     assert not ingest_sample(store, SAMPLE).added
     assert runs.runs("sample_data", variants=True) == all_runs

@@ -86,7 +86,6 @@ PAGES = {  # the address, and what it shows once it is whole
     "/missed?dataset=sample_data&run={bm25}&instance=sample_cohort&aspect=sample_cohort_aspect_5": ".s",
     "/middle": ".js-plotly-plot",
     "/middle?view=ends": ".table-root tbody tr",
-    "/middle?view=needle": ".js-plotly-plot",
     "/wording": ".js-plotly-plot",
     "/wording?part=wordings": ".table-root tbody tr",
     "/wording?part=make": "input",

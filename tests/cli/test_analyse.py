@@ -95,19 +95,6 @@ def test_each_gives_its_tables(command, two_runs: tuple[str, str], line: str, ta
     assert command("analyse", *words).out.startswith(document["title"])
 
 
-def test_needle_runs_what_is_missing_unless_told_not_to(command, two_runs: tuple[str, str]) -> None:
-    words = ("analyse", "needle", two_runs[1], "--place", "end", *ER_10)
-    stored = command.json(*words, "--stored-only")
-    assert stored["tables"]["needle"] == []
-    assert any("analyse needle" in note for note in stored["notes"])
-    printed = command(*words, "--json")
-    rows = printed.document["tables"]["needle"]
-    assert [(row["place"], row["scope"]) for row in rows] == [("end", one) for one in ("part", "rest", "all")]
-    assert rows[2]["n_instances"] == 6
-    assert "place:abstract=end (2 of 2)" in printed.err
-    assert command.json(*words)["tables"]["needle"] == rows
-
-
 def test_variants_asks_what_is_missing(command, tiny: Path, tmp_path: Path) -> None:
     entry = {"paraphrases": {"plain": "Salt and sleep."}, "negation": "Tea raises blood pressure."}
     wordings = written({f"tiny_{n}": entry for n in range(4)}, tmp_path / "wordings.json")

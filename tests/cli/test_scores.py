@@ -1,4 +1,4 @@
-"""``score``, ``score-file``, ``compare`` and ``import-scores``."""
+"""``score``, ``score-file`` and ``compare``."""
 
 from __future__ import annotations
 
@@ -122,17 +122,3 @@ def test_compare(command, tiny: Path) -> None:
     assert "A - B                 83.3 points" in out
     assert "wins / ties / losses  4 / 0 / 0" in out
     assert "only in A             2: tiny_4, tiny_5" in out
-
-
-@pytest.mark.realdata
-def test_imported_systems(command, train_path: Path) -> None:
-    logs = train_path.with_name("official_logs.csv")
-    document = command.json("import-scores", logs)
-    assert (document["added"], len(document["left_out"])) == (78, 21)
-    printed = command("import-scores", logs)
-    assert "0 systems imported, 78 already there" in printed.out
-    assert "11 rows left out, incomplete" in printed.out
-    words = ("analyse", "compare", "--imported", "gpt-4o-2024-05-13 icl", "bm25")
-    (pair,) = command.json(*words)["tables"]["pairs"]
-    assert pair["n"] == pair["wins"] + pair["ties"] + pair["losses"] == 293
-    assert pair["difference"] == pytest.approx(0.5144 - 0.1646, abs=1e-4)

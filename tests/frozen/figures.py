@@ -38,7 +38,7 @@ ANNOTATED = ("evidencebench_train_id_1", "evidencebench_train_id_4")
 SHORT = 40  # characters: the longest text that is kept as it is, unless it has a space
 
 
-def compute(dataset: Path, variants: Path, logs: Path, out: Path) -> None:
+def compute(dataset: Path, variants: Path, out: Path) -> None:
     """Write every table as CSV into a folder, from an empty store that ``EVIDENCEBENCH_STORE`` names."""
     out.mkdir(parents=True, exist_ok=True)
     _command("ingest", dataset, "--name", "train")
@@ -46,7 +46,6 @@ def compute(dataset: Path, variants: Path, logs: Path, out: Path) -> None:
     names = {run: name for name, run in runs.items()}
     _selections(runs, out)
     _scores(runs, out)
-    _import_scores(logs, out)
     _annotate()
     bm25, several = runs["bm25"], [runs[name] for name in ("bm25", "dense", "abstract-tail")]
     questions: dict[str, Sequence[object]] = {
@@ -55,7 +54,6 @@ def compute(dataset: Path, variants: Path, logs: Path, out: Path) -> None:
         "positions": ("positions", *several, "--task", "er@10", "--buckets", 3),
         "positions-token": ("positions", bm25, "--by", "token"),
         "ends": ("ends", *several),
-        "needle": ("needle", bm25, runs["abstract-tail"], "--task", "er@10"),
         "variants": ("variants", bm25, runs["abstract-tail"], "--variants", variants),
         "spelling": ("spelling", bm25, "--errors", "0,3,20", "--seeds", 2),
         "compare": ("compare", *several, runs["structure"]),
@@ -118,12 +116,6 @@ def _tasks() -> Iterator[str]:
         yield from ("--task", task_named(task).name)
 
 
-def _import_scores(logs: Path, out: Path) -> None:
-    document = json.loads(_command("import-scores", logs, "--json"))
-    _write(pd.DataFrame(document["scores"]), out / "official_logs.csv")
-    _write(pd.DataFrame(document["left_out"]), out / "official_logs_left_out.csv")
-
-
 def _annotate() -> None:
     """Ada marks what gold marks, but for every third aspect's first sentence."""
     store = open_store()
@@ -165,6 +157,5 @@ if __name__ == "__main__":
         compute(
             data / "evidencebench_train_set.json",
             data / "hypothesis_variants_train.json",
-            data / "official_logs.csv",
             Path(sys.argv[1]),
         )

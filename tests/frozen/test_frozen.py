@@ -27,7 +27,6 @@ def computed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         compute(
             real_file("evidencebench/evidencebench_train_set.json"),
             real_file("evidencebench/hypothesis_variants_train.json"),
-            real_file("evidencebench/official_logs.csv"),
             folder / "out",
         )
     return folder / "out"

@@ -1,8 +1,6 @@
-"""Compare: runs, imported systems, two of them closely."""
+"""Compare: runs, two of them closely."""
 
 from __future__ import annotations
-
-import json
 
 import pytest
 
@@ -70,25 +68,8 @@ def test_runs_that_are_gone_or_alone_are_said(open_page: OpenPage, runs: dict[st
 
 
 @pytest.mark.usefixtures("sample_store")
-def test_without_a_run_or_an_import_it_says_what_it_would_show(open_page: OpenPage) -> None:
+def test_without_a_run_it_says_what_it_would_show(open_page: OpenPage) -> None:
     assert "differences with intervals, corrected p-values" in open_page("compare").words
-    assert "evidencebench import-scores" in open_page("compare", source="imported").words
-
-
-def test_imported_systems_stand_alone(open_page: OpenPage, empty_store: Store) -> None:
-    rows = [("GPT", [1.0, 0.5, 0.3]), ("BM<b>25", [0.5, 0.25, 0.3])]
-    with empty_store.write() as db:
-        db.executemany(
-            "INSERT INTO imported_scores (collection, system, strategy, task, recalls, source, imported_at)"
-            " VALUES ('c', ?, '', 'er@optimal', ?, 'f', '')",
-            [(name, json.dumps(values)) for name, values in rows],
-        )
-    app = open_page("compare", source="imported")
-    assert app.multiselect[0].options == ["GPT", "BM<b>25"]
-    for text in ("never with runs", "+25.0 points", "n = 3 instances", "neither picks nor papers"):
-        assert text in app.words
-    words = open_page("compare", source="imported", task="er@10").words
-    assert "there are scores for er@optimal" in words
 
 
 def test_a_run_over_a_few_instances_narrows_no_comparison_unasked(

@@ -77,7 +77,6 @@ def runs(sample_store: Store, tmp_path: Path) -> dict[str, str]:
         ("missed", {"run": "{imported}"}, "in 3 instances"),
         ("compare", {"runs": "{bm25},{imported}", "a": "{bm25}", "b": "{imported}"}, "mine (imported)"),
         ("middle", {"runs": "{imported}"}, "mine (imported)"),
-        ("middle", {"runs": "{imported}", "view": "moved"}, "mine (imported)"),
         ("wording", {}, ""),
         ("browse", {"r": "@{imported}", "instance": "{first}"}, "mine (imported)"),
         ("browse", {"r": "@{imported}", "instance": "{last}"}, "its system is not here to be asked"),

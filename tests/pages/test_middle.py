@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evidencebench_core.data import Store
-from evidencebench_core.runs import RunStore
-from tests.pages.app import OpenPage, finished_runs, stored_run
+from tests.pages.app import OpenPage, finished_runs
 
 
 @pytest.fixture
@@ -16,12 +15,12 @@ def lead(sample_store: Store) -> str:
 
 
 @pytest.mark.usefixtures("sample_store")
-@pytest.mark.parametrize(("view", "n_charts"), [("along", 1), ("ends", 2), ("needle", 0)])
+@pytest.mark.parametrize(("view", "n_charts"), [("along", 1), ("ends", 2)])
 def test_without_a_run_the_gold_speaks(open_page: OpenPage, view: str, n_charts: int) -> None:
     app = open_page("middle", view=view)
     assert "the Leaderboard starts runs" in app.words
     assert len(app.get("plotly_chart")) == n_charts
-    said = {"along": "can be found in 0 to 10% (", "ends": "Of 6 instances, ", "needle": ""}[view]
+    said = {"along": "can be found in 0 to 10% (", "ends": "Of 6 instances, "}[view]
     assert said.removesuffix(" (") in app.words
 
 
@@ -71,17 +70,3 @@ def test_ends_against_middle(open_page: OpenPage, lead: str) -> None:
         assert text in app.words
     app = open_page("middle", task="er@10", view="ends", above="10", below="90", mark=",,", bar="")
     assert "Give shares from 0 to 1" in app.words
-
-
-def test_a_part_is_moved_from_the_page(open_page: OpenPage, lead: str, sample_store: Store) -> None:
-    stored_run(sample_store, "evidence-ranker", (3,), model="cross-validated")
-    app = open_page("middle", task="er@10", view="needle")
-    assert "No arrangement of the chosen part has been run yet" in app.words
-    assert "evidence-ranker cross-validated is left out" in app.words
-    app.press("Run the abstract at its four places: lead").finish()
-    assert len(RunStore(sample_store).runs("sample_data", variants=True)) == 6
-    app = open_page("middle", task="er@10", view="needle", scope="all", mark=f"needle,{lead},end")
-    assert "mean over instances" in app.words
-    assert "With the abstract moved to the middle, of all aspects: " in app.words
-    assert not any(label.startswith("Run the abstract") for label in app.labels())
-    assert "lead, abstract at the end: largest differences first" in app.words

@@ -14,7 +14,7 @@ from components.charts.bars import histogram, share_chart, weights_chart
 from components.charts.curves import recall_curve, spelling_chart
 from components.charts.dots import difference_chart, interval_chart, missed_chart
 from components.charts.instances import LINES_AT_MOST, recall_scatter, slope_chart, slope_lines
-from components.charts.positions import ends_chart, ends_histogram, needle_chart, position_chart
+from components.charts.positions import ends_chart, ends_histogram, position_chart
 
 NAN = math.nan
 
@@ -219,19 +219,6 @@ def test_the_split_and_its_groups() -> None:
     assert [mark.error_x.array[0] for mark in marks] == [pytest.approx(20), 0]
     assert "n = 1,111" in marks[1].hovertemplate
     assert list(figure.layout.yaxis.ticktext) == ["bm25", "GPT-4o, published"]
-
-
-def test_the_needle_shows_the_same_aspects_beside_what_was_removed() -> None:
-    common = {"run": "r1", "label": "lead", "low": 0.1, "high": 0.9, "n_aspects": 4, "n_instances": 2}
-    recalls = [("original", 0.8, 0.8), ("end", 0.2, 0.8), ("removed", 0.3, 0.6)]
-    rows = pd.DataFrame(recalls, columns=["place", "recall", "original"]).assign(**common)
-    figure = needle_chart(rows, {"r1": "#111111"})
-    assert list(figure.layout.xaxis.ticktext) == ["as it stands", "end", "removed"]
-    line, removed, hollow = figure.data
-    assert [list(trace.y) for trace in (line, removed, hollow)] == [[80.0, 20.0], [30.0], [60.0]]
-    assert hollow.marker.symbol == "circle-open"
-    assert list(line.customdata[1]) == ["needle", "r1", "end"]
-    assert "4 aspects in 2 instances" in line.text[0]
 
 
 def test_a_name_is_no_link_wherever_a_chart_shows_it() -> None:

@@ -23,7 +23,7 @@ from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import BudgetReachedError, RetrieverError, SettingError
 from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection, Limits
 from evidencebench_core.retrievers.encoding import EmbeddingCache
-from evidencebench_core.runs import Progress, RunStore, Variant, drive, execute, plan, train_ranker
+from evidencebench_core.runs import Progress, RunStore, drive, execute, plan, train_ranker
 from evidencebench_core.runs.engines.ray import RayEngine
 from tests.construction.test_pipeline import Lab
 from tests.factories import raw_dataset, written
@@ -142,17 +142,6 @@ def test_answers_about_long_papers_are_equal_to_the_last_digit(
         forget(store)
     assert len(both[0]) == 16
     assert both[0] == both[1]
-
-
-def test_what_a_variant_arranges_and_leaves_out(connected: Any, many: Store) -> None:
-    def backwards(instance: Any) -> list[int] | None:
-        return list(reversed(range(len(instance.sentences)))) if instance.id != "tiny_3" else None
-
-    variant = Variant("place:backwards", "0", arrangement=backwards)
-    expected = local(many, "lead", variant=variant)
-    last = finished(execute(plan(many, "tiny", "lead", tasks=TASKS, variant=variant), RayEngine()))
-    assert (last.done, last.total, last.left_out) == (N_INSTANCES - 1, N_INSTANCES - 1, 1)
-    assert answers(many, last.run_id) == expected
 
 
 def test_a_finished_run_starts_no_cluster(store: Store) -> None:

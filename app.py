@@ -5,13 +5,12 @@ from pathlib import Path
 import streamlit as st
 
 from components.app import server
-from components.app.state import mark_end_of_run, mark_entered
 
 
 def show_page() -> None:
     """The page that the address names."""
     st.set_page_config(page_title="EvidenceBench Explorer", layout="wide", initial_sidebar_state="collapsed")
-    mark_entered()
+    st.session_state["entered"] = True
     st.html(Path(__file__).parent / "components" / "app" / "page.css")
     pages = {
         "": [
@@ -37,10 +36,9 @@ def show_page() -> None:
         page = st.navigation({"": pages[""], f"Analyse: {page.title}": pages["Analyse"]}, position="top")
     st.set_page_config(page_title=f"{page.title} · EvidenceBench Explorer")
     page.run()
-    mark_end_of_run()
 
 
 if __name__ == "app":  # imported by `streamlit run`, which serves the App that it finds here
-    app = st.App(__file__, middleware=server.middleware(), routes=server.routes(), lifespan=server.lifespan)
+    app = st.App(__file__, middleware=server.middleware(), lifespan=server.lifespan)
 else:
     show_page()

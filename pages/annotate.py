@@ -14,7 +14,6 @@ from components.app.state import PageState
 from components.construct.builds import draw_construction, draw_constructions
 from components.construct.raters import draw_way_back
 from components.construct.review import draw_build
-from components.models.server import SERVER_DEFAULTS, share_server
 from components.widgets.markdown import literal
 from evidencebench_core.construction.raters import marked_by_key
 from evidencebench_core.construction.store import KEY
@@ -39,13 +38,11 @@ DEFAULTS = {
     "build": "",
     "at": "",  # which fifty of its builds
     "blind": "",
-    **SERVER_DEFAULTS,
 }
 
 
 def draw(state: PageState) -> None:
     if state["construction"]:
-        share_server(state)
         _draw_construction(state)
         return
     if not state["paper"]:

@@ -16,7 +16,6 @@ from components.answers.start import JUDGING, judge_dialog
 from components.answers.systems import draw_systems
 from components.app.page import guard
 from components.app.state import PageState
-from components.models.server import SERVER_DEFAULTS, share_server
 from components.widgets.copy_link import copy_link
 from components.widgets.job_panel import job_panel
 from components.widgets.switches import option_switch
@@ -43,7 +42,6 @@ DEFAULTS = {
     "unit": "",
     "page": "1",
     **NUGGET_DEFAULTS,
-    **SERVER_DEFAULTS,
 }
 PARTS = {
     "systems": "Systems",
@@ -68,7 +66,6 @@ def draw(state: PageState) -> None:
         "Assistants answer questions with citations. Is what matters there, and does the cited document say so? Here "
         "are people's labels, MedAESQA's metrics of systems, and how well judges agree with people."
     )
-    share_server(state)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         info = picked_set(state)
         if info is not None:

@@ -11,12 +11,10 @@ from components.app.page import dataset_picker, guard, name_window, tell_of_gold
 from components.app.state import PageState
 from components.browse.instance_list import LIST_DEFAULTS, draw_list, found_sentence, listing
 from components.browse.reading import READING_DEFAULTS, draw_reading
-from components.models.server import SERVER_DEFAULTS
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from components.widgets.retriever_picker import retriever_picker
 from components.widgets.task_picker import task_picker
-from components.widgets.to_top import scroll_to_top
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.errors import UnknownNameError
 
@@ -24,7 +22,6 @@ DEFAULTS = {
     "dataset": "",
     "instance": "",
     "task": "er@optimal",
-    **SERVER_DEFAULTS,
     **LIST_DEFAULTS,
     **READING_DEFAULTS,
 }
@@ -41,7 +38,6 @@ def draw(state: PageState) -> None:
         if dataset is not None:
             tell_of_gold(dataset)
             draw_list(state, dataset)
-            scroll_to_top("")
         return
     dataset = resources.named_dataset(state["dataset"])
     try:
@@ -56,7 +52,6 @@ def draw(state: PageState) -> None:
             _neighbours(state, dataset, instance)
             task = task_picker(state, in_line=True)
             choices = retriever_picker(state, "r", runs=resources.runs(dataset))
-            scroll_to_top(instance.id)
         draw_reading(state, dataset, instance, task, choices)
 
 

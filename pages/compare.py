@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import partial
 
 import streamlit as st
 
 from components.app import resources
 from components.app.page import dataset_picker, guard
 from components.app.state import PageState
-from components.charts.dots import difference_height
 from components.compare.pair import draw_disagreements, draw_forest, draw_slices, draw_verdict
 from components.compare.rankings import RANKING_DEFAULTS, draw_divergence
 from components.compare.systems import (
@@ -24,7 +22,6 @@ from components.compare.systems import (
 from components.widgets.copy_link import copy_link
 from components.widgets.runs import answer_key, resamples
 from components.widgets.task_picker import task_picker
-from components.widgets.when_seen import draw_when_seen
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.comparison import comparison
 from evidencebench_core.analyses.slices import SECTIONS_UP_TO, slice_report, slices_of
@@ -77,7 +74,7 @@ def _runs(state: PageState, dataset: DatasetInfo, task: Task) -> None:
         or st.button("Look at the rankings and aspects of all papers")
     ):
         state.put(aspects="1" if dataset.n_instances >= SECTIONS_UP_TO else None)
-        draw_when_seen("rankings", partial(_rankings, state, dataset, task, (a, b)), 960)
+        _rankings(state, dataset, task, (a, b))
     st.markdown("### Slice by slice")
     both = resources.systems(runs, task.name).only(b.id, a.id)
     sliced = resources.report("slices", (key, both.keys), lambda: _slices(dataset, task, both))
@@ -113,7 +110,7 @@ def _closely(state: PageState, report: Report, seen: Collection[str] = ()) -> tu
     st.markdown("## Two of them closely")
     draw_pair_picker(state, labels, (a, b))
     draw_verdict(report, a, b)
-    draw_when_seen("forest", partial(draw_forest, state, report, a, b), difference_height(len(systems) - 1))
+    draw_forest(state, report, a, b)
     with st.expander("Every pair in figures", on_change="rerun") as fold:
         if fold.open:
             draw_pairs(state, report, (a, b))

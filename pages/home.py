@@ -8,7 +8,8 @@ import streamlit as st
 
 from components.app import resources
 from components.app.page import guard
-from components.app.state import PageState, open_later
+from components.app.session import open_later
+from components.app.state import PageState
 from components.home.add_data import draw_download, draw_file, draw_sample
 from components.widgets.job_panel import job_panel
 from components.widgets.table import Column, Row, table

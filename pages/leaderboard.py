@@ -12,13 +12,12 @@ from components.leaderboard.import_run import import_dialog
 from components.leaderboard.runs import draw_keeping, draw_published, draw_run_table
 from components.leaderboard.start import run_dialog
 from components.models.ranker.training import TRAIN
-from components.models.server import SERVER_DEFAULTS, share_server
 from components.widgets.copy_link import copy_link
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.task_picker import task_picker
 
-DEFAULTS = {"dataset": "", "task": "er@optimal", "compare": "", **SERVER_DEFAULTS}
+DEFAULTS = {"dataset": "", "task": "er@optimal", "compare": ""}
 
 
 def draw(state: PageState) -> None:
@@ -37,7 +36,6 @@ def draw(state: PageState) -> None:
         if st.button("Import a run"):
             import_dialog(dataset)
         draw_keeping(runs)
-    share_server(state)
     job_panel("run", TRAIN)
     draw_run_table(state, dataset, task, runs)
     chosen = [run for run_id in state.many("compare") for run in runs if run.id == run_id]

@@ -16,7 +16,6 @@ from components.models.ranker.seen import tell_of_seen
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from components.widgets.task_picker import task_picker
-from components.widgets.to_top import scroll_to_top
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task, task_named
@@ -56,7 +55,6 @@ def draw(state: PageState) -> None:
     tell_of_gold(dataset)
     with st.spinner("Looking through the run …", show_time=True):
         queue = queue_from(state, dataset, run, task)
-    scroll_to_top(state["instance"] + state["aspect"])
     if state["instance"]:
         name_window("Missed aspects", state["instance"])
         _one(state, dataset, queue)

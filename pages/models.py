@@ -6,20 +6,20 @@ import streamlit as st
 
 from components.app.choices import Choice, choices_text
 from components.app.page import guard
-from components.app.state import PageState, open_later
+from components.app.session import open_later
+from components.app.state import PageState
 from components.models.prices import draw_prices
 from components.models.prompts import draw_prompts
 from components.models.ranker.learnt import draw_learnt
-from components.models.server import SERVER_DEFAULTS, draw_server, session_model, share_server, was_tried
+from components.models.server import draw_server, session_model
 from components.widgets.switches import option_switch
 
-DEFAULTS = {"part": "server", "prompt": "", "on": "", "focus": "all", **SERVER_DEFAULTS}
+DEFAULTS = {"part": "server", "prompt": "", "on": "", "focus": "all"}
 PARTS = {"server": "Server and key", "prices": "Prices", "prompts": "Prompts", "ranker": "Evidence ranker"}
 
 
 def draw(state: PageState) -> None:
     st.title("Models")
-    share_server(state)
     st.markdown(
         "Language models choose evidence through any server that speaks the OpenAI protocol: a maker's, or one "
         "on your own machine. The evidence ranker needs none: it is trained and asked right here."
@@ -40,7 +40,7 @@ def draw(state: PageState) -> None:
 
 def _next() -> None:
     """The next steps: try, then ask."""
-    if not session_model() or not was_tried():
+    if not session_model():
         st.info(
             "Three steps: give the address of a server (the names below the field fill in the usual ones; a local "
             "server needs no key), try the connection to see its models, choose one. Nothing is asked of a model "

@@ -8,14 +8,12 @@ from components.app import live
 from components.app.choices import choices_from
 from components.app.page import drop_missing, guard, name_window
 from components.app.state import PageState
-from components.models.server import SERVER_DEFAULTS
 from components.paper.bring import draw_bring
 from components.paper.import_job import BETWEEN_REFS, forget_job, import_job
 from components.paper.keeping import named_paper, open_paper
 from components.paper.present import draw_presenting
 from components.paper.reading import draw_reading
 from components.paper.several import draw_several
-from components.widgets.load_notice import loadable, may_load
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import retriever_entries
 from evidencebench_core.retrievers.ranker.model_file import default_retriever
@@ -35,7 +33,6 @@ DEFAULTS = {
     "page": "",
     "zoom": "",
     "present": "",
-    **SERVER_DEFAULTS,
 }
 
 
@@ -56,7 +53,7 @@ def draw(state: PageState) -> None:
     name_window("Your paper", opened.title)
     drop_missing(state, len(opened.paper.sentences))
     if state["present"]:
-        choices = loadable(choices_from(state["r"]), "present")
+        choices = choices_from(state["r"])
         draw_presenting(state, opened, choices or choices_from(default_retriever()))
     else:
         draw_reading(state, opened)
@@ -81,7 +78,7 @@ def _warm(state: PageState) -> None:
         return  # the picker says it
     for choice in choices:
         entry = retriever_entries()[choice.name]
-        if not (entry.asks_server or entry.sees_gold) and may_load(choice):
+        if not (entry.asks_server or entry.sees_gold):
             live.warm(choice)
 
 

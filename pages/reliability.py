@@ -8,7 +8,6 @@ import streamlit as st
 
 from components.app.page import guard
 from components.app.state import PageState
-from components.models.server import SERVER_DEFAULTS, share_server
 from components.reliability.comparing import draw_comparing
 from components.reliability.judges import draw_judges
 from components.reliability.overview import draw_overview
@@ -20,7 +19,7 @@ from components.widgets.copy_link import copy_link
 from components.widgets.job_panel import job_panel
 from components.widgets.switches import option_switch
 
-DEFAULTS = {"part": "overview", **VIEW_DEFAULTS, **SERVER_DEFAULTS}
+DEFAULTS = {"part": "overview", **VIEW_DEFAULTS}
 PARTS = {
     "overview": "All tests",
     "task": "One test",
@@ -42,7 +41,6 @@ def draw(state: PageState) -> None:
         "What can a language model be trusted with? It is asked the same questions again in other words, misspelt, "
         "with texts that distract, with texts that say the opposite, and with texts that do not tell."
     )
-    share_server(state)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         view = view_of(state)
         if view is not None:

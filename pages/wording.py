@@ -9,7 +9,6 @@ import streamlit as st
 from components.app import resources
 from components.app.page import dataset_picker, guard, tell_of_gold
 from components.app.state import PageState
-from components.models.server import SERVER_DEFAULTS, share_server
 from components.widgets.copy_link import copy_link
 from components.widgets.switches import option_switch
 from components.widgets.task_picker import task_picker
@@ -35,7 +34,6 @@ DEFAULTS = {
     "name": "",
     "drafts": "waiting",
     "at": "0",
-    **SERVER_DEFAULTS,
 }
 PARTS = {
     "effect": "What wording does",
@@ -75,7 +73,6 @@ def draw_hypotheses(state: PageState) -> None:
     tell_of_gold(dataset)
     draw_parts(state, HypothesisDrafts(resources.store(), dataset.name), PARTS)
     if task is None:
-        share_server(state, state["part"] == "make")
         _DRAWN[state["part"]](state, dataset)
     else:
         draw_effect(state, dataset, task)
@@ -96,7 +93,6 @@ def draw_items(state: PageState) -> None:
     if state["part"] not in ITEM_PARTS:
         state.put(part="review" if any(drafts.counts().values()) else "make")
     draw_parts(state, drafts, ITEM_PARTS)
-    share_server(state, state["part"] == "make")
     if state["part"] == "make":
         draw_make(state, drafts)
     else:

@@ -10,7 +10,8 @@ import streamlit as st
 
 from components.annotate.desk import Desk, desk_of
 from components.app import resources
-from components.app.state import PageState, session_text, set_session_text, widget_value
+from components.app.session import session_text, set_session_text, widget_value
+from components.app.state import PageState
 from components.widgets.chips import clicked_chip, go_to, sentence_chip
 from components.widgets.markdown import literal
 from components.widgets.switches import on_off_switch

@@ -11,7 +11,8 @@ from typing import Any, Final
 import streamlit as st
 
 from components.app import resources
-from components.app.state import PageState, flash, open_later, session_text, set_session_text
+from components.app.session import flash, open_later, session_text, set_session_text
+from components.app.state import PageState
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, paper_view
 from evidencebench_core.construction.decisions import is_person

@@ -9,7 +9,8 @@ import streamlit as st
 from components.annotate.aspects import draw_aspects, draw_others
 from components.annotate.desk import Desk, ask_who, desk_of, draw_marks, draw_saving
 from components.app import resources
-from components.app.state import PageState, widget_value
+from components.app.session import widget_value
+from components.app.state import PageState
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent

@@ -13,7 +13,8 @@ from components.answers.judge import judge_name, judges_of
 from components.answers.unit import keep_mark
 from components.app import resources
 from components.app.page import percent
-from components.app.state import PageState, session_text_widget, widget_value
+from components.app.session import session_text_widget, widget_value
+from components.app.state import PageState
 from components.charts.answers import match_squares
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.markdown import literal

@@ -11,7 +11,8 @@ import streamlit as st
 
 from components.app import resources
 from components.app.page import set_picker
-from components.app.state import PageState, flash, open_later
+from components.app.session import flash, open_later
+from components.app.state import PageState
 from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table

@@ -11,7 +11,7 @@ from components.answers import cached
 from components.answers.judge import Judge
 from components.answers.labels import look_of, said_text
 from components.app import resources
-from components.app.state import flash, session_text, session_text_widget, widget_value
+from components.app.session import flash, session_text, session_text_widget, widget_value
 from components.models.calls import plain_text
 from components.widgets.markdown import literal
 from evidencebench_core.answers.agreement import LABELS

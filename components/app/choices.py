@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.retrievers import full_settings, is_derived
+from evidencebench_core.retrievers import full_settings, is_derived, named_to_load
 from evidencebench_core.retrievers.ranker.model_file import trained_model
 from evidencebench_core.runs import RunInfo
 
@@ -70,7 +70,10 @@ def choices_text(choices: Sequence[Choice]) -> str:
 
 
 def choices_from(text: str, runs: Sequence[RunInfo] = ()) -> tuple[Choice, ...]:
-    """The inverse of `choices_text`; ``SettingError`` for an unknown retriever, setting or run."""
+    """The inverse of `choices_text`; ``SettingError`` for an unknown retriever, setting or run.
+
+    A link may name no file and no model to load.
+    """
     choices = []
     by_id = {_RUN + run.id: choice_of_run(run) for run in runs}
     for part in filter(None, text.split(BETWEEN)):
@@ -80,7 +83,12 @@ def choices_from(text: str, runs: Sequence[RunInfo] = ()) -> tuple[Choice, ...]:
                 raise SettingError(f"run {shown(name[1:])}", "is not here", "Choose one of the stored runs.")
             choices.append(by_id[name])
             continue
-        choices.append(choice_of(name, dict(pair.partition("=")[::2] for pair in pairs)))
+        choice = choice_of(name, dict(pair.partition("=")[::2] for pair in pairs))
+        for place in named_to_load(choice.name, choice.settings):
+            raise SettingError(
+                f"setting {place}", "cannot come from a link", "Start a run with it, and open that."
+            )
+        choices.append(choice)
     return tuple(choices[:MOST_CHOICES])
 
 

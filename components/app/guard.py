@@ -1,21 +1,17 @@
-"""Which hosts and origins are served, and the pass phrase: asked before Streamlit sees a request."""
+"""Which hosts and origins are served, and the token that others need: checked before Streamlit sees a request."""
 
 from __future__ import annotations
 
 import hmac
-import secrets
 import socket
-import time
-from collections import deque
 from collections.abc import Sequence
 from ipaddress import ip_address
-from pathlib import Path
 from typing import Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from starlette.datastructures import MutableHeaders
-from starlette.requests import HTTPConnection, Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _THIS_MACHINE: Final = ("localhost", "127.0.0.1", "::1")
@@ -27,15 +23,10 @@ _HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "same-origin",
 }
-_PAGE: Final = (Path(__file__).parent / "sign_in.html").read_text("utf-8")
-_LONGEST_FORM: Final = 4096  # bytes
-_WRONG_TRIES: Final = 10  # of everybody together: the address of who tries can be made up on localhost
-_WITHIN: Final = 60  # seconds
-_MOST_SESSIONS: Final = 1000
 
 
 class Guard:
-    """ASGI middleware that refuses foreign hosts and origins and asks for the pass phrase, websockets included.
+    """ASGI middleware that refuses foreign hosts and origins and asks for the token, websockets included.
 
     Parameters
     ----------
@@ -46,17 +37,15 @@ class Guard:
         and any address in digits, which no foreign name can pose as.
     address
         Where it listens, itself one of those names.
-    phrase
-        What opens it, if that is asked.
+    token
+        What a link must carry once, if any; a cookie keeps it.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Sequence[str], address: str, phrase: str | None) -> None:
+    def __init__(self, app: ASGIApp, hosts: Sequence[str], address: str, token: str | None) -> None:
         self._app = app
         self._hosts = [host.strip().lower().rstrip(".") for host in hosts]
         self._own = {*_THIS_MACHINE, address.lower(), socket.gethostname().lower()}
-        self._phrase = phrase
-        self._sessions: deque[str] = deque(maxlen=_MOST_SESSIONS)
-        self._wrong: deque[float] = deque(maxlen=_WRONG_TRIES)
+        self._token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -72,8 +61,8 @@ class Guard:
         answer = self._app
         if refusal := self._refusal(connection):
             answer = PlainTextResponse(refusal, 403)
-        elif self._phrase is not None and (_is_form(connection) or not self._has_session(connection)):
-            answer = await self._sign_in(scope, receive, self._phrase)
+        elif self._token is not None and not _holds(connection.cookies.get(_cookie(scope)), self._token):
+            answer = _answer_to_stranger(connection, self._token)
         elif origin := connection.headers.get("origin"):
             # Found right; what Streamlit finds foreign it compares with this machine's address, asked outside.
             host = connection.headers["host"]
@@ -103,51 +92,22 @@ class Guard:
         is_named = any(_matches(page, pattern) for pattern in self._hosts)
         return is_named and page not in (name, *_THIS_MACHINE)
 
-    def _has_session(self, connection: HTTPConnection) -> bool:
-        value = connection.cookies.get(_cookie(connection.scope), "").encode()
-        return any(hmac.compare_digest(value, session.encode()) for session in self._sessions)
 
-    async def _sign_in(self, scope: Scope, receive: Receive, phrase: str) -> Response:
-        """The page that asks for the phrase; after the right one, the way back to the page that was asked for."""
-        if scope["type"] != "http" or scope["method"] not in ("GET", "POST"):
-            return PlainTextResponse("Open the app in a browser and give the pass phrase.", 401)
-        if scope["method"] == "GET":
-            return _page("", 401)
-        now = time.monotonic()
-        if len(self._wrong) == _WRONG_TRIES and now - self._wrong[0] < _WITHIN:
-            return _page("Too many wrong tries. Wait a minute, then try again.", 429)
-        form = parse_qs((await _short_body(Request(scope, receive))).decode("latin-1"))
-        given = form.get("phrase", [""])[0].strip()
-        if not hmac.compare_digest(given.encode(), phrase.encode()):
-            self._wrong.append(now)
-            return _page("That is not the pass phrase.", 403)
-        session = secrets.token_urlsafe(32)
-        self._sessions.append(session)
-        page = scope.get("raw_path", b"/").decode("latin-1").rpartition("/")[2]
-        query = scope["query_string"].decode("latin-1")
-        response = RedirectResponse(f"./{page}?{query}" if query else f"./{page}", 303)
-        is_encrypted = "https" in (scope["scheme"], Request(scope).headers.get("x-forwarded-proto"))
-        response.set_cookie(_cookie(scope), session, httponly=True, samesite="lax", secure=is_encrypted)
-        return response
+def _holds(given: str | None, token: str) -> bool:
+    return given is not None and hmac.compare_digest(given.encode(), token.encode())
 
 
-def _page(message: str, status: int) -> HTMLResponse:
-    return HTMLResponse(_PAGE.replace("{message}", message), status, {"Cache-Control": "no-store"})
-
-
-def _is_form(connection: HTTPConnection) -> bool:
-    """Whether it is the answer to the question for the phrase, perhaps in a second window."""
-    kind = connection.headers.get("content-type", "")
-    return connection.scope.get("method") == "POST" and kind.startswith("application/x-www-form-urlencoded")
-
-
-async def _short_body(request: Request) -> bytes:
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > _LONGEST_FORM:
-            return b""
-    return body
+def _answer_to_stranger(connection: HTTPConnection, token: str) -> Response:
+    """With the right token in the link a cookie, and the way on without it; else a refusal."""
+    if connection.scope["type"] != "http" or not _holds(connection.query_params.get("token"), token):
+        return PlainTextResponse("Open the link that was printed where the app was started.", 401)
+    rest = [(name, value) for name, value in connection.query_params.multi_items() if name != "token"]
+    page = connection.url.path.rpartition("/")[2]
+    response = RedirectResponse(f"./{page}?{urlencode(rest)}" if rest else f"./{page}", 303)
+    is_encrypted = "https" in (connection.url.scheme, connection.headers.get("x-forwarded-proto"))
+    cookie = _cookie(connection.scope)
+    response.set_cookie(cookie, token, httponly=True, samesite="lax", secure=is_encrypted)
+    return response
 
 
 def _cookie(scope: Scope) -> str:

@@ -78,11 +78,6 @@ class Job:
     def status(self) -> JobStatus:
         return self._status
 
-    def ended_since(self, moment: float) -> bool:
-        """Whether it has ended, and no earlier than this `time.monotonic`."""
-        status = self._status
-        return status.ended and self.started + status.seconds_elapsed >= moment
-
     def cancel(self) -> None:
         """Ask the work to stop at its next step; what it has stored stays."""
         self._stop.set()

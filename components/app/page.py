@@ -13,9 +13,9 @@ import pandas as pd
 import streamlit as st
 
 from components.app import resources
-from components.app.state import PageState, has_entered, mark_begin_of_run, open_requested_page, pop_flashes
-from components.models.server import restore_server, session_connection
-from components.widgets.load_ahead import load_charts_ahead
+from components.app.session import open_requested_page, pop_flashes
+from components.app.state import PageState
+from components.models.server import session_connection
 from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
@@ -32,19 +32,17 @@ def guard() -> Iterator[None]:
 
     Within it, and in the jobs that are started from it, models are asked at the session's server.
     """
-    if not has_entered():
+    if "entered" not in st.session_state:
         # Until st.navigation was called once, a server that finds a pages/ folder runs a deep link's
         # page without app.py. Then the page lets app.py in, which comes back to the page.
         runpy.run_path(str(_APP))
         st.stop()
-    mark_begin_of_run()
+    st.session_state["ended-jobs"] = {job.id for job in resources.jobs().jobs() if job.status.ended}
     open_requested_page()
-    restore_server()
     for message in pop_flashes():
         st.toast(message)
     with guarded_part("This page"):
         yield
-    load_charts_ahead()
 
 
 @contextmanager

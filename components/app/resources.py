@@ -143,12 +143,6 @@ def jobs() -> JobBoard:
 
 
 @st.cache_resource
-def asked_servers() -> list[str]:
-    """Addresses of the servers that were asked, the last one at the end."""
-    return []
-
-
-@st.cache_resource
 def weighings() -> dict[tuple[str, str, Focus], Weighing]:
     """Weights of a trained model's features, where they were measured: by digest, the dataset's hash and focus."""
     return {}

@@ -9,7 +9,8 @@ import streamlit as st
 
 from components.app import resources
 from components.app.page import percent
-from components.app.state import PageState, session_text, widget_value
+from components.app.session import session_text, widget_value
+from components.app.state import PageState
 from components.browse.aspect_matrix import draw_aspect_matrix
 from components.models.server import session_model
 from components.models.short_answer import (

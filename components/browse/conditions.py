@@ -8,7 +8,8 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.state import PageState, local_widget
+from components.app.session import local_widget
+from components.app.state import PageState
 from components.widgets.markdown import literal
 from evidencebench_core.analyses.conditions import (
     MOST,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -92,6 +93,17 @@ class Listing:
     """Instances left out by a condition or sort on a run's recall, because the run has none for them."""
 
 
+def _ranges(state: PageState) -> dict[str, tuple[float, float]]:
+    """The address's ``n_aspects:5-9,optimal:2-4`` as ranges; what is none is left out."""
+    ranges = {}
+    for part in state["where"].split(","):
+        column, _, span = part.partition(":")
+        low, _, high = span.partition("-")
+        with suppress(ValueError):
+            ranges[column] = (float(low), float(high))
+    return ranges
+
+
 def chosen_runs(state: PageState, runs: Sequence[RunInfo]) -> tuple[RunInfo, ...]:
     """The runs whose recall is shown, in the order chosen."""
     by_id = {run.id: run for run in runs}
@@ -104,12 +116,12 @@ def listing(state: PageState, dataset: DatasetInfo, runs: Sequence[RunInfo]) -> 
     wanted = Filter(
         hypothesis=state["q"],
         sentences=state["s"],
-        ranges={column: bounds for column, bounds in state.ranges("where").items() if column in _RANGES},
+        ranges={column: bounds for column, bounds in _ranges(state).items() if column in _RANGES},
         sort=sort if sort in _SORTS else "position",
         descending=descending and sort in _SORTS,
     )
     conditions, problems = valid_conditions(state, dataset, runs)
-    if state.ranges("where").keys() - _RANGES.keys():
+    if _ranges(state).keys() - _RANGES.keys():
         problems += (_NO_FILTER,)
     columns = _recall_columns(state, runs, conditions)
     noted = noted_rows(dataset, state["noted"])
@@ -194,7 +206,7 @@ def draw_list(state: PageState, dataset: DatasetInfo) -> None:
 
 
 def _filters(state: PageState, dataset: DatasetInfo) -> None:
-    n_active = len(_RANGES.keys() & state.ranges("where").keys()) + (
+    n_active = len(_RANGES.keys() & _ranges(state).keys()) + (
         state["noted"] in NOTED and state["noted"] != ""
     )
     with st.popover(f"Filters ({n_active})" if n_active else "Filters"):
@@ -247,7 +259,7 @@ def _sorting(state: PageState, columns: Mapping[str, tuple[RunInfo, str]]) -> No
 def _range_slider(
     state: PageState, column: str, label: str, top: int, scale: int = 1, help_text: str | None = None
 ) -> None:
-    ranges = state.ranges("where")
+    ranges = _ranges(state)
     low, high = ranges.get(column, (0.0, top / scale))
 
     def read(values: tuple[int, int]) -> str:

@@ -13,7 +13,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from components.app import resources
-from components.app.state import PageState, flash, session_text, set_session_text, widget_value
+from components.app.session import flash, session_text, set_session_text, widget_value
+from components.app.state import PageState
 from components.widgets.chips import go_to, sentence_chip
 from components.widgets.frame_table import csv_and_json
 from components.widgets.markdown import literal

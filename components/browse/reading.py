@@ -46,7 +46,6 @@ from components.widgets.rank_columns import COLUMN_DEFAULTS, draw_columns_switch
 from components.widgets.sentence_note import LETTERS, sentence_note
 from components.widgets.table import Column, Row, table
 from components.widgets.task_picker import TASK_HELP
-from components.widgets.when_seen import draw_when_seen
 from components.widgets.why_list import why_list, whys_of
 from evidencebench_core.construction import provenance_line
 from evidencebench_core.data import DatasetInfo, Instance
@@ -129,7 +128,7 @@ def draw_reading(
                 _ledger(state, instance, task, answers, active, beside)
             _aspects(state, instance, task, answers)
             st.markdown("## Recall after each pick")
-            draw_when_seen("curve", partial(_curve, instance, task, answers, beside), 260)
+            _curve(instance, task, answers, beside)
 
 
 def _model_outcomes(

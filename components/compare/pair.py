@@ -9,8 +9,9 @@ import streamlit as st
 
 from components.app import resources
 from components.app.page import percent, points
-from components.app.state import PageState, open_later
-from components.charts.dots import difference_chart, difference_height
+from components.app.session import open_later
+from components.app.state import PageState
+from components.charts.dots import difference_chart
 from components.compare.pair_map import short_label
 from components.compare.systems import both_ways, record
 from components.widgets.chart import draw_chart, is_dark, picked_point
@@ -19,7 +20,6 @@ from components.widgets.markdown import literal
 from components.widgets.runs import answer_key, reader_link, resamples
 from components.widgets.switches import option_switch
 from components.widgets.table import Column, Row, TableEvent, table
-from components.widgets.when_seen import draw_when_seen
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.disagreements import OUTCOMES, disagreements
 from evidencebench_core.data import DatasetInfo
@@ -192,7 +192,7 @@ def draw_slices(
             state.put(slice=str(frame.iloc[place]["slice"]))
             st.rerun()
 
-    draw_when_seen("slices", draw_family, difference_height(len(frame)))
+    draw_family()
     if listed:
         st.caption("Bars: 95% intervals of the paired difference. Click a mark to list its instances.")
         instances = report.tables["instances"]

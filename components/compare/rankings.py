@@ -7,7 +7,8 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.state import PageState, open_later
+from components.app.session import open_later
+from components.app.state import PageState
 from components.widgets.frame_table import HYPOTHESIS, INSTANCE, csv_button, frame_table
 from components.widgets.markdown import literal
 from components.widgets.rank_columns import COLUMN_DEFAULTS, draw_columns

@@ -7,7 +7,8 @@ from itertools import groupby
 from typing import Final
 
 from components.app import resources
-from components.app.state import PageState, flash, session_text
+from components.app.session import flash, session_text
+from components.app.state import PageState
 from components.widgets.markdown import literal
 from evidencebench_core.construction.decisions import (
     TAKEN_BACK,

@@ -8,7 +8,8 @@ from typing import Final
 import streamlit as st
 
 from components.app.page import drop_missing
-from components.app.state import PageState, flash, local_widget_text, session_text_widget
+from components.app.session import flash, local_widget_text, session_text_widget
+from components.app.state import PageState
 from components.construct.begin import cited_paragraph
 from components.construct.builds import draw_work, position_text
 from components.construct.desk import BLIND, MIXED, BuildDesk, index_of, item_name, number_of

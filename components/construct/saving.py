@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.app import resources
-from components.app.state import flash, open_later
+from components.app.session import flash, open_later
 from components.widgets.markdown import literal
 from evidencebench_core.construction.review import Review
 from evidencebench_core.construction.write import WriteTally, written_instances

@@ -11,7 +11,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.page import guarded_part
-from components.app.state import flash
+from components.app.session import flash
 from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import EvidenceBenchError

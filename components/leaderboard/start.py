@@ -11,7 +11,7 @@ from components.app import resources
 from components.app.choices import Choice
 from components.app.jobs import Job
 from components.app.page import guarded_part
-from components.app.state import local_widget
+from components.app.session import local_widget
 from components.models.caps import (
     closing_note,
     draw_batches,

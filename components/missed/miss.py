@@ -10,7 +10,8 @@ import streamlit as st
 
 from components.app import resources
 from components.app.page import percent
-from components.app.state import PageState, flash, session_text, set_session_text, widget_value
+from components.app.session import flash, session_text, set_session_text, widget_value
+from components.app.state import PageState
 from components.missed.queue import Key, Queue
 from components.widgets.chips import aspect_chip, go_to, sentence_chip
 from components.widgets.markdown import literal

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from functools import partial
 from typing import Any, Final
 
 import pandas as pd
@@ -22,7 +21,6 @@ from components.widgets.frame_table import csv_and_json, frame_table
 from components.widgets.switches import on_off_switch
 from components.widgets.table import Column, TableEvent
 from components.widgets.table.paging import paging, put_sort
-from components.widgets.when_seen import draw_when_seen
 from evidencebench_core.analyses.causes import CAUSES, Thresholds, cause_title
 from evidencebench_core.analyses.missed_report import BINNINGS, bin_names, left_out_notes, misses_in_words
 from evidencebench_core.data import DatasetInfo
@@ -96,7 +94,7 @@ def draw_shares(state: PageState, queue: Queue) -> None:
         f"Missed / all aspects of each bin, of those that {what}. Dotted: over all of them. 95% bootstrap intervals "
         "over papers. Click a mark for its misses."
     )
-    draw_when_seen("shares", partial(_draw_shares, state, queue, shown), 320)
+    _draw_shares(state, queue, shown)
 
 
 def _draw_shares(state: PageState, queue: Queue, names: Sequence[str]) -> None:

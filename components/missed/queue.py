@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -140,7 +141,13 @@ def _noted(outcomes: pd.DataFrame, notes: Collection[Key]) -> NDArray[np.intp]:
 
 def ranges_of(state: PageState) -> dict[str, tuple[float, float]]:
     """The ranges in the address, of the columns that this queue has."""
-    return {column: bounds for column, bounds in state.ranges("where").items() if column in RANGES}
+    ranges = {}
+    for part in state["where"].split(","):
+        column, _, span = part.partition(":")
+        low, _, high = span.partition("-")
+        with suppress(ValueError):
+            ranges[column] = (float(low), float(high))
+    return {column: bounds for column, bounds in ranges.items() if column in RANGES}
 
 
 def queue_from(state: PageState, dataset: DatasetInfo, run: RunInfo, task: Task) -> Queue:

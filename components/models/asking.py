@@ -17,7 +17,6 @@ from components.app.choices import Choice
 from components.app.jobs import Job, JobCancelled
 from components.app.reading import Reading
 from components.models.caps import spent_text
-from components.models.server import remember_asked
 from evidencebench_core.errors import LLMCancelledError, SettingError
 from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection
 from evidencebench_core.llm.conversation import Conversation, Planned, answer_of, planned, stored
@@ -111,7 +110,6 @@ def asking_job(question: Asked[object]) -> Job | None:
 def start_asking(question: Asked[object], budget: Budget, fresh: bool = False) -> Job:
     """Ask in the background; ``fresh`` asks again for what is in the store."""
     feed = AnswerFeed(question.connection)
-    remember_asked(question.connection)
     llm = LLM(question.connection, AnswerCache(resources.store()), budget=budget)
     conversation = question.conversation()
 

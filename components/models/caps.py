@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Any, Final
 
 import streamlit as st
 
 from components.app import resources
 from components.app.jobs import Job, JobStopped
-from components.app.state import optional_session_widget, session_text
+from components.app.session import session_text, session_text_widget
 from components.models.server import (
     address_text,
-    draw_agreement,
-    may_ask,
-    remember_asked,
     session_connection,
-    unlisted_text,
 )
 from components.widgets.markdown import literal
 from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError
@@ -42,8 +38,7 @@ _CAPS: Final[tuple[tuple[str, str, type[int] | type[float], float, str], ...]] =
 
 
 def draw_caps() -> None:
-    """Caps in calls, tokens and dollars; empty ones do not count. And whether the server may be asked."""
-    draw_agreement("caps")
+    """Caps in calls, tokens and dollars; empty ones do not count."""
     for column, (name, label, kind, step, help_text) in zip(st.columns(len(_CAPS)), _CAPS, strict=True):
         with column:
             st.number_input(
@@ -53,17 +48,25 @@ def draw_caps() -> None:
                 step=kind(step),
                 placeholder="no cap",
                 help=help_text,
-                **optional_session_widget(f"llm.cap.{name}", kind),
+                **_cap_widget(name, kind),
             )
     st.caption(
         "A run that reaches a cap stops there. What is answered is kept, and costs nothing the next time."
     )
 
 
+def _cap_widget(name: str, kind: type[int] | type[float]) -> dict[str, Any]:
+    def read(value: float | None) -> str:
+        return "" if value is None else str(value)
+
+    widget = session_text_widget(f"llm.cap.{name}", read=read)
+    text = session_text(f"llm.cap.{name}")
+    st.session_state[widget["key"]] = kind(text) if text else None
+    return widget
+
+
 def session_llm(budget: Budget | None = None) -> LLM:
     """The server of this browser session, with its answers kept in the store."""
-    if budget is not None:  # now it is asked
-        remember_asked(session_connection())
     return LLM(session_connection(), AnswerCache(resources.store()), budget=budget)
 
 
@@ -115,12 +118,10 @@ def draw_estimate(made: Callable[[], RunEstimate], noun: str = "instance") -> bo
         return False
     asked = f" {literal(cost.model)} is asked, at {address_text(connection)}." if cost.calls else ""
     st.info(f"{estimate_text(cost, noun)}{asked}")
-    if cost.calls and (unlisted := unlisted_text(cost.model)):
-        st.warning(unlisted)
     if cost.calls and cost.price is None and session_text("llm.cap.money"):
         st.warning("A cap in dollars needs the model's price. Put it into the table on the page Models.")
         return False
-    return not cost.calls or may_ask()
+    return True
 
 
 def estimate_text(cost: RunEstimate, noun: str = "instance") -> str:

@@ -8,10 +8,10 @@ import streamlit as st
 
 from components.app.jobs import Job
 from components.app.page import guarded_part
-from components.app.state import flash
+from components.app.session import flash
 from components.models.asking import Asked, Question, asking_job, start_asking, stored_answer
 from components.models.caps import dollars, session_budget
-from components.models.server import address_text, draw_agreement, draw_model_needed, may_ask, unlisted_text
+from components.models.server import address_text, draw_model_needed
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.llm import Connection, price_of
@@ -59,13 +59,9 @@ def answer_or_button(question: Question) -> Retrieval | None:
                 again,
                 type="primary",
                 key=f"ask.{label}",
-                disabled=not may_ask(),
                 on_click=_start,
                 args=(question,),
             )
-        draw_agreement(label)
-        if unlisted := unlisted_text(str(question.choice.settings["model"])):
-            st.warning(unlisted)
     return None
 
 
@@ -90,8 +86,7 @@ def found_or_button(question: AskedOfModel[_T], words: str, button: str) -> _T |
         st.error(f"{literal(question.model)}: **call failed.** {literal(job.status.note)}")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"{words} {plan_text(question.model, question.connection, found)}")
-        st.button(button, key=f"ask.{button}", disabled=not may_ask(), on_click=_start, args=(question,))
-    draw_agreement(button)
+        st.button(button, key=f"ask.{button}", on_click=_start, args=(question,))
     return None
 
 
@@ -102,7 +97,6 @@ def ask_again(question: Question, letter: str) -> None:
         key=f"again.{letter}",
         help="Asks the server again although the answer is kept, and pays again. The new answer replaces "
         "the old one.",
-        disabled=not may_ask(),
         on_click=_start,
         args=(question, True),
     )

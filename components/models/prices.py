@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from components.app.state import flash
+from components.app.session import flash
 from components.models.server import session_model
 from components.widgets.markdown import literal
 from evidencebench_core.data.files import whole_file

@@ -8,7 +8,8 @@ from typing import Final
 
 import streamlit as st
 
-from components.app.state import PageState, flash, local_widget
+from components.app.session import flash, local_widget
+from components.app.state import PageState
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
 from evidencebench_core.errors import SettingError

@@ -8,7 +8,8 @@ from typing import Final, Literal
 import streamlit as st
 
 from components.app import resources
-from components.app.state import PageState, session_text, session_text_widget, set_session_text
+from components.app.session import session_text, session_text_widget, set_session_text
+from components.app.state import PageState
 from components.paper import cached
 from components.paper.import_job import (
     draw_progress,

@@ -11,7 +11,7 @@ import streamlit as st
 from components.app import resources
 from components.app.jobs import Job
 from components.app.page import guarded_part
-from components.app.state import session_text, set_session_text
+from components.app.session import session_text, set_session_text
 from components.paper import cached
 from components.paper.opened import OpenPaper, new_ref
 from components.widgets.markdown import literal

@@ -7,7 +7,8 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.state import PageState, flash
+from components.app.session import flash
+from components.app.state import PageState
 from components.paper import cached
 from components.paper.opened import OF_DATASET, OpenPaper
 from components.widgets.keeping import draw_delete, draw_rename

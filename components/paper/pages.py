@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import streamlit as st
 
-from components.app.state import PageState, component_event
+from components.app.session import component_event
+from components.app.state import PageState
 from components.paper import cached
 from components.paper.opened import OpenPaper
 from components.widgets.answers import draw_paper

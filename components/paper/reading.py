@@ -7,7 +7,8 @@ from typing import Final
 import streamlit as st
 
 from components.app.choices import Choice
-from components.app.state import PageState, open_later
+from components.app.session import open_later
+from components.app.state import PageState
 from components.models.calls import draw_calls
 from components.paper.downloads import draw_downloads
 from components.paper.keeping import draw_keep, keep_hypothesis, open_paper

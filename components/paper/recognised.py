@@ -10,7 +10,8 @@ from typing import Final
 
 import streamlit as st
 
-from components.app.state import PageState, flash
+from components.app.session import flash
+from components.app.state import PageState
 from components.paper import cached
 from components.paper.opened import OpenPaper
 from components.widgets.markdown import literal

@@ -23,7 +23,6 @@ from components.paper.keeping import open_paper
 from components.paper.reading import LONGEST, budget_field
 from components.widgets.copy_link import copy_link
 from components.widgets.job_panel import job_panel
-from components.widgets.load_notice import loadable
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
 from evidencebench_core.errors import SettingError
@@ -99,7 +98,7 @@ def _retriever_field(state: PageState) -> Choice:
         if entry.problem is None and not (entry.sees_gold or entry.asks_server)
     ]
     try:
-        choices = loadable(choices_from(state["r"]), "several")
+        choices = choices_from(state["r"])
     except SettingError as error:
         st.warning(literal(str(error)))
         choices = ()

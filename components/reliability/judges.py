@@ -12,7 +12,8 @@ import streamlit as st
 
 from components.app import resources
 from components.app.page import percent
-from components.app.state import PageState, flash, session_text, set_session_text
+from components.app.session import flash, session_text, set_session_text
+from components.app.state import PageState
 from components.reliability import cached
 from components.reliability.start import judge_dialog
 from components.reliability.view import View, label_of

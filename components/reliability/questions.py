@@ -10,7 +10,8 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.state import PageState, flash, open_later
+from components.app.session import flash, open_later
+from components.app.state import PageState
 from components.reliability import cached
 from components.reliability.view import View
 from components.widgets.keeping import draw_delete, draw_rename

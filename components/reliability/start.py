@@ -11,7 +11,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.page import guarded_part
-from components.app.state import local_widget
+from components.app.session import local_widget
 from components.models.caps import draw_caps
 from components.models.plans import draw_chosen_server, draw_plans_cost, start_plans
 from components.models.server import session_model

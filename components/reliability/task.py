@@ -11,7 +11,8 @@ import streamlit as st
 
 from components.app import resources
 from components.app.page import percent
-from components.app.state import PageState, open_later
+from components.app.session import open_later
+from components.app.state import PageState
 from components.charts.reliability import errors_chart, order_chart, parts_chart, parts_text, steps_chart
 from components.reliability.answers import draw_answers, draw_item
 from components.reliability.start import judge_dialog

@@ -16,7 +16,6 @@ from components.models.live import answer_or_button
 from components.models.ranker.first_use import offer_training
 from components.models.ranker.seen import tell_if_run_has_seen, tell_if_seen
 from components.models.server import session_connection
-from components.widgets.load_notice import loadable
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, paper_view
 from components.widgets.sentence_note import LETTERS
@@ -60,8 +59,6 @@ def answers_to(
                     continue
                 st.caption(f"{lacks}: its retriever is asked.")
                 choice = choice_of(choice.name, choice.settings)  # noqa: PLW2901
-                if not loadable([choice], choice.label):
-                    continue
             if entries[choice.name].asks_server:
                 question = questions[choice.label] = Question(reading, choice, connection)
                 answer = answer_or_button(question)

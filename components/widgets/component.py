@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from components.app.state import component_event
+from components.app.session import component_event
 from evidencebench_core.export.reader import FOLDER
 from evidencebench_core.palette import css_variables
 from evidencebench_core.words import visible_texts

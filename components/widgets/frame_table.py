@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from components.app import resources
-from components.app.state import open_later
+from components.app.session import open_later
 from components.widgets.markdown import literal
 from components.widgets.runs import reader_link
 from components.widgets.table import Column, Interval, Row, table

@@ -7,7 +7,6 @@ import streamlit as st
 from components.app import resources
 from components.app.jobs import Job
 from components.app.page import guarded_part
-from components.app.state import begin_of_run
 from components.widgets.markdown import literal
 
 
@@ -31,7 +30,7 @@ def _draw(kinds: tuple[str, ...]) -> None:
             _draw_end(job)
         else:
             _running(job)
-    if any(job.ended_since(begin_of_run()) for job in jobs):
+    if any(job.status.ended and job.id not in st.session_state["ended-jobs"] for job in jobs):
         st.rerun()
 
 

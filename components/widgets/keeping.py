@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from components.app.state import flash
+from components.app.session import flash
 from components.widgets.markdown import literal
 from evidencebench_core.data.removal import in_words
 from evidencebench_core.errors import EvidenceBenchError

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
-from components.app.state import component_event
+from components.app.session import component_event
 from components.widgets.component import component
 from evidencebench_core.export.reader import FOLDER, PARTS, PaperView, paper_key, view_data
 

@@ -18,9 +18,9 @@ from components.app.choices import (
     choices_text,
     setting_text,
 )
-from components.app.state import PageState, flash
-from components.models.server import known_models, session_model, share_server
-from components.widgets.load_notice import allow_load, loadable
+from components.app.session import flash
+from components.app.state import PageState
+from components.models.server import known_models, session_model
 from components.widgets.markdown import literal
 from components.widgets.switches import on_off_switch
 from evidencebench_core.errors import SettingError
@@ -38,8 +38,7 @@ def retriever_picker(
 ) -> tuple[Choice, ...]:
     """A menu of the retrievers and stored runs, and one of settings; up to three are returned, in order.
 
-    One that the address tells to load something waits for a click, and is not among them until then. Those that
-    ask a server are offered too: it is for the page to ask them on a click only, with an estimate.
+    Those that ask a server are offered too: it is for the page to ask them on a click only, with an estimate.
     """
     entries = {
         name: entry
@@ -61,8 +60,6 @@ def retriever_picker(
         model = session_model() if entries[name].asks_server else ""
         return Choice(name, {"model": model} if model else {})
 
-    if "server" in state.defaults:
-        share_server(state, any(entries[choice.name].asks_server for choice in chosen if not choice.run))
     with st.popover(_menu_label(chosen), key=f"{state.page}.{param}.menu"):
         st.pills(
             "Retrievers (up to three)",
@@ -101,8 +98,10 @@ def retriever_picker(
             if choice.run:
                 continue
             st.markdown(f"**{literal(choice.name)}**")
-            settings_editor(choice.name, choice.settings, _settings_widget(state, param, chosen, choice))
-    return loadable(chosen, f"{state.page}.{param}")
+            settings_editor(
+                choice.name, choice.settings, _settings_widget(state, param, chosen, choice), in_link=True
+            )
+    return chosen
 
 
 def _menu_label(chosen: Sequence[Choice]) -> str:
@@ -132,7 +131,6 @@ def _settings_widget(state: PageState, param: str, chosen: Sequence[Choice], cho
                 new = None
             try:
                 changed = choice_of(choice.name, {**choice.settings, setting: new})
-                allow_load(changed, setting)
             except SettingError as error:
                 flash(literal(str(error)))
                 changed = choice
@@ -143,16 +141,21 @@ def _settings_widget(state: PageState, param: str, chosen: Sequence[Choice], cho
     return widget
 
 
-def settings_editor(name: str, given: Mapping[str, object], widget: WidgetFor) -> dict[str, object]:
+def settings_editor(
+    name: str, given: Mapping[str, object], widget: WidgetFor, in_link: bool = False
+) -> dict[str, object]:
     """One widget a setting; returns the settings that they show. Draws a line of text where there are none.
 
-    ``widget`` gives, for a setting and its value, the ``key`` and ``on_change`` of its widget.
+    ``widget`` gives, for a setting and its value, the ``key`` and ``on_change`` of its widget. What names a file or
+    a model to load has none where the settings are kept ``in_link``.
     """
     entry = retriever_entries()[name]
-    if not entry.settings:
+    loads = in_link and not entry.asks_server
+    specs = {key: spec for key, spec in entry.settings.items() if not (loads and spec.is_free)}
+    if not specs:
         st.caption("No settings.")
     known = _known_values if entry.asks_server else None
-    return settings_fields(entry.settings, full_settings(name, given), widget, known)
+    return settings_fields(specs, full_settings(name, given), widget, known)
 
 
 def settings_fields(

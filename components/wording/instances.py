@@ -10,7 +10,8 @@ import streamlit as st
 
 from components.app import resources
 from components.app.choices import choices_text
-from components.app.state import PageState, open_later, session_text, set_session_text
+from components.app.session import open_later, session_text, set_session_text
+from components.app.state import PageState
 from components.charts.instances import slope_chart, slope_lines
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.chips import clicked_chip, sentence_chip

@@ -12,8 +12,7 @@ from typing import Final, cast
 import streamlit as st
 
 from components.app import resources
-from components.app.state import (
-    PageState,
+from components.app.session import (
     flash,
     local_widget,
     local_widget_text,
@@ -21,7 +20,7 @@ from components.app.state import (
     session_text_widget,
     set_session_text,
 )
-from components.widgets.focus import focus_on
+from components.app.state import PageState
 from components.widgets.markdown import literal
 from components.widgets.switches import option_switch
 from evidencebench_core.data import DatasetInfo
@@ -216,7 +215,6 @@ def _draw_card(desk: _Desk, draft: Draft, in_hand: bool) -> None:
                     label_visibility="collapsed",
                     **local_widget(text_key, draft.wording),
                 )
-                focus_on(text_key)
             else:
                 st.markdown(after or "*No wording could be read from the answer.*")
                 if draft.edited is not None:

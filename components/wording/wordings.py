@@ -11,7 +11,8 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.state import PageState, flash
+from components.app.session import flash
+from components.app.state import PageState
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
 from evidencebench_core.data import DatasetInfo

@@ -12,7 +12,8 @@ import streamlit as st
 
 from components.app import resources
 from components.app.jobs import Job
-from components.app.state import PageState, local_widget
+from components.app.session import local_widget
+from components.app.state import PageState
 from components.models.caps import closing_note, draw_caps, draw_estimate, session_budget, session_llm
 from components.models.server import address_text, draw_server, session_connection, session_model
 from components.widgets.job_panel import job_panel

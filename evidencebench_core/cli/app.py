@@ -41,8 +41,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--token",
         action="store_true",
-        help="ask for a pass phrase on this machine too, whose other users can reach the port; with --host it is "
-        "always asked. It is $EVIDENCEBENCH_PASS_PHRASE, else one that is made and printed at start",
+        help="print a link with a token that the app asks for, on this machine too, whose other users can reach the "
+        "port; with --host it is always asked. The token is $EVIDENCEBENCH_TOKEN, else a new one",
     )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser, only serve")
 
@@ -61,7 +61,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.sample:
         environment["EVIDENCEBENCH_SAMPLE"] = "1"
     if args.token:
-        environment.setdefault("EVIDENCEBENCH_PASS_PHRASE", "")  # the server makes one
+        environment.setdefault("EVIDENCEBENCH_TOKEN", "")  # the server makes one
     words = command(folder / "app.py", args.host, args.port, args.allow_host, browser=not args.no_browser)
     return _serve(words, environment)
 

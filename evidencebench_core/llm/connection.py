@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import quote, unquote, urlsplit
 
+from evidencebench_core.llm.saved import saved_server
+
 DEFAULT_ADDRESS: Final = "https://api.openai.com/v1"
 
 _HIDDEN: Final = "[key]"
@@ -104,9 +106,10 @@ _OVERRIDE: ContextVar[Connection | None] = ContextVar("evidencebench_connection"
 
 
 def connection_from_environment() -> Connection:
-    """``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``, as the openai package reads them."""
+    """``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``, as the openai package reads them; of neither, the saved server."""
     key = os.environ.get("OPENAI_API_KEY", "").strip()
-    return Connection((os.environ.get("OPENAI_BASE_URL") or "").strip() or None, key or None)
+    base_url = (os.environ.get("OPENAI_BASE_URL") or "").strip() or ("" if key else saved_server()[0])
+    return Connection(base_url or None, key or None)
 
 
 def current_connection() -> Connection:

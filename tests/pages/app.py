@@ -38,7 +38,9 @@ class App:
         return getattr(self.test, name)
 
     def run(self, **params: str) -> App:
-        """Draw the page again, with these parameters."""
+        """Draw the page again; with parameters, as a link with these opens it."""
+        if params:
+            self.test.session_state["shown-page"] = ""
         for name, value in params.items():
             self.test.query_params[name] = value
         self.test.run()

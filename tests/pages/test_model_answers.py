@@ -9,7 +9,7 @@ import pytest
 
 from components.app.resources import jobs
 from tests.llm.server import Handler, Step, delta, reply, scripted, stall, status, stream
-from tests.pages.app import NOBODY, App, OpenPage
+from tests.pages.app import App, OpenPage
 
 ANSWER = "0: <img src=x onerror=alert(1)> it names the *cohort*\n3: the result\nDECISION: [0, 3]"
 WHERE = {"dataset": "sample_data", "instance": "sample_cohort", "task": "er@10", "r": "llm;model=tiny"}
@@ -33,37 +33,6 @@ def test_a_model_is_asked_on_a_click_only_and_then_kept(open_page: OpenPage) -> 
         assert "What each pick of llm model=tiny adds" in app.words
         app.run()
         assert len(server.requests) == 1  # never paid twice
-
-
-def test_after_a_reload_server_model_and_answer_are_there_again(open_page: OpenPage) -> None:
-    with scripted(reply(ANSWER)) as server:
-        app = browse(open_page, server.url).ask()
-        assert app.address["server"] == server.url
-        again = open_page("browse", **app.address)  # a new session, as after a reload
-        assert "What each pick of llm model=tiny adds" in again.words
-        assert "api.openai.com" not in again.words
-        assert again.go("models").named("text_input", "Address").value == server.url
-        assert len(server.requests) == 1
-        assert "server" not in open_page("browse", **(app.address | {"r": "bm25"})).address
-
-
-@pytest.mark.parametrize("used", [True, False])
-def test_a_server_that_is_not_the_last_one_is_asked_only_after_the_reader(
-    open_page: OpenPage, used: bool
-) -> None:
-    with scripted(reply(ANSWER)) as mine, scripted(reply(ANSWER)) as other:
-        if used:
-            browse(open_page, mine.url).ask()
-        for link, where in (({"server": other.url}, other.url), ({}, "https://api.openai.com/v1")):
-            app = open_page("browse", **(WHERE | link))
-            assert f"would be sent to `{where}`" in app.words
-            assert (f"asked last is another: `{mine.url}`" in app.words) == used
-            assert app.named("button", "Ask the model").disabled
-        app = open_page("browse", **(WHERE | {"server": other.url}))
-        assert not other.requests
-        app.press("Use this server").ask()
-        assert "a selection" in app.words
-        assert len(other.requests) == 1
 
 
 def test_the_models_words_are_shown_as_letters_beside_its_pick(open_page: OpenPage) -> None:
@@ -152,9 +121,3 @@ def test_a_stopped_question_says_so_and_can_be_asked_again(open_page: OpenPage) 
 def test_what_came_back_is_told_by_name(open_page: OpenPage, step: Step, name: str) -> None:
     with scripted(step) as server:
         assert f"**{name}**" in browse(open_page, server.url).ask().words
-
-
-def test_without_a_model_it_leads_to_the_page_models(open_page: OpenPage) -> None:
-    app = browse(open_page, NOBODY, r="llm")
-    assert "has no model yet" in app.words
-    assert "Open Models" in app.labels()

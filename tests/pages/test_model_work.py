@@ -14,7 +14,6 @@ from evidencebench_core.data import Store
 from evidencebench_core.runs import RunStore
 from tests.llm.server import Handler, Step, answering, body, reply, scripted, status
 from tests.pages.app import (
-    NOBODY,
     SECRET,
     App,
     OpenPage,
@@ -76,18 +75,6 @@ def test_embeddings_that_do_not_come_are_said(open_page: OpenPage) -> None:
         app = open_page("browse", {"llm.server": server.url}, **READ, r="embeddings;model=tiny").ask()
         assert "answers 404" in app.words
         assert "Try again" in app.labels()
-
-
-@pytest.mark.parametrize(("listed", "told"), [("", False), ("tiny:latest", False), ("*big*\nother", True)])
-def test_a_model_that_the_server_does_not_list_is_told_before_it_is_asked(
-    open_page: OpenPage, listed: str, told: bool
-) -> None:
-    kept = with_server(NOBODY) | {f"llm.models.{NOBODY}": listed}
-    browse = open_page("browse", kept, **READ, r="llm;model=tiny")
-    dialog = drawn(run_dialog, "sample_data", kept=kept)
-    dialog.selectbox(key="run.retriever").set_value("llm").run()
-    for app in (browse, dialog):
-        assert ("The server does not list tiny, but *big*, other" in app.words) == told
 
 
 # -- a run, also one that is stopped and goes on --------------------------------------------------------
@@ -212,13 +199,6 @@ def test_wordings_without_an_answer_are_not_said_to_have_one(open_page: OpenPage
         drawn(wordings, kept=with_server(server.url)).ask("Start")
         assert "Every wording was asked; 1 got no answer" in job_of("wording", "done")
         assert "1 queries" in open_page("wording", with_server(server.url), **ASKED).words
-
-
-def test_a_model_to_be_chosen_leads_to_models(open_page: OpenPage) -> None:
-    app = open_page("wording", {"llm.server": NOBODY}, dataset="sample_data", r="llm")
-    assert "has no model yet" in app.words
-    assert "Open Models" in app.labels()
-    assert "Choose at least one retriever" not in app.words
 
 
 # -- the key ---------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from components.answers.labels import Look
-from components.app.state import component_event
+from components.app.session import component_event
 from components.widgets.component import component
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from components.app.state import component_event
+from components.app.session import component_event
 from components.widgets.component import component
 from evidencebench_core.palette import CHANGES, DARK_PAGE, LIGHT_PAGE
 from evidencebench_core.words import WARNING, clipped_text

@@ -10,7 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from components.app import resources
-from components.app.state import PageState, open_later
+from components.app.session import open_later
+from components.app.state import PageState
 from components.charts.bars import weights_chart
 from components.models.ranker.first_use import draw_ways_to_train
 from components.models.ranker.training import TRAIN, WEIGH, start_weighing

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from components.app.state import component_event
+from components.app.session import component_event
 from components.widgets.component import component
 
 __all__ = [

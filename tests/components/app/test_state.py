@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.app import state
+from components.app import session, state
 from components.app.choices import Choice, choices_from, choices_text
 from evidencebench_core.errors import SettingError
 from tests.pages.app import App
@@ -42,42 +42,30 @@ def test_the_address_is_read_and_a_widget_writes_to_it() -> None:
     assert app.address == {"task": "er@7", "q": "wine"}
 
 
-@pytest.mark.parametrize(("shown", "in_flight", "number"), [("q", 0, "3"), ("p", 60, "3"), ("p", 0, "1")])
-def test_an_address_without_parameters(
-    shown: str, in_flight: float, number: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """After a switch of pages, or sent before the new address arrived, it is as it was left; after Back it is bare."""
-    monkeypatch.setattr(state, "_IN_FLIGHT", in_flight)
-    app = opened().press("three")
-    app.query_params.clear()
-    app.test.session_state["shown-page"] = shown
-    assert app.run().words.startswith(f"er@10||{number}|")
-    assert app.address == ({"n": "3"} if number == "3" else {})
-
-
-@pytest.mark.parametrize(("in_flight", "number"), [(60, "3"), (0, "5")])
-def test_an_address_that_was_replaced(in_flight: float, number: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sent before the new one arrived it changes nothing; later it is the browser's Back."""
-    monkeypatch.setattr(state, "_IN_FLIGHT", in_flight)
+def test_a_click_sent_before_the_new_address_arrived_changes_nothing() -> None:
     app = opened(n="5").press("three")
     app.query_params["n"] = "5"
-    assert app.run().words.startswith(f"er@10||{number}|")
-    assert app.address == {"n": number}
+    assert app.run().words.startswith("er@10||3|")
+    assert app.address == {"n": "3"}
 
 
-def test_the_end_of_a_run_says_that_its_addresses_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state, "_ON_ITS_WAY", 0)
+@pytest.mark.parametrize(("address", "number"), [({"n": "5"}, "5"), ({}, "1")])
+def test_back_and_forward_are_read_from_the_address(
+    monkeypatch: pytest.MonkeyPatch, address: dict[str, str], number: str
+) -> None:
+    app = opened(n="5").press("three")
+    app.query_params.clear()
+    monkeypatch.setattr(state, "_is_back_or_forward", lambda: True)
+    assert app.run(**address).words.startswith(f"er@10||{number}|")
+    assert app.address == address
 
-    def ending() -> None:
-        import streamlit as st
 
-        from components.app import state
-
-        st.session_state["replaced-addresses"] = [(float("inf"), {"n": "5"})]
-        state.mark_end_of_run()
-        st.caption(str(len(state._addresses_in_flight())))
-
-    assert App(AppTest.from_function(ending)).words == "0"
+def test_a_page_that_is_entered_without_parameters_is_as_it_was_left() -> None:
+    app = opened().press("three")
+    app.query_params.clear()
+    app.test.session_state["shown-page"] = "q"
+    assert app.run().words.startswith("er@10||3|")
+    assert app.address == {"n": "3"}
 
 
 def pages(page: str, chosen: str) -> None:
@@ -113,7 +101,6 @@ def test_the_dataset_chosen_on_one_page_comes_along_to_another(
         app.test.session_state["page"], app.test.session_state["choose"] = page, choose
         app.run()
     assert app.words == found
-    assert app.run(dataset="c").words == "c" + found[found.index("|") :]  # a link's own wins
 
 
 def test_the_chosen_dataset_comes_along_to_a_page_that_is_opened_by_a_click(
@@ -121,12 +108,12 @@ def test_the_chosen_dataset_comes_along_to_a_page_that_is_opened_by_a_click(
 ) -> None:
     def asked_for(page: str, **values: str) -> tuple[str, dict[str, str]]:
         opened: list[tuple[str, dict[str, str]]] = []
-        monkeypatch.setattr(state.st, "session_state", {"chosen-dataset": "b"})
+        monkeypatch.setattr(session.st, "session_state", {"context": {"dataset": "b"}})
         monkeypatch.setattr(
-            state.st, "switch_page", lambda page, query_params: opened.append((page, query_params))
+            session.st, "switch_page", lambda page, query_params: opened.append((page, query_params))
         )
-        state.open_later(page, values)
-        state.open_requested_page()
+        session.open_later(page, values)
+        session.open_requested_page()
         return opened[0]
 
     assert asked_for("browse", r="bm25") == ("pages/browse.py", {"dataset": "b", "r": "bm25"})

@@ -1,0 +1,77 @@
+"""What a browser session remembers beside the state of its pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+
+
+def local_widget(key: str, value: object) -> dict[str, Any]:
+    """``key`` of a widget outside the address that starts at a value and then keeps its own."""
+    st.session_state.setdefault(key, value)
+    return {"key": key}
+
+
+def local_widget_text(key: str, default: str = "") -> str:
+    """The text of a `local_widget`; for callbacks, which run before it is drawn again."""
+    return str(st.session_state.get(key, default))
+
+
+def widget_value(key: str) -> Any:
+    """The value of a widget, for its callback."""
+    return st.session_state[key]
+
+
+def session_text(name: str, default: str = "") -> str:
+    """A text that the session remembers, whatever page or widget comes and goes."""
+    return str(st.session_state.get(f"kept.{name}", default))
+
+
+def set_session_text(name: str, value: str) -> None:
+    """Remember a `session_text`."""
+    st.session_state[f"kept.{name}"] = value
+
+
+def session_text_widget(name: str, default: str = "", read: Callable[[Any], str] = str) -> dict[str, Any]:
+    """``key`` and ``on_change`` of a widget that shows and sets a `session_text`; ``read`` makes its text."""
+    key = f"shows.{name}"
+    st.session_state[key] = session_text(name, default)
+    return {"key": key, "on_change": lambda: set_session_text(name, read(st.session_state[key]))}
+
+
+def component_event(key: str) -> object:
+    """The event that the v2 component of that key has sent last, as the browser wrote it."""
+    state = st.session_state.get(key)
+    return state.get("event") if isinstance(state, Mapping) else None
+
+
+def flash(message: str) -> None:
+    """Show a message the next time a page is drawn (after a switch or a rerun)."""
+    st.session_state.setdefault("flashes", []).append(message)
+
+
+def pop_flashes() -> tuple[str, ...]:
+    """The messages of `flash`, each once."""
+    return tuple(st.session_state.pop("flashes", ()))
+
+
+def open_later(page: str, values: Mapping[str, str]) -> None:
+    """Ask, from a callback, for another page; `open_requested_page` at the head of the next run opens it.
+
+    The dataset chosen last comes along where the values name none.
+    """
+    dataset = st.session_state.get("context", {}).get("dataset")
+    st.session_state["next-page"] = (
+        page,
+        {"dataset": dataset, **values} if values and dataset else dict(values),
+    )
+
+
+def open_requested_page() -> None:
+    """Open the page that a callback asked for, if one did."""
+    if "next-page" in st.session_state:
+        page, values = st.session_state.pop("next-page")
+        st.session_state.pop("shown-page", None)
+        st.switch_page(f"pages/{page}.py", query_params=values)

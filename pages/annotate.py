@@ -11,12 +11,8 @@ from components.annotate.marking import draw_marking, draw_page_bar, draw_title
 from components.app import resources
 from components.app.page import drop_missing, guard, name_window
 from components.app.state import PageState
-from components.construct.builds import draw_construction, draw_constructions
-from components.construct.raters import draw_way_back
-from components.construct.review import draw_build
 from components.widgets.markdown import literal
-from evidencebench_core.construction.raters import marked_by_key
-from evidencebench_core.construction.store import KEY
+from evidencebench_core.annotation.marked import marked_paper
 from evidencebench_core.errors import UnknownNameError
 
 DEFAULTS = {
@@ -34,32 +30,21 @@ DEFAULTS = {
     "others": "",
     "dataset": "",
     "q": "",
-    "construction": "",
-    "build": "",
-    "at": "",  # which fifty of its builds
-    "blind": "",
 }
 
 
 def draw(state: PageState) -> None:
-    if state["construction"]:
-        _draw_construction(state)
-        return
     if not state["paper"]:
         draw_choice(state)
-        draw_constructions(state)
         return
     try:
-        key = _key(state["paper"])
-        marked = marked_by_key(resources.store(), key)
+        marked = marked_paper(resources.store(), _key(state["paper"]))
     except UnknownNameError as error:
         st.title("Mark evidence")
         st.warning(literal(str(error)))
         draw_page_bar(state)
         return
     name_window("Mark evidence", marked.name)
-    if key.startswith(KEY):
-        draw_way_back(state, key)
     drop_missing(state, len(marked.paper.sentences))
     if state["view"] == "compare":
         draw_comparing(state, marked)
@@ -71,18 +56,6 @@ def draw(state: PageState) -> None:
     draw_page_bar(state)
     draw_title(marked)
     draw_who(state, resources.paper_annotations().annotators(marked.key))
-
-
-def _draw_construction(state: PageState) -> None:
-    try:
-        if state["build"]:
-            draw_build(state)
-        else:
-            draw_construction(state)
-    except UnknownNameError as error:
-        st.title("Mark evidence")
-        st.warning(literal(str(error)))
-        draw_page_bar(state)
 
 
 def _key(paper: str) -> str:

@@ -16,17 +16,8 @@ from components.widgets.chips import clicked_chip, go_to, sentence_chip
 from components.widgets.markdown import literal
 from components.widgets.switches import on_off_switch
 from components.widgets.table import Cell, Chip, Column, Row, TableEvent, table
-from evidencebench_core.papers.annotation import (
-    Annotation,
-    MarkedAspect,
-    add_aspect,
-    move,
-    remove_aspect,
-    rename,
-    set_hypothesis,
-    set_result,
-)
-from evidencebench_core.papers.marked import GOLD, annotation_of, annotators_of, without_marks
+from evidencebench_core.annotation.marked import annotation_of, annotators_of
+from evidencebench_core.annotation.model import GOLD, Annotation, MarkedAspect
 
 _ADDED: Final = "annotate.added"
 _COLUMNS: Final = (
@@ -123,7 +114,7 @@ def _draw_new(state: PageState, desk: Desk) -> None:
     def add() -> None:
         text, is_result = widget_value(of_text), widget_value(of_result)
         if text.strip():
-            desk.edit(lambda annotation: add_aspect(annotation, text, is_result), go_on)
+            desk.edit(lambda annotation: annotation.add_aspect(text, is_result), go_on)
         else:
             st.warning("Say in a few words what a reader should learn.")
 
@@ -156,22 +147,21 @@ def _draw_lists(desk: Desk) -> None:
             )
             continue
         aspects = "the aspect" if len(theirs.aspects) == 1 else f"the {len(theirs.aspects)} aspects"
-        begun = without_marks(theirs, desk.annotator)
+        begun = theirs.without_marks(desk.annotator)
         st.button(
             f"Start from {aspects} of {literal(other, 40)}, without the marks",
             key=f"start-from.{other}",
             help="To be compared aspect by aspect, two annotators need the same list.",
             on_click=desk.put,
-            args=(set_hypothesis(begun, desk.annotation.hypothesis or begun.hypothesis),),
+            args=(begun.set_hypothesis(desk.annotation.hypothesis or begun.hypothesis),),
         )
 
 
 def _draw_change(state: PageState, desk: Desk, aspect: MarkedAspect, label: str) -> None:
-    place = desk.annotation.aspects.index(aspect)
     of_text, of_result = (f"aspect-{what}.{aspect.id}.{desk.version}" for what in ("text", "result"))
 
     def remove() -> None:
-        desk.edit(lambda a: remove_aspect(a, aspect.id), lambda: state.put(aspect=None, lit=None))
+        desk.edit(lambda a: a.remove_aspect(aspect.id), lambda: state.put(aspect=None, lit=None))
 
     with st.container(border=True):
         st.text_input(
@@ -179,24 +169,15 @@ def _draw_change(state: PageState, desk: Desk, aspect: MarkedAspect, label: str)
             value=aspect.text,
             max_chars=2000,
             key=of_text,
-            on_change=lambda: desk.edit(lambda a: rename(a, aspect.id, widget_value(of_text))),
+            on_change=lambda: desk.edit(lambda a: a.rename_aspect(aspect.id, widget_value(of_text))),
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             st.checkbox(
                 "It is a result",
                 value=aspect.is_result,
                 key=of_result,
-                on_change=lambda: desk.edit(lambda a: set_result(a, aspect.id, widget_value(of_result))),
+                on_change=lambda: desk.edit(lambda a: a.set_result(aspect.id, widget_value(of_result))),
             )
-            last = len(desk.annotation.aspects) - 1
-            for name, to in (("Up", place - 1), ("Down", place + 1)):
-                st.button(
-                    name,
-                    key=f"aspect-{name.lower()}",
-                    disabled=not 0 <= to <= last,
-                    on_click=desk.edit,
-                    args=(partial(move, aspect_id=aspect.id, position=to),),
-                )
             st.button(
                 "Remove", key="aspect-remove", help="Undo brings it back, with its marks.", on_click=remove
             )

@@ -10,8 +10,8 @@ from components.app import resources
 from components.app.state import PageState
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
+from evidencebench_core.annotation.marked import instance_key
 from evidencebench_core.data import DatasetInfo, Filter
-from evidencebench_core.papers.marked import instance_key
 
 _SHOWN: Final = 12
 _OWN: Final = (

@@ -20,17 +20,17 @@ from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent
 from components.widgets.table import Column, Row, table
 from evidencebench_core.analyses import Report
-from evidencebench_core.analyses.agreement import (
+from evidencebench_core.analyses.report import records
+from evidencebench_core.annotation.agreement import (
     ASPECT_LEVEL,
     SENTENCE_LEVEL,
     TwoAnnotations,
     agreement_report,
 )
-from evidencebench_core.analyses.report import records
+from evidencebench_core.annotation.differences import AspectPair, aspect_pairs
+from evidencebench_core.annotation.marked import MarkedPaper, annotation_of, annotators_of
+from evidencebench_core.annotation.model import CONSENSUS, Annotation
 from evidencebench_core.data.model import Aspect
-from evidencebench_core.papers.annotation import Annotation
-from evidencebench_core.papers.consensus import CONSENSUS, AspectPair, evidence_of, matched_aspects
-from evidencebench_core.papers.marked import MarkedPaper, annotation_of, annotators_of
 
 _EVERY: Final = "all"
 _MEASURE: Final = (Column("measure", "Measure"),)
@@ -38,8 +38,6 @@ _BY_ASPECT: Final = (
     Column("aspect", "By aspect", help="Does this sentence cover this aspect?"),
     Column("aspect_plain", "95%, plain", help="Bootstrap that draws judgements"),
     Column("aspect_nested", "95%, hierarchical", help="Draws aspects first, then sentences within each"),
-    Column("humans", "Two human teams", help="EvidenceBench, table 2, for scale"),
-    Column("gpt", "Humans and GPT-4", help="EvidenceBench, table 2, for scale"),
 )
 _BY_SENTENCE: Final = (
     Column("sentence", "By sentence", help="Is this sentence evidence for any aspect?"),
@@ -65,7 +63,7 @@ def draw_comparing(state: PageState, marked: MarkedPaper) -> None:
         _draw_lack(known)
         return
     a, b = (annotation_of(annotations, marked, one) for one in chosen)
-    pairs = matched_aspects(a, b)
+    pairs = aspect_pairs(a, b)
     _draw_figures(_report(marked, a, b))
     paper, side = st.columns([58, 42], gap="medium")
     with paper, st.container(key="paper-stays-in-sight"):
@@ -121,7 +119,9 @@ def _draw_reader(
     texts |= {str(n): f"A{n} {pair.text}"[:120] for n, pair in enumerate(pairs, start=1)}
     scope = state["scope"] if state["scope"] in texts else _EVERY
     st.selectbox("Marks of", list(texts), format_func=texts.__getitem__, **state.widget("scope", scope))
-    of_a, of_b = (evidence_of(a), evidence_of(b)) if scope == _EVERY else pairs[int(scope) - 1].marks
+    of_a, of_b = (
+        (a.evidence_sentences, b.evidence_sentences) if scope == _EVERY else pairs[int(scope) - 1].marks
+    )
     groups = (
         ("both", of_a & of_b, "Marked by both"),
         (a.annotator, of_a - of_b, f"Marked by {a.annotator} alone"),
@@ -187,14 +187,8 @@ def _cells(rows: Sequence[Mapping[str, Any]]) -> tuple[str | None, ...]:
         cells += [_span(row["low"], row["high"])]
         if row["level"] == ASPECT_LEVEL:
             cells += [_span(row["low_hierarchical"], row["high_hierarchical"])]
-            cells += [_plus_minus(row["humans"], row["humans_pm"])]
-            cells += [_plus_minus(row["human_gpt"], row["human_gpt_pm"])]
     return tuple(cells)
 
 
 def _span(low: float | None, high: float | None) -> str | None:
     return None if low is None or high is None else f"{100 * low:.1f} to {100 * high:.1f}"
-
-
-def _plus_minus(value: float | None, around: float | None) -> str | None:
-    return None if value is None or around is None else f"{100 * value:.1f} ± {100 * around:.1f}"

@@ -13,16 +13,15 @@ from components.app.state import PageState
 from components.widgets.chips import clicked_chip, sentence_chip
 from components.widgets.markdown import literal
 from components.widgets.table import Cell, Chip, Column, Row, TableEvent, table
-from evidencebench_core.papers.annotation import Annotation
-from evidencebench_core.papers.consensus import (
-    CONSENSUS,
-    Disagreement,
-    disagreements,
+from evidencebench_core.annotation.differences import (
+    Difference,
+    decide_for,
+    differences,
     first_consensus,
-    is_in,
-    with_all_of,
+    has_item,
 )
-from evidencebench_core.papers.marked import MarkedPaper
+from evidencebench_core.annotation.marked import MarkedPaper
+from evidencebench_core.annotation.model import CONSENSUS, Annotation
 
 _COLUMNS: Final = (
     Column("aspect", "Aspect", "chips"),
@@ -35,7 +34,7 @@ _COLUMNS: Final = (
 
 def draw_consensus(state: PageState, marked: MarkedPaper, a: Annotation, b: Annotation) -> None:
     """The list of disagreements with the decision on each."""
-    items = disagreements(a, b)
+    items = differences(a, b)
     desk = desk_of(marked, CONSENSUS)
     standing = desk.revision.annotation
     deciding = CONSENSUS not in (a.annotator, b.annotator)
@@ -51,7 +50,7 @@ def draw_consensus(state: PageState, marked: MarkedPaper, a: Annotation, b: Anno
     _draw_list(state, marked, items, standing if deciding else None)
 
 
-def _counts_text(items: Sequence[Disagreement], a: Annotation, b: Annotation) -> str:
+def _counts_text(items: Sequence[Difference], a: Annotation, b: Annotation) -> str:
     parts = [
         f"{sum(item.by == one.annotator for item in items)} by {literal(one.annotator, 40)} alone"
         for one in (a, b)
@@ -63,7 +62,7 @@ def _counts_text(items: Sequence[Disagreement], a: Annotation, b: Annotation) ->
 
 
 def _draw_steps(
-    state: PageState, desk: Desk, items: Sequence[Disagreement], a: Annotation, b: Annotation
+    state: PageState, desk: Desk, items: Sequence[Difference], a: Annotation, b: Annotation
 ) -> None:
     """Begin, decide all at once, undo, open."""
     if desk.revision.annotation is None:
@@ -78,7 +77,7 @@ def _draw_steps(
     with st.container(horizontal=True, vertical_alignment="center"):
         for one in (a, b):
             name = literal(one.annotator, 30)
-            accept = partial(desk.edit, partial(with_all_of, items=items, annotator=one.annotator))
+            accept = partial(desk.edit, partial(decide_for, items=items, annotator=one.annotator))
             key = f"accept-all.{one.annotator}"
             st.button(f"Accept all of {name}", key=key, disabled=not items, on_click=accept)
         st.button("Undo", key="undo-consensus", disabled=not desk.revision.can_undo, on_click=desk.undo)
@@ -88,7 +87,7 @@ def _draw_steps(
 
 
 def _draw_decision(
-    state: PageState, desk: Desk, items: Sequence[Disagreement], a: Annotation, b: Annotation
+    state: PageState, desk: Desk, items: Sequence[Difference], a: Annotation, b: Annotation
 ) -> None:
     """The disagreement that was clicked, and whose view of it is taken."""
     places = {item.id: place for place, item in enumerate(items)}
@@ -106,12 +105,12 @@ def _draw_decision(
         with st.container(horizontal=True):
             for who in (a.annotator, b.annotator):
                 outcome = "keep it" if who == item.by else "leave it out"
-                change = partial(with_all_of, items=[item], annotator=who)
+                change = partial(decide_for, items=[item], annotator=who)
                 accept = partial(desk.edit, change, partial(_go_to, state, items[: place + 2][-1:]))
                 st.button(f"Accept {literal(who, 30)}: {outcome}", key=f"accept.{who}", on_click=accept)
 
 
-def _go_to(state: PageState, items: Sequence[Disagreement]) -> None:
+def _go_to(state: PageState, items: Sequence[Difference]) -> None:
     """To the one of a list of one; nowhere of none."""
     if not items:
         return
@@ -122,7 +121,7 @@ def _go_to(state: PageState, items: Sequence[Disagreement]) -> None:
 
 
 def _draw_list(
-    state: PageState, marked: MarkedPaper, items: Sequence[Disagreement], consensus: Annotation | None
+    state: PageState, marked: MarkedPaper, items: Sequence[Difference], consensus: Annotation | None
 ) -> None:
     if not items:
         return
@@ -149,9 +148,9 @@ def _draw_list(
     )
 
 
-def _cells(item: Disagreement, marked: MarkedPaper, consensus: Annotation | None) -> tuple[Cell, ...]:
+def _cells(item: Difference, marked: MarkedPaper, consensus: Annotation | None) -> tuple[Cell, ...]:
     chip = Chip(f"aspect:{item.number}", f"A{item.number}", item.number - 1, item.pair.text)
-    decision = "kept" if consensus is not None and is_in(consensus, item) else "left out"
+    decision = "kept" if consensus is not None and has_item(consensus, item) else "left out"
     if item.sentence is None:
         return (chip,), None, f"The whole aspect: {item.pair.text}", item.by, decision
     text = marked.paper.sentences[item.sentence]

@@ -15,16 +15,15 @@ from components.app.session import flash, open_later, session_text, set_session_
 from components.app.state import PageState
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, paper_view
-from evidencebench_core.construction.decisions import is_person
+from evidencebench_core.annotation.export import annotated_raw
+from evidencebench_core.annotation.marked import MarkedPaper
+from evidencebench_core.annotation.model import CONSENSUS, GOLD, MODEL, Annotation, MarkedAspect
+from evidencebench_core.annotation.store import Annotations, Revision
 from evidencebench_core.data import Aspect, Instance, add_instance
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export import write_benchmark
 from evidencebench_core.export.reader import PaperView
-from evidencebench_core.papers.annotation import Annotation, MarkedAspect, annotated_instance
-from evidencebench_core.papers.annotations import Annotations, Revision
 from evidencebench_core.papers.blocks import clean_text
-from evidencebench_core.papers.consensus import CONSENSUS
-from evidencebench_core.papers.marked import GOLD, MarkedPaper
 from evidencebench_core.words import quantity
 
 _EDITS: Final = "annotate.edits"
@@ -68,8 +67,8 @@ class Desk:
 
         What is to be done ``then`` is done if it could be saved.
         """
-        blank, seen = _blank(self.marked, self.annotator), self.revision.number
-        self._act(lambda annotations: annotations.edit(self.marked.key, blank, change, seen), then)
+        blank = _blank(self.marked, self.annotator)
+        self._act(lambda annotations: annotations.edit(self.marked.key, blank, change), then)
 
     def put(self, annotation: Annotation) -> None:
         """Save an annotation in the place of what stands."""
@@ -77,11 +76,11 @@ class Desk:
 
     def undo(self) -> None:
         """One revision back."""
-        self._act(lambda annotations: annotations.undo(self.marked.key, self.annotator, self.revision.number))
+        self._act(lambda annotations: annotations.undo(self.marked.key, self.annotator))
 
     def redo(self) -> None:
         """One revision on."""
-        self._act(lambda annotations: annotations.redo(self.marked.key, self.annotator, self.revision.number))
+        self._act(lambda annotations: annotations.redo(self.marked.key, self.annotator))
 
     def _act(self, act: Callable[[Annotations], Revision], then: Callable[[], object] = lambda: None) -> None:
         try:
@@ -131,8 +130,8 @@ def annotator_here(state: PageState) -> str:
     if named == GOLD:
         st.warning('"gold" is what the dataset marked, and cannot be changed. Say another name.')
         return ""
-    if not is_person(named):
-        st.warning('A name that begins with "model:" or "rule:" is no person\'s. Say another name.')
+    if named.startswith(MODEL):
+        st.warning('A name that begins with "model:" is no person\'s. Say another name.')
         return ""
     if not named and session_text(_NAME):
         state.put(annotator=session_text(_NAME))
@@ -188,10 +187,7 @@ def missing(annotation: Annotation) -> str:
 
 def _raw_instance(desk: Desk, instance_id: str) -> dict[str, Any]:
     """The instance as the benchmark's files have it; ``PaperError`` where it is not complete."""
-    raw: dict[str, Any] = annotated_instance(desk.marked.paper, desk.annotation, instance_id)
-    if isinstance(desk.marked.paper, Instance) and desk.marked.paper.synthetic:
-        raw["synthetic"] = True  # an invented paper stays one, whoever marks it
-    return raw
+    return annotated_raw(resources.paper_annotations(), desk.marked, desk.annotator, instance_id)[1]
 
 
 def dataset_file(desk: Desk, instance_id: str) -> bytes:

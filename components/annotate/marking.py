@@ -15,8 +15,8 @@ from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent
 from components.widgets.switches import on_off_switch
-from evidencebench_core.papers.annotation import Annotation, mark, set_hypothesis, unmark
-from evidencebench_core.papers.marked import MarkedPaper
+from evidencebench_core.annotation.marked import MarkedPaper
+from evidencebench_core.annotation.model import Annotation
 
 _OF_ANY_PAPER = {"dataset", "q", "click"}
 _FEW = 6  # aspects, up to which their pills have room for words
@@ -80,7 +80,7 @@ def _draw_hypothesis(desk: Desk) -> None:
         max_chars=2000,
         placeholder="Longer exposure to night-shift work increases the risk of type 2 diabetes.",
         key=key,
-        on_change=lambda: desk.edit(lambda a: set_hypothesis(a, " ".join(widget_value(key).split()))),
+        on_change=lambda: desk.edit(lambda a: a.set_hypothesis(widget_value(key))),
     )
 
 
@@ -102,7 +102,7 @@ def _draw_reader(state: PageState, desk: Desk) -> None:
 def _toggle(desk: Desk, aspect_id: str, index: int) -> None:
     chosen = desk.chosen(aspect_id)
     if chosen is not None:
-        change = unmark if index in chosen.sentences else mark
+        change = Annotation.unmark if index in chosen.sentences else Annotation.mark
         desk.edit(partial(change, aspect_id=aspect_id, sentences=[index]))
 
 
@@ -138,7 +138,7 @@ def _draw_sentence(state: PageState, desk: Desk) -> None:
 def _save_marks(desk: Desk, index: int, before: set[str], after: set[str]) -> None:
     def toggled(annotation: Annotation) -> Annotation:
         for aspect_id in before ^ after:
-            change = mark if aspect_id in after else unmark
+            change = Annotation.mark if aspect_id in after else Annotation.unmark
             annotation = change(annotation, aspect_id, [index])
         return annotation
 

@@ -32,14 +32,14 @@ from evidencebench_core.analyses.sample import ingest_sample
 from evidencebench_core.analyses.slices import Slices
 from evidencebench_core.analyses.systems import Systems, systems_of_runs
 from evidencebench_core.analyses.wording import WORDING_VARIANTS
-from evidencebench_core.construction.provenance import GoldMakers
-from evidencebench_core.construction.provenance import gold_makers as makers_of_gold
+from evidencebench_core.annotation.provenance import GoldMakers
+from evidencebench_core.annotation.provenance import gold_makers as makers_of_gold
+from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import DatasetInfo, Filter, Instance, Store, open_store
 from evidencebench_core.data.hits import Hit
 from evidencebench_core.data.hits import sentence_hits as find_hits
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import UnknownNameError
-from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.perturb import Wording, added_wordings, hypothesis_variants
 from evidencebench_core.runs import ChatRunInfo, ChatRuns, RunInfo, RunStore, Variant, score_run

@@ -47,7 +47,7 @@ from components.widgets.sentence_note import LETTERS, sentence_note
 from components.widgets.table import Column, Row, table
 from components.widgets.task_picker import TASK_HELP
 from components.widgets.why_list import why_list, whys_of
-from evidencebench_core.construction import provenance_line
+from evidencebench_core.annotation.provenance import provenance_line
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.metrics import (

@@ -80,7 +80,7 @@ def _bar(state: PageState, opened: OpenPaper) -> None:
             open_paper(state, None, over="")
             st.rerun()
         draw_keep(state, opened)
-        draw_recognised(state, opened)
+        draw_recognised(opened)
         st.button(
             "Mark evidence yourself",
             disabled=opened.origin != "kept",

@@ -1,31 +1,23 @@
-"""The parts that were recognised in a paper, and ways to correct them before it is kept."""
+"""The parts that were recognised in a paper, and what is doubtful."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
 import streamlit as st
 
-from components.app.session import flash
-from components.app.state import PageState
-from components.paper import cached
 from components.paper.opened import OpenPaper
 from components.widgets.markdown import literal
-from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export import left_out_text
 from evidencebench_core.papers import Paper, PaperKind
-from evidencebench_core.papers.corrections import with_abstract, with_title, without_sentences
 from evidencebench_core.words import quantity
 
 _KINDS: Final[Mapping[PaperKind, str]] = MappingProxyType(
     {
         "jats": "JATS XML",
-        "bioc-xml": "BioC XML",
-        "bioc-json": "BioC JSON",
         "pdf": "PDF",
         "docx": "Word document",
         "text": "text",
@@ -67,13 +59,9 @@ def draw_doubts(paper: Paper) -> None:
         )
 
 
-def draw_recognised(state: PageState, opened: OpenPaper) -> None:
-    """Buttons that show the sections, and that correct."""
+def draw_recognised(opened: OpenPaper) -> None:
     with st.popover("What was recognised"):
         _sections(opened)
-    if opened.origin == "memory":
-        with st.popover("Correct"):
-            _corrections(state, opened)
 
 
 def _sections(opened: OpenPaper) -> None:
@@ -90,33 +78,3 @@ def _sections(opened: OpenPaper) -> None:
     st.markdown("Sentences under each heading:\n\n" + "\n".join(lines))
     if len(counts) > _LISTED:
         st.caption(f"The first {_LISTED} of {len(counts):,} headings.")
-
-
-def _corrections(state: PageState, opened: OpenPaper) -> None:
-    paper, last = opened.paper, len(opened.paper.sentences) - 1
-
-    def correct(make: Callable[[], Paper]) -> None:
-        try:
-            paper = make()
-        except EvidenceBenchError as error:
-            st.error(literal(str(error)))
-            return
-        cached.open_papers().put(replace(opened, paper=paper))
-        state.put(sentence=None)
-        flash("Corrected.")
-        st.rerun()
-
-    title = st.text_input("Title", value=paper.title, max_chars=1000, key=f"correct-title.{opened.digest}")
-    if st.button("Set the title", key="correct-title"):
-        correct(lambda: with_title(paper, title))
-    st.caption("Sentences by their number in the margin, both included.")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        first = st.number_input("From", 0, last, 0, key=f"correct-from.{opened.digest}", width=110)
-        until = st.number_input("to", 0, last, min(9, last), key=f"correct-to.{opened.digest}", width=110)
-    with st.container(horizontal=True):
-        if st.button("They are the abstract", key="correct-abstract"):
-            correct(lambda: with_abstract(paper, first, until))
-        if st.button(
-            "Take them out", key="correct-out", help="Text that is not of the paper, such as a page header."
-        ):
-            correct(lambda: without_sentences(paper, first, until))

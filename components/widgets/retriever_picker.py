@@ -186,7 +186,7 @@ def _known_values(setting: str) -> tuple[str, ...] | None:
 def _chooses(name: str) -> bool:
     """Whether a prompt is for a retriever: it shows sentences to choose from, or names points to look for."""
     try:
-        asks_else = name.startswith(("cited-", "construct-"))
+        asks_else = name.startswith(("cited-", "annotate-"))
         return not asks_else and bool({"sentences", "n_aspects"} & prompt(name).fields)
     except SettingError:  # one of the user's that cannot be read: the retriever says why
         return True

@@ -17,8 +17,8 @@ from evidencebench_core.errors import SettingError
 if TYPE_CHECKING:
     from evidencebench_core.analyses import Report
     from evidencebench_core.analyses.variant_runs import Setup
+    from evidencebench_core.annotation.marked import MarkedPaper
     from evidencebench_core.data.store import Store
-    from evidencebench_core.papers.marked import MarkedPaper
     from evidencebench_core.runs import Variant
 
 _RUN: Final = "id of a run, or the beginning of it"
@@ -99,7 +99,6 @@ def _missed(store: Store, args: argparse.Namespace) -> Report:
 
 def _dataset_of(store: Store, args: argparse.Namespace) -> str:
     """The dataset that is named, or that of the first run."""
-    from evidencebench_core.errors import SettingError
     from evidencebench_core.runs import RunStore
 
     if getattr(args, "dataset", None) is not None:
@@ -195,7 +194,7 @@ def _of_all_runs(
 
 def _compare(store: Store, args: argparse.Namespace) -> Report:
     from evidencebench_core.analyses.comparison import compare
-    from evidencebench_core.construction import gold_makers
+    from evidencebench_core.annotation.provenance import gold_makers
     from evidencebench_core.runs import RunStore
 
     report = compare(store, args.runs, args.task)
@@ -225,24 +224,19 @@ def _mesh(store: Store, args: argparse.Namespace) -> Report:
 
 
 def _agreement(store: Store, args: argparse.Namespace) -> Report:
-    from evidencebench_core.analyses.agreement import agreement
+    from evidencebench_core.annotation.agreement import agreement
 
-    if None not in (args.dataset, args.construction):
-        raise SettingError("--dataset and --construction", "are both given", "Name one of the two.")
     papers = [_marked(store, args, paper) for paper in args.papers]
     return agreement(store, papers, args.annotators, args.resamples)
 
 
 def _marked(store: Store, args: argparse.Namespace, paper: str) -> MarkedPaper:
     """What ``paper`` names: an instance, a build, a kept paper by its number, or any of them by its key."""
-    from evidencebench_core.construction.raters import marked_build, marked_by_key
-    from evidencebench_core.papers.marked import instance_key
+    from evidencebench_core.annotation.marked import instance_key, marked_paper
 
-    if args.construction is not None:
-        return marked_build(store, args.construction, paper)
     if args.dataset is not None:
-        return marked_by_key(store, instance_key(store.dataset(args.dataset), paper))
-    return marked_by_key(store, paper if ":" in paper else f"own:{paper}")
+        return marked_paper(store, instance_key(store.dataset(args.dataset), paper))
+    return marked_paper(store, paper if ":" in paper else f"own:{paper}")
 
 
 _RUNS_OR_DATASET: Final = (
@@ -381,7 +375,6 @@ ANALYSES: Final = {
             nargs="+",
         ),
         _argument("--dataset", "a dataset in the store, whose instances were marked", metavar="NAME"),
-        _argument("--construction", "a construction, whose builds were decided or marked", metavar="NAME"),
         _argument(
             "--annotators",
             "two names; of an instance one may be gold, the dataset's own; of a build 'NAME (blind)',"

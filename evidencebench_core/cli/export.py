@@ -129,7 +129,7 @@ def _write(
 def _write_html(
     store: Store, info: RunInfo, task: Task, args: argparse.Namespace, stream: BinaryIO
 ) -> ExportCounts:
-    from evidencebench_core.construction import gold_makers
+    from evidencebench_core.annotation.provenance import gold_makers
     from evidencebench_core.export import ExportCounts, RunAnswers, run_html, versions
     from evidencebench_core.runs import score_run
 

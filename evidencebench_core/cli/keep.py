@@ -98,7 +98,7 @@ def _run(store: Store, args: argparse.Namespace) -> _Removal:
 
 
 def _paper(store: Store, args: argparse.Namespace) -> _Removal:
-    from evidencebench_core.papers.annotations import Annotations
+    from evidencebench_core.annotation.store import Annotations
     from evidencebench_core.papers.own import OwnPapers
 
     own = _own_paper(store, args.name)

@@ -151,7 +151,7 @@ def _score(args: argparse.Namespace) -> int:
 
 def warn_of_gold(store: Store, dataset: str, runs: Sequence[RunInfo] = ()) -> None:
     """Say on stderr what a model had to do with the gold, and with these runs."""
-    from evidencebench_core.construction import gold_makers
+    from evidencebench_core.annotation.provenance import gold_makers
 
     for line in gold_makers(store, dataset).notes(runs):
         note(one_line(f"NOTE: {line}"))

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Final
 from evidencebench_core.data import check_instance
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.papers.licence import allows_export, licence_named
+from evidencebench_core.papers.licence import allows_changed_copies, licence_in
 
 _TRIED_UP_TO: Final = 64 << 20  # bytes of a file for which other layouts are tried
 
@@ -113,7 +113,7 @@ def _raws(store: Store, info: DatasetInfo) -> Iterator[tuple[str, Mapping[str, A
     for instance_id in store.ids(info.name):
         raw = store.raw(info.name, instance_id)
         licence = (raw.get("construction") or {}).get("paper_licence")
-        if isinstance(licence, str) and licence and not allows_export(licence_named(licence)):
+        if isinstance(licence, str) and licence and not allows_changed_copies(licence_in([licence])):
             problem = f"is made of a paper under {shown(licence)}, which allows no changed copy"
             remedy = "It stays in your store for your own use; export runs, or a dataset without it."
             raise SettingError(f"instance {shown(instance_id)}", problem, remedy)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from evidencebench_core.data.sections import class_of_heading, part_of_heading
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.blocks import Block, BlockKind, clean_text, paper_of_blocks
+from evidencebench_core.papers.licence import licence_in
 from evidencebench_core.papers.limits import Limits
 from evidencebench_core.papers.paper import Paper
 from evidencebench_core.papers.xml_tree import Element
@@ -86,9 +88,17 @@ class _Article:
         self.count()
         if body is None and self.blocks:
             notes = [*notes, "The file has the abstract only, not the full text."]
-        return paper_of_blocks(
+        paper = paper_of_blocks(
             self.blocks, article_title(meta), self.left_out, notes, "jats", article_id(meta), limits
         )
+        return replace(paper, licence=licence_in(self.licence_texts()))
+
+    def licence_texts(self) -> Iterator[str]:
+        """Addresses and words of the article's licence; some journals have it in the copyright statement."""
+        for element in self.article.walk("body", "back", *_OTHER_ARTICLES):
+            if element.tag in {"license", "license_ref", "copyright-statement"}:
+                yield from (text for inner in element.walk() for text in inner.attributes.values())
+                yield element.text()
 
     def count(self) -> None:
         for element in self.article.walk(*_OTHER_ARTICLES):

@@ -24,7 +24,7 @@ from evidencebench_core.data.model import EvidenceSet, Instance, SentenceType
 from evidencebench_core.data.sections import section_titles
 from evidencebench_core.errors import PaperError, shown
 
-PaperKind = Literal["jats", "bioc-xml", "bioc-json", "pdf", "docx", "text", "markdown"]
+PaperKind = Literal["jats", "pdf", "docx", "text", "markdown"]
 DoubtKind = Literal["abstract", "characters", "columns", "left out"]
 
 
@@ -83,6 +83,7 @@ class Paper:
     doubts: tuple[Doubt, ...] = ()  # where the recovered text is doubtful; so far of PDFs only
     # For every sentence its lines on the pages, of a PDF; else empty. A sentence added by hand has none.
     boxes: tuple[tuple[Box, ...], ...] = ()
+    licence: str = ""  # one of `licence.LICENCES`, as the file says it
 
     @property
     def sections(self) -> tuple[str, ...]:
@@ -125,6 +126,8 @@ class Paper:
         }
         if self.doubts:
             raw["doubts"] = [[doubt.section, doubt.page, doubt.kind, doubt.text] for doubt in self.doubts]
+        if self.licence:
+            raw["licence"] = self.licence
         if self.boxes:
             raw["boxes"] = [[list(box) for box in boxes] for boxes in self.boxes]
         return raw
@@ -143,6 +146,7 @@ class Paper:
                 notes=tuple(map(str, raw["notes"])),
                 doubts=tuple(_doubt(*doubt) for doubt in raw.get("doubts", ())),
                 boxes=tuple(tuple(_box(*box) for box in boxes) for boxes in raw.get("boxes", ())),
+                licence=str(raw.get("licence", "")),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as broken:
             problem = f"is not as it was written ({shown(broken)})"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from typing import Final, get_args
@@ -11,8 +10,8 @@ from evidencebench_core.errors import PaperError, shown
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.paper import Paper, PaperKind
 
-ENDINGS: Final = ("pdf", "docx", "xml", "nxml", "json", "txt", "text", "md", "markdown")
-_GIVE: Final = "Give JATS XML, BioC, PDF, DOCX, Markdown or plain text, or paste the text."
+ENDINGS: Final = ("pdf", "docx", "xml", "nxml", "txt", "text", "md", "markdown")
+_GIVE: Final = "Give JATS XML, PDF, DOCX, Markdown or plain text, or paste the text."
 _PICTURES: Final = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\x00", b"MM\x00*")
 _FOREIGN: Final[
     tuple[tuple[bytes | tuple[bytes, ...], str, str], ...]
@@ -74,7 +73,7 @@ def read_here(content: bytes, name: str, kind: PaperKind | None, limits: Limits)
         raise PaperError(place, "is empty", _GIVE)
     try:
         known = kind or kind_of(content, name)
-        if known in ("jats", "bioc-xml"):
+        if known == "jats":
             return _paper_of_xml(content, kind, place, limits)
         return _importer(known)(content, place, limits)
     except (PaperError, MemoryError):
@@ -103,25 +102,13 @@ def kind_of(content: bytes, name: str = "") -> PaperKind:
     if content.startswith(b"PK\x03\x04"):
         return "docx"
     if _is_xml(content):
-        return "bioc-xml" if b"<collection" in content[:4096] else "jats"
-    if head.startswith((b"{", b"[{", b"[ {", b"[\n", b"[\r")) and _is_json(content):
-        return "bioc-json"
+        return "jats"
     return _text_kind(content, name)
 
 
 def _is_xml(content: bytes) -> bool:
     head = content[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
     return content.startswith(_ENCODED_XML) or re.match(rb"<[?!A-Za-z]", head) is not None
-
-
-def _is_json(content: bytes) -> bool:
-    try:
-        json.loads(content)
-    except RecursionError:
-        return True  # so that its importer says what is wrong
-    except ValueError:
-        return content.lstrip()[:1] == b"{"
-    return True
 
 
 def _text_kind(content: bytes, name: str) -> PaperKind:
@@ -136,30 +123,27 @@ def _text_kind(content: bytes, name: str) -> PaperKind:
 
 def _paper_of_xml(content: bytes, kind: PaperKind | None, place: str, limits: Limits) -> Paper:
     """XML is what its root element says, unless the user says what it is."""
-    from evidencebench_core.papers import bioc, jats
+    from evidencebench_core.papers import jats
     from evidencebench_core.papers.xml_tree import xml_root
 
     if _HTML.match(content[:8192]):
         remedy = "Give the article's XML or PDF, or copy its text from the browser and paste it."
         raise PaperError(place, "is a web page", remedy)
     root = xml_root(content, limits, place)
-    if kind == "bioc-xml" or (kind is None and root.tag == bioc.ROOT):
-        return bioc.paper_of_collection(root, place, limits)
     if kind == "jats" or root.tag in jats.ROOTS or any(one.tag == "article" for one in root.walk()):
         return jats.paper_of_article(root, place, limits)
-    remedy = "Give JATS (<article>) or BioC (<collection>)."
+    remedy = "Give JATS (<article>)."
     raise PaperError(place, f"is XML of another kind (<{root.tag}>)", remedy)
 
 
 def _importer(kind: PaperKind) -> Callable[[bytes, str, Limits], Paper]:
-    from evidencebench_core.papers import bioc, docx, markdown, plain_text
+    from evidencebench_core.papers import docx, markdown, plain_text
 
     if kind == "pdf":
         from evidencebench_core.papers import pdf  # pdfium is loaded only for a PDF
 
         return pdf.paper_of_pdf
     importers: dict[str, Callable[[bytes, str, Limits], Paper]] = {
-        "bioc-json": bioc.paper_of_bioc_json,
         "docx": docx.paper_of_docx,
         "text": plain_text.paper_of_text,
         "markdown": markdown.paper_of_markdown,

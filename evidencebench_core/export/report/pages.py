@@ -15,7 +15,7 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from evidencebench_core.construction.provenance import PROPOSED_NOTE, has_proposed_aspects
+from evidencebench_core.annotation.provenance import PROPOSED_NOTE, has_proposed_aspects
 from evidencebench_core.data.model import SUFFICIENT_NOTE, Aspect, Instance
 from evidencebench_core.export.answers import Answer
 from evidencebench_core.export.report.input import ReportInput

@@ -1,0 +1,135 @@
+"""Annotations as instances of the benchmark's format: what people decided, split by paper where that is wanted."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from evidencebench_core.annotation.marked import MarkedPaper, marked_paper
+from evidencebench_core.annotation.model import CONSENSUS, MODEL, Annotation, annotated_instance
+from evidencebench_core.annotation.provenance import construction_of
+from evidencebench_core.annotation.store import Annotations
+from evidencebench_core.data.model import Instance
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import EvidenceBenchError, PaperError, SettingError, UnknownNameError
+from evidencebench_core.papers.licence import allows_changed_copies
+
+
+@dataclass(slots=True)
+class ExportedAnnotations:
+    """Raw instances by id, and by paper why others were left out."""
+
+    instances: dict[str, dict[str, Any]] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    licences: Counter[str] = field(default_factory=Counter)
+
+    def split(self, shares: Mapping[str, float], seed: int = 0) -> dict[str, list[str]]:
+        """Instance ids drawn at random into parts of these shares; a paper is in one part alone."""
+        if not shares or min(shares.values()) <= 0 or abs(sum(shares.values()) - 1) > 1e-9:
+            text = ", ".join(f"{name}={share:g}" for name, share in shares.items()) or "empty"
+            raise SettingError("split", f"is {text}", "Give shares that add up to 1: train=.8,test=.2.")
+        papers = sorted({raw["paper_id"] for raw in self.instances.values()})
+        random.Random(seed).shuffle(papers)  # noqa: S311 - a split, not a secret
+        part_of, start, share_so_far = {}, 0, 0.0
+        for name, share in shares.items():
+            share_so_far += share
+            stop = round(share_so_far * len(papers))
+            part_of.update(dict.fromkeys(papers[start:stop], name))
+            start = stop
+        parts: dict[str, list[str]] = {name: [] for name in shares}
+        for instance_id, raw in self.instances.items():
+            parts[part_of[raw["paper_id"]]].append(instance_id)
+        return parts
+
+
+def exported_annotations(
+    store: Store, *, annotator: str = "", undecided: bool = False, keys: Iterable[str] | None = None
+) -> ExportedAnnotations:
+    """The annotated papers of a store as instances.
+
+    Parameters
+    ----------
+    annotator : str
+        Whose marks count; without it the consensus, else those of the only person who marked the paper.
+    undecided : bool
+        Take a model's proposal where nobody has decided on it.
+    keys : iterable of str, optional
+        Of the papers; all by default.
+    """
+    annotations = Annotations(store)
+    exported = ExportedAnnotations()
+    for key in annotations.papers() if keys is None else keys:
+        try:
+            marked = marked_paper(store, key)
+        except UnknownNameError:
+            continue  # the paper is gone, its marks are not
+        try:
+            name = _annotator(annotations.annotators(key), annotator, undecided)
+            instance_id, raw = annotated_raw(annotations, marked, name)
+        except EvidenceBenchError as error:
+            exported.left_out[marked.name] = f"{error.problem}. {error.remedy}"
+            continue
+        if instance_id in exported.instances:
+            instance_id = f"{instance_id}_{key.rpartition(':')[2]}"
+            instance_id, raw = annotated_raw(annotations, marked, name, instance_id)
+        exported.instances[instance_id] = raw
+        exported.licences[_licence(marked) or "none named"] += 1
+    return exported
+
+
+def annotated_raw(
+    annotations: Annotations, marked: MarkedPaper, annotator: str, instance_id: str = ""
+) -> tuple[str, dict[str, Any]]:
+    """The id and raw instance of an annotation; `PaperError` where it is not complete, or may not be passed on."""
+    licence = _licence(marked)
+    if licence and not allows_changed_copies(licence):
+        problem = f"is under {licence}, which allows no changed copy"
+        raise PaperError(marked.name, problem, "It stays in your store for your own use.")
+    annotation = annotations.get(marked.key, annotator)
+    if annotation is None:
+        raise PaperError(marked.name, f"has no marks by {annotator}", "Name somebody who has marked it.")
+    if annotation.annotator.startswith(MODEL):  # aspects that no window covers are no part of the evidence
+        for aspect in annotation.uncovered:
+            annotation = annotation.remove_aspect(aspect.id)
+    proposals = _proposals(annotations, marked.key)
+    construction = construction_of(annotation, proposals, licence)
+    instance_id = instance_id.strip() or (
+        marked.paper.id if isinstance(marked.paper, Instance) else marked.paper.paper_id
+    )
+    return instance_id, annotated_instance(marked.paper, annotation, instance_id, construction)
+
+
+def _proposals(annotations: Annotations, key: str) -> list[Annotation]:
+    names = [name for name in annotations.annotators(key) if name.startswith(MODEL)]
+    return [annotation for name in names if (annotation := annotations.get(key, name)) is not None]
+
+
+def _annotator(names: tuple[str, ...], wanted: str, undecided: bool) -> str:
+    people = [name for name in names if not name.startswith(MODEL)]
+    models = [name for name in names if name.startswith(MODEL)]
+    if wanted in names:
+        return wanted
+    if wanted and not (undecided and models):
+        raise PaperError("annotations", f"has no marks by {wanted}", "Name somebody who has marked it.")
+    if CONSENSUS in people:
+        return CONSENSUS
+    if len(people) == 1:
+        return people[0]
+    if people:
+        problem = f"was marked by {', '.join(people)}"
+        raise PaperError("annotations", problem, "Make a consensus, or name the annotator.")
+    if undecided and models:
+        return models[0]
+    raise PaperError(
+        "annotations", "has a proposal that nobody decided on", "Decide on it, or say --undecided."
+    )
+
+
+def _licence(marked: MarkedPaper) -> str:
+    if isinstance(marked.paper, Instance):
+        licence = marked.paper.construction.get("paper_licence")
+        return licence if isinstance(licence, str) else ""
+    return marked.paper.licence

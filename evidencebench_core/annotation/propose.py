@@ -1,0 +1,331 @@
+"""A model's proposal for a paper: an annotation by ``model:NAME``, made as EvidenceBench was made (its appendix C).
+
+One conversation a paper: the hypothesis if none is given, the study aspects, which of them are results, then for
+every aspect a look at every window of sentences. All answers are stored, so what was cut short goes on where it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from evidencebench_core.annotation.marked import MarkedPaper, marked_paper
+from evidencebench_core.annotation.model import MAX_ASPECT, MODEL, Annotation
+from evidencebench_core.annotation.store import Annotations
+from evidencebench_core.annotation.windows import (
+    Window,
+    WindowAnswer,
+    covering_sentences,
+    echo_check,
+    echo_lines,
+    unjudged_sentences,
+    windows,
+)
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import LLMAnswerError, PaperError, SettingError
+from evidencebench_core.llm import Answer, Ask, ChatRequest, Message, prompt
+from evidencebench_core.llm.conversation import Conversation
+from evidencebench_core.llm.parse import after_thinking, no_answer_reason, read_answer
+from evidencebench_core.llm.prompts import numbered
+from evidencebench_core.runs import (
+    ChatPlan,
+    ChatRuns,
+    ChatRunSpec,
+    Result,
+    chat_plan,
+    request_settings,
+    request_with,
+)
+from evidencebench_core.words import clipped_text, one_line
+
+if TYPE_CHECKING:
+    from evidencebench_core.llm import LLM
+
+MAX_ASPECTS: Final = 60
+MAX_WORDS: Final = 49
+"""Of a hypothesis."""
+
+_PROMPTS: Final = tuple(
+    f"annotate-{name}"
+    for name in (
+        "hypothesis", "aspects", "aspects-of-paper", "results", "sentences", "again", "sentences-again",
+    )
+)  # fmt: skip
+_MAX_ANSWER: Final = 64_000  # characters of an answer that are read
+_MAX_REASON: Final = 300
+_REHEARSED_ASPECTS: Final = "ASPECTS:\n" + "\n".join(f"- aspect {number}" for number in range(10))
+_HYPOTHESIS: Final = re.compile(r"hypothesis[ \t*_`]*:(.*)", re.IGNORECASE)
+_BULLET: Final = re.compile(r"[ \t]*(?:[-*•–]|\(?\d{1,3}[.):])[ \t]*(\S.*)")
+_MARKS: Final = " \t*_`\"'“”"
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalInput:
+    """A paper of the store that a model is to annotate, and what is given for it."""
+
+    paper: str  # its key in annotations
+    summary: str = ""  # what a review says of it; without one the aspects come from the paper itself
+    hypothesis: str = ""
+    aspects: tuple[str, ...] = ()
+
+    def unit(self) -> str:
+        """The id of its conversation: another one where anything else is given."""
+        given = json.dumps([self.summary, self.hypothesis, self.aspects])
+        return f"{self.paper}/{hashlib.sha256(given.encode()).hexdigest()[:12]}"
+
+
+def proposer(model: str) -> str:
+    """The name of a model as an annotator."""
+    return f"{MODEL}{model}"
+
+
+def proposal_plan(
+    store: Store,
+    inputs: Iterable[ProposalInput],
+    model: str,
+    settings: Mapping[str, object] | None = None,
+    llm: LLM | None = None,
+    *,
+    fresh: bool = False,
+) -> ChatPlan:
+    """What is still to be asked for these papers; `save_proposals` makes annotations of the answers."""
+    by_unit = {given.unit(): given for given in inputs}
+    spec = _spec(model, settings)
+
+    def conversation(unit: str) -> Conversation[Result]:
+        given = by_unit[unit]
+        return propose(given, marked_paper(store, given.paper), model, spec.settings)
+
+    return chat_plan(store, spec, tuple(by_unit), conversation, llm, fresh=fresh)
+
+
+def save_proposals(
+    store: Store,
+    inputs: Iterable[ProposalInput],
+    model: str,
+    settings: Mapping[str, object] | None = None,
+) -> dict[str, Annotation]:
+    """Save the proposals that were answered as annotations by ``model:NAME``, by the paper's key."""
+    results = ChatRuns(store).results(_spec(model, settings).id)
+    saved = {}
+    for given in inputs:
+        result = results.get(given.unit())
+        if isinstance(result, Mapping):
+            annotation = Annotation.from_dict(proposer(model), result)
+            Annotations(store).save(given.paper, annotation)
+            saved[given.paper] = annotation
+    return saved
+
+
+def _spec(model: str, settings: Mapping[str, object] | None) -> ChatRunSpec:
+    if not model.strip():
+        raise SettingError("model", "is not named", "Say --model NAME.")
+    versions = [prompt(name).version for name in _PROMPTS]
+    identity = {"prompts": versions, "model": model, **request_settings(settings)}
+    return ChatRunSpec("annotation", "proposals", identity)
+
+
+# -- the conversation -----------------------------------------------------------------------------
+
+
+def propose(
+    given: ProposalInput, marked: MarkedPaper, model: str, settings: Mapping[str, Any]
+) -> Conversation[Result]:
+    """The conversation about one paper; its result is what `Annotation.as_dict` gives."""
+    talk = _Talk(model, settings)
+    sentences = marked.paper.sentences
+    hypothesis = one_line(given.hypothesis or marked.hypothesis)
+    if not hypothesis:
+        front = given.summary or _front_text(marked)
+        hypothesis = yield from talk.ask("hypothesis", _read_hypothesis, "HYPOTHESIS: x", summary=front)
+    aspects = list(given.aspects)
+    if not aspects:
+        name = "aspects" if given.summary else "aspects-of-paper"
+        fields = {"summary": given.summary, "hypothesis": hypothesis, "sentences": numbered(sentences)}
+        aspects = yield from talk.ask(name, _read_aspects, _REHEARSED_ASPECTS, **fields)
+    results = yield from talk.ask(
+        "results", lambda text: _read_numbers(text, len(aspects)), "DECISION: []", aspects=numbered(aspects)
+    )
+    context = given.summary or " ".join(f"{text.rstrip('.')}." for text in aspects)
+    pairs = [(window, number) for window in windows(len(sentences)) for number in range(len(aspects))]
+    requests = [talk.window_request(window, aspects[number], context, sentences) for window, number in pairs]
+    answers = yield from _window_answers(talk, pairs, requests, sentences)
+    annotation = Annotation(proposer(model), hypothesis, len(sentences))
+    reasons: dict[str, str] = {}
+    unjudged = {}
+    for number, text in enumerate(aspects):
+        windows_of = [answer for (_, of), (answer, _) in answers.items() if of == number]
+        annotation = annotation.add_aspect(text, number in results, covering_sentences(windows_of))
+        for (_, of), (answer, texts) in answers.items():
+            if of == number:
+                reasons |= {f"{number}:{index}": texts[index] for index in answer.sentences if index in texts}
+        if lacking := unjudged_sentences(len(sentences), windows_of):
+            unjudged[f"aspect_{number}"] = list(lacking)
+    source = "user" if given.aspects else "summary" if given.summary else "model"
+    origin = {"model": model, "aspects": source, "reasons": reasons, "unjudged": unjudged}
+    return replace(annotation, origin=origin).as_dict()
+
+
+_Pair = tuple[Window, int]  # a window, and the number of an aspect
+_Read = tuple[WindowAnswer, Mapping[int, str]]  # with the reasons for its sentences
+
+
+def _window_answers(
+    talk: _Talk, pairs: Sequence[_Pair], requests: Sequence[ChatRequest], sentences: Sequence[str]
+) -> Generator[Sequence[Ask], Sequence[Answer], dict[_Pair, _Read]]:
+    """The answers by window and aspect; one that cannot be read is asked for once more."""
+    asks = [
+        Ask(_step(window), request, "DECISION: []")
+        for (window, _), request in zip(pairs, requests, strict=True)
+    ]
+    replies = yield asks
+    read = {pair: _read_window(reply, pair[0], sentences) for pair, reply in zip(pairs, replies, strict=True)}
+    again = {
+        pair: talk.window_again(request, reply, pair[0])
+        for pair, request, reply in zip(pairs, requests, replies, strict=True)
+        if read[pair][0].failed and not _is_refusal(reply)
+    }
+    if again:
+        replies = yield [
+            Ask(f"{_step(window)}, again", request, "DECISION: []") for (window, _), request in again.items()
+        ]
+        for pair, reply in zip(again, replies, strict=True):
+            read[pair] = _read_window(reply, pair[0], sentences)
+    return read
+
+
+def _step(window: Window) -> str:
+    return f"sentences {window[0]} to {window[1] - 1}"
+
+
+class _Talk:
+    """Requests to one model, and answers that are asked for once more where they cannot be used."""
+
+    def __init__(self, model: str, settings: Mapping[str, Any]) -> None:
+        self.model, self.settings = model, settings
+
+    def request(self, name: str, **fields: str) -> ChatRequest:
+        messages = prompt(f"annotate-{name}").messages(**fields)
+        return replace(request_with(self.model, self.settings, messages), may_be_empty=True)
+
+    def ask(self, name: str, read: Any, rehearsal: str, **fields: str) -> Generator[Any, Any, Any]:
+        """What is read of the answer to a prompt; `LLMAnswerError` where it cannot be used twice."""
+        request = self.request(name, **fields)
+        (reply,) = yield [Ask(name, request, rehearsal)]
+        try:
+            return read(_text(reply))
+        except LLMAnswerError as error:
+            again = prompt("annotate-again").messages(problem=f"{error.problem}. {error.remedy}")
+            (reply,) = yield [Ask(f"{name}, again", _again(request, reply, again), rehearsal)]
+            return read(_text(reply))
+
+    def window_request(
+        self, window: Window, aspect: str, context: str, sentences: Sequence[str]
+    ) -> ChatRequest:
+        shown = numbered(sentences[slice(*window)], first=window[0])
+        return self.request("sentences", summary=context, sentences=shown, aspect=aspect)
+
+    def window_again(self, request: ChatRequest, reply: Answer, window: Window) -> ChatRequest:
+        again = prompt("annotate-sentences-again").messages(first=window[0], last=window[1] - 1)
+        return _again(request, reply, again)
+
+
+def _again(request: ChatRequest, reply: Answer, messages: Iterable[Message]) -> ChatRequest:
+    """For an answer that was cut off twice the room; for another one more turn."""
+    if reply.finish_reason == "length":
+        return replace(request, max_tokens=request.max_tokens and 2 * request.max_tokens)
+    turns = (Message("assistant", reply.text[:_MAX_ANSWER] or "(no answer)"), *messages)
+    return replace(request, messages=(*request.messages, *turns))
+
+
+def _text(reply: Answer) -> str:
+    return after_thinking(reply.text[:_MAX_ANSWER]) or ""
+
+
+def _is_refusal(reply: Answer) -> bool:
+    return no_answer_reason(_text(reply), reply.refusal, reply.finish_reason) == "refusal"
+
+
+def _front_text(marked: MarkedPaper) -> str:
+    """Title and abstract; without an abstract the first sentences."""
+    paper = marked.paper
+    abstract = [
+        text for text, kind in zip(paper.sentences, paper.sentence_types, strict=True) if kind == "abstract"
+    ]
+    return " ".join((paper.sentences[0], *(abstract or paper.sentences[1:20])))
+
+
+# -- reading answers ------------------------------------------------------------------------------
+
+
+def _read_window(reply: Answer, window: Window, sentences: Sequence[str]) -> _Read:
+    found = read_answer(
+        reply.text[:_MAX_ANSWER],
+        range(len(sentences)),
+        refusal=reply.refusal,
+        finish_reason=reply.finish_reason,
+    )
+    echoes = echo_lines(reply.text[:_MAX_ANSWER])
+    check = echo_check(sentences, window, found.indices, echoes)
+    failed = found.kind not in ("selection", "empty") or bool(check.not_found)
+    if found.kind == "selection" and not check.chosen:
+        failed = True
+    texts = {index: clipped_text(one_line(text), _MAX_REASON) for index, text in echoes.items()}
+    return WindowAnswer(window, frozenset() if failed else frozenset(check.chosen), failed), texts
+
+
+def _read_hypothesis(text: str) -> str:
+    lines = [match[1].strip(_MARKS) for match in _HYPOTHESIS.finditer(text)]
+    if not lines or not lines[-1]:
+        raise _unusable("No line begins with HYPOTHESIS:")
+    hypothesis = one_line(lines[-1])
+    if len(hypothesis.split()) > MAX_WORDS:
+        raise _unusable(f"The hypothesis has more than {MAX_WORDS} words")
+    if "?" in hypothesis:
+        raise _unusable("The hypothesis is a question")
+    return hypothesis
+
+
+def _read_aspects(text: str) -> list[str]:
+    """The items of the list below the last ``ASPECTS:``, each once."""
+    _, head, listed = text.rpartition("ASPECTS:")
+    aspects: dict[str, str] = {}
+    for line in listed.splitlines() if head else ():
+        match = _BULLET.match(line)
+        if match:
+            aspect = one_line(match[1].strip(_MARKS))
+            aspects.setdefault(aspect.casefold().rstrip("."), aspect)
+        elif aspects and line.strip():
+            break
+    if not aspects:
+        raise _unusable("No list of aspects follows ASPECTS:")
+    if len(aspects) > MAX_ASPECTS:
+        raise _unusable(f"There are more than {MAX_ASPECTS} aspects")
+    if any(len(aspect) > MAX_ASPECT or not any(map(str.isalpha, aspect)) for aspect in aspects.values()):
+        raise _unusable(f"An aspect has no words, or more than {MAX_ASPECT:,} characters")
+    return list(aspects.values())
+
+
+def _read_numbers(text: str, n: int) -> frozenset[int]:
+    found = read_answer(text, range(n))
+    if found.kind not in ("selection", "empty"):
+        raise _unusable(f"No line says DECISION: with a list of numbers from 0 to {n - 1}")
+    return frozenset(found.indices)
+
+
+def _unusable(problem: str) -> LLMAnswerError:
+    return LLMAnswerError("the model's answer", problem, "Answer in the form that was asked for.")
+
+
+def check_input(given: ProposalInput) -> ProposalInput:
+    """The input as it was given; `PaperError` where something in it cannot be used."""
+    for text in given.aspects:
+        if not text.strip() or len(text) > MAX_ASPECT:
+            raise PaperError("aspects", "hold an empty text or a very long one", "Give a short text each.")
+    if len(given.aspects) > MAX_ASPECTS:
+        raise PaperError("aspects", f"are {len(given.aspects)}", f"Give at most {MAX_ASPECTS}.")
+    return given

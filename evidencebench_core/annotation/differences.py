@@ -43,6 +43,7 @@ class Difference:
     number: int  # of the pair, from 1
     sentence: int | None  # marked by one of them; None where one has no such aspect at all
     by: str  # who has it
+    text: str  # what the aspect says there
 
     @property
     def id(self) -> str:
@@ -52,7 +53,7 @@ class Difference:
     @property
     def key(self) -> str:
         """The same whatever else the two annotations have: what a decision is kept under."""
-        return f"{self.by}\t{_words(self.pair.text)}\t{'' if self.sentence is None else self.sentence}"
+        return f"{self.by}\t{_words(self.text)}\t{'' if self.sentence is None else self.sentence}"
 
 
 def aspect_pairs(a: Annotation, b: Annotation) -> tuple[AspectPair, ...]:
@@ -81,14 +82,15 @@ def differences(a: Annotation, b: Annotation) -> tuple[Difference, ...]:
     """Marks of the aspects of both, and whole aspects of one; by aspect, in order."""
     items = []
     for number, pair in enumerate(aspect_pairs(a, b), start=1):
+        owner = b.annotator if pair.a is None else a.annotator
         if pair.a is None or pair.b is None:
-            items.append(Difference(pair, number, None, b.annotator if pair.a is None else a.annotator))
+            items.append(Difference(pair, number, None, owner, pair.text))
             continue
         of_a, of_b = pair.marks
-        items += [
-            Difference(pair, number, index, a.annotator if index in of_a else b.annotator)
-            for index in sorted(of_a ^ of_b)
-        ]
+        for index in sorted(of_a ^ of_b):
+            by_a = index in of_a
+            text = pair.a.text if by_a else pair.b.text
+            items.append(Difference(pair, number, index, a.annotator if by_a else b.annotator, text))
     return tuple(items)
 
 
@@ -115,9 +117,9 @@ def proposals(annotation: Annotation, proposal: Annotation) -> tuple[Difference,
             continue
         by = proposal.annotator
         if pair.a is None:
-            items.append(Difference(pair, number, None, by))
+            items.append(Difference(pair, number, None, by, pair.b.text))
         of_a, of_b = pair.marks
-        items += [Difference(pair, number, index, by) for index in sorted(of_b - of_a)]
+        items += [Difference(pair, number, index, by, pair.b.text) for index in sorted(of_b - of_a)]
     return tuple(items)
 
 

@@ -41,8 +41,8 @@ _MAX_BYTES: Final = 256 << 20
 _REMEDY: Final = (
     "Give the folder `annotations` of github.com/jayded/evidence-inference, or one with the same files."
 )
-_LABEL: Final = re.compile(
-    r"(?<=[.)\]])\s*(?:Fig(?:ure)?s?|Tables?)\b[^.]{0,40}$|^(?:Fig(?:ure)?|Table)\s*\w{1,4}[.:]?\s*"
+_LABEL: Final = re.compile(  # of a figure or table, at the end or the beginning of a quote
+    r"(?<=[.)\]])\s*(?:Figs?\.?|Figures?|Tables?)\s*[\w ,&-]{0,20}\.?$|^(?:Fig\.?|Figure|Table)\s*\w{1,4}[.:]?\s*"
 )
 
 
@@ -110,13 +110,16 @@ def read_trials(folder: Path) -> Trials:
         for name in reversed(_present(folder, _PROMPTS))
         for prompt in _rows(folder / name, _prompt, problems)
     }
-    answers: dict[int, dict[DoctorAnswer, None]] = {}
+    answers: dict[int, list[DoctorAnswer]] = {}
     for name in _present(folder, _ANSWERS):
+        earlier = {answer for of_prompt in answers.values() for answer in of_prompt}  # of the file before
         for answer in _rows(folder / name, _answer, problems):
-            if answer is not None and answer.prompt not in prompts:
+            if answer is None or answer in earlier:
+                continue
+            if answer.prompt not in prompts:
                 problems.append(f"{name}: prompt {answer.prompt} is in no file of prompts; left out")
-            elif answer is not None:
-                answers.setdefault(answer.prompt, {})[answer] = None
+            else:
+                answers.setdefault(answer.prompt, []).append(answer)
     if not answers:
         raise DataError(str(folder), "has no verified answer to a prompt", _REMEDY)
     by_article: dict[int, list[Prompt]] = {}

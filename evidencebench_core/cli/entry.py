@@ -66,9 +66,6 @@ VERBS: Final[Mapping[str, Verb]] = {
     "finetune-encoder": Verb(
         "finetune_encoder", "train an embedding model on the gold evidence of a dataset"
     ),
-    "construct": Verb(
-        "construct", "make instances: harvest reviews, read doctors' evidence in trials, align by a model"
-    ),
     "answers": Verb("answers", "answers with citations: ask for them, score them, have them judged"),
     "reliability": Verb(
         "reliability",

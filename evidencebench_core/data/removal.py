@@ -18,7 +18,7 @@ _COUNTS: Final = {
     "note": "notes WHERE dataset_id = :id",
     "added wording": "hypothesis_variants WHERE dataset_id = :id",
     "draft": "hypothesis_drafts WHERE dataset_id = :id",
-    "marking": "annotation_heads WHERE revision > 0 AND substr(paper, 1, length(:key)) = :key",
+    "marking": "annotations WHERE has_marks AND substr(paper, 1, length(:key)) = :key",
     "model run": "chat_runs WHERE subject = :sha256",
     "mark": "answer_marks WHERE subject = :sha256 OR subject IN (SELECT id FROM chat_runs WHERE subject = :sha256)",
 }
@@ -27,7 +27,7 @@ _OF_DATASET: Final = ("notes", "hypothesis_variants", "hypothesis_drafts")  # ta
 _COUNTS_OF_INSTANCE: Final = {
     "answer": f"retrievals WHERE {_OF_INSTANCE} AND error IS NULL",
     "note": "notes WHERE dataset_id = :id AND instance_id = :instance",
-    "marking": "annotation_heads WHERE revision > 0 AND paper = :key || :instance",
+    "marking": "annotations WHERE has_marks AND paper = :key || :instance",
 }
 
 
@@ -49,8 +49,7 @@ def delete_dataset(store: Store, name: str) -> dict[str, int]:
     values = _values(info)
     with hidden(store) as token, store.write() as db:
         gone = counted(db, _COUNTS, values)
-        for table in ("annotations", "annotation_heads"):
-            db.execute(f"DELETE FROM {table} WHERE substr(paper, 1, length(:key)) = :key", values)
+        db.execute("DELETE FROM annotations WHERE substr(paper, 1, length(:key)) = :key", values)
         db.execute(f"DELETE FROM {_COUNTS['mark']}", values)
         judged = "SELECT id FROM chat_runs WHERE subject = :sha256"
         db.execute(f"DELETE FROM chat_runs WHERE subject = :sha256 OR subject IN ({judged})", values)
@@ -81,8 +80,7 @@ def delete_instance(store: Store, name: str, instance_id: str) -> dict[str, int]
     values = {**_values(info), "instance": instance_id}
     with store.write() as db:
         gone = counted(db, _COUNTS_OF_INSTANCE, values)
-        for table in ("annotations", "annotation_heads"):
-            db.execute(f"DELETE FROM {table} WHERE paper = :key || :instance", values)
+        db.execute("DELETE FROM annotations WHERE paper = :key || :instance", values)
         db.execute(f"DELETE FROM retrievals WHERE {_OF_INSTANCE}", values)
         for table in _OF_DATASET:
             db.execute(f"DELETE FROM {table} WHERE dataset_id = :id AND instance_id = :instance", values)

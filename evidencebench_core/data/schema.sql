@@ -256,21 +256,12 @@ CREATE TABLE own_papers (
     pdf BLOB                              -- the file it was read from; NULL for other kinds
 );
 
-CREATE TABLE annotations (                -- append-only: undo and redo walk from revision to revision
-    id INTEGER PRIMARY KEY,
+CREATE TABLE annotations (
     paper TEXT NOT NULL,                  -- 'own:<own_papers.id>' or 'instance:<dataset sha256>:<id>'
-    annotator TEXT NOT NULL,
-    hypothesis TEXT NOT NULL,
-    body TEXT NOT NULL,                   -- JSON: aspects with id, text, is_result, sentence_indices
-    revision INTEGER NOT NULL,            -- from 1, of this annotator on this paper
-    parent INTEGER NOT NULL,              -- the revision it was made from; 0 for the first
-    created_at TEXT NOT NULL,
-    UNIQUE (paper, annotator, revision)
-);
-CREATE TABLE annotation_heads (
-    paper TEXT NOT NULL,
-    annotator TEXT NOT NULL,
-    revision INTEGER NOT NULL,            -- the one that stands; 0 after the first was undone
+    annotator TEXT NOT NULL,              -- a person, 'consensus' or 'model:<name>'
+    body TEXT NOT NULL,                   -- JSON: states, the oldest first, and which of them stands
+    has_marks INTEGER NOT NULL,           -- 0 after all was undone
+    saved_at TEXT NOT NULL,
     PRIMARY KEY (paper, annotator)
 ) WITHOUT ROWID;
 
@@ -335,74 +326,6 @@ CREATE TABLE answer_marks (               -- append-only, the newest of a unit c
     created_at TEXT NOT NULL
 );
 CREATE INDEX answer_marks_by_subject ON answer_marks (subject);
-
--- Instances in the making --------------------------------------------------------------------------------
-
-CREATE TABLE constructions (
-    id INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE,
-    added_at TEXT NOT NULL
-);
-CREATE TABLE construction_settings (
-    id INTEGER PRIMARY KEY,
-    construction_id INTEGER NOT NULL REFERENCES constructions (id) ON DELETE CASCADE,
-    body TEXT NOT NULL,                   -- JSON; the newest counts
-    used_at TEXT NOT NULL
-);
-CREATE TABLE construction_builds (
-    id INTEGER PRIMARY KEY,
-    construction_id INTEGER NOT NULL REFERENCES constructions (id) ON DELETE CASCADE,
-    build TEXT NOT NULL,                  -- the newest of each counts
-    sha256 TEXT NOT NULL,                 -- of the unpacked body
-    body BLOB NOT NULL,                   -- JSON, zstd
-    added_at TEXT NOT NULL
-);
-CREATE INDEX construction_builds_by_build ON construction_builds (construction_id, build);
-CREATE TABLE construction_pools (
-    sha256 TEXT PRIMARY KEY,              -- of sentences and types
-    body BLOB NOT NULL                    -- list of both: JSON, zstd
-) WITHOUT ROWID;
-CREATE TABLE construction_papers (
-    id INTEGER PRIMARY KEY,
-    construction_id INTEGER NOT NULL REFERENCES constructions (id) ON DELETE CASCADE,
-    paper TEXT NOT NULL,                  -- where it is from; the newest of each counts
-    pool TEXT,                            -- NULL where there is none
-    paper_id TEXT NOT NULL,
-    title TEXT NOT NULL,
-    licence TEXT NOT NULL,
-    reason TEXT,                          -- of the drop, where there is none
-    problem TEXT NOT NULL,
-    added_at TEXT NOT NULL
-);
-CREATE INDEX construction_papers_by_paper ON construction_papers (construction_id, paper);
-CREATE TABLE construction_decisions (
-    id INTEGER PRIMARY KEY,
-    construction_id INTEGER NOT NULL REFERENCES constructions (id) ON DELETE CASCADE,
-    build TEXT NOT NULL,
-    item TEXT NOT NULL,                   -- 'hypothesis', 'aspect:2', 'mark:2:17' ...
-    verdict TEXT NOT NULL,
-    words TEXT NOT NULL,                  -- of an edit or an addition
-    by TEXT NOT NULL,
-    mode TEXT NOT NULL,
-    about TEXT NOT NULL,                  -- what stood there
-    decided_at TEXT NOT NULL
-);
-CREATE INDEX construction_decisions_by_build ON construction_decisions (construction_id, build);
-CREATE TABLE construction_positions (
-    construction_id INTEGER NOT NULL REFERENCES constructions (id) ON DELETE CASCADE,
-    build TEXT NOT NULL,
-    fingerprint TEXT NOT NULL,            -- of the settings for which it holds
-    stage TEXT NOT NULL,
-    status TEXT NOT NULL,
-    reason TEXT NOT NULL,
-    problem TEXT NOT NULL,
-    PRIMARY KEY (construction_id, build)
-) WITHOUT ROWID;
-CREATE INDEX construction_positions_by_stage
-    ON construction_positions (construction_id, fingerprint, stage, status, reason);
-CREATE TRIGGER positions_of_chat_runs AFTER DELETE ON chat_runs WHEN OLD.wing = 'construction' BEGIN
-    DELETE FROM construction_positions;
-END;
 
 PRAGMA application_id = 1165378168;  -- "EvBx"
 PRAGMA user_version = 100;

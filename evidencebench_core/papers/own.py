@@ -118,8 +118,7 @@ class OwnPapers:
         with self.store.write() as db:
             if not db.execute("DELETE FROM own_papers WHERE id = ?", (number,)).rowcount:
                 raise _unknown(number)
-            for table in ("annotations", "annotation_heads"):
-                db.execute(f"DELETE FROM {table} WHERE paper = ?", (f"own:{number}",))
+            db.execute("DELETE FROM annotations WHERE paper = ?", (f"{OWN}{number}",))
 
 
 def _name(name: str) -> str:

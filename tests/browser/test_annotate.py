@@ -8,10 +8,10 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from evidencebench_core.annotation.model import Annotation
+from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import Store, check_instance
 from evidencebench_core.papers import read_paper
-from evidencebench_core.papers.annotation import Annotation, add_aspect, mark
-from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.own import OwnPapers
 from tests.browser.settling import press, sentence, settled
 
@@ -24,8 +24,8 @@ def _papers(store: Store) -> None:
     for name in ("Fresh", "Marked"):
         own = OwnPapers(store).save(read_paper(TEXT.encode(), "tea.md"), name, "Tea lowers pressure.")
     for who, indices in (("Ada", [4, 5]), ("Ben", [5, 9])):
-        begun = add_aspect(Annotation(who, own.hypothesis, own.n_sentences), "Pressure fell")
-        Annotations(store).save(own.key, mark(begun, "aspect_0", indices))
+        begun = Annotation(who, own.hypothesis, own.n_sentences).add_aspect("Pressure fell")
+        Annotations(store).save(own.key, begun.mark("aspect_0", indices))
 
 
 def fill(page: Page, label: str, text: str, button: str) -> None:

@@ -6,40 +6,28 @@ Nothing is excused: what axe found in Streamlit's own widgets, `page.css` could 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from evidencebench_core.analyses.sample import ingest_sample
+from evidencebench_core.annotation.model import Annotation
+from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.answers.asking import answer_plan
-from evidencebench_core.construction import BuildInput, ConstructionSettings
-from evidencebench_core.construction.decisions import add_decisions
-from evidencebench_core.construction.pipeline import construction
-from evidencebench_core.construction.raters import build_key
-from evidencebench_core.construction.review import accepted
-from evidencebench_core.construction.store import add_builds, add_paper, use_settings
-from evidencebench_core.construction.wave import stage_unit
 from evidencebench_core.data import Store
-from evidencebench_core.llm import LLM, AnswerCache, Connection
 from evidencebench_core.papers import read_paper
-from evidencebench_core.papers.annotation import Annotation, add_aspect, mark
-from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.perturb import Draft, MadeBy
 from evidencebench_core.reliability.drafts import ItemDrafts
 from evidencebench_core.reliability.items import Item, add_items
 from evidencebench_core.reliability.sample import add_sample_items
-from evidencebench_core.runs import ChatRuns, RunStore, execute
+from evidencebench_core.runs import ChatRuns, RunStore
 from evidencebench_core.runs.notes import Note, NoteStore
 from tests.answers.judging import judge_sample
 from tests.browser.conftest import DESKTOP
 from tests.browser.serving import ROOT
-from tests.browser.settling import assert_fits, hosts_asked, press, sentence, settled
-from tests.construction.scripted_model import good, paper_text
-from tests.llm.server import answering, scripted
+from tests.browser.settling import assert_fits, hosts_asked, press, settled
 from tests.papers.pdf.gold import gold_of
 from tests.papers.pdf.layouts import LAYOUTS
 from tests.papers.pdf.typesetting import typeset
@@ -68,12 +56,6 @@ PAGES = {  # the address, and what it shows once it is whole
     "/annotate": ".table-root tbody tr",
     "/annotate?paper=1&annotator=Ada&sentence=4": ".s.selected",
     "/annotate?paper=1&view=compare": ".table-root tbody tr",
-    "/annotate?construction=mine": ".table-root tbody tr",
-    "/annotate?construction=mine&build=b1": "button:has-text('Look for the aspects')",
-    "/annotate?construction=lab": ".table-root tbody tr",
-    "/annotate?construction=lab&build=a&item=mark:0:7": "[class*=st-key-draft-in-hand]",
-    "/annotate?construction=lab&build=a&blind=mixed&item=result:0": "[class*=st-key-draft-in-hand]",
-    "/annotate?construction=lab&build=c": "[data-testid=stExpander]",
     "/annotate?paper={lab}&view=compare": ".table-root tbody tr",
     "/leaderboard?compare={bm25},{lead}": ".js-plotly-plot >> nth=1",
     "/models": "input",
@@ -120,20 +102,10 @@ def links(store: Store) -> dict[str, str]:
     text = "# Tea\n\n## Results\n\n" + " ".join(f"Pressure fell by {n} mmHg." for n in range(30))
     own = OwnPapers(store).save(read_paper(text.encode(), "tea.md"), "Tea", "Tea lowers pressure.")
     for who, indices in (("Ada", [4, 5]), ("Ben", [5, 9])):
-        begun = add_aspect(Annotation(who, own.hypothesis, own.n_sentences), "Pressure fell")
-        Annotations(store).save(own.key, mark(begun, "aspect_0", indices))
+        begun = Annotation(who, own.hypothesis, own.n_sentences).add_aspect("Pressure fell")
+        Annotations(store).save(own.key, begun.mark("aspect_0", indices))
     pdf = typeset(gold_of("pdf_two_columns").article, LAYOUTS[1])
     OwnPapers(store).save(read_paper(pdf, "two.pdf"), "Two columns", "The second group did better.", pdf)
-    add_builds(
-        store, "mine", [BuildInput("b1", f"own:{own.id}", hypothesis=own.hypothesis, aspects=("It fell",))]
-    )
-    use_settings(store, "mine", ConstructionSettings("tiny"))
-    made = construction(store, "mine")
-    add_paper(store, made.info, f"own:{own.id}", read_paper(text.encode(), "tea.md"), sha256="0")
-    said_of = {"outcome": "done", "results": [0], "text": "", "keys": []}
-    ChatRuns(store).create(made.specs["results"])
-    ChatRuns(store).add(made.specs["results"].id, {stage_unit(made.state("b1"), "results"): said_of})
-    lab = add_looked_at(store)
     add_items(store, "tea", [Item("1", "Does tea lower pressure?", ("Pressure fell by 6 mmHg.",), "yes")])
     negation = Draft(
         "1", "negation", "", "Pressure rose by 6 mmHg.", made_by=MadeBy("tiny", "p 1", checked_by="other")
@@ -154,24 +126,7 @@ def links(store: Store) -> dict[str, str]:
     tasks = ("baseline", "few-shot", "spelling", "negation", "freeform", "unknown")
     ask_scripted(store, "sample", tasks, ("always-yes", "word-overlap"))
     runs = {run.retriever: run.id for run in RunStore(store).runs("sample_data") if not run.variant}
-    return {**runs, "judge": judge_sample(store), "lab": lab}
-
-
-def add_looked_at(store: Store) -> str:
-    """A construction with a build of which all is proposed, and one of which nothing is; the first's key."""
-    own = OwnPapers(store).save(read_paper(paper_text("tea").encode(), "tea.txt"))
-    paragraph = ("Before it.", "Tea lowered blood pressure [1].")
-    of_review = BuildInput("a", own.key, title="Another study", paragraph=paragraph, citing=1)
-    add_builds(store, "lab", [of_review])
-    use_settings(store, "lab", ConstructionSettings("tiny", coverage=60))
-    made = construction(store, "lab")
-    with scripted(answering(good)) as server:
-        for _, plan in made.plans(LLM(Connection(server.url, ""), AnswerCache(store))):
-            *_, _ = execute(plan)
-    add_builds(store, "lab", [replace(of_review, id="c")])
-    (review,) = made.reviews(["a"])
-    add_decisions(store, "lab", accepted(review, "Ada")[:4])
-    return quote(build_key("lab", next(made.reviews(["a"]))))
+    return {**runs, "judge": judge_sample(store)}
 
 
 # Again and again: what stands above may still grow and push the place off the screen.
@@ -225,31 +180,12 @@ def test_a_page_is_accessible_fits_a_phone_and_asks_no_other_host(
     assert hosts - {""} == {"127.0.0.1"}
 
 
-def test_on_a_phone_what_is_to_be_decided_stays_below_the_paper(
-    new_page: Callable[..., Page], app_url: str, links: dict[str, str]
-) -> None:
-    assert links
-    page = new_page(viewport=PHONE)
-    page.goto(app_url + "/annotate?construction=lab&build=a&item=mark:0:7")
-    here = page.locator(".st-key-decide-here")
-    expect(here.get_by_role("button", name="Accept")).to_be_in_viewport(ratio=1)
-    settled(page)
-    page.locator(".st-key-paper-stays-in-sight").evaluate("reader => reader.scrollIntoView()")
-    expect(sentence(page, 7)).to_be_in_viewport(ratio=1)
-    expect(here.get_by_role("button", name="Accept")).to_be_in_viewport(ratio=1)
-    marked, card = sentence(page, 7).bounding_box(), here.bounding_box()
-    assert marked is not None
-    assert card is not None
-    assert marked["y"] + marked["height"] <= card["y"]
-
-
 @pytest.mark.parametrize("scheme", GROUNDS)
 @pytest.mark.parametrize(
     ("path", "opener", "shows"),
     [
         ("/leaderboard?dataset=sample_data", "Start or resume a run", "Start"),
         ("/answers", "Judge the answers", "Question to the judge"),
-        ("/annotate", "Begin an instance", "Construction"),
     ],
 )
 def test_a_dialog_is_accessible(

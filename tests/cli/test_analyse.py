@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from evidencebench_core.annotation.marked import instance_key, marked_paper
+from evidencebench_core.annotation.model import Annotation
+from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import open_store
 from evidencebench_core.papers import read_paper
-from evidencebench_core.papers.annotation import Annotation, add_aspect, mark
-from evidencebench_core.papers.annotations import Annotations
-from evidencebench_core.papers.marked import instance_key, marked_paper, without_marks
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.runs.notes import Note, NoteStore
 from tests.cli.conftest import rows_of
@@ -124,11 +124,11 @@ def _marked(tiny: Path) -> None:
     paper = read_paper(b"# Tea\n\nTea was drunk. It helped. Nobody died.", "tea.md")
     own = OwnPapers(store).save(paper, "Tea")
     for who, index in (("Ada", 1), ("Ben", 2)):
-        begun = add_aspect(Annotation(who, "Tea helps.", own.n_sentences), "It helps")
-        annotations.save(own.key, mark(begun, "aspect_0", [index]))
+        begun = Annotation(who, "Tea helps.", own.n_sentences).add_aspect("It helps")
+        annotations.save(own.key, begun.mark("aspect_0", [index]))
     instance = marked_paper(store, instance_key(store.dataset("tiny"), "tiny_0"))
     assert instance.gold is not None
-    annotations.save(instance.key, mark(without_marks(instance.gold, "Ada"), "aspect_0", [0]))
+    annotations.save(instance.key, instance.gold.without_marks("Ada").mark("aspect_0", [0]))
 
 
 @pytest.mark.usefixtures("_marked")

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from evidencebench_core.annotation.model import Annotation
+from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import connection, schema
 from evidencebench_core.data.connection import Connections
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import StoreError
 from evidencebench_core.llm.answers import AnswerCache
-from evidencebench_core.papers.annotation import Annotation
-from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunSpec, RunStore
 from evidencebench_core.runs.notes import Note, NoteStore

@@ -24,11 +24,10 @@ from typing import Any
 
 import pandas as pd
 
+from evidencebench_core.annotation.marked import instance_key, marked_paper
+from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.cli import main
 from evidencebench_core.data import open_store
-from evidencebench_core.papers.annotation import mark
-from evidencebench_core.papers.annotations import Annotations
-from evidencebench_core.papers.marked import instance_key, marked_paper, without_marks
 from evidencebench_core.runs import RunStore
 from evidencebench_core.tasks import task_named
 
@@ -122,9 +121,9 @@ def _annotate() -> None:
     for instance in ANNOTATED:
         paper = marked_paper(store, instance_key(store.dataset("train"), instance))
         assert paper.gold is not None
-        marks = without_marks(paper.gold, "Ada")
+        marks = paper.gold.without_marks("Ada")
         for number, aspect in enumerate(paper.gold.aspects):
-            marks = mark(marks, aspect.id, sorted(aspect.sentences)[number % 3 == 0 :])
+            marks = marks.mark(aspect.id, sorted(aspect.sentences)[number % 3 == 0 :])
         Annotations(store).save(paper.key, marks)
 
 

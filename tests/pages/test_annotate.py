@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from evidencebench_core.annotation.marked import instance_key
+from evidencebench_core.annotation.model import CONSENSUS, Annotation
+from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import MARKED_BY_HAND, Store, connection, ingest
 from evidencebench_core.papers import read_paper
-from evidencebench_core.papers.annotation import Annotation, add_aspect, mark
-from evidencebench_core.papers.annotations import Annotations
-from evidencebench_core.papers.consensus import CONSENSUS
-from evidencebench_core.papers.marked import instance_key
 from evidencebench_core.papers.own import OwnPaper, OwnPapers
 from tests.factories import tiny_dataset, written
 from tests.pages.app import App, OpenPage
@@ -35,8 +34,8 @@ class Desk:
 
     def save(self, who: str, **marks: list[int]) -> None:
         made = Annotation(who, self.own.hypothesis, self.own.n_sentences)
-        for number, (text, indices) in enumerate(marks.items()):
-            made = mark(add_aspect(made, text), f"aspect_{number}", indices)
+        for text, indices in marks.items():
+            made = made.add_aspect(text, sentences=indices)
         self.annotations.save(self.own.key, made)
 
     def marks(self, who: str = "Ada") -> dict[str, tuple[int, ...]]:

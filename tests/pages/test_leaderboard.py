@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from components.app import page, resources
-from evidencebench_core.construction import GoldMakers
+from evidencebench_core.annotation.provenance import GoldMakers
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.metrics import ceiling_range
 from evidencebench_core.runs import RunStore

@@ -11,12 +11,12 @@ from typing import Any
 
 import psutil
 import pytest
+from evidencebench_core.papers.corrections import with_title
 
 from components.paper import bring, cached
 from components.paper.opened import OpenPaper, new_ref
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.papers import Doubt, Paper, read_paper
-from evidencebench_core.papers.corrections import with_title
 from evidencebench_core.papers.own import OwnPapers
 from tests.llm.server import reply, scripted
 from tests.pages.app import SAMPLE, App, OpenPage

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from evidencebench_core.annotation.model import Annotation
+from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import PaperError, UnknownNameError
-from evidencebench_core.papers.annotation import Annotation, add_aspect
-from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.blocks import Block, paper_of_blocks
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.paper import Box, Doubt, Paper
@@ -55,7 +55,7 @@ def test_removed_with_what_was_marked(store: Store) -> None:
     papers, annotations = OwnPapers(store), Annotations(store)
     gone, stays = papers.save(paper()), papers.save(paper())
     for kept in (gone, stays):
-        annotations.save(kept.key, add_aspect(Annotation("Ada", "Tea helps.", 3), "What was drunk"))
+        annotations.save(kept.key, Annotation("Ada", "Tea helps.", 3).add_aspect("What was drunk"))
     papers.remove(gone.id)
     assert papers.all() == (stays,)
     assert annotations.papers() == (stays.key,)

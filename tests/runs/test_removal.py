@@ -6,6 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from evidencebench_core.annotation.marked import instance_key
+from evidencebench_core.annotation.model import Annotation
+from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data.ingest import add_instance
 from evidencebench_core.data.removal import (
     dataset_dependents,
@@ -14,9 +17,6 @@ from evidencebench_core.data.removal import (
 )
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import UnknownNameError
-from evidencebench_core.papers.annotation import Annotation
-from evidencebench_core.papers.annotations import Annotations
-from evidencebench_core.papers.marked import instance_key
 from evidencebench_core.runs import RunStore, execute, plan, variant_named
 from evidencebench_core.runs.notes import Note, NoteStore
 from tests.factories import tiny_dataset
@@ -38,7 +38,7 @@ def note(store: Store, run_id: str) -> None:
 
 
 def n_rows(store: Store) -> list[int]:
-    tables = ("runs", "retrievals", "retrieval_counts", "notes", "annotations", "annotation_heads")
+    tables = ("runs", "retrievals", "retrieval_counts", "notes", "annotations")
     with store.read() as db:
         return [db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables]
 

@@ -8,8 +8,8 @@ from components.annotate.aspects import aspect_rows
 from components.annotate.comparing import figure_columns, figure_rows
 from components.annotate.desk import missing
 from components.widgets.table import Chip
-from evidencebench_core.analyses.agreement import TwoAnnotations, agreement_report
-from evidencebench_core.papers.annotation import Annotation, MarkedAspect
+from evidencebench_core.annotation.agreement import TwoAnnotations, agreement_report
+from evidencebench_core.annotation.model import Annotation, MarkedAspect
 
 ASPECTS = (MarkedAspect("aspect_3", "Dose *of* tea", True, (4, 5)), MarkedAspect("aspect_0", "Harm"))
 TWO = Annotation("Ada", "Tea helps.", 10, ASPECTS, 4)

@@ -25,10 +25,8 @@ from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection, Limits
 from evidencebench_core.retrievers.encoding import EmbeddingCache
 from evidencebench_core.runs import Progress, RunStore, drive, execute, plan, train_ranker
 from evidencebench_core.runs.engines.ray import RayEngine
-from tests.construction.test_pipeline import Lab
 from tests.factories import raw_dataset, written
 from tests.llm.server import answering, reply, scripted
-from tests.runs import test_chat_runs as chat_runs
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Ray's own
 N_INSTANCES = 60
@@ -229,30 +227,6 @@ def test_a_model_is_asked_from_the_nodes_within_one_cap(connected: Any, store: S
         assert (last.done, len(server.requests)) == (6, 6)
     selections = RunStore(store).selections(last.run_id, "er@10")
     assert selections == {f"tiny_{number}": (number,) for number in range(6)}
-
-
-def test_chat_runs_are_asked_from_the_nodes(connected: Any, store: Store) -> None:
-    with scripted(answering(lambda sent: reply(f"Yes, {chat_runs.question(sent)}"))) as server:
-        with pytest.raises(BudgetReachedError):
-            finished(
-                execute(chat_runs.planned(store, server.url, budget=Budget(calls=2)), RayEngine(workers=2))
-            )
-        assert finished(execute(chat_runs.planned(store, server.url), RayEngine(workers=2))).done == 6
-        assert len(server.requests) == 6
-    assert chat_runs.texts(store) == {one: f"Yes, {one}" for one in chat_runs.IDS}
-
-
-def test_builds_are_made_from_the_nodes_and_paid_once(connected: Any, store: Store, tmp_path: Path) -> None:
-    lab = Lab(store, tmp_path)
-    for name in ("a", "b"):
-        lab.add(name)
-    with pytest.raises(BudgetReachedError):
-        lab.run(budget=Budget(calls=9), engine=RayEngine(workers=2))
-    n_calls = lab.n_calls
-    made = lab.run(engine=RayEngine(workers=2))
-    assert n_calls + lab.n_calls == 2 * (7 + 15) - 1  # of equal aspects alone once is enough
-    assert [one.covers()[0] for one in made.states()] == [{3, 7, 19}] * 2
-    assert made.funnel().rows()[-1]["kept"] == 2
 
 
 @pytest.mark.parametrize(

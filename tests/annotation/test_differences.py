@@ -4,17 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.annotation import Annotation, MarkedAspect
-from evidencebench_core.papers.consensus import (
-    disagreements,
-    evidence_of,
+from evidencebench_core.annotation.differences import (
+    aspect_pairs,
+    decide,
+    decide_for,
+    differences,
     first_consensus,
-    is_in,
-    matched_aspects,
-    with_all_of,
-    with_decision,
+    has_item,
+    open_proposals,
 )
+from evidencebench_core.annotation.model import Annotation, MarkedAspect
+from evidencebench_core.errors import PaperError
 
 Marks = dict[str, tuple[int, ...]]
 
@@ -36,7 +36,7 @@ def as_dict(found: Annotation) -> Marks:
 
 
 def test_aspects_are_matched_by_what_they_say_whatever_their_place() -> None:
-    pairs = matched_aspects(ADA, BEN)
+    pairs = aspect_pairs(ADA, BEN)
     assert [pair.text for pair in pairs] == ["Design", "Dose", "Harm", "Cost"]
     assert [(pair.a is None) - (pair.b is None) for pair in pairs] == [0, 0, -1, 1]
     assert pairs[1].marks == ({4}, {4, 5})
@@ -47,29 +47,29 @@ def test_of_aspects_that_say_the_same_those_of_one_id_are_matched() -> None:
     aspects = (MarkedAspect("aspect_0", "X", sentences=(1,)), MarkedAspect("aspect_1", "X"))
     same = Annotation("Ada", "", 9, aspects)
     turned = Annotation("Ben", "", 9, same.aspects[::-1])
-    assert [pair.a == pair.b for pair in matched_aspects(same, turned)] == [True, True]
+    assert [pair.a == pair.b for pair in aspect_pairs(same, turned)] == [True, True]
 
 
 def test_disagreements_name_the_sentence_the_aspect_and_who() -> None:
-    found = disagreements(ADA, BEN)
+    found = differences(ADA, BEN)
     assert [(item.pair.text, item.sentence, item.by) for item in found] == [
         ("Design", 1, "Ada"), ("Dose", 5, "Ben"), ("Harm", None, "Ada"), ("Cost", None, "Ben"),
     ]  # fmt: skip
     assert [item.id for item in found] == ["1:1", "2:5", "3:", "4:"]
-    assert disagreements(ADA, ADA) == ()
+    assert differences(ADA, ADA) == ()
 
 
 def test_item_by_item() -> None:
-    design, dose, harm, cost = disagreements(ADA, BEN)
+    design, dose, harm, cost = differences(ADA, BEN)
     standing = first_consensus(ADA, BEN)  # all that either marked
     assert as_dict(standing) == {"Design": (1, 2), "Dose": (4, 5), "Harm": (7,), "Cost": (9,)}
     assert (standing.annotator, standing.hypothesis, standing.n_made) == ("consensus", "Tea helps.", 4)
     assert [aspect.is_result for aspect in standing.aspects] == [False, False, True, False]
     for item, keep in ((design, False), (dose, True), (harm, True), (cost, False)):
-        standing = with_decision(standing, item, keep)
+        standing = decide(standing, [item], keep)
     assert as_dict(standing) == {"Design": (2,), "Dose": (4, 5), "Harm": (7,)}
-    assert [is_in(standing, item) for item in (design, dose, harm, cost)] == [False, True, True, False]
-    assert as_dict(with_decision(standing, cost, True))["Cost"] == (9,)  # changed their mind
+    assert [has_item(standing, item) for item in (design, dose, harm, cost)] == [False, True, True, False]
+    assert as_dict(decide(standing, [cost], True))["Cost"] == (9,)  # changed their mind
 
 
 marks = st.dictionaries(
@@ -80,14 +80,48 @@ marks = st.dictionaries(
 @given(marks, marks)
 def test_to_accept_all_of_one_gives_what_that_one_marked(of_a: Marks, of_b: Marks) -> None:
     a, b = annotation("Ada", of_a), annotation("Ben", of_b)
-    items = disagreements(a, b)
+    items = differences(a, b)
     for one in (a, b):
-        settled = with_all_of(first_consensus(a, b), items, one.annotator)
+        settled = decide_for(first_consensus(a, b), items, one.annotator)
         assert as_dict(settled) == as_dict(one)
-        assert with_all_of(settled, items, one.annotator) == settled
-    assert evidence_of(first_consensus(a, b)) == evidence_of(a) | evidence_of(b)
+        assert decide_for(settled, items, one.annotator) == settled
+    assert first_consensus(a, b).evidence_sentences == a.evidence_sentences | b.evidence_sentences
 
 
 def test_annotations_of_different_papers_are_refused() -> None:
     with pytest.raises(PaperError, match="10 and 11 sentences"):
-        matched_aspects(ADA, annotation("Ben", {}, n_sentences=11))
+        aspect_pairs(ADA, annotation("Ben", {}, n_sentences=11))
+
+
+PROPOSAL = annotation("model:m", {"Design": (1, 3), "Dose": (4, 5)}, ("Dose",))
+
+
+def test_a_proposal_is_decided_mark_by_mark() -> None:
+    own = Annotation("Ada", "Tea helps.", 10)
+    items = open_proposals(own, PROPOSAL)
+    assert [(item.pair.text, item.sentence) for item in items] == [
+        ("Design", None), ("Design", 1), ("Design", 3), ("Dose", None), ("Dose", 4), ("Dose", 5),
+    ]  # fmt: skip
+    own = decide(own, [items[0], items[1]], keep=True)
+    own = decide(own, [items[2], items[3]], keep=False)  # a rejected aspect takes its marks with it
+    assert as_dict(own) == {"Design": (1,)}
+    assert open_proposals(own, PROPOSAL) == ()
+    assert len(own.decisions) == 4
+
+
+def test_a_decision_stands_whatever_is_edited_by_hand() -> None:
+    own = Annotation("Ada", "Tea helps.", 10)
+    own = decide(own, open_proposals(own, PROPOSAL)[:2], keep=True)
+    renamed = own.rename_aspect("aspect_0", "How it was made")
+    assert [item.sentence for item in open_proposals(renamed, PROPOSAL)] == [3, None, 4, 5]
+    unmarked = renamed.unmark("aspect_0", [1])
+    assert [item.sentence for item in open_proposals(unmarked, PROPOSAL)] == [3, None, 4, 5]
+    removed = unmarked.remove_aspect("aspect_0")
+    assert [item.pair.text for item in open_proposals(removed, PROPOSAL)] == ["Dose"] * 3
+
+
+def test_all_of_a_proposal_at_once() -> None:
+    own = Annotation("Ada", "Tea helps.", 10)
+    accepted = decide(own, open_proposals(own, PROPOSAL), keep=True)
+    assert as_dict(accepted) == as_dict(PROPOSAL)
+    assert [aspect.is_result for aspect in accepted.aspects] == [False, True]

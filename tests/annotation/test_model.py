@@ -10,21 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evidencebench_core.annotation.model import Annotation, MarkedAspect, annotated_instance, check_person
 from evidencebench_core.data import KEYS, parse_instance
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.annotation import (
-    Annotation,
-    MarkedAspect,
-    add_aspect,
-    annotated_instance,
-    mark,
-    move,
-    remove_aspect,
-    rename,
-    set_hypothesis,
-    set_result,
-    unmark,
-)
 from evidencebench_core.papers.blocks import Block, paper_of_blocks
 
 EMPTY = Annotation("Ada", "Tea helps.", 10)
@@ -32,8 +20,8 @@ EMPTY = Annotation("Ada", "Tea helps.", 10)
 
 def two() -> Annotation:
     """Two aspects: the first covered by 3 and 5, the second, a result, by nothing."""
-    annotation = add_aspect(add_aspect(EMPTY, " What was\n drunk "), "What came of it", is_result=True)
-    return mark(annotation, "aspect_0", [5, 3])
+    annotation = EMPTY.add_aspect(" What was\n drunk ").add_aspect("What came of it", is_result=True)
+    return annotation.mark("aspect_0", [5, 3])
 
 
 def test_each_edit() -> None:
@@ -42,25 +30,23 @@ def test_each_edit() -> None:
     assert second == MarkedAspect("aspect_1", "What came of it", True)
     assert two().uncovered == (second,)
     assert EMPTY.aspects == ()
-    assert mark(two(), "aspect_0", [0, 5]).aspect("aspect_0").sentences == (0, 3, 5)
-    assert unmark(two(), "aspect_0", [3, 9]).aspect("aspect_0").sentences == (5,)
-    assert rename(two(), "aspect_1", "Harm").aspect("aspect_1").text == "Harm"
-    assert set_result(two(), "aspect_1", False).aspect("aspect_1").is_result is False
-    assert set_hypothesis(two(), " It harms. ").hypothesis == "It harms."
-    for aspect, place in (("aspect_1", 0), ("aspect_0", 99), ("aspect_1", -4)):
-        assert [a.id for a in move(two(), aspect, place).aspects] == ["aspect_1", "aspect_0"]
-    again = add_aspect(remove_aspect(two(), "aspect_1"), "New")
+    assert two().mark("aspect_0", [0, 5]).aspect("aspect_0").sentences == (0, 3, 5)
+    assert two().unmark("aspect_0", [3, 9]).aspect("aspect_0").sentences == (5,)
+    assert two().rename_aspect("aspect_1", "Harm").aspect("aspect_1").text == "Harm"
+    assert two().set_result("aspect_1", False).aspect("aspect_1").is_result is False
+    assert two().set_hypothesis(" It harms. ").hypothesis == "It harms."
+    again = two().remove_aspect("aspect_1").add_aspect("New")
     assert [a.id for a in again.aspects] == ["aspect_0", "aspect_2"]  # an id is never used again
 
 
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        *((lambda i=i: mark(two(), "aspect_0", [i]), "has 0 to 9") for i in (-1, 10, True, "3", 2.0)),
-        (lambda: mark(two(), "x", [1]), "'x': is not in the annotation. There are: aspect_0, aspect_1"),
-        (lambda: remove_aspect(EMPTY, "aspect_0"), "There are: none yet"),
-        (lambda: add_aspect(EMPTY, " \u200b"), "aspect: is empty"),
-        (lambda: rename(two(), "aspect_0", "x" * 2001), "has 2,001 characters"),
+        *((lambda i=i: two().mark("aspect_0", [i]), "has 0 to 9") for i in (-1, 10, True, "3", 2.0)),
+        (lambda: two().mark("x", [1]), "'x': is not in the annotation. There are: aspect_0, aspect_1"),
+        (lambda: EMPTY.remove_aspect("aspect_0"), "There are: none yet"),
+        (lambda: EMPTY.add_aspect(" \u200b"), "aspect: is empty"),
+        (lambda: two().rename_aspect("aspect_0", "x" * 2001), "has 2,001 characters"),
     ],
 )
 def test_edits_that_cannot_be(edit: Callable[[], Annotation], message: str) -> None:
@@ -78,10 +64,17 @@ def test_the_gold_so_far_and_its_json() -> None:
     assert EMPTY.evidence().optimal == 0
     assert EMPTY.evidence().results_optimal is None
     raw = json.loads(json.dumps(two().as_dict()))
-    assert Annotation.from_dict("Ada", "Tea helps.", raw) == two()
+    assert Annotation.from_dict("Ada", raw) == two()
 
 
-NAMES = st.sampled_from(["add", "mark", "unmark", "move", "remove", "result"])
+@pytest.mark.parametrize("name", ["", " \n", "gold", "model:gpt-4o", "x" * 201])
+def test_names_that_no_person_has(name: str) -> None:
+    with pytest.raises(PaperError):
+        check_person(name)
+    assert check_person(" Ada\u202e ") == "Ada"
+
+
+NAMES = st.sampled_from(["add", "mark", "unmark", "remove", "result"])
 EDITS = st.lists(st.tuples(NAMES, st.integers(0, 5), st.integers(0, 9)))
 
 
@@ -91,15 +84,14 @@ def test_no_row_of_edits_breaks_it(edits: list[tuple[str, int, int]]) -> None:
     for edit, which, number in edits:
         ids = [aspect.id for aspect in annotation.aspects]
         if edit == "add" or not ids:
-            annotation = add_aspect(annotation, f"Aspect {number}")
+            annotation = annotation.add_aspect(f"Aspect {number}")
             continue
         chosen = ids[which % len(ids)]
         annotation = {
-            "mark": lambda a, c, n: mark(a, c, [n]),
-            "unmark": lambda a, c, n: unmark(a, c, [n]),
-            "move": move,
-            "remove": lambda a, c, n: remove_aspect(a, c),
-            "result": lambda a, c, n: set_result(a, c, n > 4),
+            "mark": lambda a, c, n: a.mark(c, [n]),
+            "unmark": lambda a, c, n: a.unmark(c, [n]),
+            "remove": lambda a, c, n: a.remove_aspect(c),
+            "result": lambda a, c, n: a.set_result(c, n > 4),
         }[edit](annotation, chosen, number)
     ids = [aspect.id for aspect in annotation.aspects]
     assert len(set(ids)) == len(ids) <= annotation.n_made
@@ -117,8 +109,7 @@ N = len(PAPER.sentences)  # 6: title, abstract, heading, three sentences
 def annotation(covers: dict[str, list[int]], results: tuple[str, ...] = ()) -> Annotation:
     made = Annotation("Ada", "Tea helps.", N)
     for text, sentences in covers.items():
-        made = add_aspect(made, text, text in results)
-        made = mark(made, made.aspects[-1].id, sentences)
+        made = made.add_aspect(text, text in results, sentences)
     return made
 
 
@@ -167,7 +158,7 @@ def test_what_is_not_complete_is_named(made: Annotation, message: str) -> None:
 def test_any_complete_annotation_passes_every_check(marks: list[tuple[set[int], bool]]) -> None:
     made = annotation({f"aspect {number}": sorted(cover) for number, (cover, _) in enumerate(marks)})
     for number, (_, is_result) in enumerate(marks):
-        made = set_result(made, f"aspect_{number}", is_result)
+        made = made.set_result(f"aspect_{number}", is_result)
     raw = annotated_instance(PAPER, made, "t")
     instance = parse_instance("t", json.loads(json.dumps(raw)))
     selections = (set(picks) for size in range(1, N + 1) for picks in combinations(range(N), size))
@@ -183,8 +174,7 @@ def test_the_benchmarks_own_gold_gives_the_benchmarks_own_file(train_raw: dict[s
         made = Annotation("authors", raw["hypothesis"], pool)
         results = raw["results_aspect_list_ids"] or ()
         for aspect in raw["aspect_list_ids"]:
-            made = add_aspect(made, aspect, aspect in results)
-            made = mark(made, made.aspects[-1].id, raw["aspect2sentence_indices"][aspect])
+            made = made.add_aspect(aspect, aspect in results, raw["aspect2sentence_indices"][aspect])
         sentences, types = (
             tuple(raw[key]) for key in ("paper_as_candidate_pool", "sentence_types_in_candidate_pool")
         )

@@ -4,18 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from evidencebench_core.annotation.marked import annotation_of, annotators_of, instance_key, marked_paper
+from evidencebench_core.annotation.model import Annotation, annotated_instance
+from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import Store
 from evidencebench_core.errors import PaperError, UnknownNameError
 from evidencebench_core.papers import read_paper
-from evidencebench_core.papers.annotation import Annotation, add_aspect, annotated_instance
-from evidencebench_core.papers.annotations import Annotations
-from evidencebench_core.papers.marked import (
-    annotation_of,
-    annotators_of,
-    instance_key,
-    marked_paper,
-    without_marks,
-)
 from evidencebench_core.papers.own import OwnPapers
 from tests.factories import store_with, tiny_dataset
 
@@ -36,8 +30,9 @@ def test_an_own_paper_has_no_gold(store: Store) -> None:
 def test_the_gold_of_an_instance_is_an_annotator(store: Store) -> None:
     marked = marked_paper(store, instance_key(store.dataset("tiny"), "tiny_0"))
     annotations = Annotations(store)
-    annotations.save(marked.key, add_aspect(Annotation("Zoe", "", 12), "Mine"))
-    assert annotators_of(annotations, marked) == ("Zoe", "gold")
+    annotations.save(marked.key, Annotation("Zoe", "", 12).add_aspect("Mine"))
+    annotations.save(marked.key, Annotation("model:m", "", 12).add_aspect("Proposed"))
+    assert annotators_of(annotations, marked) == ("Zoe", "model:m", "gold")
     assert not marked.gold_has_words
     gold = annotation_of(annotations, marked, "gold")
     # raw_dataset: the spots of instance 0 are 0, 3, 5, 7; the aspects have no text, so their labels serve.
@@ -54,10 +49,10 @@ def test_the_gold_of_an_instance_is_an_annotator(store: Store) -> None:
 def test_another_begins_with_the_aspects_and_no_mark(store: Store) -> None:
     marked = marked_paper(store, instance_key(store.dataset("tiny"), "tiny_0"))
     gold = annotation_of(Annotations(store), marked, "gold")
-    begun = without_marks(gold, "Ada")
+    begun = gold.without_marks("Ada")
     assert (begun.annotator, [a.id for a in begun.aspects]) == ("Ada", [a.id for a in gold.aspects])
     assert begun.uncovered == begun.aspects
-    assert add_aspect(begun, "New").aspects[-1].id == "aspect_3"  # no id is given twice
+    assert begun.add_aspect("New").aspects[-1].id == "aspect_3"  # no id is given twice
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,228 @@
+"""A model's proposal: one conversation a paper, nothing paid twice, an annotation that people decide on."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evidencebench_core.annotation.differences import decide, open_proposals
+from evidencebench_core.annotation.export import exported_annotations
+from evidencebench_core.annotation.model import Annotation
+from evidencebench_core.annotation.propose import ProposalInput, proposal_plan, save_proposals
+from evidencebench_core.annotation.store import Annotations
+from evidencebench_core.data import Store, open_store
+from evidencebench_core.errors import BudgetReachedError, SettingError
+from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection, Limits
+from evidencebench_core.papers import read_paper
+from evidencebench_core.papers.own import OwnPapers
+from evidencebench_core.runs import estimate, execute
+from tests.annotation.scripted_model import paper_text, scripted_answer
+from tests.llm.server import Step, answering, reply, scripted
+
+COVERS = {"It is about blood": (3, 7, 19), "It is about weight": (22,), "It is about sleep": ()}
+N_CALLS = 1 + 3 * 5  # which are results, and three aspects in five windows
+
+
+def good(sent: Mapping[str, Any]) -> Step:
+    return reply(scripted_answer(sent))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return open_store(tmp_path / "store.sqlite")
+
+
+def own_paper(store: Store, name: str = "tea", hypothesis: str = "") -> str:
+    return OwnPapers(store).save(read_paper(paper_text(name).encode(), f"{name}.txt"), name, hypothesis).key
+
+
+class Model:
+    """A scripted model that is asked for proposals."""
+
+    def __init__(self, store: Store, url: str, requests: list[Any]) -> None:
+        self.store, self.url, self.requests = store, url, requests
+
+    def llm(self, budget: Budget | None = None) -> LLM:
+        limits = Limits(1, first_wait=0.001)
+        return LLM(Connection(self.url, "s"), AnswerCache(self.store), budget, limits)
+
+    def propose(self, *inputs: ProposalInput, budget: Budget | None = None) -> dict[str, Annotation]:
+        for _ in execute(proposal_plan(self.store, inputs, "m", llm=self.llm(budget))):
+            pass
+        return save_proposals(self.store, inputs, "m")
+
+
+@pytest.fixture
+def serve(store: Store) -> Iterator[Callable[..., Model]]:
+    opened = []
+
+    def start(step: Callable[[Mapping[str, Any]], Step] = good) -> Model:
+        context = scripted(answering(step))
+        server = context.__enter__()
+        opened.append(context)
+        return Model(store, server.url, server.requests)
+
+    yield start
+    for context in opened:
+        context.__exit__(None, None, None)
+
+
+def covers(annotation: Annotation) -> dict[str, tuple[int, ...]]:
+    return {aspect.text: aspect.sentences for aspect in annotation.aspects}
+
+
+def test_a_proposal_from_a_summary(store: Store, serve: Callable[..., Model]) -> None:
+    model = serve()
+    given = ProposalInput(own_paper(store), summary="Tea is good for blood and weight.")
+    proposal = model.propose(given)[given.paper]
+    assert proposal.annotator == "model:m"
+    assert proposal.hypothesis == "Tea is good."
+    assert covers(proposal) == COVERS
+    assert [aspect.is_result for aspect in proposal.aspects] == [True, True, False]
+    assert proposal.origin["aspects"] == "summary"
+    assert proposal.origin["reasons"]["0:3"].endswith("it says so")
+    assert len(model.requests) == 2 + N_CALLS
+    assert Annotations(store).get(given.paper, "model:m") == proposal
+    model.propose(given)
+    assert len(model.requests) == 2 + N_CALLS
+
+
+def test_what_is_given_is_not_asked_for(store: Store, serve: Callable[..., Model]) -> None:
+    model = serve()
+    aspects = ("It is about blood", "It is about weight")
+    given = ProposalInput(own_paper(store, hypothesis="Tea helps."), aspects=aspects)
+    proposal = model.propose(given)[given.paper]
+    assert (proposal.hypothesis, proposal.origin["aspects"]) == ("Tea helps.", "user")
+    assert len(model.requests) == 1 + 2 * 5
+    from_paper = ProposalInput(given.paper, hypothesis="Tea is bad.")
+    assert model.propose(from_paper)[given.paper].origin["aspects"] == "model"
+
+
+def test_what_it_would_cost_is_said_before(store: Store, serve: Callable[..., Model]) -> None:
+    model = serve()
+    plan = proposal_plan(store, [ProposalInput(own_paper(store))], "m", llm=model.llm())
+    assert estimate(plan).calls == 3 + 10 * 5  # rehearsed with ten aspects
+    assert not model.requests
+    with pytest.raises(SettingError):
+        proposal_plan(store, [], " ", llm=model.llm())
+
+
+def test_an_answer_that_cannot_be_read_is_asked_for_once_more(
+    store: Store, serve: Callable[..., Model]
+) -> None:
+    asked = Counter[str]()
+
+    def step(sent: Mapping[str, Any]) -> Step:
+        asked[json.dumps(sent["messages"][:2])] += 1
+        return reply("I am not sure.") if len(sent["messages"]) == 2 else good(sent)
+
+    model = serve(step)
+    given = ProposalInput(own_paper(store), summary="Tea is good.")
+    assert covers(model.propose(given)[given.paper]) == COVERS
+    assert set(asked.values()) == {2}
+
+
+def test_windows_without_an_answer_are_named(store: Store, serve: Callable[..., Model]) -> None:
+    def step(sent: Mapping[str, Any]) -> Step:
+        text = sent["messages"][1]["content"]
+        is_late = "about blood" in text and any(f"\n{first}: Alpha" in text for first in (10, 15))
+        return reply("No idea.") if is_late and "20: " not in text.split("\n15: ")[0] else good(sent)
+
+    model = serve(step)
+    given = ProposalInput(own_paper(store), hypothesis="Tea helps.", aspects=("It is about blood",))
+    proposal = model.propose(given)[given.paper]
+    assert proposal.origin["unjudged"]["aspect_0"]
+
+
+def test_a_cap_stops_and_the_next_start_asks_the_rest(store: Store, serve: Callable[..., Model]) -> None:
+    model = serve()
+    given = ProposalInput(own_paper(store), summary="Tea is good.")
+    with pytest.raises(BudgetReachedError):
+        model.propose(given, budget=Budget(calls=6))
+    assert len(model.requests) == 6
+    assert Annotations(store).get(given.paper, "model:m") is None
+    model.propose(given)
+    assert len(model.requests) == 2 + N_CALLS
+
+
+WORKER = """
+import sys
+from pathlib import Path
+from evidencebench_core.annotation.propose import ProposalInput, proposal_plan, save_proposals
+from evidencebench_core.data.store import open_store
+from evidencebench_core.llm import LLM, AnswerCache, Connection, Limits
+from evidencebench_core.runs import execute
+store = open_store(Path(sys.argv[1]))
+llm = LLM(Connection(sys.argv[2], "s"), AnswerCache(store), None, Limits(1, first_wait=0.001))
+inputs = [ProposalInput(sys.argv[3], summary="Tea is good.")]
+for _ in execute(proposal_plan(store, inputs, "m", llm=llm)):
+    pass
+save_proposals(store, inputs, "m")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX")
+def test_killed_at_three_places_each_prompt_is_paid_once(store: Store) -> None:
+    key = own_paper(store)
+    held, lock = threading.Semaphore(0), threading.Lock()
+    paid = Counter[str]()
+    quota = 0
+
+    def step(sent: Mapping[str, Any]) -> Step:
+        nonlocal quota
+        with lock:
+            quota -= 1
+            hold = quota < 0
+        if hold:
+            held.release()
+            return lambda handler: handler.wait_for_client() and None  # never answered, so never paid
+        paid[json.dumps(sent["messages"])] += 1
+        return good(sent)
+
+    with scripted(answering(step)) as server:
+        command = [sys.executable, "-c", WORKER, str(store.path), server.url, key]
+        for answers in (1, 1, 6):  # after the hypothesis, after the aspects, among the windows
+            quota = answers
+            with subprocess.Popen(command) as victim:
+                assert held.acquire(timeout=60)
+                victim.kill()
+            assert victim.returncode == -9
+        quota = 1_000
+        subprocess.run(command, timeout=120, check=True)
+    assert (len(paid), set(paid.values())) == (2 + N_CALLS, {1})
+    proposal = Annotations(store).get(key, "model:m")
+    assert proposal is not None
+    assert covers(proposal) == COVERS
+
+
+def test_only_what_people_decided_is_exported(store: Store, serve: Callable[..., Model]) -> None:
+    model, annotations = serve(), Annotations(store)
+    given = ProposalInput(own_paper(store), summary="Tea is good.")
+    proposal = model.propose(given)[given.paper]
+    assert "nobody decided" in exported_annotations(store).left_out["tea"]
+    (raw,) = exported_annotations(store, undecided=True).instances.values()
+    assert len(raw["aspect_list_ids"]) == 2  # what no sentence covers is no part of it
+    assert raw["construction"]["decisions"]["by"] == "nobody"
+    own = Annotation("Ada", "Tea is good.", 24)
+    items = open_proposals(own, proposal)
+    annotations.save(given.paper, decide(decide(own, items[:3], keep=True), items[3:], keep=False))
+    exported = exported_annotations(store)
+    (raw,) = exported.instances.values()
+    assert list(raw["aspect2sentence_indices"].values()) == [[3, 7]]
+    assert raw["construction"]["stages"] == [{"stage": "alignment", "model": "m"}]
+    assert raw["construction"]["decisions"]["by"] == "Ada"
+    assert exported.licences == {"none named": 1}
+    annotations.save(given.paper, own.add_aspect("Mine", sentences=[1]))
+    annotations.save(given.paper, Annotation("Ben", "H.", 24).add_aspect("His", sentences=[2]))
+    assert "consensus" in exported_annotations(store).left_out["tea"]
+    assert len(exported_annotations(store, annotator="Ben").instances) == 1

@@ -1,0 +1,64 @@
+"""Which models made a gold, and whether a run's model is of their family."""
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from evidencebench_core.annotation.provenance import (
+    GoldMakers,
+    family_note,
+    gold_makers,
+    gold_models,
+    model_family,
+)
+from evidencebench_core.data import open_store
+from evidencebench_core.data.ingest import ingest
+from evidencebench_core.data.parse import parse_instance
+from tests.factories import raw_instance, written
+
+
+@pytest.mark.parametrize(
+    ("model", "family"),
+    [
+        ("openai/gpt-4o-mini", "gpt"), ("GPT4-0125", "gpt"), ("o3-mini", "gpt"), ("chatgpt-4o-latest", "gpt"),
+        ("claude-3-opus", "claude"), ("meta-llama/Llama-3-8B", "llama"), ("Qwen/Qwen2.5-7B", "qwen"),
+        ("olmo-2", "olmo"), ("", ""), ("42", "42"),
+    ],
+)  # fmt: skip
+def test_families(model: str, family: str) -> None:
+    assert model_family(model) == family
+
+
+def test_who_made_the_gold() -> None:
+    stages = [{"stage": "alignment", "model": "m"}, 3, {"stage": "results"}]
+    instance = parse_instance("x", raw_instance(3, {"a": [1]}))
+    assert gold_models(replace(instance, construction={"stages": stages})) == ("m",)
+    assert gold_models(instance) == ()
+    assert gold_models(replace(instance, id="evidencebench_train_id_1")) == ("GPT-4",)
+    assert gold_models(replace(instance, id="evidencebench_100k_id_1")) == ("GPT-4o-mini",)
+    assert gold_models(replace(instance, construction={"stages": "m"})) == ()
+
+
+def test_who_made_the_gold_of_a_dataset(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "store.sqlite")
+    raws = {f"i{n}": raw_instance(3, {f"i{n}_aspect_0": [1]}) for n in range(4)}
+    stages = [{"stage": "alignment", "model": "gpt-4o"}]
+    raws["i0"]["construction"] = {"stages": stages, "aspects": ["model"]}
+    ingest(store, written(raws, tmp_path / "made.json"))
+    makers = gold_makers(store, "made")
+    assert makers == GoldMakers(("gpt-4o",), 0.25)
+    run = SimpleNamespace(retriever="llm", settings={"model": "gpt-4o-mini"})
+    proposed, family = makers.notes([run])  # type: ignore[list-item]
+    assert "25%" in proposed
+    assert "gpt-4o-mini" in family
+    local = SimpleNamespace(retriever="bm25", settings={})
+    assert GoldMakers(("gpt-4o",), 0).notes([local]) == ()  # type: ignore[list-item]
+
+
+def test_the_note_names_both() -> None:
+    assert family_note(["GPT-4"], ["claude-3", "bm25"]) == ""
+    note = family_note(["GPT-4"], ["claude-3", "gpt-4o", "gpt-4o"])
+    assert "GPT-4" in note
+    assert note.count("gpt-4o") == 1

@@ -54,13 +54,6 @@ def test_from_a_file_and_a_hypothesis_to_a_link(new_page: Callable[..., Page], a
     begins = page.locator(".reader").bounding_box()
     assert begins is not None
     assert begins["y"] < 400  # the paper's text is on the first screen
-    press(page, "Correct")
-    page.get_by_role("textbox", name="Title").fill("Night work")
-    page.get_by_role("button", name="Set the title").click()
-    expect(page.locator('.reader [data-i="0"]')).to_contain_text("Night work")
-    settled(page)
-    page.keyboard.press("Escape")
-    settled(page)
     found = picks(page, 3)
     expect(page.locator('.reader [data-mark="picked"]')).to_have_count(3)
     page.locator(".picks .pick").nth(2).click()

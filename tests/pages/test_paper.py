@@ -11,7 +11,6 @@ from typing import Any
 
 import psutil
 import pytest
-from evidencebench_core.papers.corrections import with_title
 
 from components.paper import bring, cached
 from components.paper.opened import OpenPaper, new_ref
@@ -324,7 +323,7 @@ def test_kept_papers_and_those_of_a_dataset_are_asked_and_have_a_link(
     open_page: OpenPage, own: OwnPapers, paper: Paper, empty_store: Store
 ) -> None:
     for name in ("One", "Two"):
-        own.save(with_title(paper, f"<i>{name}"), name)
+        own.save(replace(paper, title=f"<i>{name}"), name)
     app = open_page("paper", r="bm25", h=HYPOTHESIS).press("One question over all 2 kept papers").finish()
     assert app.address["over"] == "kept"
     assert [row["cells"][0] for row in rows(app) if row["heading"]] == ["1. <i>Two", "2. <i>One"]
@@ -371,18 +370,9 @@ def test_keeping_gives_a_link_and_renaming_and_removing_work(
 def test_a_kept_paper_comes_back_with_its_hypothesis(open_page: OpenPage, kept: str, own: OwnPapers) -> None:
     app = open_page("paper", paper=kept, r="bm25")
     assert app.text_area[0].value == HYPOTHESIS
-    assert "Correct" not in app.labels("popover")
     app.text_area[0].set_value("Sleep changed.").run()
     app.press("Keep this hypothesis")
     assert own.get(int(kept)).hypothesis == "Sleep changed."
-
-
-def test_a_wrong_title_is_corrected(open_page: OpenPage, in_memory: str) -> None:
-    app = open_page("paper", paper=in_memory, r="bm25").fill("Title", "Another title").press("Set the title")
-    assert "# Another title" in app.words
-    opened = cached.open_papers().get(in_memory)
-    assert opened is not None
-    assert opened.paper.sentences[0] == "Another title"
 
 
 # -- links and papers that mean harm --------------------------------------------------------------------
@@ -410,7 +400,9 @@ def test_an_impossible_number_of_sentences_is_none(open_page: OpenPage, k: str) 
 def test_a_hostile_paper_is_shown_as_text(open_page: OpenPage, own: OwnPapers) -> None:
     sentence = "<script>alert(1)</script> :red[x] $\\sqrt{2}$ [a](http://b.c) \u202e\U0001d4ce" + "x" * 500
     read = read_paper("\n\n".join(["A title", *[f"Words first. {sentence}."] * 50]).encode(), "a.txt")
-    kept = own.save(with_title(read, "<img src=x onerror=alert(1)> *a*"), "</h1> :red[name]", "<b>salt</b>")
+    kept = own.save(
+        replace(read, title="<img src=x onerror=alert(1)> *a*"), "</h1> :red[name]", "<b>salt</b>"
+    )
     app = open_page("paper", paper=str(kept.id), r="bm25")
     heading = next(element.value for element in app.markdown if element.value.startswith("# "))
     assert "\\<img src\\=x onerror\\=alert\\(1\\)\\>" in heading

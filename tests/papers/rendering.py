@@ -1,7 +1,6 @@
 """Papers written out as the files that readers bring: JATS, BioC, text, Markdown, DOCX, in several layouts."""
 
 import io
-import json
 import random
 import textwrap
 import zipfile
@@ -130,45 +129,6 @@ def _decorated(sentences: Sequence[str], rng: random.Random) -> str:
 
 def _wrapped(text: str, width: int) -> str:
     return "\n".join(textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False))
-
-
-def bioc_passages(source: Source) -> list[dict[str, Any]]:
-    """Passages as PubMed Central's API has them."""
-    sorts = {
-        "heading": ("METHODS", "title_2"), "abstract": ("ABSTRACT", "abstract"), "paragraph": ("METHODS", "paragraph"),
-    }  # fmt: skip
-    left_out = (("TABLE", "table_caption"), ("TABLE", "table"), ("REF", "title"), ("REF", "ref"))
-    front = {"section_type": "TITLE", "type": "front", "article-id_pmc": "1234567"}
-    return [
-        {"infons": front, "text": source.title},
-        *(
-            {
-                "infons": dict(zip(("section_type", "type"), sorts[kind], strict=True)),
-                "text": " ".join(sentences),
-            }
-            for kind, sentences in source.blocks
-        ),
-        *(
-            {"infons": {"section_type": section, "type": sort, "id": "T1"}, "text": "Not text."}
-            for section, sort in left_out
-        ),
-    ]
-
-
-def bioc_json(source: Source) -> bytes:
-    document = {"id": "PMC1234567", "infons": {}, "passages": bioc_passages(source), "relations": []}
-    return json.dumps([{"source": "PMC", "key": "pmc.key", "documents": [document]}]).encode()
-
-
-def bioc_xml(source: Source) -> bytes:
-    passages = []
-    for passage in bioc_passages(source):
-        infons = "".join(f'<infon key="{key}">{value}</infon>' for key, value in passage["infons"].items())
-        passages.append(f"<passage>{infons}<text>{escape(passage['text'])}</text></passage>")
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE collection SYSTEM "BioC.dtd"><collection>'
-        f"<source>PMC</source><document><id>1234567</id>{''.join(passages)}</document></collection>"
-    ).encode()
 
 
 def _parts(source: Source) -> Iterator[tuple[Kind, str]]:

@@ -23,8 +23,6 @@ SOURCE = Source(
 )
 FILES = {
     "jats": rendering.jats(SOURCE),
-    "bioc-json": rendering.bioc_json(SOURCE),
-    "bioc-xml": rendering.bioc_xml(SOURCE),
     "docx": rendering.docx(SOURCE),
     "markdown": rendering.markdown(SOURCE),
     "text": rendering.plain(SOURCE),
@@ -64,9 +62,6 @@ def test_text_that_looks_like_something_else() -> None:
         (b'<?xml version="1.0"?>\n<!-- x --><html xmlns="x"><p>Tea</p></html>', "is a web page"),
         (b"<svg><text>Tea</text></svg>", "is XML of another kind"),
         (b"<article", "is no well-formed XML"),
-        (b'{"a": 1}', "is JSON without BioC documents"),
-        (b'{"a": ', "is no JSON"),
-        (b'{"a":' * 200_000, "has values too deep in each other"),
         (b"PK\x03\x04", "is no whole zip file"),
         (bytes(range(256)) * 20, "is no text"),
     ],
@@ -81,13 +76,13 @@ def test_files_that_are_no_papers(content: bytes, message: str) -> None:
 def test_bounds_on_size_and_on_kinds() -> None:
     with pytest.raises(PaperError, match=r"has 0\.0 MiB, and at most 0\.0 MiB are read"):
         read_paper(b"Tea is hot.", limits=Limits(max_bytes=5))
-    with pytest.raises(PaperError, match=r"cannot be read as 'scroll'. Kinds are: jats, bioc-xml"):
+    with pytest.raises(PaperError, match=r"cannot be read as 'scroll'. Kinds are: jats, pdf"):
         read_paper(b"Tea is hot.", kind="scroll")  # type: ignore[arg-type]
     with pytest.raises(PaperError, match="is no well-formed XML"):
         read_paper(b"Tea is hot.", kind="jats")
 
 
-BEGINNINGS = [b"", b"<article>", b"{", b"PK\x03\x04", b"# ", b"[{", b"<collection>"]
+BEGINNINGS = [b"", b"<article>", b"{", b"PK\x03\x04", b"# "]
 
 
 @given(st.binary(max_size=300), st.sampled_from(BEGINNINGS))

@@ -23,8 +23,6 @@ N_PAPERS = 24
 FORMATS: dict[str, tuple[Callable[[Source], bytes], float, float]] = {
     "JATS": (rendering.jats, 1.0, 1.0),
     "JATS without a DOCTYPE": (partial(rendering.jats, seed=1, doctype=False, back=False), 1.0, 1.0),
-    "BioC JSON": (rendering.bioc_json, 1.0, 1.0),
-    "BioC XML": (rendering.bioc_xml, 1.0, 1.0),
     "Markdown": (rendering.markdown, 0.9, 0.99),
     "DOCX": (rendering.docx, 0.9, 0.99),
     "text": (rendering.plain, 0.6, 0.95),

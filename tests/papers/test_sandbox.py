@@ -30,7 +30,7 @@ SLOW = b"Tea " + b"( " * 400_000  # the general splitter takes more than linear 
 
 
 def test_the_same_paper_and_the_same_message_come_back() -> None:
-    for written in (rendering.jats, rendering.docx, rendering.plain, rendering.bioc_json):
+    for written in (rendering.jats, rendering.docx, rendering.plain):
         content = written(SOURCE)
         assert read_paper_apart(content, "paper") == read_paper(content, "paper")
     for wrong in (b"", b"<!DOCTYPE a [<!ENTITY x 'y'>]><a/>", b"\x89PNG"):

@@ -69,7 +69,7 @@ def test_a_dataset_goes_with_runs_notes_and_markings(store: Store) -> None:
         Annotations(store).save(paper, Annotation("Ada", "Tea.", n_sentences))
     assert dataset_dependents(store, "tiny") == {"instance": 6, "run": 1, "note": 2, "marking": 1}
     delete_dataset(store, "tiny")
-    assert n_rows(store) == [0, 0, 0, 0, 1, 1]
+    assert n_rows(store) == [0, 0, 0, 0, 1]
     assert Annotations(store).papers() == ("own:1",)
 
 

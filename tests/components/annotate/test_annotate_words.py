@@ -34,7 +34,7 @@ def test_what_is_missing() -> None:
 @pytest.mark.parametrize(
     ("aspects", "n_columns", "accuracy"),
     # Ada marked 4 and 5, another 1: 7 of 10 sentences alike, and no mark of both.
-    [(ASPECTS, 8, "100.0%"), ((MarkedAspect("aspect_0", "Other", sentences=(1,)),), 3, "70.0%")],
+    [(ASPECTS, 6, "100.0%"), ((MarkedAspect("aspect_0", "Other", sentences=(1,)),), 3, "70.0%")],
 )
 def test_every_row_of_figures_has_a_cell_a_column(
     aspects: tuple[MarkedAspect, ...], n_columns: int, accuracy: str

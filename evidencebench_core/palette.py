@@ -67,6 +67,8 @@ _RETRIEVERS: Final[Mapping[str, Hue]] = MappingProxyType(
         "dense": _BLUE,
         "hybrid": _PURPLE,
         "llm": _GREEN,
+        "structure": Hue("#7d4a1e", "#c99a6b"),
+        "evidence-ranker": Hue("#4b3fa8", "#a99cf0"),
     }
 )
 

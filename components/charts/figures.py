@@ -1,0 +1,341 @@
+"""The six figures: interval dots, lines, bars, squares, scatter, slopes.
+
+Shares come as 0 to 1 and are drawn in percent.
+
+Every frame may have ``id``: what a click on the mark means; it is the first part of the mark's ``customdata``.
+Columns in brackets may be missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from components.charts.style import (
+    DOTTED,
+    GREY,
+    PERCENT_AXIS,
+    add_shares,
+    escaped_text,
+    folded_text,
+    name_rows,
+    name_steps,
+    spread,
+    styled_figure,
+)
+from evidencebench_core.palette import CHANGES, SYSTEMS
+
+_BINS: Final = 40
+Bound = float | tuple[float, float]
+
+
+def interval_dots(
+    frame: pd.DataFrame,
+    title: str,
+    *,
+    lines: Mapping[str, Bound] | None = None,
+    differences: bool = False,
+    top: float | None = None,
+) -> go.Figure:
+    """Values with their 95% intervals, a row a name, from top to bottom.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``name``, ``value``, ``low``, ``high`` (NaN: none), ``n``, [``group``, ``colour``, ``id``]. Groups of one name
+        stand together.
+    title : str
+        Of the axis.
+    lines : mapping of str to float or (float, float)
+        Dotted lines or bands with their labels: chance, ceiling, the mean.
+    differences : bool
+        Points around a line at no difference, in place of shares from 0 to 100%.
+    top : float
+        Where the axis ends, a share; without it at 100%.
+    """
+    frame = _with_defaults(frame, group="", colour=GREY)
+    figure, names = go.Figure(), list(dict.fromkeys(frame["name"]))
+    groups = list(dict.fromkeys(frame["group"]))
+    unit = ":+.1f} points" if differences else ":.1f}%"
+    for place, group in enumerate(groups):
+        rows = frame[(frame["group"] == group) & frame["value"].notna()]
+        add_shares(
+            figure,
+            "x",
+            rows,
+            "value",
+            [names.index(name) + spread(place, len(groups), 0.22) for name in rows["name"]],
+            rows["colour"].iloc[0] if len(rows) else None,
+            {"size": 10, "color": list(rows["colour"])},
+            name=escaped_text(group),
+            customdata=rows[["id", "n"]],
+            hovertemplate=f"%{{x{unit}<br>n = %{{customdata[1]:,}}<extra>{escaped_text(group)}</extra>",
+            cliponaxis=False,
+            showlegend=len(groups) > 1,
+            selected={"marker": {"opacity": 1}},
+            unselected={"marker": {"opacity": 0.6}},
+        )
+    for label, bound in (lines or {}).items():
+        low, high = bound if isinstance(bound, tuple) else (bound, bound)
+        note: dict[str, Any] = {"annotation": {"text": escaped_text(label)}, "annotation_position": "top"}
+        if low == high:
+            figure.add_vline(x=100 * low, line=DOTTED, **note)
+        else:
+            figure.add_vrect(x0=100 * low, x1=100 * high, fillcolor=GREY, opacity=0.2, line_width=0, **note)
+    if differences:
+        figure.add_vline(x=0, line={"width": 1, "color": GREY})
+    n_lines = name_rows(figure, names, top=0.7, width=28)
+    axis = {} if differences else PERCENT_AXIS
+    figure.update_xaxes(title=folded_text(title, 40), **(axis | ({"range": [0, 100 * top]} if top else {})))
+    height = 90 + max(34, 17 * n_lines, 20 * len(groups)) * len(names)
+    return styled_figure(figure, height).update_layout(margin={"t": 24})
+
+
+def lines(
+    frame: pd.DataFrame,
+    x_title: str,
+    y_title: str,
+    *,
+    steps: Sequence[object] = (),
+    height: int = 280,
+    top: float | None = None,
+) -> go.Figure:
+    """Shares along an axis, a line a name, with their intervals.
+
+    ``frame``: ``name``, ``x``, ``value``, [``low``, ``high``, ``n``, ``colour``, ``dashed``, ``id``].
+    ``x`` are numbers, or places among the names ``steps``, at equal distances.
+    """
+    frame = _with_defaults(frame, low=np.nan, high=np.nan, n=np.nan, colour=GREY, dashed=False)
+    figure, names = go.Figure(), list(dict.fromkeys(frame["name"]))
+    for place, name in enumerate(names):
+        rows = frame[frame["name"] == name]
+        aside = spread(place, len(names), 0.05) if steps else 0.0
+        add_shares(
+            figure,
+            "y",
+            rows,
+            "value",
+            rows["x"] + aside,
+            rows["colour"].iloc[0],
+            {"size": 6},
+            mode="lines+markers",
+            line={
+                "color": rows["colour"].iloc[0],
+                "width": 2,
+                "dash": "dot" if rows["dashed"].iloc[0] else "solid",
+            },
+            name=escaped_text(name),
+            customdata=rows[["id", "n"]],
+            hovertemplate="%{y:.1f}%<extra>%{fullData.name}</extra>",
+        )
+    if steps:
+        name_steps(figure, steps, x_title)
+    else:
+        figure.update_xaxes(title=escaped_text(x_title), rangemode="tozero")
+    axis = PERCENT_AXIS | ({"range": [0, 100 * top], "dtick": None} if top else {})
+    figure.update_yaxes(title=escaped_text(y_title), **axis)
+    return styled_figure(figure, height)
+
+
+def bars(
+    frame: pd.DataFrame,
+    title: str,
+    *,
+    shares: bool = False,
+    down: bool = False,
+    of: str = "",
+    colour: str = "",
+) -> go.Figure:
+    """Counts or shares, a bar a row.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``name``, ``value``, [``group``, ``colour``, ``id``, ``text``]; ``text`` stands at the end of the bar.
+    title : str
+        Of the axis of the values.
+    shares : bool
+        Values are shares.
+    down : bool
+        Bars grow upwards, from left to right; without it rightwards, from top to bottom.
+    of : str
+        What is counted, for the hover text.
+    colour : str
+        Of all bars, where the frame has none.
+    """
+    frame = _with_defaults(frame, group="", colour=colour or GREY, text="")
+    figure, groups = go.Figure(), list(dict.fromkeys(frame["group"]))
+    scale, unit = (100, "%") if shares else (1, "")
+    value_axis, name_axis = ("y", "x") if down else ("x", "y")
+    for group in groups:
+        rows = frame[frame["group"] == group]
+        figure.add_bar(
+            **{value_axis: scale * rows["value"], name_axis: [escaped_text(name) for name in rows["name"]]},
+            name=escaped_text(group),
+            orientation="v" if down else "h",
+            marker={"color": list(rows["colour"]), "line": {"width": 0}},
+            text=[escaped_text(text) for text in rows["text"]],
+            textposition="outside",
+            cliponaxis=False,
+            customdata=rows[["id"]],
+            hovertemplate=f"%{{{name_axis}}}: %{{{value_axis}:,.1~f}}{unit} {escaped_text(of)}"
+            "<extra>%{fullData.name}</extra>",
+            showlegend=len(groups) > 1,
+        )
+    axis = PERCENT_AXIS if shares else {"rangemode": "tozero"}
+    update_values, update_names = (
+        (figure.update_yaxes, figure.update_xaxes) if down else (figure.update_xaxes, figure.update_yaxes)
+    )
+    update_values(title=escaped_text(title), **axis)
+    update_names(type="category", showgrid=False, **({} if down else {"autorange": "reversed"}))
+    figure.update_layout(barmode="group", bargap=0.25)
+    n_rows = frame["name"].nunique() * len(groups)
+    return styled_figure(figure, 260 if down else 80 + 26 * n_rows)
+
+
+def histogram(values: pd.DataFrame, title: str, of: str, colour: str) -> go.Figure:
+    """How many of something have each value, in at most 40 bins of one width: `bars`.
+
+    ``values``: ``value`` (whole numbers) and ``n``. The ``id`` of a bar is ``"5 to 9"``.
+    """
+    low, high = (int(values["value"].min()), int(values["value"].max())) if len(values) else (0, 0)
+    width = max(1, -(-(high - low + 1) // _BINS))
+    starts = np.arange(low, high + 1, width)
+    places = (values["value"].to_numpy(dtype=int) - low) // width
+    counts = np.bincount(places, weights=values["n"], minlength=len(starts))
+    names = [str(start) if width == 1 else f"{start} to {start + width - 1}" for start in starts]
+    frame = pd.DataFrame({"name": names, "value": counts, "id": names})
+    figure = bars(frame, f"Number of {of}", down=True, of=of, colour=colour)
+    return figure.update_xaxes(title=escaped_text(title), tickangle=0, nticks=10)
+
+
+def squares(frame: pd.DataFrame, names: Sequence[tuple[str, str]], *, dark: bool = False) -> go.Figure:
+    """Differences of all pairs: a row and a column a system, the value printed in its square, blue ahead.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``a`` (row), ``b`` (column), ``value`` (shares, -1 to 1), ``text``, ``hover``, ``sure`` (gets a frame), ``id``.
+    names : sequence of (str, str)
+        Key and label of the systems, from the top and from the left.
+    dark : bool
+        Whether the page is.
+    """
+    frame = frame[frame["value"].notna()]
+    places = {key: place for place, (key, _) in enumerate(names)}
+    reach = max(float(frame["value"].abs().max()) if len(frame) else 0.0, 1e-9)
+    page = "#15171a" if dark else "#ffffff"
+    scale = [[0.0, SYSTEMS[1].on(dark)], [0.5, page], [1.0, SYSTEMS[0].on(dark)]]
+    size = 44 if len(names) <= 12 else 34
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[places[key] for key in frame["b"]],
+        y=[places[key] for key in frame["a"]],
+        mode="markers+text",
+        marker={
+            "symbol": "square",
+            "size": size - 4,
+            "color": frame["value"],
+            "colorscale": scale,
+            "cmin": -1.6 * reach,
+            "cmax": 1.6 * reach,
+            "line": {"width": [2 if sure else 0 for sure in frame["sure"]], "color": GREY},
+        },
+        text=frame["text"],
+        textfont={"size": 12 if size == 44 else 10},
+        customdata=frame[["id"]].assign(hover=frame["hover"].map(escaped_text)),
+        hovertemplate="%{customdata[1]}<extra></extra>",
+        selected={"marker": {"opacity": 1}},
+        unselected={"marker": {"opacity": 1}},
+        showlegend=False,
+    )
+    room = [-0.6, len(names) - 0.4]
+    labels = [escaped_text(label if len(label) <= 22 else label[:21] + "…") for _, label in names]
+    figure.update_xaxes(
+        tickvals=list(range(len(names))),
+        ticktext=[str(place + 1) for place in range(len(names))],
+        range=room,
+        showgrid=False,
+        side="top",
+    )
+    figure.update_yaxes(
+        tickvals=list(range(len(names))),
+        ticktext=[f"{place}. {label}" for place, label in enumerate(labels, start=1)],
+        range=room[::-1],
+        showgrid=False,
+    )
+    figure = styled_figure(figure, 60 + size * len(names))
+    return figure.update_layout(width=200 + size * len(names), margin={"t": 30})
+
+
+def scatter(frame: pd.DataFrame, x_title: str, y_title: str, colour: str) -> go.Figure:
+    """Shares of a set against those of another, with the diagonal; a larger mark stands for more.
+
+    ``frame``: ``x``, ``y``, ``n`` (how many share the point), ``name`` (for the hover text), [``id``].
+    """
+    frame = _with_defaults(frame)
+    figure = go.Figure()
+    figure.add_shape(type="line", x0=0, y0=0, x1=100, y1=100, line=DOTTED)
+    figure.add_scatter(
+        x=100 * frame["x"],
+        y=100 * frame["y"],
+        mode="markers",
+        marker={"size": 6 + 4 * frame["n"] ** 0.5, "color": colour, "opacity": 0.65},
+        customdata=frame[["id"]].assign(name=frame["name"].map(escaped_text)),
+        hovertemplate="%{customdata[1]}<br>%{x:.1f}%, %{y:.1f}%<extra></extra>",
+        cliponaxis=False,
+        showlegend=False,
+    )
+    axis = PERCENT_AXIS | {"range": [-2, 102]}
+    figure.update_xaxes(title=escaped_text(x_title), **axis)
+    figure.update_yaxes(title=escaped_text(y_title), **axis)
+    return styled_figure(figure, 420)
+
+
+def slopes(frame: pd.DataFrame, sides: tuple[str, str], y_title: str, *, dark: bool = False) -> go.Figure:
+    """Shares on one side and on the other, a line each: better, the same or worse; a wider line stands for more.
+
+    ``frame``: ``before``, ``after``, ``n`` (how many move like this), ``name``, [``id``].
+    """
+    frame = _with_defaults(frame)
+    change = np.sign(frame["after"] - frame["before"])
+    figure = go.Figure()
+    for sign, way in ((0, "same"), (-1, "worse"), (1, "better")):  # what changed lies on top
+        rows = frame[change == sign]
+        colour = CHANGES[way].on(dark)
+        figure.add_scatter(
+            x=[None],
+            y=[None],
+            mode="lines",
+            line={"color": colour, "width": 4},
+            name=f"{way}: {int(rows['n'].sum()):,}",
+            legendgroup=way,
+        )
+        for row in rows.to_dict("records"):
+            figure.add_scatter(
+                x=[0, 1],
+                y=[100 * row["before"], 100 * row["after"]],
+                mode="lines+markers",
+                line={"color": colour, "width": 1 + min(6.0, 1.5 * np.log(row["n"]))},
+                customdata=[[row["id"], escaped_text(row["name"])]] * 2,
+                hovertemplate=f"%{{y:.1f}}%<br>{row['n']:,} on this line<br>%{{customdata[1]}}<extra></extra>",
+                opacity=0.4 if way == "same" else 0.65,
+                legendgroup=way,
+                showlegend=False,
+            )
+    name_steps(figure, sides, "")
+    figure.update_xaxes(range=[-0.18, 1.18], showgrid=False)
+    figure.update_yaxes(title=escaped_text(y_title), **(PERCENT_AXIS | {"range": [-3, 103]}))
+    return styled_figure(figure, 420)
+
+
+def _with_defaults(frame: pd.DataFrame, **defaults: object) -> pd.DataFrame:
+    """The frame with the columns that it lacks; ``id`` is the place of the row."""
+    lacking: dict[str, Any] = {name: value for name, value in defaults.items() if name not in frame}
+    if "id" not in frame:
+        lacking["id"] = [str(place) for place in range(len(frame))]
+    return frame.assign(**lacking)

@@ -1,0 +1,175 @@
+"""A page: its name, the context line under it, and errors as one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from components.app import resources
+from components.app.page import guard, tell_of_gold
+from components.app.state import PageState
+from components.models.ranker.seen import tell_of_seen
+from components.widgets.copy_link import copy_link
+from components.widgets.markdown import literal
+from components.widgets.task_picker import task_picker
+from evidencebench_core.analyses import Report
+from evidencebench_core.data import DatasetInfo
+from evidencebench_core.runs import RunInfo
+from evidencebench_core.tasks import Task
+from evidencebench_core.words import quantity
+
+MOST_RUNS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a page is about; the same on every page until it is changed."""
+
+    dataset: DatasetInfo
+    task: Task
+    runs: tuple[RunInfo, ...] = ()
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Changes with the dataset's content, the task and the answers of the runs."""
+        return (self.dataset.version, self.task.name, *map(resources.run_key, self.runs))
+
+
+@contextmanager
+def page(name: str, title: str = "", **defaults: str) -> Iterator[PageState]:
+    """A page of the app, called by its url path; errors within it are shown as one line.
+
+    Parameters
+    ----------
+    name : str
+        ``"runs"``; its file is ``pages/runs.py``.
+    title : str
+        The heading; empty for a page that draws its own.
+    **defaults
+        The values in the page's address beside dataset, task and runs, with their defaults; at most nine.
+
+    Examples
+    --------
+    ::
+
+        with page("runs", "Runs", a="", b="") as state:
+            context = context_line(state, about="Runs side by side.", n_runs=10)
+            report = cached_report("comparison", context.key, lambda: compare(...))
+    """
+    with guard():
+        if title:
+            st.title(title)
+        yield PageState(name, {"dataset": "", "task": "er@optimal", "runs": "", **defaults})
+
+
+def context_line(
+    state: PageState,
+    about: str,
+    *,
+    with_task: bool = True,
+    n_runs: int = 0,
+    most_runs: int = MOST_RUNS,
+    keeps: Iterable[str] = (),
+) -> Context:
+    """Draw dataset, task and runs in one line; the script stops here where no dataset is loaded.
+
+    Parameters
+    ----------
+    state : PageState
+    about : str
+        What the page is for, said where it has nothing to show.
+    with_task : bool
+        Whether the page depends on a task.
+    n_runs : int
+        Runs that are shown where none is chosen; 0: the page has no runs.
+    most_runs : int
+        Runs that can be chosen.
+    keeps : iterable of str
+        Values of the page that mean the same on another dataset.
+    """
+    datasets = {info.name: info for info in resources.store().datasets()}
+    if not datasets:
+        st.info(f"{about} No dataset is loaded yet.")
+        if st.button("Load a dataset", type="primary"):
+            st.switch_page("pages/home.py")
+        st.stop()
+    wanted = state.dataset(next(iter(datasets)))
+    if wanted not in datasets:
+        st.warning(f"There is no dataset {literal(wanted, 80)} here (any more); another is shown.")
+        state.put(dataset=None)
+        wanted = state.dataset(next(iter(datasets)))
+    dataset = datasets[wanted]
+    runs = runs_with_answers(dataset, None) if n_runs else ()
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="context"):
+        st.selectbox(
+            "Dataset",
+            list(datasets),
+            format_func=lambda name: f"{name} ({quantity(datasets[name].n_instances, 'instance')})",
+            width=300,
+            **state.widget("dataset", wanted, reset=set(state.defaults) - {"dataset", "task", *keeps}),
+        )
+        task = task_picker(state, in_line=True)
+        chosen = _run_picker(state, runs, task, n_runs, most_runs) if runs else ()
+        copy_link(state.link("task", dataset=dataset.name))
+    tell_of_gold(dataset, chosen)
+    tell_of_seen(chosen)
+    return Context(dataset, task, chosen)
+
+
+def runs_with_answers(dataset: DatasetInfo, task: Task | None) -> tuple[RunInfo, ...]:
+    """The runs over a dataset that have answers for a task, or for any."""
+    runs = resources.runs(dataset)
+    return tuple(run for run in runs if (run.tasks.get(task.name) if task else any(run.tasks.values())))
+
+
+def first_runs(runs: Sequence[RunInfo], task: Task, n: int) -> tuple[RunInfo, ...]:
+    """Runs to begin with: those whose model has not seen the instances, and that lack few answers."""
+    answered = [run for run in runs if run.tasks.get(task.name)]
+    unseen = [run for run in answered if not run.n_trained_on and run.retriever != "oracle"] or answered
+    enough = 0.9 * max((run.tasks[task.name] for run in unseen), default=0)
+    return tuple(run for run in unseen if run.tasks[task.name] >= enough)[:n]
+
+
+def _run_picker(
+    state: PageState, runs: Sequence[RunInfo], task: Task, n_first: int, most: int
+) -> tuple[RunInfo, ...]:
+    by_id = {run.id: run for run in runs}
+    if gone := [run_id for run_id in state.many("runs") if run_id not in by_id]:
+        st.warning(f"There is no run {literal(', '.join(gone), 80)} on this dataset (any more).")
+        state.put(runs=[run_id for run_id in state.many("runs") if run_id in by_id])
+    chosen = [by_id[run_id] for run_id in state.many("runs")][:most] or list(first_runs(runs, task, n_first))
+    st.multiselect(
+        "Runs",
+        list(by_id),
+        format_func=lambda run_id: f"{by_id[run_id].label} ({run_id[:4]})",
+        max_selections=most,
+        placeholder="Choose runs",
+        **state.widget("runs", [run.id for run in chosen], tuple),
+    )
+    return tuple(run for run in chosen if run.tasks.get(task.name))
+
+
+def cached_report(name: str, key: tuple[object, ...], make: Callable[[], Report]) -> Report:
+    """The report of ``make``, cached under a name and a key, which holds all that it depends on.
+
+    It is said that the page is computing meanwhile. Every caller gets a copy of its own.
+    """
+    with st.spinner("Computing …", show_time=True):
+        return resources.report(name, key, make)
+
+
+def show_notes(report: Report) -> None:
+    """What a report stands on, folded."""
+    if report.notes:
+        with st.expander("What this stands on"):
+            st.markdown("\n".join(f"- {literal(note)}" for note in report.notes))
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """``0.4567`` as ``45.7%``; a dash where there is no value."""
+    return "–" if share is None or pd.isna(share) else f"{100 * share:.{digits}f}%"

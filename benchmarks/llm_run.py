@@ -152,7 +152,7 @@ def run_of(source: Path, latency: float, concurrency: int) -> dict[str, Any]:
 
 def one_paper(source: Path, latency: float) -> dict[str, Any]:
     """The paper with the most sections, by sections, as in the app."""
-    from evidencebench_core.data.parse import parse_instance
+    from evidencebench_core.data.format import parse_instance
     from evidencebench_core.llm import LLM, Connection, Limits, answer_of, listed_models
     from evidencebench_core.retrievers import make_retriever
     from evidencebench_core.retrievers.base import query_of

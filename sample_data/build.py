@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evidencebench_core.data.parse import parse_instance
+from evidencebench_core.data.format import parse_instance
 from evidencebench_core.metrics import best_cover, optimal_cover
 
 HERE = Path(__file__).resolve().parent

@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal, TextIO
 
@@ -201,7 +202,6 @@ def _export_dataset(args: argparse.Namespace) -> int:
 
 
 def _write_benchmark(store: Store, args: argparse.Namespace) -> None:
-    from evidencebench_core.data.store import MARKED_BY_HAND
     from evidencebench_core.export import stream_dataset
 
     if args.task is not None:
@@ -209,13 +209,9 @@ def _write_benchmark(store: Store, args: argparse.Namespace) -> None:
     info = store.dataset(args.name)
     with output(args.out) as stream:
         written = stream_dataset(store, info, stream)
-    same = "the very bytes" if written.identical else "equal instances, another layout than the bytes"
-    of = f": {same} of {info.source}" if info.source != MARKED_BY_HAND else ", marked by hand"
-    note(f"{quantity(written.n_instances, 'instance')}, {written.n_bytes:,} bytes{of}")
+    note(f"{quantity(written.n_instances, 'instance')}, {written.n_bytes:,} bytes")
     if args.json:
-        names = ("n_instances", "n_bytes", "sha256", "identical")
-        facts = {name: getattr(written, name) for name in names}
-        print_json({"path": str(args.out), "dataset": info.name, **facts})
+        print_json({"path": str(args.out), "dataset": info.name, **asdict(written)})
 
 
 def _write_qrels(store: Store, args: argparse.Namespace) -> None:

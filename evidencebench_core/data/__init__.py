@@ -1,10 +1,9 @@
 """Datasets: what an instance is, how files are read, where they are kept."""
 
-from evidencebench_core.data.check import KEYS, check_instance, inverse_of
 from evidencebench_core.data.download import DATASETS, RemoteDataset, RemoteFile, download, download_folder
+from evidencebench_core.data.format import KEYS, check_instance, inverse_of, parse_instance
 from evidencebench_core.data.ingest import IngestResult, add_instance, dataset_name, ingest
 from evidencebench_core.data.model import Aspect, EvidenceSet, Focus, Instance, SentenceType, StoredSelection
-from evidencebench_core.data.parse import parse_instance
 from evidencebench_core.data.published import PublishedResult, published_results
 from evidencebench_core.data.query import RANGES, SORTS, Filter
 from evidencebench_core.data.removal import (

@@ -1,29 +1,29 @@
-"""Dataset file -> store, in short transactions that leave others their turn; nobody sees it before it is whole."""
+"""Instances into the store: from a dataset file, batch by batch, or one that was marked by hand."""
 
 from __future__ import annotations
 
-import datetime
 import hashlib
+import os
 import sqlite3
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice, starmap
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
-from evidencebench_core.data.check import check_instance
-from evidencebench_core.data.hidden import hidden, remove_left_over
-from evidencebench_core.data.model import SUFFICIENT
+from evidencebench_core.data.format import check_instance, is_sufficient
 from evidencebench_core.data.packing import packed_evidence, packed_instance, packed_paper, zstd_frames
-from evidencebench_core.data.source import Source, change_error
+from evidencebench_core.data.records import checked_name
+from evidencebench_core.data.removal import count_instances, remove_dataset, remove_unfinished
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in
-from evidencebench_core.data.stream import instances_in
+from evidencebench_core.data.stream import DatasetFile, instances_in
 from evidencebench_core.errors import StoreError, StreamError, shown
 
 Progress = Callable[[int, int, int], None]
 
-_BATCH: Final = 64
+_BATCH: Final = 64  # instances a transaction
 _ENDS: Final = 10  # sentences at either end of a paper that count as its ends
 _SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson", ".gz", ".zst", ".zstd"})
 
@@ -49,56 +49,51 @@ def ingest(
 
     Parameters
     ----------
-    store : Store
     path : Path
         What `iter_raw` reads.
     name : str, optional
         What the dataset is called; the file's name without its endings if left out.
     progress : callable, optional
-        Called now and then with bytes of the file done, bytes in all, and instances done. If the
-        file may be one that the store has, its content is hashed first, and the bytes run twice,
-        the first time with 0 instances. An exception that it raises cancels the ingest.
+        Called now and then with bytes of the file done, bytes in all, and instances done; the bytes run twice, the
+        first time, when the content is hashed, with 0 instances. An exception that it raises cancels the ingest.
     source : str, optional
         Where the dataset says that it is from; the file if left out.
 
     Raises
     ------
     StreamError, InstanceError
-        If the file, or an instance in it, is not as it should be, or it changed meanwhile.
+        If the file, or an instance in it, is not as it should be.
     StoreError
         If the name is taken by other content, or the store cannot be written.
     """
     path = Path(path)
-    name = check_dataset_name(dataset_name(path) if name is None else name)
+    name = checked_name(dataset_name(path)[:100] if name is None else name, "dataset")
+    with DatasetFile(path) as file:
+        sha256 = file.sha256(progress)
     known = store.datasets()
-    sha256 = _sha256_if_known(path, known, progress)
     for info in known:
         if info.sha256 == sha256:
             return IngestResult(info, added=False)
     _check_free(store, name, known)
-    remove_left_over(store)
-    with hidden(store) as token:
-        figures = _write_file(store, path, token, sha256, progress)
-        figures["source"] = source or str(path.resolve())
+    remove_unfinished(store)
+    with store.write() as db:
+        dataset_id = _new_dataset(db, name, sha256, source or str(path.resolve()))
+    try:
+        _write_file(store, path, dataset_id, progress)
         with store.write() as db:
             known = datasets_in(db)
-            for info in known:
-                if info.sha256 == figures["sha256"]:  # another was quicker
-                    return IngestResult(info, added=False)
-            _check_free(store, name, known)
-            db.execute(
-                "UPDATE datasets SET name = :name, sha256 = :sha256, n_bytes = :n_bytes, n_instances = :n_instances,"
-                " n_papers = :n_papers, n_result_instances = :n_results, synthetic = :synthetic,"
-                " sufficient = :sufficient, source = :source, ingested_at = :now WHERE sha256 = :token",
-                {**figures, "name": name, "token": token, "now": _now("seconds")},
-            )
-            return IngestResult(datasets_in(db)[-1], added=True)
-
-
-def _check_free(store: Store, name: str, known: Sequence[DatasetInfo]) -> None:
-    if any(info.name == name for info in known):
-        problem = f"is in {store.path} with other content"
-        raise StoreError(f"dataset {shown(name)}", problem, "Choose a name with --name.")
+            same = [info for info in known if info.sha256 == sha256]  # another was quicker
+            if not same:
+                _check_free(store, name, known)
+                count_instances(db, dataset_id)
+                added = next(info for info in datasets_in(db) if info.id == dataset_id)
+        if same:
+            remove_dataset(store, dataset_id)
+        return IngestResult(same[0] if same else added, added=not same)
+    except BaseException:
+        with suppress(StoreError):  # else it is removed by the next ingest
+            remove_dataset(store, dataset_id)
+        raise
 
 
 def add_instance(store: Store, name: str, instance_id: str, raw: Mapping[str, Any]) -> DatasetInfo:
@@ -113,7 +108,7 @@ def add_instance(store: Store, name: str, instance_id: str, raw: Mapping[str, An
     StoreError
         If the dataset came from a file, or has an instance of this id.
     """
-    name, record = check_dataset_name(name), _record(instance_id, raw)
+    name, record = checked_name(name, "dataset"), _record(instance_id, raw)
     with store.write() as db:
         info = next((info for info in datasets_in(db) if info.name == name), None)
         if info is not None and info.source != MARKED_BY_HAND:
@@ -126,40 +121,14 @@ def add_instance(store: Store, name: str, instance_id: str, raw: Mapping[str, An
             taken = "SELECT 1 FROM instances WHERE dataset_id = ? AND instance_id = ?"
             if db.execute(taken, (dataset_id, instance_id)).fetchone():
                 problem = f"has an instance {shown(instance_id)}"
-                remedy = "Choose another id, or delete that one on the page Dataset."
-                raise StoreError(f"dataset {shown(name)}", problem, remedy)
+                raise StoreError(
+                    f"dataset {shown(name)}", problem, "Choose another id, or delete that one first."
+                )
         place = "SELECT coalesce(max(position) + 1, 0) FROM instances WHERE dataset_id = ?"
         position = db.execute(place, (dataset_id,)).fetchone()[0]
         _write(db, dataset_id, position, [record], Path(name))
-        count_instances(db, dataset_id, record.synthetic, record.sufficient)
+        count_instances(db, dataset_id, "microseconds")
         return next(info for info in datasets_in(db) if info.id == dataset_id)
-
-
-def count_instances(
-    db: sqlite3.Connection, dataset_id: int, synthetic: bool = False, sufficient: bool = False
-) -> None:
-    """Bring the figures of a dataset up to date that an instance was added to, or deleted from."""
-    of_dataset = "FROM instances WHERE dataset_id = :id"
-    db.execute(
-        f"UPDATE datasets SET n_instances = (SELECT count(*) {of_dataset}),"
-        f" n_papers = (SELECT count(DISTINCT paper_id) {of_dataset}),"
-        f" n_result_instances = (SELECT count(*) {of_dataset} AND n_result_aspects > 0),"
-        " synthetic = synthetic OR :synthetic, sufficient = sufficient OR :sufficient, ingested_at = :now"
-        " WHERE id = :id",
-        {
-            "id": dataset_id,
-            "synthetic": synthetic,
-            "sufficient": sufficient,
-            "now": _now("microseconds"),
-        },
-    )
-
-
-def check_dataset_name(name: str) -> str:
-    """The name; ``StoreError`` for a blank one."""
-    if not name.strip():
-        raise StoreError("the dataset's name", "is blank", "Give it one.")
-    return name
 
 
 def dataset_name(path: Path) -> str:
@@ -169,66 +138,31 @@ def dataset_name(path: Path) -> str:
     return path.name
 
 
-def _sha256_if_known(path: Path, known: Sequence[DatasetInfo], progress: Progress | None) -> str | None:
-    """The content's hash, but ``None`` where its size already tells that the store does not have it."""
-    with Source(path) as source:
-        sizes = {info.n_bytes for info in known}
-        if not sizes or not (source.compressed or source.n_bytes in sizes):
-            return None
-        for number, _ in enumerate(source):
-            if progress is not None and number % 64 == 0:
-                progress(source.bytes_read, source.n_bytes, 0)
-        source.check_unchanged()
-        return source.sha256
-
-
-def _write_file(
-    store: Store, path: Path, token: str, sha256: str | None, progress: Progress | None
-) -> dict[str, Any]:
-    """Write a file's instances into a hidden dataset; what its row is to say."""
-    with store.write() as db:
-        dataset_id = _new_dataset(db, token, token, str(path.resolve()))
-    with Source(path) as source:
-        n_instances = n_results = synthetic = sufficient = 0
-        records = starmap(_record, instances_in(source))
-        while batch := list(islice(records, _BATCH)):
-            with store.write(durable=False) as db:
-                _write(db, dataset_id, n_instances, batch, path)
-            n_instances += len(batch)
-            n_results += sum(record.has_results for record in batch)
-            synthetic |= any(record.synthetic for record in batch)
-            sufficient |= any(record.sufficient for record in batch)
-            if progress is not None and len(batch) == _BATCH:
-                progress(source.bytes_read, source.n_bytes, n_instances)
-        source.check_unchanged()
-        if sha256 is not None and source.sha256 != sha256:
-            raise change_error(path)
-        if progress is not None:
-            progress(source.n_bytes, source.n_bytes, n_instances)
-        figures = {"sha256": source.sha256, "n_bytes": source.n_content, "n_instances": n_instances}
-    with store.read() as db:
-        count = "SELECT count(DISTINCT paper_id) FROM instances WHERE dataset_id = ?"
-        (n_papers,) = db.execute(count, (dataset_id,)).fetchone()
-    return figures | {
-        "n_papers": n_papers,
-        "n_results": n_results,
-        "synthetic": synthetic,
-        "sufficient": sufficient,
-    }
+def _check_free(store: Store, name: str, known: Sequence[DatasetInfo]) -> None:
+    if any(info.name == name for info in known):
+        problem = f"is in {store.path} with other content"
+        raise StoreError(f"dataset {shown(name)}", problem, "Choose a name with --name.")
 
 
 def _new_dataset(db: sqlite3.Connection, name: str, sha256: str, source: str) -> int:
-    """A row of no instances, which nobody sees before it has a time."""
+    """A dataset without instances, which nobody sees before it has a time."""
     inserted = db.execute(
-        "INSERT INTO datasets (name, sha256, n_bytes, n_instances, n_papers, n_result_instances, synthetic,"
-        " source, ingested_at) VALUES (?, ?, 0, 0, 0, 0, 0, ?, '')",
-        (name, sha256, source),
+        "INSERT INTO datasets (name, sha256, source, pid) VALUES (?, ?, ?, ?)",
+        (name, sha256, source, os.getpid()),
     )
     return cast("int", inserted.lastrowid)
 
 
-def _now(timespec: str) -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec=timespec)
+def _write_file(store: Store, path: Path, dataset_id: int, progress: Progress | None) -> None:
+    n_instances = 0
+    with DatasetFile(path) as file:
+        records = starmap(_record, instances_in(file))
+        while batch := list(islice(records, _BATCH)):
+            with store.write(durable=False) as db:
+                _write(db, dataset_id, n_instances, batch, path)
+            n_instances += len(batch)
+            if progress is not None:
+                progress(file.bytes_read, file.n_bytes, n_instances)
 
 
 class _Record(NamedTuple):
@@ -241,13 +175,12 @@ class _Record(NamedTuple):
     paper_key: bytes
     paper_body: bytes
     paper_words: bytes
-    has_results: bool
     synthetic: bool
     sufficient: bool
 
 
 def _record(instance_id: str, value: object) -> _Record:
-    inverse_follows = check_instance(instance_id, value)
+    check_instance(instance_id, value)
     raw = cast("dict[str, Any]", value)
     sentences = raw["paper_as_candidate_pool"]
     n_results = len(raw["results_aspect_list_ids"] or ())
@@ -261,21 +194,17 @@ def _record(instance_id: str, value: object) -> _Record:
         raw["results_evidence_retrieval_at_optimal_evaluation"]["optimal"] if n_results else None,
         _ends_coverage(raw["aspect2sentence_indices"], len(sentences)),
     )
-    body = packed_instance(instance_id, raw, inverse_follows)
     paper_body, paper_words = packed_paper(sentences, raw["sentence_types_in_candidate_pool"])
-    key = hashlib.sha256(paper_body).digest()
-    synthetic = raw.get("synthetic") is True
     return _Record(
         columns,
         raw["hypothesis"],
-        body,
+        packed_instance(instance_id, raw),
         packed_evidence(raw),
-        key,
+        hashlib.sha256(paper_body).digest(),
         paper_body,
         paper_words,
-        n_results > 0,
-        synthetic,
-        (raw.get("construction") or {}).get("gold") == SUFFICIENT,
+        raw.get("synthetic") is True,
+        is_sufficient(raw),
     )
 
 
@@ -325,15 +254,22 @@ def _write(
         "INSERT INTO bodies (instance, hypothesis, body) VALUES (?, ?, ?)",
         [(row, record.hypothesis, body) for (row, record), body in zip(numbered, bodies, strict=True)],
     )
-    _write_evidence(db, [(row, *record.evidence) for row, record in numbered])
+    db.executemany(
+        "INSERT INTO evidence (instance, aspects, texts, covering) VALUES (?, ?, ?, ?)",
+        [(row, *record.evidence) for row, record in numbered],
+    )
     db.executemany(
         "INSERT INTO hypothesis_words (rowid, hypothesis) VALUES (?, ?)",
         [(row, record.hypothesis) for row, record in numbered],
     )
-
-
-def _write_evidence(db: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> None:
-    db.executemany("INSERT INTO evidence (instance, aspects, texts, covering) VALUES (?, ?, ?, ?)", rows)
+    db.execute(
+        "UPDATE datasets SET synthetic = synthetic OR ?, sufficient = sufficient OR ? WHERE id = ?",
+        (
+            any(record.synthetic for record in records),
+            any(record.sufficient for record in records),
+            dataset_id,
+        ),
+    )
 
 
 def _free_id(db: sqlite3.Connection, table: str) -> int:

@@ -27,12 +27,10 @@ from typing import Any, Final
 import orjson
 import zstandard
 
-from evidencebench_core.data.check import inverse_of
 from evidencebench_core.errors import DamageError, InstanceError
 
 _SENTENCES: Final = "paper_as_candidate_pool"
 _TYPES: Final = "sentence_types_in_candidate_pool"
-_INVERSE: Final = "sentence_index2aspects"
 _LETTER_ESCAPE: Final = re.compile(rb"\\[a-z]")
 _RESTORE: Final = "Restore the store from a backup, or make a new one from the same files."
 _MAX_BODY: Final = 1 << 30  # what a stored body may unpack to: more is damage
@@ -77,22 +75,19 @@ def unpacked_paper(frame: bytes) -> tuple[list[str], list[str]]:
     return sentences, types
 
 
-def packed_instance(instance_id: str, raw: Mapping[str, Any], inverse_follows: bool) -> bytes:
+def packed_instance(instance_id: str, raw: Mapping[str, Any]) -> bytes:
     """A raw instance without its paper, which is stored elsewhere."""
-    rest = {**raw, _SENTENCES: None, _TYPES: None} | ({_INVERSE: None} if inverse_follows else {})
     try:
-        return orjson.dumps(rest)
+        return orjson.dumps({**raw, _SENTENCES: None, _TYPES: None})
     except (TypeError, RecursionError) as error:
         problem = f"has a value that cannot be stored: {error}"
         raise InstanceError(instance_id, problem, "Fix or leave out that key.") from error
 
 
-def unpacked_instance(frame: bytes, paper: bytes, inverse: bool = True) -> dict[str, Any]:
-    """The raw object as it stood in its file; without its inverse index where nobody reads that."""
+def unpacked_instance(frame: bytes, paper: bytes) -> dict[str, Any]:
+    """The raw object as it stood in its file."""
     raw = unpacked_rest(frame)
     raw[_SENTENCES], raw[_TYPES] = unpacked_paper(paper)
-    if inverse and raw[_INVERSE] is None:
-        raw[_INVERSE] = inverse_of(raw["aspect2sentence_indices"], len(raw[_SENTENCES]))
     return raw
 
 

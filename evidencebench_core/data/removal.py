@@ -2,102 +2,89 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Final, Literal
 
-from evidencebench_core.data.hidden import hidden, remove_instances
-from evidencebench_core.data.ingest import check_dataset_name, count_instances
+from evidencebench_core.data.packing import packed_paper, unpacked_paper
+from evidencebench_core.data.records import checked_name, is_running, now
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in
 from evidencebench_core.errors import StoreError, shown
 from evidencebench_core.words import quantity
 
+_BATCH: Final = 64  # instances a transaction
+_ANSWERS: Final = 512
+_OF_INSTANCE: Final = "instance_id = :instance AND run_id IN (SELECT id FROM runs WHERE dataset_id = :id)"
 _COUNTS: Final = {
     "instance": "instances WHERE dataset_id = :id",
     "run": "runs WHERE dataset_id = :id",
     "note": "notes WHERE dataset_id = :id",
-    "added wording": "hypothesis_variants WHERE dataset_id = :id",
-    "draft": "hypothesis_drafts WHERE dataset_id = :id",
-    "marking": "annotations WHERE has_marks AND substr(paper, 1, length(:key)) = :key",
-    "model run": "chat_runs WHERE subject = :sha256",
-    "mark": "answer_marks WHERE subject = :sha256 OR subject IN (SELECT id FROM chat_runs WHERE subject = :sha256)",
-}
-_OF_INSTANCE: Final = "instance_id = :instance AND run_id IN (SELECT id FROM runs WHERE dataset_id = :id)"
-_OF_DATASET: Final = ("notes", "hypothesis_variants", "hypothesis_drafts")  # tables with both ids
-_COUNTS_OF_INSTANCE: Final = {
-    "answer": f"retrievals WHERE {_OF_INSTANCE} AND error IS NULL",
-    "note": "notes WHERE dataset_id = :id AND instance_id = :instance",
-    "marking": "annotations WHERE has_marks AND paper = :key || :instance",
 }
 
 
 def dataset_dependents(store: Store, name: str) -> dict[str, int]:
-    """How many instances, runs, notes, ... go with a dataset, by noun; without zeros."""
-    values = _values(store.dataset(name))
+    """How many instances, runs and notes go with a dataset, by noun; without zeros."""
     with store.read() as db:
-        return counted(db, _COUNTS, values)
-
-
-def delete_dataset(store: Store, name: str) -> dict[str, int]:
-    """Delete a dataset with all that depends on it; returns `dataset_dependents`.
-
-    It is gone at once for everybody; its rows go batch by batch, so that others can write meanwhile.
-
-    Stored answers of language models stay: they were paid for, and are found again if the dataset comes back.
-    """
-    info = store.dataset(name)
-    values = _values(info)
-    with hidden(store) as token, store.write() as db:
-        gone = counted(db, _COUNTS, values)
-        db.execute("DELETE FROM annotations WHERE substr(paper, 1, length(:key)) = :key", values)
-        db.execute(f"DELETE FROM {_COUNTS['mark']}", values)
-        judged = "SELECT id FROM chat_runs WHERE subject = :sha256"
-        db.execute(f"DELETE FROM chat_runs WHERE subject = :sha256 OR subject IN ({judged})", values)
-        hide = "UPDATE datasets SET name = :token, sha256 = :token, ingested_at = '' WHERE id = :id"
-        db.execute(hide, {**values, "token": token})
-    return gone
+        return counted(db, _COUNTS, {"id": store.dataset(name).id})
 
 
 def instance_dependents(store: Store, name: str, instance_id: str) -> dict[str, int]:
-    """How many answers, notes and markings go with an instance that was marked by hand; without zeros."""
+    """How many answers and notes go with an instance that was marked by hand; without zeros."""
+    tables = {
+        "answer": f"retrievals WHERE {_OF_INSTANCE} AND error IS NULL",
+        "note": "notes WHERE dataset_id = :id AND instance_id = :instance",
+    }
     with store.read() as db:
-        return counted(db, _COUNTS_OF_INSTANCE, {**_values(store.dataset(name)), "instance": instance_id})
+        return counted(db, tables, {"id": store.dataset(name).id, "instance": instance_id})
 
 
-def delete_instance(store: Store, name: str, instance_id: str) -> dict[str, int]:
-    """Delete an instance that was marked by hand with all that depends on it; returns `instance_dependents`.
+def delete_dataset(store: Store, name: str) -> None:
+    """Delete a dataset with all that depends on it: runs, notes, wordings, markings.
 
-    The last one goes with its dataset.
+    It is gone at once for everybody; its rows go batch by batch, so that others can write meanwhile. Stored answers of
+    language models stay: they were paid for, and are found again if the dataset comes back.
+    """
+    info = store.dataset(name)
+    values = _values(info)
+    with store.write() as db:
+        db.execute("DELETE FROM annotations WHERE substr(paper, 1, length(:key)) = :key", values)
+        judged = "SELECT id FROM chat_runs WHERE subject = :sha256"
+        db.execute(
+            f"DELETE FROM answer_marks WHERE subject = :sha256 OR subject IN ({judged})",
+            values,
+        )
+        db.execute(f"DELETE FROM chat_runs WHERE subject = :sha256 OR subject IN ({judged})", values)
+        db.execute("UPDATE datasets SET ingested_at = '', pid = :pid WHERE id = :id", values)
+    remove_dataset(store, info.id)
+
+
+def delete_instance(store: Store, name: str, instance_id: str) -> None:
+    """Delete an instance that was marked by hand with all that depends on it; the last one goes with its dataset.
 
     Raises
     ------
     StoreError
         If the dataset came from a file: that stays as it was read.
     """
-    info = _by_hand(store, name, instance_id)
-    if info.n_instances == 1:
-        return delete_dataset(store, name)
-    values = {**_values(info), "instance": instance_id}
-    with store.write() as db:
-        gone = counted(db, _COUNTS_OF_INSTANCE, values)
-        db.execute("DELETE FROM annotations WHERE paper = :key || :instance", values)
-        db.execute(f"DELETE FROM retrievals WHERE {_OF_INSTANCE}", values)
-        for table in _OF_DATASET:
-            db.execute(f"DELETE FROM {table} WHERE dataset_id = :id AND instance_id = :instance", values)
-        own = "SELECT id, paper FROM instances WHERE dataset_id = :id AND instance_id = :instance"
-        remove_instances(db, db.execute(own, values).fetchall())
-        count_instances(db, info.id)
-    return gone
-
-
-def _by_hand(store: Store, name: str, instance_id: str) -> DatasetInfo:
-    """The dataset of an instance that was marked by hand."""
     info = store.dataset(name)
     if info.source != MARKED_BY_HAND:
         remedy = "It stays as it was read; a dataset can be deleted as a whole."
         raise StoreError(f"dataset {shown(name)}", "came from a file", remedy)
     store.rows(name, [instance_id])  # an error where there is none
-    return info
+    if info.n_instances == 1:
+        delete_dataset(store, name)
+        return
+    values = {**_values(info), "instance": instance_id}
+    with store.write() as db:
+        db.execute("DELETE FROM annotations WHERE paper = :key || :instance", values)
+        db.execute(f"DELETE FROM retrievals WHERE {_OF_INSTANCE}", values)
+        for table in ("notes", "hypothesis_variants", "hypothesis_drafts"):
+            db.execute(f"DELETE FROM {table} WHERE dataset_id = :id AND instance_id = :instance", values)
+        row = "SELECT id, paper FROM instances WHERE dataset_id = :id AND instance_id = :instance"
+        _remove_instances(db, db.execute(row, values).fetchall())
+        count_instances(db, info.id, "microseconds")
 
 
 def rename_dataset(store: Store, name: str, new: str) -> DatasetInfo:
@@ -108,13 +95,75 @@ def rename_dataset(store: Store, name: str, new: str) -> DatasetInfo:
     StoreError
         If the name is blank or taken, as in `ingest`.
     """
-    new = check_dataset_name(new)
+    new = checked_name(new, "dataset")
     info = store.dataset(name)
     with store.write() as db:
         if new != info.name and any(other.name == new for other in datasets_in(db)):
             raise StoreError(f"dataset {shown(new)}", f"is in {store.path} already", "Choose another name.")
         db.execute("UPDATE datasets SET name = ? WHERE id = ?", (new, info.id))
     return store.dataset(new)
+
+
+def count_instances(
+    db: sqlite3.Connection, dataset_id: int, timespec: Literal["seconds", "microseconds"] = "seconds"
+) -> None:
+    """Bring a dataset's figures up to date, and show it to readers."""
+    of_dataset = "FROM instances WHERE dataset_id = :id"
+    db.execute(
+        f"UPDATE datasets SET n_instances = (SELECT count(*) {of_dataset}),"
+        f" n_papers = (SELECT count(DISTINCT paper_id) {of_dataset}),"
+        f" n_result_instances = (SELECT count(*) {of_dataset} AND n_result_aspects > 0),"
+        " ingested_at = :now, pid = NULL WHERE id = :id",
+        {"id": dataset_id, "now": now(timespec)},
+    )
+
+
+def remove_unfinished(store: Store) -> None:
+    """Remove the datasets that killed ingests and deletions have left."""
+    with store.read() as db:
+        rows = db.execute("SELECT id, pid FROM datasets WHERE ingested_at = ''").fetchall()
+    for dataset_id, pid in rows:
+        if not is_running(pid):
+            remove_dataset(store, dataset_id)
+
+
+def remove_dataset(store: Store, dataset_id: int) -> None:
+    """Remove the rows of a dataset that no reader sees, and all that depends on it."""
+    answers = f"""DELETE FROM retrievals WHERE (run_id, task, instance_id) IN (SELECT run_id, task, instance_id
+        FROM retrievals WHERE run_id IN (SELECT id FROM runs WHERE dataset_id = ?) LIMIT {_ANSWERS})"""
+    some = f"SELECT id, paper FROM instances WHERE dataset_id = ? LIMIT {_BATCH}"
+    left = True
+    while left:
+        with store.write(durable=False) as db:
+            left = db.execute(answers, (dataset_id,)).rowcount > 0
+            if not left:
+                instances = db.execute(some, (dataset_id,)).fetchall()
+                _remove_instances(db, instances)
+                left = bool(instances)
+            if not left:
+                db.execute("DELETE FROM datasets WHERE id = ?", (dataset_id,))
+
+
+def _remove_instances(db: sqlite3.Connection, instances: Sequence[tuple[int, int]]) -> None:
+    """Remove instances, given with their papers' rows, with their words, and the papers that no other one has."""
+    ids = ",".join(str(instance) for instance, _ in instances)
+    papers = ",".join(str(paper) for _, paper in instances)
+    db.execute(  # the indices have no texts of their own: they are told what they had
+        "INSERT INTO hypothesis_words (hypothesis_words, rowid, hypothesis)"
+        f" SELECT 'delete', instance, hypothesis FROM bodies WHERE instance IN ({ids})"
+    )
+    db.execute(f"DELETE FROM instances WHERE id IN ({ids})")
+    unused = db.execute(
+        f"SELECT id, body FROM papers WHERE id IN ({papers})"
+        " AND NOT EXISTS (SELECT 1 FROM instances WHERE paper = papers.id)"
+    ).fetchall()
+    if unused:
+        words = [("delete", paper, packed_paper(*unpacked_paper(body))[1]) for paper, body in unused]
+        db.execute(
+            f"INSERT INTO paper_words (paper_words, rowid, sentences) VALUES {','.join(['(?, ?, ?)'] * len(words))}",
+            [*chain.from_iterable(words)],
+        )
+        db.executemany("DELETE FROM papers WHERE id = ?", [(paper,) for paper, _ in unused])
 
 
 def counted(
@@ -135,4 +184,4 @@ def in_words(counts: Mapping[str, int]) -> str:
 
 
 def _values(info: DatasetInfo) -> dict[str, object]:
-    return {"id": info.id, "sha256": info.sha256, "key": f"instance:{info.sha256}:"}
+    return {"id": info.id, "sha256": info.sha256, "key": f"instance:{info.sha256}:", "pid": os.getpid()}

@@ -5,17 +5,19 @@
 
 CREATE TABLE datasets (
     id INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE,
-    sha256 TEXT NOT NULL UNIQUE,          -- of the decompressed content
-    n_bytes INTEGER NOT NULL,             -- of it
-    n_instances INTEGER NOT NULL,
-    n_papers INTEGER NOT NULL,            -- distinct paper ids
-    n_result_instances INTEGER NOT NULL,  -- those that have result aspects
-    synthetic INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    sha256 TEXT NOT NULL,                 -- of the decompressed content
+    n_instances INTEGER NOT NULL DEFAULT 0,
+    n_papers INTEGER NOT NULL DEFAULT 0,  -- distinct paper ids
+    n_result_instances INTEGER NOT NULL DEFAULT 0,  -- those that have result aspects
+    synthetic INTEGER NOT NULL DEFAULT 0,
     sufficient INTEGER NOT NULL DEFAULT 0,  -- an instance says that its gold is sufficient, not complete
     source TEXT NOT NULL,
-    ingested_at TEXT NOT NULL             -- '' while it is being read in or deleted
+    ingested_at TEXT NOT NULL DEFAULT '',  -- '' while it is being read in or deleted: no reader sees it then
+    pid INTEGER                           -- of the process that does that
 );
+CREATE UNIQUE INDEX datasets_by_name ON datasets (name) WHERE ingested_at <> '';
+CREATE UNIQUE INDEX datasets_by_sha256 ON datasets (sha256) WHERE ingested_at <> '';
 
 CREATE TABLE papers (
     id INTEGER PRIMARY KEY,

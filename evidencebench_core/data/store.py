@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from evidencebench_core.data.connection import Connections
+from evidencebench_core.data.format import instance_of
 from evidencebench_core.data.model import SUFFICIENT_NOTE, Aspect, EvidenceSet, Instance
 from evidencebench_core.data.packing import unpacked_covering, unpacked_instance
-from evidencebench_core.data.parse import instance_of
 from evidencebench_core.data.query import RANGES, Filter, matching_sql
 from evidencebench_core.errors import UnknownNameError, did_you_mean, shown
 
@@ -42,7 +42,6 @@ class DatasetInfo:
     source: str  # the file it came from
     ingested_at: str  # ISO 8601, UTC
     id: int  # its row; the key of runs.dataset_id
-    n_bytes: int  # of the decompressed content
     sufficient: bool = False  # whether an instance says that its gold is sufficient, not complete
 
     @property
@@ -149,20 +148,18 @@ class Store:
         """Instances in the order asked for."""
         info = self.dataset(dataset)
         for batch in _batches(tuple(ids)):
-            for instance_id, raw in self._raws(info, batch, inverse=False):
+            for instance_id, raw in self._raws(info, batch):
                 yield instance_of(instance_id, raw)
 
     def iter(self, dataset: str, limit: int | None = None) -> Iterator[Instance]:
         """Instances in the order of the file."""
         return self.get_many(dataset, self.ids(dataset, limit))
 
-    def _raws(
-        self, info: DatasetInfo, ids: Sequence[str], inverse: bool = True
-    ) -> Iterator[tuple[str, dict[str, Any]]]:
+    def _raws(self, info: DatasetInfo, ids: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Read at once, unpacked one by one."""
         columns = "i.instance_id, b.body, p.body"
         for instance_id, body, paper in self._by_id(info, ids, columns, "JOIN papers AS p ON p.id = i.paper"):
-            yield instance_id, unpacked_instance(body, paper, inverse)
+            yield instance_id, unpacked_instance(body, paper)
 
     def evidence_sets(
         self, dataset: str, ids: Iterable[str] | None = None
@@ -296,16 +293,14 @@ def open_store(path: Path | str | None = None) -> Store:
 
 
 def datasets_in(db: sqlite3.Connection) -> tuple[DatasetInfo, ...]:
-    """The datasets that are there for readers; see hidden.py for others."""
+    """The datasets that are there for readers."""
     names = [field.name for field in fields(DatasetInfo)]
-    rows = db.execute(f"SELECT {', '.join(names)} FROM datasets ORDER BY id").fetchall()
+    rows = db.execute(
+        f"SELECT {', '.join(names)} FROM datasets WHERE ingested_at <> '' ORDER BY id"
+    ).fetchall()
     infos = [DatasetInfo(**dict(zip(names, row, strict=True))) for row in rows]
     return tuple(
-        [
-            replace(info, synthetic=bool(info.synthetic), sufficient=bool(info.sufficient))
-            for info in infos
-            if info.ingested_at
-        ]
+        [replace(info, synthetic=bool(info.synthetic), sufficient=bool(info.sufficient)) for info in infos]
     )
 
 

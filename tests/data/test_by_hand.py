@@ -27,14 +27,14 @@ def test_it_grows_and_shrinks_and_stays_the_same_dataset(store: Store) -> None:
     assert store.raw("mine", "t") == tiny_dataset()["tiny_1"]
     with pytest.raises(StoreError, match="has an instance"):
         add_instance(store, "mine", "z", ZEBRAS)
-    assert delete_instance(store, "mine", "z") == {}
+    delete_instance(store, "mine", "z")
     assert store.ids("mine") == ("t",)
     assert store.matching("mine", Filter(sentences="zebras")) == ()
     add_instance(store, "mine", "z", ZEBRAS)
     assert store.matching("mine", Filter(hypothesis="zebras", sentences="graze")) == ("z",)
-    assert delete_instance(store, "mine", "t") == {}
+    delete_instance(store, "mine", "t")
     assert store.get("tiny", "tiny_1").sentences  # the paper that both had
-    assert delete_instance(store, "mine", "z") == {"instance": 1}
+    delete_instance(store, "mine", "z")
     assert [info.name for info in store.datasets()] == ["tiny"]
     with store.write() as db:
         for table in ("hypothesis_words", "paper_words"):

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evidencebench_core.data.format import parse_instance
 from evidencebench_core.data.ingest import ingest
-from evidencebench_core.data.parse import parse_instance
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.data.stream import iter_raw
 from tests.factories import raw_instance
@@ -58,7 +58,7 @@ def shared(folder: Path) -> Store:
     return open_store(folder / "store.sqlite")
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     dataset=st.dictionaries(NAME, raw_instances(), min_size=1, max_size=4),
     lines=st.booleans(),

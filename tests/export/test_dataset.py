@@ -16,7 +16,6 @@ from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.data.files import whole_file
 from evidencebench_core.errors import InstanceError, SettingError
 from evidencebench_core.export import BenchmarkFile, stream_dataset, write_benchmark
-from evidencebench_core.export.dataset import LAYOUTS
 from tests.factories import raw_dataset, raw_instance, tiny_dataset, written
 
 TRAIN_BLOB = "6d3b1987bfbdb058ec4ac4f1cdb94a5b4777868d"  # git's id of the released train file
@@ -45,26 +44,11 @@ def test_the_released_train_file_comes_back_byte_for_byte(
     out = tmp_path / "out.json"
     result = export_dataset(store, "train", out)
     assert git_blob(out.read_bytes()) == TRAIN_BLOB
-    assert (result.identical, result.n_instances, result.sha256) == (True, 96, info.sha256)
+    assert (result.n_instances, result.sha256) == (96, info.sha256)
     again = open_store(tmp_path / "again.sqlite")
     ingest(again, out, "train")
     assert again.ids("train") == store.ids("train")
     assert list(again.iter("train")) == list(store.iter("train"))
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_usual_layout_comes_back(store: Store, tmp_path: Path, layout) -> None:
-    raws = tiny_dataset()
-    raws["tiny_0"]["hypothesis"] = 'Café au lait \u2028 lowers \\ " blood pressure.\n'
-    text = json.dumps(raws, indent=layout.indent, ensure_ascii=layout.ascii) + layout.end
-    (tmp_path / "in.json").write_bytes(text.encode())
-    ingest(store, tmp_path / "in.json", "in")
-    result = export_dataset(store, "in", tmp_path / "out.json")
-    assert (tmp_path / "out.json").read_bytes() == text.encode()
-    assert (result.identical, result.layout) == (True, layout)
-    stream = io.BytesIO()
-    assert stream_dataset(store, store.dataset("in"), stream) == result
-    assert stream.getvalue() == text.encode()
 
 
 def test_another_layout_gives_equal_instances_and_the_same_bytes_twice(store: Store, tmp_path: Path) -> None:
@@ -74,7 +58,6 @@ def test_another_layout_gives_equal_instances_and_the_same_bytes_twice(store: St
     ingest(store, tmp_path / "in.jsonl", "in")
     result = export_dataset(store, "in", tmp_path / "one.json")
     export_dataset(store, "in", tmp_path / "two.json")
-    assert result.identical is False
     assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
     assert (tmp_path / "one.json").read_text() == json.dumps(raws, indent=4)
     assert result.sha256 == hashlib.sha256((tmp_path / "one.json").read_bytes()).hexdigest()
@@ -86,7 +69,7 @@ def test_keys_we_do_not_know_and_their_order_are_kept(store: Store, tmp_path: Pa
     shuffled["sentence_index2aspects"] = dict(reversed(shuffled["sentence_index2aspects"].items()))
     ingest(store, written({"z": shuffled, "a": raw}, tmp_path / "in.json"))
     export_dataset(store, "in", tmp_path / "out.json")
-    assert (tmp_path / "out.json").read_bytes() == (tmp_path / "in.json").read_bytes()
+    assert (tmp_path / "out.json").read_text() == json.dumps({"z": shuffled, "a": raw}, indent=4)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +118,7 @@ def test_raw_instances_are_checked_on_the_way_out() -> None:
     stream = io.BytesIO()
     result = write_benchmark([("a", good), ("b", good)], stream)
     assert stream.getvalue() == json.dumps({"a": good, "b": good}, indent=4).encode()
-    assert (result.n_instances, result.identical) == (2, None)
+    assert result.n_instances == 2
     with pytest.raises(InstanceError, match="paper_id"):
         write_benchmark([("a", {**good, "paper_id": 3})], io.BytesIO())
     with pytest.raises(SettingError, match="twice"):

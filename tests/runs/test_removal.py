@@ -14,6 +14,7 @@ from evidencebench_core.data.removal import (
     dataset_dependents,
     delete_dataset,
     delete_instance,
+    instance_dependents,
 )
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import UnknownNameError
@@ -67,7 +68,7 @@ def test_a_dataset_goes_with_runs_notes_and_markings(store: Store) -> None:
     n_sentences = len(store.get("tiny", "tiny_0").sentences)
     for paper in (key, "own:1"):
         Annotations(store).save(paper, Annotation("Ada", "Tea.", n_sentences))
-    assert dataset_dependents(store, "tiny") == {"instance": 6, "run": 1, "note": 2, "marking": 1}
+    assert dataset_dependents(store, "tiny") == {"instance": 6, "run": 1, "note": 2}
     delete_dataset(store, "tiny")
     assert n_rows(store) == [0, 0, 0, 0, 1]
     assert Annotations(store).papers() == ("own:1",)
@@ -107,6 +108,7 @@ def test_a_run_goes_on_over_a_dataset_that_grew_and_loses_answers_of_an_instance
     planned = plan(store, "mine", "lead")
     assert (planned.spec, set(planned.missing)) == (spec, {raws[2][0]})
     NoteStore(store).add(Note(instance_id=raws[0][0], author="Ada", dataset="mine", flagged=True))
-    assert delete_instance(store, "mine", raws[0][0]).keys() == {"answer", "note"}
+    assert instance_dependents(store, "mine", raws[0][0]).keys() == {"answer", "note"}
+    delete_instance(store, "mine", raws[0][0])
     assert NoteStore(store).notes_on("mine", history=True) == ()
     assert RunStore(store).done(spec.id, "er@10") == {raws[1][0]}

@@ -8,7 +8,7 @@ import pytest
 
 from components.widgets.rank_columns import column_data
 from evidencebench_core.analyses.divergence import rank_frame
-from evidencebench_core.data.parse import parse_instance
+from evidencebench_core.data.format import parse_instance
 from evidencebench_core.retrievers import Retrieval
 from tests.factories import raw_instance
 

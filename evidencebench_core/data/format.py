@@ -1,0 +1,291 @@
+"""The benchmark's released format (the paper's appendix A.6): what an instance in a file must be.
+
+Keys beyond the twelve are kept, but only five of them mean something to us:
+
+- ``aspect_texts``: ``{aspect id: text}``
+- ``hypothesis_paraphrases``: ``{name: text}``
+- ``hypothesis_negation``: text
+- ``synthetic``: true for an invented paper
+- ``construction``: how the instance was made; its ``gold`` says whether every sentence was looked at
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Literal, NoReturn, cast
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from evidencebench_core.data.model import (
+    SUFFICIENT,
+    Aspect,
+    EvidenceSet,
+    Instance,
+    SentenceType,
+    StoredSelection,
+)
+from evidencebench_core.data.sections import section_titles
+from evidencebench_core.errors import InstanceError, shown
+
+Text = Annotated[str, Field(pattern=r"\S")]
+
+
+class _Checked(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+
+class Evaluation(_Checked):
+    """A selection that the file brings along."""
+
+    one_selection_of_sentences: list[int]
+    covered_aspects: list[str]
+
+
+class OptimalEvaluation(Evaluation):
+    """The smallest selection that covers all there is to cover."""
+
+    optimal: Annotated[int, Field(ge=1)]
+
+
+class Construction(_Checked):
+    """How an instance was made; further keys are free."""
+
+    gold: Literal["every sentence looked at", "sufficient spans"] | None = None
+
+
+class RawInstance(_Checked):
+    """An instance as it stands in a dataset file."""
+
+    hypothesis: Text
+    paper_as_candidate_pool: Annotated[list[str], Field(min_length=1, max_length=5_000)]
+    aspect_list_ids: Annotated[list[str], Field(min_length=1, max_length=1_000)]
+    results_aspect_list_ids: Annotated[list[str], Field(min_length=1)] | None
+    aspect2sentence_indices: dict[str, list[int]]
+    sentence_index2aspects: dict[str, list[str]]
+    evidence_retrieval_at_optimal_evaluation: OptimalEvaluation
+    evidence_retrieval_at_10_evaluation: Evaluation
+    results_evidence_retrieval_at_optimal_evaluation: OptimalEvaluation | None
+    results_evidence_retrieval_at_5_evaluation: Evaluation | None
+    sentence_types_in_candidate_pool: list[SentenceType]
+    paper_id: Text
+    aspect_texts: dict[str, Text] | None = None
+    hypothesis_paraphrases: dict[Text, Text] | None = None
+    hypothesis_negation: Text | None = None
+    synthetic: bool | None = None
+    construction: Construction | None = None
+
+
+KEYS: Final = tuple(name for name, field in RawInstance.model_fields.items() if field.is_required())
+OPTIONAL_KEYS: Final = tuple(name for name in RawInstance.model_fields if name not in KEYS)
+_EVALUATIONS: Final = {  # key -> (task, fixed budget or None where the object brings its optimal K)
+    "evidence_retrieval_at_optimal_evaluation": ("er@optimal", None),
+    "evidence_retrieval_at_10_evaluation": ("er@10", 10),
+    "results_evidence_retrieval_at_optimal_evaluation": ("result-er@optimal", None),
+    "results_evidence_retrieval_at_5_evaluation": ("result-er@5", 5),
+}
+_RESULT_KEYS: Final = tuple(key for key in KEYS if key.startswith("results_"))
+_REMEDIES: Final = {  # by pydantic's type of error; its own sentence for the others
+    "missing": "All 12 keys of the format are required.",
+    "string_pattern_mismatch": "Give a text that is not blank.",
+    "model_type": "Give an object.",
+}
+
+
+def parse_instance(instance_id: str, raw: object) -> Instance:
+    """Check a raw instance and freeze it.
+
+    Parameters
+    ----------
+    instance_id : str
+        The key under which it stands in its file.
+    raw : object
+        The decoded JSON value. It is not changed.
+
+    Raises
+    ------
+    InstanceError
+        Naming the instance, the field, the value found and what was expected.
+    """
+    check_instance(instance_id, raw)
+    return instance_of(instance_id, cast("dict[str, Any]", raw))
+
+
+def check_instance(instance_id: str, raw: object) -> None:
+    """`InstanceError` unless a decoded JSON value keeps every promise of the format."""
+    if not instance_id.strip():
+        raise InstanceError(shown(instance_id), "is a blank instance id", "Give every instance an id.")
+    try:
+        checked = RawInstance.model_validate(raw)
+    except ValidationError as error:
+        raise _first_fault(instance_id, error) from None
+    _Consistency(instance_id, checked).check()
+
+
+def _first_fault(instance_id: str, error: ValidationError) -> InstanceError:
+    fault = error.errors(include_url=False, include_context=False)[0]
+    place = "".join(
+        f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault["loc"] if part != "[key]"
+    )
+    problem = "is missing" if fault["type"] == "missing" else f"is {shown(fault['input'])}"
+    remedy = _REMEDIES.get(fault["type"], f"{fault['msg']}.")
+    return InstanceError(f"{instance_id}{place}", problem, remedy)
+
+
+class _Consistency:
+    """What the fields of an instance promise about each other."""
+
+    def __init__(self, instance_id: str, raw: RawInstance) -> None:
+        self.id, self.raw = instance_id, raw
+        self.n_sentences = len(raw.paper_as_candidate_pool)
+
+    def fail(self, field: str, problem: str, remedy: str) -> NoReturn:
+        raise InstanceError(f"{self.id}.{field}", problem, remedy)
+
+    def check(self) -> None:
+        raw = self.raw
+        n_types = len(raw.sentence_types_in_candidate_pool)
+        if n_types != self.n_sentences:
+            problem = f"has {n_types} entries for {self.n_sentences} sentences"
+            self.fail("sentence_types_in_candidate_pool", problem, "Give one type a sentence.")
+        self.unique("aspect_list_ids", raw.aspect_list_ids)
+        absent = [key for key in _RESULT_KEYS if getattr(raw, key) is None]
+        if 0 < len(absent) < len(_RESULT_KEYS):
+            self.fail(absent[0], "is null", "Either all result fields are null or none.")
+        results = raw.results_aspect_list_ids or []
+        self.unique("results_aspect_list_ids", results)
+        self.known("results_aspect_list_ids", results)
+        self.known("aspect_texts", raw.aspect_texts or ())
+        self.mappings()
+        for key, (_, budget) in _EVALUATIONS.items():
+            aspects = results if key in _RESULT_KEYS else raw.aspect_list_ids
+            evaluation = getattr(raw, key)
+            if evaluation is not None:
+                self.evaluation(key, evaluation, frozenset(aspects), budget)
+
+    def unique(self, field: str, values: Sequence[object]) -> None:
+        if len(set(values)) < len(values):
+            self.fail(field, f"has an entry twice: {shown(values)}", "List each once.")
+
+    def known(self, field: str, aspects: Iterable[str]) -> None:
+        unknown = [aspect for aspect in aspects if aspect not in self.raw.aspect_list_ids]
+        if unknown:
+            self.fail(field, f"names aspect {shown(unknown[0])}", "Aspects are those of aspect_list_ids.")
+
+    def indices(self, field: str, indices: Sequence[int]) -> None:
+        self.unique(field, indices)
+        for index in indices:
+            if not 0 <= index < self.n_sentences:
+                remedy = f"Indices run from 0 to {self.n_sentences - 1}."
+                self.fail(field, f"holds sentence index {index}", remedy)
+
+    def mappings(self) -> None:
+        """That the two mappings are each other's inverse."""
+        field, covering = "aspect2sentence_indices", self.raw.aspect2sentence_indices
+        self.known(field, covering)
+        for aspect in self.raw.aspect_list_ids:
+            if aspect not in covering:
+                self.fail(field, f"has no entry for aspect {shown(aspect)}", "Give one entry an aspect.")
+            self.indices(f"{field}.{aspect}", covering[aspect])
+        field, inverse = "sentence_index2aspects", self.raw.sentence_index2aspects
+        expected = inverse_of(covering, self.n_sentences)
+        if inverse.keys() != expected.keys():
+            key = min(inverse.keys() ^ expected.keys())
+            problem = f"{'has' if key in inverse else 'lacks'} the key {shown(key)}"
+            self.fail(field, problem, f'Keys are "0" to "{self.n_sentences - 1}".')
+        for key, aspects in inverse.items():
+            if aspects != expected[key] and set(aspects) != set(expected[key]):
+                problem = (
+                    f"is {shown(aspects)}, but aspect2sentence_indices says {shown(sorted(expected[key]))}"
+                )
+                self.fail(f"{field}.{key}", problem, "The two mappings must be each other's inverse.")
+
+    def evaluation(self, key: str, evaluation: Evaluation, focus: frozenset[str], budget: int | None) -> None:
+        picks = evaluation.one_selection_of_sentences
+        field = f"{key}.one_selection_of_sentences"
+        self.indices(field, picks)
+        covered = Counter(aspect for pick in picks for aspect in self.aspects_of(pick) if aspect in focus)
+        if set(evaluation.covered_aspects) != covered.keys():
+            problem = (
+                f"is {shown(evaluation.covered_aspects)}, but the selection covers {shown(sorted(covered))}"
+            )
+            self.fail(f"{key}.covered_aspects", problem, "List the aspects of the task that it covers.")
+        limit = evaluation.optimal if isinstance(evaluation, OptimalEvaluation) else budget
+        if (limit is not None and len(picks) > limit) or (budget is None and len(picks) != limit):
+            self.fail(field, f"has {len(picks)} sentences for a budget of {limit}", "The selection must fit.")
+        if budget is not None:
+            return
+        n_coverable = sum(bool(self.raw.aspect2sentence_indices[aspect]) for aspect in focus)
+        if len(covered) < n_coverable:
+            remedy = "An optimal selection covers every aspect that a sentence covers."
+            self.fail(field, f"covers {len(covered)} of {n_coverable} aspects", remedy)
+        for pick in picks:
+            if all(covered[aspect] > 1 for aspect in self.aspects_of(pick) if aspect in focus):
+                remedy = "An optimal selection has the smallest number of sentences that cover all aspects."
+                self.fail(field, f"covers the same without sentence {pick}", remedy)
+
+    def aspects_of(self, sentence: int) -> list[str]:
+        return self.raw.sentence_index2aspects[str(sentence)]
+
+
+def inverse_of(covering: Mapping[str, Collection[int]], n_sentences: int) -> dict[str, list[str]]:
+    """``sentence_index2aspects`` as it follows from ``aspect2sentence_indices``."""
+    aspects: dict[str, list[str]] = {str(index): [] for index in range(n_sentences)}
+    for aspect, indices in covering.items():
+        for index in indices:
+            aspects[str(index)].append(aspect)
+    return aspects
+
+
+def instance_of(instance_id: str, raw: Mapping[str, Any]) -> Instance:
+    """Freeze a raw instance that has been checked before, as those of the store have."""
+    sentences = tuple(raw["paper_as_candidate_pool"])
+    types: tuple[SentenceType, ...] = tuple(raw["sentence_types_in_candidate_pool"])
+    return Instance(
+        id=instance_id,
+        hypothesis=raw["hypothesis"],
+        paper_id=raw["paper_id"],
+        sentences=sentences,
+        sentence_types=types,
+        sections=section_titles(sentences, types),
+        evidence=evidence_of(raw, len(sentences)),
+        stored=MappingProxyType(
+            {
+                task: StoredSelection(
+                    tuple(raw[key]["one_selection_of_sentences"]),
+                    tuple(raw[key]["covered_aspects"]),
+                    raw[key]["optimal"] if budget is None else None,
+                )
+                for key, (task, budget) in _EVALUATIONS.items()
+                if raw[key] is not None
+            }
+        ),
+        paraphrases=MappingProxyType(dict(raw.get("hypothesis_paraphrases") or {})),
+        negation=raw.get("hypothesis_negation"),
+        synthetic=raw.get("synthetic") is True,
+        construction=MappingProxyType(dict(raw.get("construction") or {})),
+    )
+
+
+def evidence_of(raw: Mapping[str, Any], n_sentences: int) -> EvidenceSet:
+    """The evidence set of a raw instance that has been checked; it may lack its paper."""
+    covering = raw["aspect2sentence_indices"]
+    results = frozenset(raw["results_aspect_list_ids"] or ())
+    texts = raw.get("aspect_texts") or {}
+    results_evaluation = raw["results_evidence_retrieval_at_optimal_evaluation"]
+    aspects = [
+        Aspect(aspect, tuple(sorted(covering[aspect])), aspect in results, f"A{number}", texts.get(aspect))
+        for number, aspect in enumerate(raw["aspect_list_ids"], start=1)
+    ]
+    return EvidenceSet(
+        n_sentences=n_sentences,
+        aspects=tuple(aspects),
+        optimal=raw["evidence_retrieval_at_optimal_evaluation"]["optimal"],
+        results_optimal=None if results_evaluation is None else results_evaluation["optimal"],
+    )
+
+
+def is_sufficient(raw: Mapping[str, Any]) -> bool:
+    """Whether an instance says that its gold is sufficient, not complete."""
+    return (raw.get("construction") or {}).get("gold") == SUFFICIENT

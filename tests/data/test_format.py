@@ -1,0 +1,189 @@
+"""A raw instance either keeps every promise of the format or is refused with the place and the value."""
+
+import copy
+from functools import reduce
+from operator import getitem
+from typing import Any
+
+import pytest
+
+from evidencebench_core.data.format import KEYS, parse_instance
+from evidencebench_core.errors import InstanceError
+from tests.factories import raw_instance
+
+Raw = dict[str, Any]
+OPTIMAL = "evidence_retrieval_at_optimal_evaluation"
+AT_10 = "evidence_retrieval_at_10_evaluation"
+RESULTS_OPTIMAL = "results_evidence_retrieval_at_optimal_evaluation"
+RESULTS_AT_5 = "results_evidence_retrieval_at_5_evaluation"
+
+
+def good() -> Raw:
+    """Ten sentences; "a" is covered by 4 and 2, "b" by 4, "c" by 9. The optimum is {4, 9}, {4} for results."""
+    return raw_instance(10, {"a": [4, 2], "b": [4], "c": [9]}, ("b",))
+
+
+def test_good_instance_is_taken_as_it_is() -> None:
+    raw = good()
+    before = copy.deepcopy(raw)
+    instance = parse_instance("x", raw)
+    assert raw == before
+    assert instance.sentences == tuple(raw["paper_as_candidate_pool"])
+    assert [(a.id, a.sentence_indices, a.is_result, a.label, a.text) for a in instance.evidence.aspects] == [
+        ("a", (2, 4), False, "A1", None),
+        ("b", (4,), True, "A2", None),
+        ("c", (9,), False, "A3", None),
+    ]
+    assert (instance.evidence.optimal, instance.evidence.results_optimal) == (2, 1)
+    assert set(instance.stored) == {"er@optimal", "er@10", "result-er@optimal", "result-er@5"}
+    best = instance.stored["er@optimal"]
+    assert (best.sentence_indices, best.optimal, instance.stored["er@10"].optimal) == ((4, 9), 2, None)
+    assert (instance.synthetic, instance.negation, dict(instance.paraphrases)) == (False, None, {})
+
+
+def test_optional_keys_are_kept_and_others_ignored() -> None:
+    raw = good() | {
+        "aspect_texts": {"b": "Mortality fell."},
+        "hypothesis_paraphrases": {"plain": "Tea helps."},
+        "hypothesis_negation": "Tea does not help.",
+        "synthetic": True,
+        "a_key_of_theirs": [1],
+    }
+    instance = parse_instance("x", raw)
+    assert [aspect.text for aspect in instance.evidence.aspects] == [None, "Mortality fell.", None]
+    assert dict(instance.paraphrases) == {"plain": "Tea helps."}
+    assert instance.negation == "Tea does not help."
+    assert instance.synthetic
+    # Without results; "b" cannot be covered, so the optimal selection covers 1 of 2 aspects: all that can be.
+    bare = parse_instance("x", raw_instance(10, {"a": [4], "b": []}))
+    assert (bare.evidence.results_optimal, bare.evidence.focused("results")) == (None, ())
+    assert set(bare.stored) == {"er@optimal", "er@10"}
+    assert (bare.evidence.aspects[1].sentence_indices, bare.evidence.optimal) == ((), 1)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_key_is_required(key: str) -> None:
+    raw = good()
+    del raw[key]
+    with pytest.raises(InstanceError) as caught:
+        parse_instance("x", raw)
+    assert (caught.value.place, caught.value.problem) == (f"x.{key}", "is missing")
+
+
+GONE = object()
+COVERING = "aspect2sentence_indices"
+INVERSE = "sentence_index2aspects"
+IDS, RESULT_IDS = "aspect_list_ids", "results_aspect_list_ids"
+PICKS = "one_selection_of_sentences"
+TYPES = "sentence_types_in_candidate_pool"
+POOL = "paper_as_candidate_pool"
+
+BAD: list[tuple[tuple[Any, ...], object, str]] = [  # path, its new value, where the fault is found
+    (("hypothesis",), 3, "hypothesis"),
+    (("hypothesis",), " \n", "hypothesis"),
+    (("paper_id",), None, "paper_id"),
+    ((POOL,), [], POOL),
+    ((POOL,), "one", POOL),
+    ((POOL, 3), 7, f"{POOL}[3]"),
+    ((POOL, 0), None, f"{POOL}[0]"),
+    ((TYPES,), None, TYPES),
+    ((TYPES, 0), GONE, TYPES),
+    ((TYPES, 2), "figure", f"{TYPES}[2]"),
+    ((TYPES, 2), 1, f"{TYPES}[2]"),
+    ((TYPES, 2), [], f"{TYPES}[2]"),
+    ((IDS,), [], IDS),
+    ((IDS,), None, IDS),
+    ((IDS, 0), 1, f"{IDS}[0]"),
+    ((IDS, 0), "b", IDS),
+    ((RESULT_IDS,), [], RESULT_IDS),
+    ((RESULT_IDS,), ["z"], RESULT_IDS),
+    ((RESULTS_AT_5,), None, RESULTS_AT_5),
+    ((RESULT_IDS,), None, RESULT_IDS),
+    ((COVERING,), [], COVERING),
+    ((COVERING, "c"), GONE, COVERING),
+    ((COVERING, "z"), [1], COVERING),
+    ((COVERING, "a"), None, f"{COVERING}.a"),
+    ((COVERING, "a"), [4.0, 2], f"{COVERING}.a[0]"),
+    ((COVERING, "a"), [True], f"{COVERING}.a[0]"),
+    ((COVERING, "a"), ["4"], f"{COVERING}.a[0]"),
+    ((COVERING, "a"), [4, 10], f"{COVERING}.a"),
+    ((COVERING, "a"), [-1], f"{COVERING}.a"),
+    ((COVERING, "a"), [4, 4], f"{COVERING}.a"),
+    ((INVERSE,), [], INVERSE),
+    ((INVERSE, "7"), GONE, INVERSE),
+    ((INVERSE, "10"), [], INVERSE),
+    ((INVERSE, "07"), [], INVERSE),
+    ((INVERSE, "5"), ["a"], f"{INVERSE}.5"),
+    ((INVERSE, "4"), ["a"], f"{INVERSE}.4"),
+    ((INVERSE, "5"), None, f"{INVERSE}.5"),
+    ((INVERSE, "9"), [1], f"{INVERSE}.9[0]"),
+    ((AT_10,), None, AT_10),
+    ((OPTIMAL,), [], OPTIMAL),
+    ((OPTIMAL, "optimal"), GONE, f"{OPTIMAL}.optimal"),
+    ((OPTIMAL, "optimal"), 0, f"{OPTIMAL}.optimal"),
+    ((OPTIMAL, "optimal"), 2.0, f"{OPTIMAL}.optimal"),
+    ((RESULTS_OPTIMAL, "optimal"), True, f"{RESULTS_OPTIMAL}.optimal"),
+    ((OPTIMAL, "optimal"), 3, f"{OPTIMAL}.{PICKS}"),
+    ((AT_10, PICKS), GONE, f"{AT_10}.{PICKS}"),
+    ((AT_10, "covered_aspects"), GONE, f"{AT_10}.covered_aspects"),
+    ((RESULTS_AT_5, PICKS), [0, 1, 2, 3, 4, 5], f"{RESULTS_AT_5}.{PICKS}"),
+    ((AT_10, PICKS), [12], f"{AT_10}.{PICKS}"),
+    ((AT_10, "covered_aspects"), ["a", "b"], f"{AT_10}.covered_aspects"),
+    ((RESULTS_OPTIMAL, "covered_aspects"), ["b", "a"], f"{RESULTS_OPTIMAL}.covered_aspects"),
+    ((OPTIMAL,), {"optimal": 2, PICKS: [2, 4], "covered_aspects": ["a", "b"]}, f"{OPTIMAL}.{PICKS}"),
+    ((OPTIMAL,), {"optimal": 3, PICKS: [4, 9, 0], "covered_aspects": ["a", "b", "c"]}, f"{OPTIMAL}.{PICKS}"),
+    (("aspect_texts",), [], "aspect_texts"),
+    (("aspect_texts",), {"z": "Z"}, "aspect_texts"),
+    (("aspect_texts",), {"a": ""}, "aspect_texts.a"),
+    (("hypothesis_paraphrases",), {"plain": 1}, "hypothesis_paraphrases.plain"),
+    (("hypothesis_negation",), "", "hypothesis_negation"),
+    (("synthetic",), 1, "synthetic"),
+    (("construction",), {"gold": "some"}, "construction.gold"),
+    ((POOL,), ["x"] * 5_001, POOL),
+    ((IDS,), ["x"] * 1_001, IDS),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "field"), BAD)
+def test_bad_instance_is_named(path: tuple[Any, ...], value: object, field: str) -> None:
+    raw = good()
+    *steps, last = path
+    at = reduce(getitem, steps, raw)
+    if value is GONE:
+        del at[last]
+    else:
+        at[last] = value
+    with pytest.raises(InstanceError) as caught:
+        parse_instance("x", raw)
+    assert caught.value.place == f"x.{field}"
+    assert caught.value.problem
+    assert caught.value.remedy
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("value", [None, 3, "text", [], True])
+def test_what_is_no_object(value: object) -> None:
+    with pytest.raises(InstanceError) as caught:
+        parse_instance("x", value)
+    assert caught.value.place == "x"
+
+
+@pytest.mark.parametrize("name", ["", " "])
+def test_blank_ids(name: str) -> None:
+    with pytest.raises(InstanceError):
+        parse_instance(name, good())
+
+
+def test_order_in_the_inverse_mapping_is_free() -> None:
+    raw = good()
+    swapped = raw | {INVERSE: raw[INVERSE] | {"4": ["b", "a"]}}
+    turned = raw | {INVERSE: dict(reversed(raw[INVERSE].items()))}
+    assert parse_instance("x", swapped) == parse_instance("x", turned) == parse_instance("x", raw)
+
+
+@pytest.mark.realdata
+def test_the_real_train_set_passes(train_raw: dict[str, Raw]) -> None:
+    instances = [parse_instance(name, raw) for name, raw in train_raw.items()]
+    assert len(instances) == 96
+    assert sum(instance.evidence.results_optimal is None for instance in instances) == 1

@@ -13,7 +13,7 @@ from evidencebench_core.annotation.evidence_inference import (
     trial_instances,
 )
 from evidencebench_core.annotation.provenance import provenance_line
-from evidencebench_core.data.parse import parse_instance
+from evidencebench_core.data.format import parse_instance
 from evidencebench_core.errors import DataError
 from tests.annotation.trials_folder import ANSWERS, PROMPTS, answer, trials_folder
 from tests.conftest import real_file

@@ -14,8 +14,8 @@ from evidencebench_core.annotation.provenance import (
     model_family,
 )
 from evidencebench_core.data import open_store
+from evidencebench_core.data.format import parse_instance
 from evidencebench_core.data.ingest import ingest
-from evidencebench_core.data.parse import parse_instance
 from tests.factories import raw_instance, written
 
 

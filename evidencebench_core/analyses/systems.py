@@ -55,7 +55,7 @@ def systems(store: Store, runs: Sequence[str], task: str | Task) -> Systems:
     """Runs over one dataset by id, each once."""
     if not runs:
         raise SettingError(
-            "compare", "names no run", "Give the ids of runs; `evidencebench runs` lists them."
+            "compare", "names no run", "Give the ids of runs; `evidencebench list runs` lists them."
         )
     return systems_of_runs(store, runs_over_one_dataset(store, runs), task_named(task))
 

@@ -45,7 +45,7 @@ def setups_of(store: Store, runs: Sequence[str], task: Task) -> tuple[Setup, ...
             raise SettingError(
                 f"run {run.id}",
                 f"is itself one over a variant, {run.variant}",
-                "Name the run over the original hypotheses: `evidencebench runs` lists them.",
+                "Name the run over the original hypotheses: `evidencebench list runs` lists them.",
             )
     return tuple(Setup(run.dataset, run.retriever, run.settings, task) for run in infos.values())
 

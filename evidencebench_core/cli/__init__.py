@@ -1,4 +1,4 @@
-"""The command ``evidencebench``: `main`, and one file a verb.
+"""The command ``evidencebench``: `main`, the frame, and files of verbs.
 
 Exit codes: 0 done; 1 failed, with one line on stderr that says what to do; 2 wrong usage; 130 interrupted
 by Ctrl-C. With ``--json`` a verb prints exactly one JSON document on stdout; progress is on stderr.
@@ -6,6 +6,6 @@ by Ctrl-C. With ``--json`` a verb prints exactly one JSON document on stdout; pr
 
 from __future__ import annotations
 
-from evidencebench_core.cli.entry import main
+from evidencebench_core.cli.main import main
 
 __all__ = ["main"]

@@ -2,68 +2,64 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
-from evidencebench_core.cli.arguments import store_of
-from evidencebench_core.cli.output import note
+from typer import Option
+
+from evidencebench_core.cli.emit import note
+from evidencebench_core.cli.frame import StorePath, opened, verb
 from evidencebench_core.errors import StoreError
 
 _THIS_MACHINE: Final = ("localhost", "127.0.0.1", "::1")
 _EVERYWHERE: Final = ("0.0.0.0", "::", "")  # noqa: S104 - told apart, not listened on
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--port", type=_port, metavar="N", help="default: 8501, or the next free one")
-    parser.add_argument(
-        "--sample",
-        action="store_true",
-        help="bring the six synthetic sample papers into the store first; the app then runs retrievers over them",
-    )
-    parser.add_argument(
-        "--host",
-        default="localhost",
-        metavar="ADDRESS",
-        help="address to listen on; default: localhost, this machine only. Read the README before you change it",
-    )
-    parser.add_argument(
-        "--allow-host",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a name under which a proxy serves the app; may be given again",
-    )
-    parser.add_argument(
-        "--token",
-        action="store_true",
-        help="print a link with a token that the app asks for, on this machine too, whose other users can reach the "
-        "port; with --host it is always asked. The token is $EVIDENCEBENCH_TOKEN, else a new one",
-    )
-    parser.add_argument("--no-browser", action="store_true", help="do not open a browser, only serve")
+@verb("app")
+def serve(
+    port: Annotated[
+        int | None, Option(metavar="N", min=1, max=65535, help="default: 8501, or the next free one")
+    ] = None,
+    sample: Annotated[
+        bool, Option("--sample", help="bring the six synthetic sample papers into the store first")
+    ] = False,
+    host: Annotated[
+        str, Option(metavar="ADDRESS", help="address to listen on; docs/safety.md before you change it")
+    ] = "localhost",
+    allow_host: Annotated[
+        list[str] | None, Option(metavar="NAME", help="a name under which a proxy serves the app")
+    ] = None,
+    token: Annotated[
+        bool,
+        Option("--token", help="ask for a token, which the printed link has, on this machine too"),
+    ] = False,
+    no_browser: Annotated[bool, Option("--no-browser", help="do not open a browser, only serve")] = False,
+    store: StorePath = None,
+) -> int:
+    """Open the app in the browser.
 
+    It serves this machine only, until Ctrl-C.
 
-def _run(args: argparse.Namespace) -> int:
-    """Serve the app on this machine only, until Ctrl-C."""
-    folder = app_folder()
-    store = store_of(args)
-    if args.sample:
+    Example: evidencebench app --sample
+    """
+    folder, known = app_folder(), opened(store, create=True)
+    environment = {**os.environ, "EVIDENCEBENCH_STORE": str(known.path)}
+    if sample:
         from evidencebench_core.data.ingest import ingest
 
-        result = ingest(store, folder / "sample_data" / "sample_data.json")
+        result = ingest(known, folder / "sample_data" / "sample_data.json")
         when = "now" if result.added else "already"
-        note(f"The sample papers are {when} in {store.path}, as {result.dataset.name}.")
-    environment = {**os.environ, "EVIDENCEBENCH_STORE": str(store.path)}
-    if args.sample:
+        note(f"The sample papers are {when} in {known.path}, as {result.dataset.name}.")
         environment["EVIDENCEBENCH_SAMPLE"] = "1"
-    if args.token:
+    if token:
         environment.setdefault("EVIDENCEBENCH_TOKEN", "")  # the server makes one
-    words = command(folder / "app.py", args.host, args.port, args.allow_host, browser=not args.no_browser)
-    return _serve(words, environment)
+    return _serve(
+        command(folder / "app.py", host, port, allow_host or (), browser=not no_browser), environment
+    )
 
 
 def app_folder() -> Path:
@@ -112,13 +108,3 @@ def _serve(words: list[str], environment: dict[str, str]) -> int:
         return 1 if subprocess.run(words, env=environment, check=False).returncode else 0  # noqa: S603
     except KeyboardInterrupt:
         return 0
-
-
-def _port(text: str) -> int:
-    port = int(text) if text.isdecimal() else 0
-    if not 1 <= port <= 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a port, 1 to 65535")
-    return port
-
-
-VERBS: Final = {"app": (_add_arguments, _run)}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from evidencebench_core.cli.output import note
+from evidencebench_core.cli.emit import note
 
 if TYPE_CHECKING:
     from evidencebench_core.runs import Step

@@ -39,7 +39,7 @@ _NOUN: Final = "question"  # what is counted while a model is asked
 
 def _tasks(args: argparse.Namespace) -> int:
     """List the tasks with their settings."""
-    from evidencebench_core.cli.show import setting_text
+    from evidencebench_core.cli.runs import setting_text
     from evidencebench_core.reliability import RELIABILITY_TASKS
     from evidencebench_core.runs import REQUEST_SETTINGS
 

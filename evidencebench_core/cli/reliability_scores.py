@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import Action, add_json, store_of
-from evidencebench_core.cli.export import output
+from evidencebench_core.cli.export import _stream as output
 from evidencebench_core.cli.output import note, print_json
 from evidencebench_core.cli.tables import print_report
 from evidencebench_core.errors import UnknownNameError, shown

@@ -93,11 +93,8 @@ def import_run(
     """
     info, plain = store.dataset(dataset), _checked_name(name)
     chosen = tuple(dict.fromkeys(task_named(task) for task in tasks))
-    data, gold = file_content(path, _LARGEST, _FORMATS), store.gold(dataset)
+    gold, ranked, is_json, source = _ranked(store, info.name, path)
     sizes = dict(zip(gold.ids, gold.n_sentences.tolist(), strict=True))
-    source = f"{path.name} {hashlib.sha256(data).hexdigest()[:12]}"
-    is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
-    ranked = (_predictions if is_json else _trec_run)(path, data, sizes)
     if not ranked:
         raise DataError(str(path), "holds no answer", _FORMATS)
     answers: dict[str, dict[str, Retrieval]] = {}
@@ -120,6 +117,34 @@ def import_run(
     run = RunStore(store).import_answers(info, plain, answers, replace)
     counts = {task: len(of) for task, of in answers.items()}
     return RunImport(run, source, MappingProxyType(counts), MappingProxyType(left_out))
+
+
+def file_selections(
+    store: Store, dataset: str, path: Path, task: str | Task
+) -> tuple[dict[str, tuple[int, ...]], list[str]]:
+    """The selections of a prediction file or TREC run for a task, and what is odd about them, a line each.
+
+    Of a TREC run, those are the first K. Whatever is wrong in the file raises as in `import_run`.
+    """
+    asked, info = task_named(task), store.dataset(dataset)
+    gold, ranked, is_json, _ = _ranked(store, info.name, path)
+    budgets = _asked(asked, gold, ranked)
+    selections = {
+        name: order if is_json or budgets.get(name) is None else order[: budgets[name]]
+        for name, (order, _) in ranked.items()
+    }
+    n_longer = sum(k is not None and len(selections[name]) > k for name, k in budgets.items())
+    notices = [f"{quantity(n_longer, 'selection')} of more than K sentences: scored by expectation"]
+    return selections, notices if n_longer else []
+
+
+def _ranked(store: Store, dataset: str, path: Path) -> tuple[Gold, dict[str, Ranked], bool, str]:
+    """The gold, what the file has by instance, whether these are selections, and the file's name and hash."""
+    data, gold = file_content(path, _LARGEST, _FORMATS), store.gold(dataset)
+    sizes = dict(zip(gold.ids, gold.n_sentences.tolist(), strict=True))
+    is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+    ranked = (_predictions if is_json else _trec_run)(path, data, sizes)
+    return gold, ranked, is_json, f"{path.name} {hashlib.sha256(data).hexdigest()[:12]}"
 
 
 def _checked_name(name: str) -> str:

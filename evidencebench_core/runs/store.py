@@ -126,7 +126,7 @@ class RunStore:
             If there is none, or more than one.
         """
         with self.store.read() as db:
-            remedy = "`evidencebench runs` lists the runs there are."
+            remedy = "`evidencebench list runs` lists the runs there are."
             return _info(db, row_of_run(db, self.store, "runs", _RUNS, id_or_prefix, remedy))
 
     def rename(self, run: RunInfo, name: str) -> RunInfo:
@@ -307,7 +307,7 @@ def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
         created_at=created_at,
         tasks=MappingProxyType({task: answered for task, answered, _ in counts}),
         n_failed=sum(failed for _, _, failed in counts),
-        label=name or run_label(retriever, settings, variant),
+        label=_label(name, retriever, settings, variant),
         variant=variant,
         n_trained_on=n_trained_on(db, run_id, dataset, settings),
     )
@@ -317,3 +317,9 @@ def _place(task: str) -> tuple[int, str]:
     """Where a task stands in lists: the benchmark's own first, in their order."""
     known = list(TASKS)
     return (known.index(task) if task in known else len(known), task)
+
+
+def _label(name: str, retriever: str, settings: Mapping[str, Any], variant: str) -> str:
+    if not name:
+        return run_label(retriever, settings, variant)
+    return run_label(retriever, {"name": name}) if retriever == IMPORTED else name

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from evidencebench_core.data import Store, ingest, open_store
-from tests.browser.serving import CHROMIUM_FLAGS, ROOT, calling_nobody, chromium, served, served_app
+from tests.browser.serving import CHROMIUM_FLAGS, SAMPLE, calling_nobody, chromium, served, served_app
 
 HERE = Path(__file__).parent
 DESKTOP = {"width": 1440, "height": 900}
@@ -78,15 +78,15 @@ def page(new_page: Callable[..., Page]) -> Page:
     return new_page()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """The store of this file's app, with the sample papers."""
+    """The store of this worker's app, with the sample papers; files add to it what they need."""
     store = open_store(tmp_path_factory.mktemp("app") / "store.sqlite")
-    ingest(store, ROOT / "sample_data" / "sample_data.json")
+    ingest(store, SAMPLE)
     return store
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def app_url(chromium_path: str, store: Store) -> Iterator[str]:
     """The app on that store, which connects to this machine alone."""
     folder = store.path.parent

@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = ROOT / "sample_data" / "sample_data.json"
 CHROMIUM_FLAGS = ("--no-sandbox", "--disable-gpu")
 
 

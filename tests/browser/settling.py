@@ -6,11 +6,15 @@ import re
 from urllib.parse import parse_qs, quote_plus, urlsplit
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
+PHONE = {"width": 390, "height": 844}
+SERIOUS = ("serious", "critical")
+BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(21, 23, 26)"}
 ON_A_PHONE = pytest.mark.parametrize(
     "phone",
-    [{"viewport": {"width": 390, "height": 844}, "color_scheme": scheme} for scheme in ("light", "dark")],
+    [{"viewport": PHONE, "color_scheme": scheme} for scheme in ("light", "dark")],
 )
 
 
@@ -72,3 +76,17 @@ def assert_fits(page: Page) -> None:
     page.wait_for_load_state("networkidle")
     for element in ("document.scrollingElement", "document.querySelector('[data-testid=stMain]')"):
         assert page.evaluate(f"{element}.scrollWidth - {element}.clientWidth") == 0
+
+
+def set_color_scheme(page: Page, scheme: str) -> None:
+    """Show the page light or dark."""
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    expect(page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUNDS[scheme])
+    settled(page)
+
+
+def assert_accessible(page: Page, within: str | None = None) -> None:
+    """That axe finds nothing serious in a page, or a part of it, as it stands, and no level of headings left out."""
+    violations = Axe().run(page, within).response["violations"]
+    serious = [rule for rule in violations if rule["impact"] in SERIOUS or rule["id"] == "heading-order"]
+    assert [(rule["id"], node["target"], node["html"]) for rule in serious for node in rule["nodes"]] == []

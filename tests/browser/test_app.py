@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from evidencebench_core.data import Store, ingest
+from evidencebench_core.data.stream import iter_raw
 from tests.browser.conftest import DESKTOP
-from tests.browser.settling import enter_hypothesis, go_back, parameters, press, sentence, settled
+from tests.browser.serving import SAMPLE
+from tests.browser.settling import PHONE, enter_hypothesis, go_back, parameters, press, sentence, settled
 
-PHONE = {"width": 390, "height": 844}
 READING = "/browse?dataset=sample_data&instance=sample_cohort&task=er%4010&r=bm25~abstract-tail"
 
 
@@ -211,8 +215,13 @@ def test_copy_link_restores_everything_elsewhere(new_page: Callable[..., Page], 
 
 
 @pytest.mark.flow
-def test_runs_are_started_watched_and_compared(page: Page, app_url: str) -> None:
-    page.goto(app_url + "/leaderboard?dataset=sample_data")
+def test_runs_are_started_watched_and_compared(
+    page: Page, app_url: str, store: Store, tmp_path: Path
+) -> None:
+    papers = dict(iter_raw(SAMPLE)) | {"another": next(iter_raw(SAMPLE))[1]}
+    (tmp_path / "untouched.json").write_text(json.dumps(papers))
+    ingest(store, tmp_path / "untouched.json")
+    page.goto(app_url + "/leaderboard?dataset=untouched")
     rows = []
     for retriever in ("bm25", "lead"):
         press(page, "Start or resume a run")
@@ -220,7 +229,7 @@ def test_runs_are_started_watched_and_compared(page: Page, app_url: str) -> None
         dialog.get_by_role("combobox", name=re.compile("Retriever")).click()
         page.get_by_role("option", name=retriever, exact=True).click()
         dialog.get_by_role("button", name="Start", exact=True).click()
-        expect(page.get_by_text(f"{retriever} on sample_data")).to_be_visible()
+        expect(page.get_by_text(f"{retriever} on untouched")).to_be_visible()
         rows.append(page.get_by_role("row").filter(has=page.get_by_role("cell", name=retriever, exact=True)))
         expect(rows[-1]).to_be_visible()
     for row in rows:

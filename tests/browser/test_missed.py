@@ -13,8 +13,8 @@ from evidencebench_core.data import Store
 from evidencebench_core.runs import RunStore
 from evidencebench_core.runs.notes import Note, NoteStore
 from tests.browser.conftest import DESKTOP
-from tests.browser.settling import settled
-from tests.browser.test_every_page import PHONE, SAMPLE
+from tests.browser.serving import SAMPLE
+from tests.browser.settling import PHONE, settled
 
 
 @pytest.mark.parametrize(("viewport", "filters"), [(DESKTOP, ""), (DESKTOP, "&decile=0–10%"), (PHONE, "")])

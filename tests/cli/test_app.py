@@ -114,15 +114,13 @@ def test_the_names_that_the_app_is_served_under(
     assert f"--browser.serverAddress={shown}" in words  # else Streamlit asks an outside address for it
 
 
-def test_a_pass_phrase_is_asked_for_on_this_machine_too(
-    command, starts, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_token_is_asked_for_on_this_machine_too(command, starts, monkeypatch: pytest.MonkeyPatch) -> None:
     command("app")
     command("app", "--token")
-    monkeypatch.setenv("EVIDENCEBENCH_PASS_PHRASE", "correct horse")
+    monkeypatch.setenv("EVIDENCEBENCH_TOKEN", "correct horse")
     command("app", "--token")
-    phrases = [environment.get("EVIDENCEBENCH_PASS_PHRASE") for _, environment in starts]
-    assert phrases == [None, "", "correct horse"]  # empty: the server makes one
+    tokens = [environment.get("EVIDENCEBENCH_TOKEN") for _, environment in starts]
+    assert tokens == [None, "", "correct horse"]  # empty: the server makes one
 
 
 def test_the_sample_is_in_the_store_before_the_app_opens(

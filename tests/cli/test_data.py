@@ -1,96 +1,134 @@
-"""``ingest``, ``download`` and ``datasets``."""
+"""``ingest``, ``download``, ``list``, ``show``, ``rename``, ``delete``, ``notes``, ``backup``."""
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.factories import raw_instance, tiny_dataset, written
+from evidencebench_core.data.store import open_store
+from evidencebench_core.papers.own import OwnPapers
+from evidencebench_core.papers.paper import Paper
+from evidencebench_core.runs.notes import Note, NoteStore
+from tests.cli.conftest import Command, rows_of
+from tests.factories import raw_dataset, raw_instance, tiny_dataset, written
 
-MODULE = import_module("evidencebench_core.data.download")
+PAPER = Paper("p", "Tea", ("Tea", "It calms."), ("section_name", "normal_paragraph"), "text", {}, ())
 
 
 def test_ingest_says_what_came_in_and_again_that_nothing_did(
-    command, tiny_file: Path, tmp_path: Path
+    command: Command, tiny_file: Path, tmp_path: Path
 ) -> None:
-    assert "Ingested tiny: 6 instances" in command("ingest", tiny_file).out
-    assert "already" in command("ingest", tiny_file).out
-    known = command.json("ingest", tiny_file)
-    assert known["added"] is False
-    assert command.json("datasets") == [known["dataset"]]
+    assert command.json("ingest", tiny_file)["added"] is True
+    again = command.json("ingest", tiny_file)
+    assert again["added"] is False
+    assert command.json("list", "datasets") == [again["dataset"]]
     other = command.json("ingest", tiny_file, "--name", "six", "--store", tmp_path / "other.sqlite")
     assert (other["added"], other["dataset"]["name"]) == (True, "six")
 
 
-def test_a_bad_file_leaves_the_store_as_it_was(command, tiny: Path, tmp_path: Path) -> None:
+def test_a_bad_file_leaves_the_store_as_it_was(command: Command, tiny: Path, tmp_path: Path) -> None:
     broken = tiny_dataset()
     broken["tiny_5"]["aspect2sentence_indices"]["method"] = [99]
     printed = command("ingest", written(broken, tmp_path / "broken.json"))
     assert (printed.code, printed.out) == (1, "")
-    line = printed.err.strip().splitlines()[-1]
-    assert "tiny_5.aspect2sentence_indices" in line
-    assert "99" in line
-    assert [dataset["name"] for dataset in command.json("datasets")] == ["tiny"]
+    assert "tiny_5" in printed.err.splitlines()[-1]
+    assert "99" in printed.err.splitlines()[-1]
+    assert [dataset["name"] for dataset in command.json("list", "datasets")] == ["tiny"]
 
 
-def test_datasets(command, tiny_file: Path, tmp_path: Path) -> None:
-    printed = command("datasets")
-    assert (printed.code, printed.out) == (0, "")
-    assert "evidencebench ingest FILE" in printed.err
-    invented = {"made_up": raw_instance(5, {"a": [3]}, synthetic=True)}
-    for file in (tiny_file, written(invented, tmp_path / "invented.json")):
-        command("ingest", file)
-    assert [dataset["synthetic"] for dataset in command.json("datasets")] == [False, True]
-    assert [line.split()[:5] for line in command("datasets").out.splitlines()[1:]] == [
-        ["tiny", "6", "6", "5", "real"],
-        ["invented", "1", "1", "0", "synthetic"],
-    ]
-
-
-@pytest.fixture
-def downloads(monkeypatch: pytest.MonkeyPatch, tiny_file: Path) -> list[tuple[Any, ...]]:
-    """What the data room was asked to fetch; it always has ``tiny_file``."""
-    calls: list[tuple[Any, ...]] = []
-
-    def download(name: str, split: str | None, folder: Path | None, **rest: Any) -> tuple[Path, ...]:
-        calls.append((name, split, folder, rest["base_url"]))
-        rest["report"]("licence CC BY 4.0\x1b, 3 bytes")
-        for done in (1, 2, 3):
-            rest["progress"](done, 3)
-        return (tiny_file,)
-
-    monkeypatch.setattr(MODULE, "download", download)
-    return calls
-
-
-def test_download_prints_the_licence_first_and_the_files_at_the_end(
-    command, downloads, tiny_file: Path
-) -> None:
-    printed = command("download", "evidencebench")
-    assert printed.code == 0
-    assert "licence CC BY 4.0[U+001B], 3 bytes" in printed.err
-    assert printed.out.splitlines()[0] == str(tiny_file)
-    assert f"evidencebench ingest {tiny_file}" in printed.out
-    assert downloads == [("evidencebench", None, None, None)]
-    assert command.json("datasets") == []
-
-
-def test_download_and_ingest(command, downloads, tiny_file: Path, tmp_path: Path) -> None:
-    words = ("--split", "dev", "--folder", tmp_path, "--base-url", "http://localhost:9", "--ingest")
-    document = command.json("download", "x", *words)
-    assert downloads == [("x", "dev", tmp_path, "http://localhost:9")]
-    assert document["files"] == [str(tiny_file)]
-    assert document["datasets"] == command.json("datasets")
-
-
-def test_a_server_that_is_not_there(command, tmp_path: Path) -> None:
+def test_a_server_that_is_not_there(command: Command, tmp_path: Path) -> None:
     words = ("download", "evidencebench", "--split", "dev", "--folder", tmp_path / "new")
     printed = command(*words, "--base-url", "http://127.0.0.1:9")
     assert (printed.code, printed.out) == (1, "")
-    last = printed.err.splitlines()[-1]
-    assert last.startswith("evidencebench: ")
-    assert "http://127.0.0.1:9" in last
+    assert "http://127.0.0.1:9" in printed.err.splitlines()[-1]
     assert not [path for path in (tmp_path / "new").iterdir() if not path.name.endswith(".part")]
+
+
+def test_instances_and_papers_are_listed(command: Command, tiny: Path) -> None:
+    rows = command.json("list", "instances", "--dataset", "tiny")
+    assert [row["id"] for row in rows] == list(tiny_dataset())
+    assert rows[0]["aspects"] == 3
+    assert command.json("list", "papers") == []
+    OwnPapers(open_store()).save(PAPER, "First", "Tea calms.")
+    assert [row["name"] for row in command.json("list", "papers")] == ["First"]
+
+
+def test_show_marks_the_gold(command: Command, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "90")
+    lines = command("show", "tiny_0").out.splitlines()
+    # tiny_0: method {0}, outcome {3, 5}, harm {5, 7}
+    assert [line for line in lines if line.startswith("█")] == [
+        "█    0  Sentence 0 tells of tea and tea. In cohort 0.  [A1]",
+        "█    3  Sentence 3 tells of cohort and cohort. In cohort 0.  [A2]",
+        "█    5  Sentence 5 tells of sleep and tea. In cohort 0.  [A2 A3]",
+        "█    7  Sentence 7 tells of tea and water. In cohort 0.  [A3]",
+    ]
+    assert command.json("show", "tiny_0") == {"tiny_0": tiny_dataset()["tiny_0"]}
+
+
+def test_show_neutralises_what_would_steer_the_terminal(command: Command, tmp_path: Path) -> None:
+    nasty = raw_instance(
+        ["\x1b]0;title\x07 \x1b[2J", "a\u202eb\rc", "<b>$x$</b> 🍵 " + "long " * 4000],
+        {"a": [1]},
+        hypothesis="\x1b[31mRed\x9b tea",
+        paper_id="p\x08p",
+        aspect_texts={"a": "\x1b[5mblink"},
+    )
+    command("ingest", written({"nasty": nasty}, tmp_path / "nasty.json"))
+    for words in (("show", "nasty"), ("list", "instances")):
+        out = command(*words).out
+        assert not set(out) & {"\x1b", "\x07", "\x9b", "\x08", "\r", "\u202e"}
+        assert "[U+001B][31mRed[U+009B] tea" in out
+
+
+def test_show_asks_which_dataset_where_it_matters(command: Command, tiny: Path, tmp_path: Path) -> None:
+    command("ingest", written(raw_dataset(2), tmp_path / "two.json"))
+    assert command("show", "tiny_3").code == 0
+    assert "tiny, two" in command.failure("show", "tiny_0")
+    assert command("show", "tiny_0", "--dataset", "two").out.startswith("tiny_0  (two, ")
+
+
+def test_nothing_is_deleted_without_yes(command: Command, tiny: Path) -> None:
+    run = command.run("lead")
+    assert command("delete", "dataset", "tiny").code == 1
+    assert command.json("rename", "run", run[:6], "first")["name"].startswith("first")
+    assert command("delete", "run", run[:6], "--yes").code == 0
+    assert command.json("list", "runs") == []
+    assert command("delete", "dataset", "tiny", "--yes").code == 0
+    assert open_store().datasets() == ()
+
+
+def test_datasets_and_papers_are_renamed(command: Command, tiny: Path) -> None:
+    own = OwnPapers(open_store()).save(PAPER, "First")
+    assert command("rename", "dataset", "tiny", "mine").code == 0
+    assert open_store().datasets()[0].name == "mine"
+    command.failure("rename", "dataset", "mine", " ")
+    assert command("rename", "paper", "First", "Second").code == 0
+    command.failure("delete", "paper", "First", "--yes")
+    assert command("delete", "paper", str(own.id)).code == 1
+    assert command("delete", "paper", "Second", "--yes").code == 0
+    assert OwnPapers(open_store()).all() == ()
+
+
+def test_notes_are_listed_and_written(command: Command, tiny: Path, tmp_path: Path) -> None:
+    about = {"instance_id": "tiny_1", "dataset": "tiny", "author": "Ada"}
+    NoteStore(open_store()).add(Note(**about, sentence=2, flagged=True, text="=odd"))
+    NoteStore(open_store()).add(Note(**about, text="fine"))
+    rows = command.json("notes", "--dataset", "tiny")["tables"]["notes"]
+    assert [(row["sentence"], row["text"]) for row in rows] == [(None, "fine"), (2, "=odd")]
+    command("notes", "--dataset", "tiny", "--flagged", "--out", tmp_path / "notes.csv")
+    assert [row["text"] for row in rows_of(tmp_path / "notes.csv")] == ["'=odd"]
+
+
+def test_a_backup_is_a_store_and_has_the_ranker(
+    command: Command, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ranker = tmp_path / "ranker.json"
+    ranker.write_text("{}")
+    monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(ranker))
+    copy = tmp_path / "copy.sqlite"
+    assert command.json("backup", copy)["files"] == [str(copy), str(tmp_path / "copy.ranker.json")]
+    assert command.json("list", "datasets", "--store", copy) == command.json("list", "datasets")
+    assert "--overwrite" in command.failure("backup", copy).splitlines()[-1]
+    assert command("backup", copy, "--overwrite").code == 0

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.cli.export import FORMATS
 from tests.factories import tiny_dataset
+
+FORMATS = ("trec", "qrels", "csv", "json", "predictions")
 
 
 @pytest.fixture
@@ -32,12 +33,9 @@ def test_every_format_goes_to_stdout_and_to_the_same_file(
     printed, filed = command(*words), command(*words, "--out", out)
     assert (printed.code, filed.code, filed.out) == (0, 0, "")
     content = out.read_text(encoding="utf-8")
-    if form == "html":  # the command that makes the page again is on it
-        assert f"--out {out}" in content
-        content = content.replace(f" --out {out}", "")
     assert content == printed.out != ""
     assert f"Written to {out}" in filed.err
-    if form in ("trec", "csv", "json", "predictions", "html"):
+    if form in ("trec", "csv", "json", "predictions"):
         assert "er@3: 1 instance without an answer: tiny_5." in printed.err
 
 
@@ -61,8 +59,8 @@ def test_csv_has_all_tasks_unless_told(command, two_tasks: str, tmp_path: Path) 
     assert {row["task"] for row in rows} == {"er@3", "result-er@5"}
     assert rows[0]["text"] == tiny_dataset()["tiny_0"]["paper_as_candidate_pool"][0]
     out = tmp_path / "a.csv"
-    assert command("export", two_tasks, "--format", "csv", "--task", "er@3", "--bom", "--out", out).code == 0
-    assert out.read_bytes().startswith(b"\xef\xbb\xbfrun,task,instance,")
+    assert command("export", two_tasks, "--format", "csv", "--task", "er@3", "--out", out).code == 0
+    assert out.read_bytes().startswith(b"run,task,instance,")
     assert out.read_bytes().count(b"\n") == 1 + 6 * 3
 
 
@@ -85,22 +83,9 @@ def test_predictions_score_the_same(command, two_tasks: str, tmp_path: Path) -> 
     assert command.json("score-file", "--dataset", "tiny", "--predictions", out, *task) == score
 
 
-def test_the_report_on_an_instance(command, one_task: str) -> None:
-    words = ("export", one_task, "--format", "html", "--instance", "tiny_1")
-    page = command(*words).out
-    assert "Tea lowers blood pressure in cohort 1." in page
-    assert "tiny_1 of tiny" in page
-    assert f"evidencebench {' '.join(words)}" in page
-    assert command(*words).out == page
-    plain = command(*words, "--plain").out
-    assert "to read first" in plain
-    assert "evidencebench export" not in plain
-    assert "has no answer of run" in command.failure(*words[:-1], "tiny_5")
-
-
 def test_a_dataset_comes_back_as_it_was(command, tiny: Path, tmp_path: Path) -> None:
     out = tmp_path / "again.json"
-    told = command("export-dataset", "tiny", "--out", out, "--json")
+    document = command.json("export-dataset", "tiny", "--out", out)
     assert json.loads(out.read_bytes()) == json.loads(tiny.read_bytes())
-    assert told.document["n_instances"] == 6
+    assert document["n_instances"] == 6
     assert command("export-dataset", "tiny").out.encode() == out.read_bytes()

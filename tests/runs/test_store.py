@@ -52,7 +52,7 @@ def test_runs_of_a_dataset(runs: RunStore) -> None:
 @pytest.mark.parametrize("name", ["", "  ", "nope", "%", "_" * 12, "\ud800"])
 def test_no_such_run(runs: RunStore, name: str) -> None:
     made(runs)
-    with pytest.raises(UnknownNameError, match="evidencebench runs"):
+    with pytest.raises(UnknownNameError, match="evidencebench list runs"):
         runs.run(name)
 
 

@@ -1,0 +1,104 @@
+"""The command as a whole: which verbs there are, and what becomes of their errors."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
+
+import typer
+
+from evidencebench_core.cli import app as app_verb
+from evidencebench_core.cli import data, entry, export, frame, kinds, runs
+from evidencebench_core.cli.frame import app
+from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.words import one_line
+
+INTERRUPTED: Final = 130  # what shells report for a process ended by Ctrl-C: 128 + SIGINT
+MODULES: Final = (app_verb, data, kinds, runs, export)  # to import them registers their verbs
+
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        import evidencebench_core
+
+        print(f"evidencebench {evidencebench_core.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="print the version")
+    ] = False,
+) -> None:
+    pass
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; the words after ``evidencebench`` are those of the process where not given. The exit code."""
+    words = sys.argv[1:] if argv is None else list(argv)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that cannot show a letter gets its code, not a crash
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        try:
+            return _invoke(words)
+        finally:
+            sys.stdout.flush()
+    except typer.Exit as stop:
+        code: int = stop.exit_code
+    except typer.TyperException as error:  # wrong usage
+        error.show()  # type: ignore[attr-defined]
+        code = error.exit_code
+    except EvidenceBenchError as error:
+        code = _failure(str(error))
+    except KeyboardInterrupt:
+        _failure("interrupted")
+        code = INTERRUPTED
+    except OSError as error:
+        code = _output_failure(error)
+    return code
+
+
+def _output_failure(error: OSError) -> int:
+    """Whoever read stdout has gone, or the disk is full; anything else is raised."""
+    if error.errno not in _FULL and not isinstance(error, BrokenPipeError):
+        raise error
+    # Let go of what cannot be written: Python would complain once more when it closes stdout at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return 1
+    place = error.filename or "the output"
+    return _failure(f"{place}: cannot be written ({error.strerror}). Free the disk, or write elsewhere.")
+
+
+def _invoke(words: list[str]) -> int:
+    command = typer.main.get_command(app)
+    frame.WORDS[:] = words
+    with command.make_context("evidencebench", list(words)) as context:
+        code: int | None = command.invoke(context)
+    return code or 0
+
+
+def _failure(reason: str) -> int:
+    print(f"evidencebench: {one_line(reason)}", file=sys.stderr)
+    return 1
+
+
+def _register_unmoved(name: str, summary: str) -> None:
+    """A verb that argparse still reads."""
+
+    def call(context: typer.Context) -> Any:
+        return entry.run([name, *context.args])
+
+    passed = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
+    app.command(name, help=summary, context_settings=passed)(call)
+
+
+for _name, _verb in entry.VERBS.items():
+    _register_unmoved(_name, _verb.summary)

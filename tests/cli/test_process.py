@@ -1,0 +1,71 @@
+"""The command as a process: exit codes, Ctrl+C, a full disk, a reader who leaves, a terminal without letters."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CLI = (sys.executable, "-m", "evidencebench_core.cli")
+
+
+def test_exit_codes_of_the_process(tiny: Path) -> None:
+    def code(*words: str) -> int:
+        return subprocess.run([*CLI, *words], capture_output=True, check=False).returncode
+
+    assert [code("list", "datasets"), code("show", "nothing"), code("fly")] == [0, 1, 2]
+
+
+def test_a_reader_who_leaves_gets_no_traceback(tiny: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        words = [*CLI, "show", "tiny_0"]
+        done = subprocess.run(words, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    finally:
+        os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_a_full_disk_on_standard_output_is_one_line(tiny: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        words = [*CLI, "list", "datasets", "--json"]
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+    assert done.stderr.startswith("evidencebench: ")
+
+
+def test_a_terminal_without_the_letters_is_no_reason_to_crash(tiny: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([*CLI, "show", "tiny_0"], capture_output=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert rb"\u2588    0  " in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent to a process there")
+def test_ctrl_c_ends_the_process_with_130(tiny: Path) -> None:
+    # The script sends itself the signal that Ctrl-C sends, from inside the fourth instance.
+    # A process started in the background of a shell ignores it unless told otherwise.
+    script = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from evidencebench_core.cli import main
+from evidencebench_core.retrievers.baselines import Lead
+answer = Lead.retrieve
+def retrieve(self, query):
+    if query.hypothesis.endswith("cohort 3."):
+        os.kill(os.getpid(), signal.SIGINT)
+    return answer(self, query)
+Lead.retrieve = retrieve
+sys.exit(main(["run", "--dataset", "tiny", "--retriever", "lead"]))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 128 + signal.SIGINT
+    assert "3 of 6 instances" in done.stderr
+    assert "To go on: evidencebench run --dataset tiny --retriever lead" in done.stderr
+    assert "Traceback" not in done.stderr

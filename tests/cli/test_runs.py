@@ -1,0 +1,211 @@
+"""``run``, ``score``, ``score-file``, ``compare``, ``import-run``: documents, resuming, what asking a server costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evidencebench_core.errors import RetrieverError
+from evidencebench_core.retrievers import RETRIEVERS, Query, Retrieval
+from evidencebench_core.retrievers.baselines import Lead
+from tests.cli.conftest import Command
+from tests.factories import written
+from tests.llm.server import Scripted, reply, scripted
+
+RUN = ("run", "--dataset", "tiny", "--retriever")
+MODEL = (*RUN, "llm", "--task", "er@10", "--set", "model=gpt-4o-mini")
+FILE = ("score-file", "--dataset", "tiny", "--predictions")
+NUMBERS = {"n_scored", "n_skipped", "n_missing", "aspect_recall", "standard_error", "ci95"}
+CONTRACT = NUMBERS | {"task", "ceiling", "random_expectation", "per_instance"}  # what scripts may rely on
+TASKS = ["er@optimal", "er@10", "result-er@optimal", "result-er@5"]
+
+
+def test_every_retriever_has_a_line(command: Command) -> None:
+    out = command("retrievers").out
+    assert all(f"\n{name} " in out for name in RETRIEVERS)
+    (document,) = command.json("retrievers", "bm25")
+    assert document["settings"]["k1"]["default"] == 1.5
+
+
+def test_run_prints_the_id_then_the_scores(command: Command, tiny: Path) -> None:
+    printed = command(*RUN, "oracle")
+    first, header, *rows = printed.out.splitlines()
+    (listed,) = command.json("list", "runs")
+    assert first == f"run {listed['run']}: oracle over tiny"
+    assert header.startswith("task ")
+    assert [row.split()[0] for row in rows[:4]] == [
+        "ER@Optimal",
+        "ER@10",
+        "Result-ER@Optimal",
+        "Result-ER@5",
+    ]
+    assert (rows[2].split()[1], rows[2].split()[-3:]) == ("100.0", ["5", "1", "0"])
+
+
+def test_run_as_json(command: Command, tiny: Path) -> None:
+    document = command.json(*RUN, "oracle", "--task", "er@3", "--task", "ER@Optimal")
+    assert document["tasks"] == {"er@optimal": 6, "er@3": 6}
+    assert [score["task"] for score in document["scores"]] == ["er@3", "er@optimal"]
+    assert document["scores"][0]["aspect_recall"] == 1.0
+
+
+def test_same_settings_same_id_and_nothing_is_repeated(command: Command, tiny: Path) -> None:
+    first, second = command(*RUN, "lead", "--limit", "2", "--json"), command(*RUN, "lead", "--json")
+    assert first.document["run"] == second.document["run"]
+    assert "2 of 6 instances already answered" in second.err
+    other, same = (command(*RUN, "bm25", "--set", f"k1={k1}", "--json").document for k1 in ("1.2", "1.20"))
+    assert other["run"] == same["run"] != first.document["run"]
+
+
+def test_failed_instances_end_with_1_and_are_tried_again(
+    command: Command, tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = Lead.retrieve
+
+    def fails_once(self: Lead, query: Query) -> Retrieval:
+        if query.hypothesis.endswith("cohort 3."):
+            raise RetrieverError("lead on\x1b tiny_3", "is out of order", "Wait.")
+        return answer(self, query)
+
+    monkeypatch.setattr(Lead, "retrieve", fails_once)
+    printed = command(*RUN, "lead", "--task", "er@10", "--json")
+    assert (printed.code, printed.document["n_failed"]) == (1, 1)
+    assert printed.document["scores"][0]["missing"] == ["tiny_3"]
+    assert "lead on[U+001B] tiny_3: is out of order." in printed.err.splitlines()[-1]
+    monkeypatch.setattr(Lead, "retrieve", answer)
+    assert command.json(*RUN, "lead", "--task", "er@10")["n_failed"] == 0
+
+
+def test_a_run_over_a_variant(command: Command, tiny: Path, tmp_path: Path) -> None:
+    texts = {f"tiny_{n}": {"negation": f"Tea never helps, {n}."} for n in range(6)}
+    words = ("--variant", "negation", "--wordings", written(texts, tmp_path / "wordings.json"))
+    document = command.json(*RUN, "lead", "--task", "er@10", *words)
+    assert document["variant"] == "negation"
+    assert document["run"] != command.run("lead", "--task", "er@10")
+
+
+def test_score(command: Command, tiny: Path) -> None:
+    run = command.run("oracle", "--limit", "4")
+    documents = command.json("score", run[:7])
+    assert [document["task"] for document in documents] == TASKS
+    assert documents[0].keys() >= CONTRACT
+    assert (documents[0]["n_scored"], documents[0]["missing"]) == (4, ["tiny_4", "tiny_5"])
+    (zero,) = command.json("score", run, "--task", "er@optimal", "--missing", "zero")
+    assert zero["aspect_recall"] == pytest.approx(4 / 6)
+
+
+def test_several_runs_are_one_table(command: Command, two_runs: tuple[str, str]) -> None:
+    documents = command.json("score", *two_runs, "--task", "er@10")
+    assert [document["run"] for document in documents] == list(two_runs)
+    out = command("score", *two_runs, "--task", "er@10").out
+    assert out.count("ER@10") >= 2
+    assert all(run in out for run in two_runs)
+
+
+def test_score_file(command: Command, tiny: Path, tmp_path: Path) -> None:
+    # tiny_0: method {0}, outcome {3, 5}, harm {5, 7}
+    path = written({"tiny_0": [5, 0], "tiny_1": []}, tmp_path / "predictions.json")
+    words = (*FILE, path, "--task", "er@optimal")
+    document = command.json(*words)
+    assert document["per_instance"] == {"tiny_0": 1.0, "tiny_1": 0.0}
+    assert (document["n_scored"], document["n_missing"], document["n_empty"]) == (2, 4, 1)
+    assert command.json(*words, "--missing", "zero")["aspect_recall"] == pytest.approx(1 / 6)
+
+
+def test_score_file_takes_a_trec_run_and_says_what_is_longer(
+    command: Command, tiny: Path, tmp_path: Path
+) -> None:
+    run, path = command.run("lead"), tmp_path / "lead.trec"
+    command("export", run, "--format", "trec", "--what", "ranking", "--task", "er@10", "--out", path)
+    (score,) = command.json("score", run, "--task", "er@10")
+    assert command.json(*FILE, path, "--task", "er@10")["per_instance"] == score["per_instance"]
+    longer = written({"tiny_0": list(range(11))}, tmp_path / "longer.json")
+    assert "1 selection of more than K" in command(*FILE, longer, "--task", "er@10").err
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"tiny_0": [1], "tiny_0": [2]}',
+        "[[1]]",
+        '{"tiny_0": [1',
+        '{"tiny_0": 1}',
+        *(f'{{"tiny_0": [{wrong}]}}' for wrong in ("12", "-1", "1.0", '"1"', "true", "1, 1")),
+        '{"tiny_9": [1]}',
+    ],
+)
+def test_score_file_refuses_in_one_line(command: Command, tiny: Path, tmp_path: Path, content: str) -> None:
+    path = tmp_path / "predictions.json"
+    path.write_text(content, encoding="utf-8")
+    assert str(path) in command.failure(*FILE, path, "--task", "er@10", "--json")
+
+
+def test_import_run(command: Command, tiny: Path, tmp_path: Path) -> None:
+    lead, path = command.run("lead"), tmp_path / "lead.trec"
+    command("export", lead, "--format", "trec", "--what", "ranking", "--task", "er@10", "--out", path)
+    words = ("import-run", "--dataset", "tiny", "--predictions", path, "--name", "mine")
+    document = command.json(*words)
+    assert (document["label"], document["left_out"]) == ("mine (imported)", {})
+    assert document["imported"]["result-er@5"] == 5
+    assert command.json("score", document["run"]) == command.json("score", lead)
+    assert "--replace" in command.failure(*words)
+    assert command("export", document["run"], "--format", "json").code == 0
+    renamed = command.json("rename", "run", document["run"], "ours")["name"]
+    assert renamed == "ours (imported)"
+
+
+def test_compare(command: Command, tiny: Path) -> None:
+    a, b = command.run("oracle"), command.run("lead", "--limit", "4")
+    (pair,) = command.json("compare", a[:8], b, "--task", "er@optimal")["tables"]["pairs"]
+    # lead's picks 0 and 1 cover one aspect of three in tiny_0 and tiny_1 and none in tiny_2 and tiny_3.
+    assert pair["n"] == 4
+    assert pair["difference"] == pytest.approx(1 - 1 / 6)
+    assert [pair[key] for key in ("wins", "ties", "losses")] == [4, 0, 0]
+
+
+# -- asking a model -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def server(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scripted]:
+    """Answers everything with sentence 5."""
+    with scripted(reply("5: the size\nDECISION: [5]"), listed=()) as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-secret")
+        yield running
+
+
+def test_the_cost_before_and_after(command: Command, server: Scripted) -> None:
+    estimate = command.json(*MODEL, "--estimate")["estimate"]
+    assert (estimate["calls"], len(server.requests)) == (6, 0)
+    printed = command(*MODEL, "--json")
+    assert printed.document["spending"]["calls"] == 6
+    assert printed.document["outcomes"]["er@10"]["selection"] == 6
+    assert "sk-secret" not in printed.out + printed.err
+    assert command.json(*MODEL, "--estimate")["estimate"]["calls"] == 0
+    assert command(*MODEL).code == 0
+    assert len(server.requests) == 6
+
+
+def test_a_cap_is_exact_and_the_next_start_does_the_rest(command: Command, server: Scripted) -> None:
+    printed = command(*MODEL, "--max-calls", "2", "--concurrency", "8")
+    assert printed.code == 1
+    assert printed.err.splitlines()[-1].startswith("evidencebench: ")
+    assert len(server.requests) == 2
+    assert command.json("list", "runs")[0]["tasks"] == {"er@10": 2}
+    assert command(*MODEL).code == 0
+    assert len(server.requests) == 6
+    assert command(*MODEL, "--fresh").code == 0
+    assert len(server.requests) == 12
+
+
+def test_a_model_that_the_server_does_not_list_is_noted(
+    command: Command, tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with scripted(reply("DECISION: [5]"), listed=("qwen.gguf",)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        printed = command(*MODEL)
+    assert printed.code == 0
+    assert "does not list gpt-4o-mini, but qwen.gguf" in printed.err

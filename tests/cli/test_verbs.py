@@ -1,0 +1,145 @@
+"""Every verb: help with an example, one JSON document, exit codes 0, 1 and 2, one line for what fails."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+
+from evidencebench_core.cli import entry
+from evidencebench_core.cli.frame import app
+from tests.cli.conftest import Command
+
+HEAVY = {"torch", "pandas", "numpy", "scipy", "sklearn", "openai", "streamlit"}
+CLI = (sys.executable, "-m", "evidencebench_core.cli")
+
+
+def verbs(command: object = None, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The words of every verb that typer reads."""
+    found = typer.main.get_command(app) if command is None else command
+    if hasattr(found, "commands"):
+        for name, inner in found.commands.items():
+            if name not in entry.VERBS:
+                yield from verbs(inner, (*words, name))
+    else:
+        yield words
+
+
+VERBS = sorted(verbs())
+READING = {  # a call of each verb that prints data, on the store of `tiny` with a run RUN of lead
+    "list": ["list datasets", "list instances", "list runs", "list papers", "list items", "list answers"],
+    "show": ["show tiny_0"],
+    "retrievers": ["retrievers", "retrievers bm25"],
+    "run": ["run --dataset tiny --retriever lead", "run --dataset tiny --retriever lead --estimate"],
+    "score": ["score RUN", "score RUN OTHER --task er@10"],
+    "score-file": ["score-file --dataset tiny --predictions PICKS --task er@10"],
+    "compare": ["compare RUN OTHER --task er@10"],
+    "import-run": ["import-run --dataset tiny --predictions PICKS --name mine --task er@10"],
+    "export": ["export RUN --format csv --out OUT"],
+    "export-dataset": ["export-dataset tiny --out OUT", "export-dataset tiny --format qrels --out OUT"],
+    "notes": ["notes --dataset tiny"],
+    "rename": ["rename run RUN first", "rename dataset tiny small"],
+    "delete": ["delete run RUN --yes", "delete dataset tiny --yes"],
+    "backup": ["backup OUT"],
+    "ingest": ["ingest TINY --name again"],
+}
+
+
+@pytest.fixture
+def places(tiny: Path, two_runs: tuple[str, str], tmp_path: Path) -> dict[str, str]:
+    """What stands for the words in capitals."""
+    picks = tmp_path / "picks.json"
+    picks.write_text('{"tiny_0": [0, 5]}')
+    known = {"RUN": two_runs[1], "OTHER": two_runs[0], "PICKS": str(picks), "TINY": str(tiny)}
+    return known | {"OUT": str(tmp_path / "out")}
+
+
+@pytest.mark.parametrize("words", VERBS, ids=" ".join)
+def test_help_has_an_example_and_the_store(command: Command, words: tuple[str, ...]) -> None:
+    printed = command(*words, "--help")
+    assert printed.code == 0
+    assert f"Example: evidencebench {' '.join(words)}" in " ".join(printed.out.split())
+    assert "--store PATH" in printed.out or words == ("retrievers",)
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from evidencebench_core.cli import main;"
+        f"codes = [main([*words, '--help']) for words in {[(), *VERBS]}];"
+        f"sys.exit(any(codes) or bool({HEAVY} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("line", [line for lines in READING.values() for line in lines])
+def test_json_is_one_document(command: Command, places: dict[str, str], line: str) -> None:
+    assert command.json(*(places.get(word, word) for word in line.split())) is not None
+
+
+@pytest.mark.parametrize("line", [line for lines in READING.values() for line in lines])
+def test_without_json_nothing_is_python(command: Command, places: dict[str, str], line: str) -> None:
+    printed = command(*(places.get(word, word) for word in line.split()))
+    assert printed.code == 0
+    assert not {"None", "nan", "frozenset", "Estimate("} & set(printed.out.split())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("", "fly", "show", "list", "list stars", "list datasets --limit 3", "app --port 0", "delete run"),
+        *("run", "run --dataset d", "run --data d --retriever r", "score", "score r --missing guess"),
+        *(f"run --dataset d --retriever r {more}" for more in ("--limit 0", "--set k1", "--max-calls 0")),
+        *("compare", "score-file --dataset d --task er@10", "export abc", "export abc --format xlsx"),
+    ],
+)
+def test_wrong_usage_is_2_and_prints_nothing_on_stdout(command: Command, line: str) -> None:
+    code, out, err = command(*line.split())
+    assert (code, out) == (2, "")
+    assert "Usage: evidencebench" in err or "--set" in err
+
+
+def test_a_mistyped_verb_gets_the_near_one(command: Command) -> None:
+    assert "'score'" in command("scroe").err
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("show a\x1b[2Jb", "list instances"),
+        ("show tiny_0 --dataset huge", "huge"),
+        ("ingest /nowhere/file.json", "/nowhere/file.json"),
+        ("download evidencebench-10k", "evidencebench-100k"),
+        ("list runs --dataset huge", "huge"),
+        ("list datasets --store /nowhere/store.sqlite", "/nowhere/store.sqlite"),
+        ("run --dataset huge --retriever bm25", "huge"),
+        ("run --dataset tiny --retriever bm52", "bm25"),
+        ("run --dataset tiny --retriever bm25 --set k2=1", "k1"),
+        ("run --dataset tiny --retriever bm25 --task er@best", "er@optimal"),
+        ("score abc", "abc"),
+        ("score RUN --task er@7", "er@optimal"),
+        ("compare abc def", "abc"),
+        ("compare RUN RUN", "compare"),
+        ("compare RUN OTHER --task er@7", "er@7"),
+        ("score-file --dataset tiny --predictions TINY --task er@10", "TINY"),
+        ("import-run --dataset tiny --predictions TINY --name x", "TINY"),
+        ("export abc --format csv", "abc"),
+        ("export RUN --format trec", "--task"),
+        ("export RUN --format csv --json", "--out"),
+        ("export RUN --format csv --out /no/such/folder/x.csv", "/no/such/folder"),
+        ("export-dataset nothing", "nothing"),
+        ("export-dataset tiny --task er@3", "qrels"),
+        ("notes --dataset huge", "huge"),
+        ("rename paper First Second", "First"),
+        ("delete run abc --yes", "abc"),
+        ("delete instance tiny_0 --yes", "tiny_0"),
+        ("backup TINY", "TINY"),
+    ],
+)
+def test_a_failure_is_1_and_one_line(command: Command, places: dict[str, str], line: str, names: str) -> None:
+    words = [places.get(word, word) for word in line.split(" ")]
+    assert places.get(names, names) in command.failure(*words)

@@ -10,7 +10,7 @@ from components.app.session import open_later
 from components.app.state import PageState
 from components.models.prices import draw_prices
 from components.models.prompts import draw_prompts
-from components.models.ranker.learnt import draw_learnt
+from components.models.ranker.first_use import draw_ranker
 from components.models.server import draw_server, session_model
 from components.widgets.switches import option_switch
 
@@ -32,7 +32,7 @@ def draw(state: PageState) -> None:
     elif part == "prompts":
         draw_prompts(state)
     elif part == "ranker":
-        draw_learnt(state)
+        draw_ranker()
     else:
         draw_server()
         _next()

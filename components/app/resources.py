@@ -38,7 +38,6 @@ from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import DatasetInfo, Filter, Instance, Store, open_store
 from evidencebench_core.data.hits import Hit
 from evidencebench_core.data.hits import sentence_hits as find_hits
-from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.perturb import Wording, added_wordings, hypothesis_variants
@@ -50,7 +49,6 @@ from evidencebench_core.words import WARNING
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from evidencebench_core.retrievers.ranker.weighing import Weighing
 
 SAMPLE: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
 _FIRST_PAGE: Final = 2.0  # seconds that are left to the first page
@@ -140,12 +138,6 @@ def _prepare() -> None:
 def jobs() -> JobBoard:
     """The long work of this server."""
     return JobBoard()
-
-
-@st.cache_resource
-def weighings() -> dict[tuple[str, str, Focus], Weighing]:
-    """Weights of a trained model's features, where they were measured: by digest, the dataset's hash and focus."""
-    return {}
 
 
 # -- datasets and their instances --------------------------------------------------------------------

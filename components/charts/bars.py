@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from components.charts.style import PERCENT_AXIS, escaped_text, name_rows, styled_figure
+from components.charts.style import PERCENT_AXIS, escaped_text, styled_figure
 
 _BARS: Final = 40
 
@@ -56,28 +56,3 @@ def share_chart(
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_xaxes(title=escaped_text(title), **PERCENT_AXIS)
     return styled_figure(figure, height=90 + 44 * len(frame))
-
-
-def weights_chart(frame: pd.DataFrame, title: str, colour: str) -> go.Figure:
-    """One bar a row, from top to bottom, labelled with its value.
-
-    ``frame``: ``name``, ``moves`` (0 or more) and ``note`` (for the hover text).
-    """
-    figure = go.Figure()
-    figure.add_bar(
-        x=frame["moves"],
-        y=list(range(len(frame))),
-        orientation="h",
-        marker={"color": colour},
-        text=[f"{moves:.2f}" for moves in frame["moves"]],
-        textposition="outside",
-        textfont={"color": colour},
-        cliponaxis=False,
-        customdata=[escaped_text(note) for note in frame["note"]],
-        hovertemplate="%{x:.3f} SD<br>%{customdata}<extra></extra>",
-        showlegend=False,
-    )
-    name_rows(figure, list(frame["name"]))
-    most = max(frame["moves"], default=0.0)
-    figure.update_xaxes(title=escaped_text(title), range=[0, 1.3 * most or 1])
-    return styled_figure(figure, height=90 + 26 * len(frame)).update_layout(margin={"t": 12}, bargap=0.35)

@@ -47,7 +47,7 @@ from evidencebench_core.tasks import TASKS, Task
 @guarded_part("This dialog")
 def run_dialog(dataset: DatasetInfo, task: Task) -> None:
     """Retriever, settings, tasks and the button; a run that was cancelled goes on from here."""
-    entries = {name: entry for name, entry in retriever_entries().items() if entry.problem is None}
+    entries = retriever_entries()
     name = st.selectbox("Retriever", list(entries), index=list(entries).index("bm25"), key="run.retriever")
     st.caption(literal(entries[name].summary))
     settings: dict[str, object] = {}

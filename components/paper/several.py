@@ -93,9 +93,7 @@ def _hypothesis_field(state: PageState) -> str:
 def _retriever_field(state: PageState) -> Choice:
     """The first retriever of the address that works on this machine and sees no gold, else bm25."""
     names = [
-        name
-        for name, entry in retriever_entries().items()
-        if entry.problem is None and not (entry.sees_gold or entry.asks_server)
+        name for name, entry in retriever_entries().items() if not (entry.sees_gold or entry.asks_server)
     ]
     try:
         choices = choices_from(state["r"])

@@ -40,11 +40,7 @@ def retriever_picker(
 
     Those that ask a server are offered too: it is for the page to ask them on a click only, with an estimate.
     """
-    entries = {
-        name: entry
-        for name, entry in retriever_entries().items()
-        if entry.problem is None and (has_gold or not entry.sees_gold)
-    }
+    entries = {name: entry for name, entry in retriever_entries().items() if has_gold or not entry.sees_gold}
     linked = _choices_in_link(state[param], runs)
     chosen = tuple(choice for choice in linked if choice.run or choice.name in entries)
     by_option = {choice_of_run(run).option: choice_of_run(run) for run in runs}

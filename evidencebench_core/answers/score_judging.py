@@ -217,7 +217,7 @@ def _pair_scores(pairs: Sequence[tuple[str, str]], own: Mapping[str, Any]) -> tu
     """Of each (source, claim) how much the one supports the other, and contradicts it."""
     if own["by"] == "cosine":
         return pair_cosines(pairs, own["model"]), None
-    from evidencebench_core.retrievers.encoding import nli_logits
+    from evidencebench_core.retrievers.nli import nli_logits
 
     logits = nli_logits(own["model"], pairs)
     shares = np.exp(logits - logits.max(axis=1, initial=-np.inf, keepdims=True))

@@ -60,7 +60,7 @@ def _add_asking(parser: argparse.ArgumentParser) -> None:
     """How a model is asked."""
     add_settings(parser, "a setting of the requests, such as temperature or max_tokens, or of the judge")
     add_server(parser)
-    add_engine(parser, embeddings=False)
+    add_engine(parser)
     add_json(parser)
 
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 RETRY_LOST: Final = ", with --retry-lost for answers that could not be read"
 
 
-def add_engine(parser: argparse.ArgumentParser, embeddings: bool = True) -> None:
-    """Who answers; ``embeddings``: whether retrievers may be among them."""
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """Who answers."""
     engine = parser.add_argument_group("engine")
     engine.add_argument(
         "--engine",
@@ -54,12 +54,6 @@ def add_engine(parser: argparse.ArgumentParser, embeddings: bool = True) -> None
     engine.add_argument(
         "--workers", type=positive, metavar="N", help="workers of the Ray engine (default: one a core)"
     )
-    if embeddings:
-        engine.add_argument(
-            "--keep-embeddings",
-            action="store_true",
-            help="bring the embeddings that Ray's workers compute into this machine's cache (1.5 kB a sentence)",
-        )
 
 
 def engine_of(args: argparse.Namespace) -> tuple[str, Engine]:
@@ -69,7 +63,6 @@ def engine_of(args: argparse.Namespace) -> tuple[str, Engine]:
         "ray": {
             "--ray-address": args.ray_address,
             "--workers": args.workers,
-            "--keep-embeddings": getattr(args, "keep_embeddings", False),
         },
     }
     flags = {name: [flag for flag, value in given.items() if value] for name, given in own.items()}
@@ -86,7 +79,7 @@ def engine_of(args: argparse.Namespace) -> tuple[str, Engine]:
     if name == "ray":
         from evidencebench_core.runs.engines.ray import RayEngine
 
-        return name, RayEngine(args.ray_address, args.workers, getattr(args, "keep_embeddings", False))
+        return name, RayEngine(args.ray_address, args.workers)
     from evidencebench_core.runs import LocalEngine
 
     return name, LocalEngine()

@@ -74,11 +74,6 @@ def validation_document(found: CrossValidation) -> dict[str, Any]:
         ],
         "comparisons": pairs(found, _others(found)),
     }
-    if found.ablation_scores:
-        document["ablation"] = [
-            {**pair, "aspect_recall": found.ablation_scores[pair["other"]][pair["task"]].aspect_recall}
-            for pair in pairs(found, found.ablation_scores)
-        ]
     return document
 
 
@@ -96,17 +91,12 @@ def print_validation(found: CrossValidation, dataset: str) -> None:
         print(SUFFICIENT_NOTE)
     print(f"\n{RANKER} minus each other, paired by instance, papers drawn whole")
     _print_pairs(pairs(found, _others(found)))
-    if found.ablation_scores:
-        print("\nThe ranker without one part at a time, cross-validated on the same folds")
-        _print_scores({RANKER: found.scores[RANKER], **found.ablation_scores}, intervals=False)
-        print("\nThe whole ranker minus the ranker without the part")
-        _print_pairs(pairs(found, found.ablation_scores))
 
 
-def _print_scores(scores: Mapping[str, Mapping[str, Score]], intervals: bool = True) -> None:
+def _print_scores(scores: Mapping[str, Mapping[str, Score]]) -> None:
     def cell(score: Score) -> str:
         recall = percent(score.aspect_recall)
-        return f"{recall} [{interval(score.ci95)}]" if intervals else recall
+        return f"{recall} [{interval(score.ci95)}]"
 
     tasks = scores[RANKER].values()
     headers = ["retriever", *(f"{score.task.title} (n {score.n_scored:,})" for score in tasks)]

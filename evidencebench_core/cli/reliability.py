@@ -181,7 +181,7 @@ def _add_model(parser: argparse.ArgumentParser, text: str) -> None:
 def _add_asking(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, "a setting of every request", "--request")
     add_server(parser)
-    add_engine(parser, embeddings=False)
+    add_engine(parser)
     add_json(parser)
 
 

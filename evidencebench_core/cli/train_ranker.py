@@ -36,29 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the model file (default: the one that evidence-ranker looks for)",
     )
-    parser.add_argument(
-        "--ablation",
-        action="store_true",
-        help="also cross-validate without one part at a time: groups of features, members, the selection;"
-        " takes about ten times as long",
-    )
-    parser.add_argument(
-        "--other-encoder",
-        metavar="MODEL",
-        help="with --ablation: also cross-validate with this embedding model",
-    )
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Cross-validate, train on everything, write the model; as JSON one object."""
     from evidencebench_core.cli.ranker_tables import print_validation, validation_document
-    from evidencebench_core.errors import SettingError
     from evidencebench_core.runs import train_ranker
 
-    if (args.ablation and args.no_cv) or (args.other_encoder and not args.ablation):
-        problem = "an ablation is a cross-validation" if args.no_cv else "--other-encoder is for --ablation"
-        raise SettingError("arguments", problem, "Leave out --no-cv, or add --ablation.")
     trained = print_steps(
         train_ranker(
             store_of(args),
@@ -68,8 +53,6 @@ def run(args: argparse.Namespace) -> int:
             seed=args.seed,
             out=args.out,
             baselines=True,
-            ablation=args.ablation,
-            other_encoder=args.other_encoder,
         )
     )
     n_bytes, validation = trained.path.stat().st_size, trained.validation

@@ -12,7 +12,7 @@ from evidencebench_core.reliability.items import item_set
 from evidencebench_core.reliability.probes import probes_of
 from evidencebench_core.reliability.runs import run_plan
 from evidencebench_core.reliability.tasks import reliability_task
-from evidencebench_core.retrievers.encoding import nli_logits
+from evidencebench_core.retrievers.nli import nli_logits
 from evidencebench_core.runs import ChatRuns
 
 

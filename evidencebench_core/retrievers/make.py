@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import cast
 
 from evidencebench_core.data.model import EvidenceSet
-from evidencebench_core.errors import EvidenceBenchError, RetrieverError, SettingError, shown
+from evidencebench_core.errors import RetrieverError, SettingError, shown
 from evidencebench_core.retrievers.base import Retriever, Setting
 from evidencebench_core.retrievers.ranker import CROSS_VALIDATED
 from evidencebench_core.retrievers.settings import canonical_settings, names_hint
 from evidencebench_core.retrievers.table import IMPORTED, RETRIEVERS, RetrieverEntry
-from evidencebench_core.retrievers.third_party import Guarded, third_party_entries
 
 
 def retriever_entries() -> Mapping[str, RetrieverEntry]:
-    """All retrievers by name, those of other packages too.
-
-    An entry point that does not load is listed as well, with its ``problem``.
-    """
-    return MappingProxyType({**third_party_entries(tuple(sys.path)), **RETRIEVERS})
+    """All retrievers by name."""
+    return RETRIEVERS
 
 
 def retriever_entry(name: str) -> RetrieverEntry:
@@ -33,7 +27,7 @@ def retriever_entry(name: str) -> RetrieverEntry:
     SettingError
         If there is none; the message has the nearest name.
     RetrieverError
-        If another package announces it but it cannot be loaded; for the system behind an imported run.
+        For the system behind an imported run.
     """
     if name == IMPORTED:
         raise RetrieverError(
@@ -41,12 +35,10 @@ def retriever_entry(name: str) -> RetrieverEntry:
             "its answers came from a file, and its system is not here to be asked",
             "Import the answers that are missing.",
         )
-    entry = RETRIEVERS.get(name) or retriever_entries().get(name)
+    entry = RETRIEVERS.get(name)
     if entry is None:
-        hint = names_hint(name, retriever_entries(), "Names")
+        hint = names_hint(name, RETRIEVERS, "Names")
         raise SettingError("retriever", f"there is none called {shown(name)}", hint)
-    if entry.problem is not None:
-        raise RetrieverError(f"retriever {name}", entry.problem, "Fix or remove the package it comes from.")
     return entry
 
 
@@ -59,8 +51,6 @@ def full_settings(name: str, settings: Mapping[str, object] | None = None) -> di
     ------
     SettingError
         For an unknown retriever, an unknown setting, or a value it cannot take.
-    RetrieverError
-        For a retriever of another package that cannot be loaded.
     """
     entry, given = retriever_entry(name), dict(settings or {})
     nested: dict[str, dict[str, object]] = {}
@@ -95,7 +85,7 @@ def named_to_load(name: str, settings: Mapping[str, object]) -> dict[str, str]:
     """The things that a retriever that works here is told to load by free text: files, folders, models of a hub.
 
     By ``retriever.setting``, of a merged retriever too; defaults are left out, and models of servers, which are asked
-    for by no more than their name. Free text of another package's retriever counts, since it may name a file.
+    for by no more than their name.
     """
     entry, found = retriever_entry(name), dict[str, str]()
     for key, value in settings.items():
@@ -150,8 +140,6 @@ def make_retriever(
     ------
     SettingError
         For an unknown name or setting, a value it cannot take, or an oracle without gold.
-    RetrieverError
-        If a retriever of another package cannot be loaded or made.
     """
     entry = retriever_entry(name)
     arguments: dict[str, object] = dict(full_settings(name, settings))
@@ -160,16 +148,5 @@ def make_retriever(
             raise SettingError(f"retriever {name}", "was given no gold", "Pass the instance's evidence.")
         arguments["evidence"] = evidence
     module, _, attribute = entry.target.partition(":")
-    try:
-        retriever: Retriever = getattr(importlib.import_module(module), attribute)(**arguments)
-    except EvidenceBenchError:
-        raise
-    except Exception as error:
-        if name in RETRIEVERS:
-            raise
-        raise RetrieverError(
-            f"retriever {name}",
-            f"could not be made ({type(error).__name__}: {error})",
-            "Fix or remove the package it comes from.",
-        ) from error
-    return retriever if name in RETRIEVERS else Guarded(name, retriever)
+    retriever: Retriever = getattr(importlib.import_module(module), attribute)(**arguments)
+    return retriever

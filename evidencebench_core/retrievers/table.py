@@ -1,8 +1,6 @@
 """The retrievers by name, with everything they can be told.
 
 A retriever's code is imported when it is made, not when it is listed: the table itself is cheap.
-Other packages add theirs with an entry point of the group ``evidencebench.retrievers`` that names
-a `RetrieverEntry`.
 """
 
 from __future__ import annotations
@@ -52,8 +50,6 @@ class RetrieverEntry:
     run_marks : mapping of str to str
         What goes into the id of its runs beside the settings: set when it begins to compute something else,
         so that stored answers from before and after are never in one run.
-    problem : str or None
-        Why it cannot be used (an entry point that does not load); it is listed all the same.
     """
 
     name: str
@@ -64,7 +60,6 @@ class RetrieverEntry:
     nests: bool = False
     asks_server: bool = False
     run_marks: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    problem: str | None = None
 
 
 _LLM_SETTINGS: Final[Mapping[str, SettingSpec]] = MappingProxyType(
@@ -203,12 +198,6 @@ _ENTRIES: Final = (
                 "or a Hugging Face name, optionally with @revision.",
             ),
             "instruction": _INSTRUCTION,
-            "backend": SettingSpec(
-                "float32",
-                str,
-                "float32: exact; onnx-int8: minilm in 8 bits, quicker, with cosines that differ in the third decimal.",
-                choices=("float32", "onnx-int8"),
-            ),
         },
         target=f"{_HOME}.dense:Dense",
     ),
@@ -242,7 +231,6 @@ _ENTRIES: Final = (
             )
         },
         target=f"{_HOME}.ranker.structure:Structure",
-        run_marks={"embeddings": "float32"},  # at first it read them in 8 bits
     ),
     RetrieverEntry(
         "evidence-ranker",

@@ -1,4 +1,4 @@
-"""How good is a ranker on papers that it has not seen: cross-validation, grouped by paper, and ablation.
+"""How good is a ranker on papers that it has not seen: cross-validation, grouped by paper.
 
 Everything that is fitted is fitted inside the fold, on the other folds alone. No setting is tuned while training,
 so nothing is nested. The recipe itself (features, members and the numbers of the selection) was chosen by
@@ -25,7 +25,6 @@ from evidencebench_core.runs.step import Step
 from evidencebench_core.tasks import Score, Task, score, task_named
 
 if TYPE_CHECKING:
-    from evidencebench_core.retrievers.encoding import Model
     from evidencebench_core.retrievers.ranker.examples import Example
     from evidencebench_core.retrievers.ranker.features import Features
     from evidencebench_core.retrievers.ranker.model import RankerModel, ScoredPaper
@@ -50,7 +49,7 @@ class Learnt:
     store: Store
     dataset: str
     examples: Sequence[Example]
-    encoder: Model
+    encoder: str
     fold_of: Mapping[str, int]
 
     @property
@@ -61,11 +60,11 @@ class Learnt:
 def embedded_papers(
     store: Store, dataset: str, ids: Iterable[str], encoder: str
 ) -> Iterator[tuple[Instance, NDArray[np.float32]]]:
-    """Instances one by one, with `layered_embeddings` of their hypothesis and sentences."""
-    from evidencebench_core.retrievers.encoding import layered_embeddings
+    """Instances one by one, with `embeddings` of their hypothesis and sentences."""
+    from evidencebench_core.retrievers.encoding import embeddings
 
     for instance in store.get_many(dataset, ids):
-        yield instance, layered_embeddings(encoder, (instance.hypothesis, *instance.sentences))[0]
+        yield instance, embeddings(encoder, (instance.hypothesis, *instance.sentences))[0]
 
 
 def fit(
@@ -88,8 +87,6 @@ def fit(
         samples.append(list(learnt.examples))
         text = f"{text}, and training" if text else "Training"
         text += f" on {len(learnt.examples):,} instances"
-    if training.without:
-        text += f", without {len(training.without)} columns"
     stop = Event()
     with threadpool_limits(1, "blas"), ThreadPoolExecutor(_WORKERS) as pool:
         futures = [pool.submit(fit_ranker, one, learnt.encoder, training, stop.is_set) for one in samples]
@@ -113,7 +110,7 @@ def held_out(
     """The ranker's answers by instance and task, each by the model that has not seen the paper; and all scores."""
     from evidencebench_core.retrievers.ranker.retriever import retrieval_of
 
-    others = _baselines(learnt.encoder.name) if baselines else {}
+    others = _baselines(learnt.encoder) if baselines else {}
     answers: dict[str, dict[str, Retrieval]] = {}
 
     def picked(instance: Instance, vectors: NDArray[np.float32]) -> _Picks:
@@ -131,38 +128,6 @@ def held_out(
     text = "Ranking what each model has not seen" + (", and asking the others" if others else "")
     scores = yield from _scores(learnt, text, picked)
     return answers, scores
-
-
-def ablate(
-    learnt: Learnt, models: Sequence[RankerModel], training: Training, pace: tuple[float, float]
-) -> Generator[Step, None, Scores]:
-    """The scores of the ranker without one part at a time, on the same folds.
-
-    ``pace`` are the seconds that the whole ranker took to be fitted, and to rank.
-    """
-    from evidencebench_core.retrievers.ranker.features import features_of, layers_of
-    from evidencebench_core.retrievers.ranker.selection import picks_of
-    from evidencebench_core.retrievers.ranker.training import ABLATIONS
-
-    refits = len({one.without for one in ABLATIONS if one.without})
-    minutes = (pace[0] * refits + pace[1] * (refits + 2)) / 60
-    yield Step(f"Ablation: {refits} more cross-validations, about {minutes:.0f} min at the pace of this one")
-    fits: dict[tuple[int, ...], list[RankerModel]] = {(): list(models)}
-    for one in ABLATIONS:
-        if one.without not in fits:
-            fits[one.without] = yield from fit(learnt, replace(training, without=one.without))
-    rankers = {one.name: [one.of(model) for model in fits[one.without]] for one in ABLATIONS}
-
-    def picked(instance: Instance, vectors: NDArray[np.float32]) -> _Picks:
-        features, picks = features_of(query_of(instance, "all", None), layers_of(vectors)[0]), _Picks()
-        for name, by_fold in rankers.items():
-            model, by_task = by_fold[learnt.fold_of[instance.id]], picks.setdefault(name, {})
-            for task, query, paper in scored_tasks(model, instance, vectors, features):
-                chosen = picks_of(paper.scores, features.similarities, query.budget, model.selecting)
-                by_task[task.name] = tuple(pick.sentence for pick in chosen[: query.budget])
-        return picks
-
-    return (yield from _scores(learnt, "Ranking without one part at a time", picked))
 
 
 def scored_tasks(
@@ -184,9 +149,7 @@ def _scores(
     """The scores of what is picked from each paper of the folds."""
     picks: dict[str, _Picks] = {}  # by instance id
     yield Step(text, 0, len(learnt.fold_of), "instances")
-    for instance, vectors in embedded_papers(
-        learnt.store, learnt.dataset, learnt.fold_of, learnt.encoder.name
-    ):
+    for instance, vectors in embedded_papers(learnt.store, learnt.dataset, learnt.fold_of, learnt.encoder):
         picks[instance.id] = picked(instance, vectors)
         yield Step(text, len(picks), len(learnt.fold_of), "instances")
     gold = dict(learnt.store.evidence_sets(learnt.dataset, learnt.fold_of)).items()

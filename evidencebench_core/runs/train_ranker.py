@@ -17,7 +17,6 @@ from evidencebench_core.runs.crossvalidation import (
     RANKER,
     Learnt,
     Scores,
-    ablate,
     embedded_papers,
     fit,
     held_out,
@@ -42,14 +41,13 @@ class CrossValidation:
     n_folds : int
     paper_of : mapping of str to str
         By instance id.
-    scores, ablation_scores : dict of str to dict of str to Score
-        By retriever, or by what is left out of the ranker, and task name.
+    scores : dict of str to dict of str to Score
+        By retriever and task name.
     """
 
     n_folds: int
     paper_of: Mapping[str, str]
     scores: Scores
-    ablation_scores: Scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ class RankerTraining:
     seconds: float  # in all
 
 
-def train_ranker(  # noqa: PLR0913 - the options of the command
+def train_ranker(
     store: Store,
     dataset: str,
     *,
@@ -75,8 +73,6 @@ def train_ranker(  # noqa: PLR0913 - the options of the command
     seed: int = 0,
     out: Path | None = None,
     baselines: bool = False,
-    ablation: bool = False,
-    other_encoder: str | None = None,
 ) -> Generator[Step, None, RankerTraining]:
     """Cross-validate, train on everything, write the model, and keep the held-out answers as a run.
 
@@ -96,10 +92,6 @@ def train_ranker(  # noqa: PLR0913 - the options of the command
         The model file; by default the one that ``evidence-ranker`` looks for.
     baselines : bool
         Whether to ask other retrievers for the same instances.
-    ablation : bool
-        Whether to cross-validate without one part at a time, too.
-    other_encoder : str, optional
-        Another embedding model for the ablation.
 
     Raises
     ------
@@ -123,22 +115,11 @@ def train_ranker(  # noqa: PLR0913 - the options of the command
             f"WARNING: the embedding model was trained on {n_seen:,} of these {len(papers):,} papers: "
             "the cross-validated scores are too good."
         )
-    fitting = time.monotonic()
     *models, model = yield from fit(learnt, training, everything=True)
-    ranking = time.monotonic()
     validation, answers = None, dict[str, dict[str, Retrieval]]()
     if learnt.fold_of:
         answers, scores = yield from held_out(learnt, models, baselines)
-        without: Scores = {}
-        if ablation:
-            pace = (ranking - fitting, time.monotonic() - ranking)
-            without = yield from ablate(learnt, models, training, pace)
-        if other_encoder is not None:
-            other = yield from _learnt(store, info, drawn, other_encoder, folds, seed)
-            others = yield from fit(other, training)
-            _, other_scores = yield from held_out(other, others, baselines=False)
-            without[f"with encoder {other_encoder}"] = other_scores[RANKER]
-        validation = CrossValidation(len(models), learnt.paper_of, scores, without)
+        validation = CrossValidation(len(models), learnt.paper_of, scores)
 
     seen_papers = papers.union(seen.paper_ids if seen else ())
     trained_on = TrainedOn(info.sha256, tuple(sorted(learnt.paper_of)), tuple(sorted(seen_papers)), info.name)
@@ -189,7 +170,6 @@ def _learnt(
     folds: int | None,
     seed: int,
 ) -> Generator[Step, None, Learnt]:
-    from evidencebench_core.retrievers.encoding import model_named
     from evidencebench_core.retrievers.ranker.examples import example_of
 
     ids, n_rows = drawn
@@ -198,7 +178,7 @@ def _learnt(
     for instance, vectors in embedded_papers(store, info.name, ids, encoder):
         examples.append(example_of(instance, vectors, n_rows, seed))
         yield Step("Reading and embedding", len(examples), len(ids), "instances")
-    return Learnt(store, info.name, examples, model_named(encoder), _fold_of(examples, folds, seed))
+    return Learnt(store, info.name, examples, encoder, _fold_of(examples, folds, seed))
 
 
 def _fold_of(examples: Sequence[Example], folds: int | None, seed: int) -> dict[str, int]:

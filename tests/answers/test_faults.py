@@ -20,7 +20,6 @@ from evidencebench_core.answers.store import add_answers, stored_answers
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.llm import LLM, Answer, AnswerCache, ChatRequest, Connection, Limits
 from evidencebench_core.llm.conversation import result_of
-from evidencebench_core.retrievers.encoding import models
 from evidencebench_core.runs import Progress, execute
 from tests.llm.server import reply, scripted
 
@@ -143,14 +142,3 @@ def test_c19_c28_one_label_by_nuggets(claim: list[str], source: list[str], label
     assert result is not None
     found = read_judgement(result, "four").label
     assert (found, label_in("binary", str(found))) == (label, binary)
-
-
-def test_e1_simcse_needs_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The original's default path of SimCSE ends in a stray quote, and there is no such file."""
-    asked = []
-    monkeypatch.setattr(models, "_hub_folder", lambda *given: asked.append(given) or tmp_path / "0f1e")
-    found = models.model_named("simcse")
-    (given,) = asked
-    assert "princeton-nlp/sup-simcse-roberta-large" in given
-    assert not any(mark in str(part) for part in given for mark in "'\" ")
-    assert (found.runtime, found.name) == ("pooler", "simcse")

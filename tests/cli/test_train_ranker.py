@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evidencebench_core.data import open_store
 from evidencebench_core.errors import RetrieverError
-from evidencebench_core.retrievers.encoding import Model, encoder
+from evidencebench_core.retrievers import encoding
 from evidencebench_core.retrievers.ranker import training
 from evidencebench_core.retrievers.ranker.model_file import read_model
 from evidencebench_core.runs import RunStore, execute, plan, trained_on_ids
@@ -32,11 +32,11 @@ def _places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A model of its own, few trees, and an encoder that hashes texts."""
     monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(tmp_path / "ranker.json"))
 
-    def fake(_: Model, texts: list[str]) -> NDArray[np.float32]:
+    def fake(_: str, texts: list[str]) -> NDArray[np.float32]:
         digests = [hashlib.sha256(text.encode()).digest() for text in texts]
         return np.array([[byte - 127.5 for byte in digest] for digest in digests], dtype=np.float32)
 
-    monkeypatch.setattr(encoder, "_encode", fake)
+    monkeypatch.setattr(encoding, "encode", fake)
     monkeypatch.setattr(training, "Training", partial(training.Training, n_trees=10))
 
 
@@ -143,7 +143,6 @@ def test_ctrl_c_leaves_nothing(command, tmp_path: Path, monkeypatch: pytest.Monk
         ("--folds 1", "at least 2"),
         ("--seed -1", "seed"),
         ("--no-cv --ablation", "ablation"),
-        ("--other-encoder minilm", "--ablation"),
     ],
 )
 def test_what_cannot_be_asked(command, line: str, reason: str) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from evidencebench_core.data import parse_instance
 from evidencebench_core.data.model import Instance
-from evidencebench_core.retrievers.encoding import Model, encoder
+from evidencebench_core.retrievers import encoding
 
 
 @pytest.fixture
@@ -17,12 +17,12 @@ def encoded_texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The texts that went to the model, which is replaced by one that hashes them."""
     seen: list[str] = []
 
-    def fake(model: Model, texts: list[str]) -> NDArray[np.float32]:
+    def fake(model: str, texts: list[str]) -> NDArray[np.float32]:
         seen.extend(texts)
         digests = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
         return np.array([[byte - 127.5 for byte in digest] for digest in digests], dtype=np.float32)
 
-    monkeypatch.setattr(encoder, "_encode", fake)
+    monkeypatch.setattr(encoding, "encode", fake)
     return seen
 
 

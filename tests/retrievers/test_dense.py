@@ -8,18 +8,16 @@ import numpy as np
 import pytest
 
 from evidencebench_core.errors import RetrieverError
-from evidencebench_core.retrievers import make_retriever
+from evidencebench_core.retrievers import encoding, make_retriever
 from evidencebench_core.retrievers.cosine import INSTRUCTIONS
-from evidencebench_core.retrievers.encoding import Model, encoder
 from tests.retrievers.queries import make_query
 
 
 def test_scores_are_cosines(monkeypatch: pytest.MonkeyPatch) -> None:
     # Against (3, 4): (4, 3) has 24/25, (6, 8) has 1, (-3, -4) has -1, (0, 0) has no direction and gets 0.
-    # Each stands twice: behind MiniLM's embedding is that of its fourth layer.
     table = {"h": (3, 4), "a": (4, 3), "b": (6, 8), "c": (-3, -4), "d": (0, 0)}
     monkeypatch.setattr(
-        encoder, "_encode", lambda _, texts: np.array([2 * table[text] for text in texts], dtype=np.float32)
+        encoding, "encode", lambda _, texts: np.array([table[text] for text in texts], dtype=np.float32)
     )
     retrieval = make_retriever("dense").retrieve(make_query("abcd", hypothesis="h", budget=2))
     assert retrieval.ranking == (1, 0, 3, 2)
@@ -75,7 +73,7 @@ import sys
 from evidencebench_core.retrievers import Query, make_retriever
 query = Query("h", ("s1", "s2", "s3"), ("abstract",) * 3, ("",) * 3)
 print(make_retriever("dense").retrieve(query).ranking)
-print(sorted({"torch", "onnxruntime", "tokenizers", "sentence_transformers", "huggingface_hub"} & set(sys.modules)))
+print(sorted({"torch", "sentence_transformers", "huggingface_hub"} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == f"{expected.ranking}\n[]\n"
@@ -98,8 +96,8 @@ def test_a_model_that_gives_no_vectors_is_an_error_of_one_line(
     monkeypatch: pytest.MonkeyPatch, answer: np.ndarray | Exception, message: str
 ) -> None:
     outcome = {"side_effect": answer} if isinstance(answer, Exception) else {"return_value": answer}
-    monkeypatch.setattr(encoder, "transformer", lambda _: Mock(encode=Mock(**outcome)))
+    monkeypatch.setattr(encoding, "load_encoder", lambda _: Mock(encode=Mock(**outcome)))
     with pytest.raises(RetrieverError) as caught:
-        encoder._encode(Model("m", "m", None), ["a", "b"])
+        encoding.encode("m", ["a", "b"])
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)

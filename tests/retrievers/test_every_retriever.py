@@ -27,7 +27,7 @@ ODD_PAPERS = {
 @pytest.fixture
 def no_real_model(encoded_texts: list[str]) -> None:
     """An encoder of 32 dimensions that needs no model, and a trained ranker of as many at its place."""
-    write_model(small_model(width=16), default_model_path())  # the rest is the fourth layer
+    write_model(small_model(width=32), default_model_path())
 
 
 def _answer(name: str, query: Query) -> Retrieval:

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, get_args
 
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import RetrieverError, SettingError
-from evidencebench_core.retrievers.encoding import model_named, new_transformer
+from evidencebench_core.retrievers.encoding import load_encoder
 from evidencebench_core.retrievers.finetune.triplets import Negatives, Triplet
 
 LossName = Literal["triplet", "multiple-negatives", "cached-multiple-negatives", "contrastive"]
@@ -25,7 +25,7 @@ class FinetuneSettings:
     Attributes
     ----------
     model : str
-        See `model_named`.
+        As of `encoding.embeddings`.
     loss : str
         One of `LOSSES`. ``triplet`` has the cosine distance and the margin; ``contrastive`` reads each
         triplet as a pair that belongs together and one that does not, with the margin; the two with
@@ -67,7 +67,7 @@ class FinetuneSettings:
 
 def base_encoder(settings: FinetuneSettings) -> Any:
     """The model to start from, as a ``SentenceTransformer`` of one's own."""
-    return new_transformer(model_named(settings.model))
+    return load_encoder(settings.model, shared=False)
 
 
 def fit_encoder(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evidencebench_core.data.model import EvidenceSet, Focus, Instance
 from evidencebench_core.retrievers.base import query_of
-from evidencebench_core.retrievers.ranker.features import features_of, layers_of
+from evidencebench_core.retrievers.ranker.features import features_of, unit_vectors
 from evidencebench_core.retrievers.ranker.model import NETWORK_FOCUSES
 
 FOCUSES: Final = NETWORK_FOCUSES
@@ -27,7 +27,6 @@ class Example:
     paper_id: str
     rows: NDArray[np.float32]  # (n, len(FEATURES))
     vectors: NDArray[np.float32]  # (1 + n, dimensions), of length 1: the hypothesis, then the sentences
-    middle: NDArray[np.float32]  # (n, dimensions), of length 1: the sentences, by the fourth layer
     chosen: NDArray[np.int64]  # (k,), rising: those that are learnt from
     targets: Mapping[Focus, Mapping[str, NDArray[np.float64]]]  # a focus without aspects is absent
     covering: Mapping[Focus, tuple[NDArray[np.int64], ...]]  # by aspect that has any: which of the k cover it
@@ -57,19 +56,18 @@ def sampling(
 def example_of(
     instance: Instance, vectors: NDArray[np.float32], n_rows: int | None = None, seed: int = 0
 ) -> Example:
-    """The example of an instance, given `layered_embeddings` of its hypothesis and sentences.
+    """The example of an instance, given `embeddings` of its hypothesis and sentences.
 
     With ``n_rows`` all sentences that cover an aspect, and others up to so many, but never less than half as many,
     drawn by nothing but the seed and the instance's id.
     """
-    unit, middle = layers_of(vectors)
+    unit = unit_vectors(vectors)
     chosen, weights = _sample_rows(instance, n_rows, seed)
     return Example(
         instance.id,
         instance.paper_id,
         features_of(query_of(instance, "all", None), unit).rows,
         unit,
-        middle[1:],
         chosen,
         {
             focus: {name: target[chosen] for name, target in targets(instance.evidence, focus).items()}

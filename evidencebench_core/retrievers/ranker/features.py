@@ -90,12 +90,6 @@ def unit_vectors(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(on_grid(unit, _UNIT_GRID), dtype=np.float32)
 
 
-def layers_of(vectors: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The two halves of `layered_embeddings`, each of length 1 as `unit_vectors` gives them."""
-    width = vectors.shape[1] // 2
-    return unit_vectors(vectors[:, :width]), unit_vectors(vectors[:, width:])
-
-
 def settled(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Scores in which the same sentence twice is a tie: without the digits that the order of a sum decides."""
     return on_grid(scores, 2.0**-30)

@@ -23,8 +23,8 @@ from evidencebench_core.retrievers.ranker.features import (
     FEATURES,
     Features,
     features_of,
-    layers_of,
     settled,
+    unit_vectors,
 )
 from evidencebench_core.retrievers.ranker.network import Network
 from evidencebench_core.retrievers.ranker.selection import Selecting
@@ -142,13 +142,13 @@ class RankerModel:
     ) -> ScoredPaper:
         """A paper, scored for a query's focus and budget; ``features`` where they are known already.
 
-        ``vectors`` are `layered_embeddings` of the hypothesis and of the sentences, of any length.
+        ``vectors`` are `embeddings` of the hypothesis and of the sentences, of any length.
         """
-        unit, middle = layers_of(vectors)
+        unit = unit_vectors(vectors)
         features = features_of(query, unit) if features is None else features
         focus: Focus = query.focus if query.focus in self.focuses else "all"
         columns = tree_columns(features.rows, unit, self.topics, self.shared_topics)
-        inputs = network_columns(columns, self.styles.of(middle[1:]))
+        inputs = network_columns(columns, self.styles.of(unit[1:]))
         embedding, model = meaning(unit), self.focuses[focus]
         weights = model.weights_for(query.budget)
         raw = {name: trees.scores(columns) for name, trees in model.trees.items() if name in weights}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-from evidencebench_core.retrievers.encoding import layered_embeddings
+from evidencebench_core.retrievers.encoding import embeddings
 from evidencebench_core.retrievers.ranker import CROSS_VALIDATED
 from evidencebench_core.retrievers.ranker.explanation import explanation_text
 from evidencebench_core.retrievers.ranker.model import RankerModel, ScoredPaper
@@ -57,8 +57,8 @@ class EvidenceRanker:
         """Rank, select, and say why: ``details["explanation"]`` is as of `explanation_text`."""
         if not query.sentences:
             return Retrieval((), (), ())
-        vectors, encoder = layered_embeddings(self.model.encoder, (query.hypothesis, *query.sentences))
-        if encoder.identity != self.model.encoder_identity:
+        vectors, identity = embeddings(self.model.encoder, (query.hypothesis, *query.sentences))
+        if identity != self.model.encoder_identity:
             raise RetrieverError(
                 "retriever evidence-ranker",
                 f"was trained with another embedding model than {self.model.encoder} is now",

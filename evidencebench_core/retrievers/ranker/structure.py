@@ -10,7 +10,7 @@ import numpy as np
 
 from evidencebench_core.data.model import Focus
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-from evidencebench_core.retrievers.encoding import check_model_name, embeddings
+from evidencebench_core.retrievers.encoding import embeddings, model_identity
 from evidencebench_core.retrievers.ranker.features import FEATURES, features_of, settled
 from evidencebench_core.retrievers.ranker.retriever import explained_retrieval
 from evidencebench_core.retrievers.ranker.selection import Selecting, picks_of
@@ -52,7 +52,7 @@ class Structure:
     name = "structure"
 
     def __init__(self, *, encoder: str = "minilm") -> None:
-        check_model_name(encoder)
+        model_identity(encoder)
         self.settings: Mapping[str, Setting] = MappingProxyType({"encoder": encoder})
         self._encoder = encoder
 

@@ -1,9 +1,9 @@
-"""Examples -> a `RankerModel`, and the parts that it can be trained without."""
+"""Examples -> a `RankerModel`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import SettingError
-from evidencebench_core.retrievers.encoding import Model
+from evidencebench_core.retrievers.encoding import model_identity
 from evidencebench_core.retrievers.ranker.examples import FOCUSES, Example
-from evidencebench_core.retrievers.ranker.features import FEATURES, GROUPS, VERSION, on_grid
+from evidencebench_core.retrievers.ranker.features import VERSION, on_grid
 from evidencebench_core.retrievers.ranker.model import (
     COLUMNS,
     N_STYLES,
     N_TOPICS,
-    NETWORK_COLUMNS,
     OWN_COLUMNS,
     FocusModel,
     Linear,
@@ -65,17 +64,16 @@ _EMBEDDING_ROWS: Final = 100_000  # the most that the linear model of the embedd
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """Options of a training; ``without`` are places in `NETWORK_COLUMNS` that are set to 0."""
+    """Options of a training."""
 
     seed: int = 0
     n_trees: int = 250  # of each of the three sums of trees
     n_epochs: int = 15  # of the network
-    without: tuple[int, ...] = ()
 
 
 def fit_ranker(
     examples: Sequence[Example],
-    encoder: Model,
+    encoder: str,
     training: Training,
     stopped: Callable[[], bool] = lambda: False,
 ) -> RankerModel:
@@ -94,12 +92,11 @@ def fit_ranker(
     topics = _projection(np.concatenate([one.vectors[1:] for one in examples])[drawn])
     shared = _projection(np.concatenate([one.vectors[1:] * one.vectors[0] for one in examples])[drawn])
     ids, papers = {one.instance_id for one in examples}, {one.paper_id for one in examples}
-    styles = _projection(np.concatenate([one.middle for one in examples])[drawn], N_STYLES)
+    styles = _projection(np.concatenate([one.vectors[1:] for one in examples])[drawn], N_STYLES)
     inputs = []
     for one in examples:
         columns = tree_columns(one.rows, one.vectors, topics, shared)
-        inputs.append(network_columns(columns, styles.of(one.middle))[one.chosen])
-        inputs[-1][:, list(training.without)] = 0
+        inputs.append(network_columns(columns, styles.of(one.vectors[1:]))[one.chosen])
     network = fit_network(
         inputs,
         [one.weights for one in examples],
@@ -110,8 +107,8 @@ def fit_ranker(
         stopped,
     )
     return RankerModel(
-        encoder=encoder.name,
-        encoder_identity=encoder.identity,
+        encoder=encoder,
+        encoder_identity=model_identity(encoder),
         topics=topics,
         shared_topics=shared,
         styles=styles,
@@ -171,7 +168,6 @@ def _focus_model(
     columns = np.concatenate(
         [tree_columns(one.rows, one.vectors, *projections)[one.chosen] for one in examples]
     )
-    columns[:, [place for place in training.without if place < len(COLUMNS)]] = 0
     parameters = {**_TREES, "seed": training.seed}
     # binned once for the three targets
     data = lightgbm.Dataset(columns, targets["evidence"], weight=weights, params=parameters)
@@ -223,40 +219,3 @@ def _ridge(
     products /= np.outer(scale, scale)
     found = np.linalg.solve(products + penalty * np.eye(n_columns), towards / scale)
     return Linear(_rounded(found) / scale.astype(np.float32), means)
-
-
-# -- ablation ----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Ablation:
-    """The ranker without a part."""
-
-    name: str
-    without: tuple[int, ...] = ()  # columns: it is fitted without them
-    weights: Mapping[str, float] | None = None  # members that count otherwise: the fit is the same
-    selecting: Selecting = field(default_factory=Selecting)
-
-    def of(self, model: RankerModel) -> RankerModel:
-        """A model that was fitted without the columns, with the other changes."""
-        focuses = {
-            focus: replace(one, weights={**one.weights, **(self.weights or {})})
-            for focus, one in model.focuses.items()
-        }
-        return replace(model, focuses=focuses, selecting=self.selecting)
-
-
-_TOPICS: Final = tuple(range(len(FEATURES), len(NETWORK_COLUMNS)))
-
-ABLATIONS: Final[tuple[Ablation, ...]] = (
-    *(Ablation(f"without {group}", tuple(map(COLUMNS.index, names))) for group, names in GROUPS.items()),
-    Ablation("without topics of the embedding", _TOPICS),
-    Ablation("without topics and embedding", _TOPICS, {"embedding": 0.0}),
-    Ablation("without the sentences around", tuple(range(len(OWN_COLUMNS), len(NETWORK_COLUMNS)))),
-    *(Ablation(f"without member {name}", weights={name: 0.0}) for name in _WEIGHTS),
-    Ablation("without trees", weights=dict.fromkeys(_TARGETS, 0.0)),
-    # nothing is taken from sentences that are not the same, so the scores alone decide
-    Ablation("without selection step", selecting=Selecting(closeness=1e6, reach=0.0)),
-    Ablation("selection for coverage alone", selecting=Selecting(reach=1.0)),
-)
-"""One part at a time: groups of features, members, the selection step."""

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from evidencebench_core.data.store import open_store
@@ -51,16 +50,12 @@ class RayEngine:
         ``RAY_ADDRESS``, else a cluster of this machine alone that ends with the run.
     workers : int, optional
         Without it one for each processor; of retrievers that ask a server, one for each node.
-    keep_embeddings : bool
-        Whether the embeddings that workers compute come back into the cache of this machine: 1.5 kB for every
-        sentence, some ten times the questions.
     note : str
         What it waits for, in a line for people.
     """
 
     address: str | None = None
     workers: int | None = None
-    keep_embeddings: bool = False
     note: str = field(default="", init=False)
 
     def check(self, plan: AnyPlan) -> None:
@@ -93,7 +88,6 @@ class RayEngine:
             "made_of": (plan.spec.retriever, dict(plan.spec.settings)),
             "n_threads": max(1, n_cpus // n_workers),
             "n_blas_threads": _blas_threads(),
-            "keep_embeddings": self.keep_embeddings,
         }
         results = (
             ray.data.from_items(list(range(n_shards)), override_num_blocks=n_shards)
@@ -118,11 +112,9 @@ class RayEngine:
             for batch in batches:
                 self.note = ""
                 for number, content in zip(batch["number"], batch["content"], strict=True):
-                    answers, vectors = pickle.loads(content)  # noqa: S301 - of our own workers
+                    answers = pickle.loads(content)  # noqa: S301 - of our own workers
                     if isinstance(answers, str):
                         raise _failure(answers)
-                    if vectors:
-                        _add_vectors(vectors)
                     if number not in came:
                         came.add(number)
                         yield answers
@@ -188,7 +180,6 @@ class Worker:
         made_of: tuple[str, dict[str, Any]],
         n_threads: int,
         n_blas_threads: int,
-        keep_embeddings: bool,
     ) -> None:
         from threadpoolctl import threadpool_limits
 
@@ -197,11 +188,6 @@ class Worker:
         threadpool_limits(n_blas_threads, "blas")
         self._made_of = made_of
         self._retriever: Retriever | None = None
-        # a cache of embeddings for this worker alone, so that what is new in it is what it computed
-        self._folder = TemporaryDirectory(prefix="evidencebench-ray-") if keep_embeddings else None
-        if self._folder is not None:
-            os.environ["EVIDENCEBENCH_CACHE"] = self._folder.name
-        self._n_sent = 0
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
         numbers = [int(number) for number in batch["number"]]
@@ -211,9 +197,9 @@ class Worker:
         read = pickle.loads(content)  # noqa: S301 - of our own reader
         try:
             answers = read if isinstance(read, str) else [one for of in read for one in self._answered(*of)]
-            return pickle.dumps((answers, self._new_vectors()))
+            return pickle.dumps(answers)
         except Exception as error:  # noqa: BLE001 - raised again by the engine, in one line
-            return pickle.dumps((f"{type(error).__name__}: {error}", []))
+            return pickle.dumps(f"{type(error).__name__}: {error}")
 
     def _answered(self, instance_id: str, questions: Sequence[Question]) -> Iterator[Answered]:
         if not questions:
@@ -234,26 +220,12 @@ class Worker:
         self._retriever = self._retriever or make_retriever(name, settings)
         return self._retriever
 
-    def _new_vectors(self) -> list[tuple[bytes, bytes, bytes]]:
-        if self._folder is None:
-            return []
-        from evidencebench_core.retrievers.encoding import EmbeddingCache
-
-        self._n_sent, rows = EmbeddingCache().rows_after(self._n_sent)
-        return rows
-
 
 def _blas_threads() -> int:
     """How many threads numpy's products are divided among in this process."""
     from threadpoolctl import threadpool_info
 
     return max((int(one["num_threads"]) for one in threadpool_info() if one["user_api"] == "blas"), default=1)
-
-
-def _add_vectors(rows: list[tuple[bytes, bytes, bytes]]) -> None:
-    from evidencebench_core.retrievers.encoding import EmbeddingCache
-
-    EmbeddingCache().add_rows(rows)
 
 
 class SendingWorker:

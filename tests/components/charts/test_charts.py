@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from components.charts.answers import match_squares
-from components.charts.bars import histogram, share_chart, weights_chart
+from components.charts.bars import histogram, share_chart
 from components.charts.curves import recall_curve, spelling_chart
 from components.charts.dots import difference_chart, interval_chart, missed_chart
 from components.charts.instances import LINES_AT_MOST, recall_scatter, slope_chart, slope_lines
@@ -44,14 +44,6 @@ def test_bars_start_at_zero_and_stand_in_the_order_given() -> None:
     frame = pd.DataFrame({"where": ["<b>abstract"], "share": [0.25]})
     (shares,) = share_chart(frame, [("share", "<i>there", "#000000")], "Share, %", "4 aspects").data
     assert (shares.x[0], shares.y[0], shares.name) == (25, "&lt;b&gt;abstract", "&lt;i&gt;there")
-    columns = ["name", "moves", "note"]
-    frame = pd.DataFrame([("<b>Place</b>", 0.8, "place"), ("Words", 0.2, "words")], columns=columns)
-    figure = weights_chart(frame, "SD", "#0072b2")
-    assert (list(figure.data[0].x), list(figure.data[0].text)) == ([0.8, 0.2], ["0.80", "0.20"])
-    assert figure.layout.xaxis.range[0] == 0
-    assert "<b>" not in figure.layout.yaxis.ticktext[0]
-    assert figure.layout.yaxis.range == (1.5, -0.5)  # the first on top
-    assert weights_chart(frame.head(0), "SD", "#0072b2").layout.xaxis.range == (0, 1)
 
 
 def test_means_reach_from_low_to_high_and_name_n() -> None:

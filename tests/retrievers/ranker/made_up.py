@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from evidencebench_core.data import parse_instance
 from evidencebench_core.data.model import Instance
 from evidencebench_core.retrievers import Query, Retrieval
-from evidencebench_core.retrievers.encoding import Model, model_named
+from evidencebench_core.retrievers.encoding import model_identity
 from evidencebench_core.retrievers.ranker.model import (
     COLUMNS,
     N_STYLES,
@@ -26,7 +26,7 @@ from evidencebench_core.retrievers.trained_on import TrainedOn
 from tests.factories import raw_instance
 
 QUICK = Training(n_trees=8, n_epochs=2)
-ENCODER = Model("minilm", "made up", None)
+ENCODER = "minilm"
 
 
 def made(number: int, paper: int | None = None) -> Instance:
@@ -53,7 +53,7 @@ def made(number: int, paper: int | None = None) -> Instance:
 
 
 def vectors_of(instance: Instance) -> NDArray[np.float32]:
-    """Two layers of sixteen numbers a text; sentences of findings are near the hypothesis."""
+    """Thirty-two numbers a text; sentences of findings are near the hypothesis."""
     rng = np.random.default_rng(len(instance.id) * 1000 + int(instance.id.split()[1]))
     found: NDArray[np.float32] = rng.normal(size=(1 + len(instance.sentences), 32)).astype(np.float32)
     for place, sentence in enumerate(instance.sentences, start=1):
@@ -93,7 +93,7 @@ def small_model(
         weights={"evidence": 0.0, "embedding": 0.0, "network": 1.0},
     )
     n = len(NETWORK_COLUMNS)
-    identity = model_named("minilm").identity
+    identity = model_identity("minilm")
     trained_on = TrainedOn(sha256, ids, tuple(f"paper of {name}" for name in ids), dataset)
     return RankerModel(
         encoder="minilm",

@@ -22,7 +22,6 @@ from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import BudgetReachedError, RetrieverError, SettingError
 from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection, Limits
-from evidencebench_core.retrievers.encoding import EmbeddingCache
 from evidencebench_core.runs import Progress, RunStore, drive, execute, plan, train_ranker
 from evidencebench_core.runs.engines.ray import RayEngine
 from tests.factories import raw_dataset, written
@@ -107,18 +106,6 @@ def test_answers_are_those_of_the_local_engine(connected: Any, many: Store, retr
     last = finished(execute(plan(many, "tiny", retriever, tasks=TASKS), RayEngine()))
     assert (last.done, last.failed) == (N_INSTANCES, 0)
     assert answers(many, last.run_id) == expected
-
-
-@pytest.mark.model
-def test_embeddings_come_back_if_asked(connected: Any, store: Store) -> None:
-    last = finished(execute(plan(store, "tiny", "dense", tasks=TASKS), RayEngine(keep_embeddings=True)))
-    kept, rows = EmbeddingCache().rows_after(0)
-    assert kept > 0
-    found = answers(store, last.run_id)
-    forget(store)
-    assert local(store, "dense") == found
-    assert EmbeddingCache().rows_after(kept) == (kept, [])  # nothing was left to compute
-    assert len(rows) == kept
 
 
 @pytest.mark.model

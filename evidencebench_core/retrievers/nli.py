@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evidencebench_core.errors import RetrieverError, SettingError, shown
-from evidencebench_core.retrievers.encoding.models import model_named
 
 _CLASSES: Final = ("entailment", "neutral", "contradiction")
 
@@ -51,11 +50,10 @@ def nli_logits(name: str, pairs: Sequence[tuple[str, str]], batch_size: int = 16
 @lru_cache(maxsize=1)
 def _classifier(name: str) -> tuple[Any, list[int]]:
     """The model, and where its classes stand."""
-    folder = model_named(name).folder
     try:
         from sentence_transformers import CrossEncoder
 
-        model = CrossEncoder(str(folder), trust_remote_code=False, local_files_only=True)
+        model = CrossEncoder(name)
     except Exception as error:
         problem = f"cannot be loaded as a model of text pairs ({type(error).__name__})"
         remedy = "Give the folder, or the name on the hub, of a model of natural language inference."

@@ -11,7 +11,7 @@ from evidencebench_core.data.model import Instance
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import Query, make_retriever
 from evidencebench_core.retrievers.base import query_of
-from evidencebench_core.retrievers.encoding import layered_embeddings, model_named
+from evidencebench_core.retrievers.encoding import embeddings
 from evidencebench_core.retrievers.ranker.examples import example_of
 from evidencebench_core.retrievers.ranker.explanation import GROUP_OF
 from evidencebench_core.retrievers.ranker.features import FEATURES
@@ -82,10 +82,10 @@ def own_model(
     instances: Sequence[Instance], encoded_texts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> str:
     """A model in the place that is looked at, of an encoder that hashes; its digest."""
-    vectors = (layered_embeddings("minilm", (one.hypothesis, *one.sentences))[0] for one in instances)
+    vectors = (embeddings("minilm", (one.hypothesis, *one.sentences))[0] for one in instances)
     examples = [example_of(one, its) for one, its in zip(instances, vectors, strict=True)]
     monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(tmp_path / "ranker.json"))
-    return write_model(fit_ranker(examples, model_named("minilm"), QUICK), tmp_path / "ranker.json")
+    return write_model(fit_ranker(examples, "minilm", QUICK), tmp_path / "ranker.json")
 
 
 def test_the_retriever_end_to_end(own_model: str, instances: Sequence[Instance]) -> None:
@@ -111,7 +111,7 @@ def test_models_that_cannot_be_asked(own_model: str) -> None:
 def test_another_encoder_is_refused(
     model: RankerModel, encoded_texts: list[str], instances: Sequence[Instance], tmp_path: Path
 ) -> None:
-    write_model(model, tmp_path / "other.json")
+    write_model(replace(model, encoder_identity="other"), tmp_path / "other.json")
     retriever = make_retriever("evidence-ranker", {"model": str(tmp_path / "other.json")})
     with pytest.raises(RetrieverError, match="another embedding model"):
         retriever.retrieve(query_of(instances[0], "all", 5))

@@ -1,4 +1,3 @@
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,11 +19,10 @@ from evidencebench_core.retrievers.ranker.examples import (
     sampling,
     targets,
 )
-from evidencebench_core.retrievers.ranker.features import FEATURES, GROUPS
-from evidencebench_core.retrievers.ranker.model import COLUMNS, NETWORK_COLUMNS, RankerModel
+from evidencebench_core.retrievers.ranker.features import FEATURES
+from evidencebench_core.retrievers.ranker.model import RankerModel
 from evidencebench_core.retrievers.ranker.model_file import write_model
-from evidencebench_core.retrievers.ranker.selection import Selecting
-from evidencebench_core.retrievers.ranker.training import ABLATIONS, Ablation, Training, fit_ranker
+from evidencebench_core.retrievers.ranker.training import Training, fit_ranker
 from tests.factories import raw_instance
 from tests.retrievers.ranker.made_up import ENCODER, QUICK, ranked_by_model, vectors_of
 
@@ -74,18 +72,6 @@ def test_it_learns_what_evidence_looks_like(
     assert len(model.trained_on.paper_ids) == 10
 
 
-def test_a_column_that_is_left_out_is_not_looked_at(examples: Sequence[Example]) -> None:
-    left_out = tuple(range(0, len(COLUMNS), 2))
-    found = fit_ranker(examples, ENCODER, Training(n_trees=8, without=left_out))
-    for focus in found.focuses.values():
-        for trees in focus.trees.values():
-            splits = " ".join(re.findall(r"split_feature=(.*)", trees.text)).split()
-            assert splits
-            assert not set(map(int, splits)) & set(left_out)
-    ones = np.ones((1, len(NETWORK_COLUMNS)), np.float32)
-    assert not found.network.contributions(ones, 0)[:, left_out].any()
-
-
 def test_small_datasets_are_taken_whole_and_large_ones_sampled_within_a_bound() -> None:
     assert sampling({"i": 60, "j": 40}, {"i": "p", "j": "q"}, most=100) == (("i", "j"), None)
     sizes = {f"i{number}": 300 for number in range(1000)}
@@ -115,22 +101,3 @@ def test_a_sample_keeps_all_evidence_and_counts_the_rest(instances: Sequence[Ins
 
 def picks(model: RankerModel, instance: Instance) -> list[int]:
     return list(ranked_by_model(model, query_of(instance, "all", 10), vectors_of(instance)).selection)
-
-
-def test_an_ablation_changes_the_selection_or_the_weights(
-    model: RankerModel, instances: Sequence[Instance]
-) -> None:
-    names = {one.name for one in ABLATIONS}
-    assert {f"without {group}" for group in GROUPS} <= names
-    # groups, the topics of the embedding, and the sentences around are fitted again
-    assert len({one.without for one in ABLATIONS}) == len(GROUPS) + 3 < len(names) == len(ABLATIONS)
-    instance, query = instances[1], query_of(instances[1], "all", 10)
-    paper = model.scored(query, vectors_of(instance))
-    off = next(one for one in ABLATIONS if one.name == "without selection step")
-    assert picks(off.of(model), instance) == np.argsort(-paper.scores, kind="stable")[:10].tolist()
-    flat = Ablation("", selecting=Selecting(0.0, 1e6, 0.0))  # with no sharpness all are alike
-    assert picks(flat.of(model), instance) == list(range(10))
-    weights = {name: 0.0 for name in model.focuses["all"].weights if name != "network"}
-    linear = Ablation("", weights=weights, selecting=off.selecting)
-    scores = model.network.scores(paper.inputs, 0)
-    assert picks(linear.of(model), instance) == np.argsort(-scores, kind="stable")[:10].tolist()

@@ -73,7 +73,6 @@ def test_ways_of_saying_the_same_are_the_same() -> None:
         ("", {}, "retriever: there is none called ''. Names are: random,"),
         ("bm25", {"k1": "abc"}, "retriever bm25: k1 cannot be 'abc'. Give a number from 0 to 100."),
         ("bm25", {"kl": 1}, "there is no setting 'kl'. Did you mean 'k1'? Settings are: k1, b, epsilon"),
-        ("dense",),
         ("lead", {"k": 1}, "retriever lead: there is no setting 'k'. It takes no settings."),
         ("random", {"seed": -1}, "seed cannot be -1. Give a whole number of 0 or more."),
     ],

@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
 
-from evidencebench_core.data.fetch import TIMEOUT, Checksum, Progress, Report, fetch, status_error
-from evidencebench_core.errors import DownloadError, UnknownNameError, did_you_mean, shown
+from evidencebench_core.data.files import whole_file
+from evidencebench_core.errors import DownloadError, SettingError, UnknownNameError, did_you_mean, shown
 
+if TYPE_CHECKING:
+    import httpx
+
+Report = Callable[[str], None]
+Progress = Callable[[int, int | None], None]
 _T = TypeVar("_T")
 
-GITHUB: Final = "https://raw.githubusercontent.com/EvidenceBench/EvidenceBench"
-COMMIT: Final = "bf1d963"
-HUGGING_FACE: Final = "https://huggingface.co"
-_REFS: Final = (COMMIT, "main")  # whichever answers: what is accepted is told by the blob id
+_GITHUB: Final = "https://raw.githubusercontent.com/EvidenceBench/EvidenceBench"
+_REFS: Final = ("bf1d963", "main")  # whichever answers: the content is known by its hash
 _HUB_REPOSITORY: Final = "EvidenceBench/EvidenceBench-100k"
-_NC_SA: Final = "CC BY-NC-SA 4.0"
-_BY: Final = "CC BY 4.0"
-_NC: Final = "CC BY-NC 4.0"
+_TIMEOUT: Final = 30.0  # seconds without a byte
+_AGAIN: Final = "Check the network, then start the download again."
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file of a released dataset; ``git_blob`` is the id of the content we know, if we know it."""
+    """A file of a released dataset; ``git_blob`` is git's id of the content of those on GitHub."""
 
     filename: str
     licence: str
-    git_blob: str | None = None
+    git_blob: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,29 +41,39 @@ class RemoteDataset:
     """A released dataset: its files by split, and where it is described."""
 
     name: str
-    host: Literal["github", "huggingface"]
     page: str
     splits: Mapping[str, RemoteFile]
 
 
-_SPLITS: Final = {
-    "train": RemoteFile("evidencebench_train_set.json", _NC_SA, "6d3b1987bfbdb058ec4ac4f1cdb94a5b4777868d"),
-    "dev": RemoteFile("evidencebench_dev_set.json", _NC_SA, "189700f6f467e280ff233c82f1697fb7ceb11a79"),
-    "test": RemoteFile("evidencebench_test_set.json", _BY, "df380a1ba1359f9cea8bca2f2298dc9fd99e6513"),
-}
-_SPLITS_100K: Final = {
-    "train": RemoteFile("evidencebench_100k_train_set.json", _NC),
-    "test": RemoteFile("evidencebench_100k_test_set.json", _NC),
-}
-_PAGE: Final = "https://github.com/EvidenceBench/EvidenceBench"
-_PAGE_100K: Final = f"https://huggingface.co/datasets/{_HUB_REPOSITORY}"
 DATASETS: Final[Mapping[str, RemoteDataset]] = MappingProxyType(
     {
-        dataset.name: dataset
-        for dataset in (
-            RemoteDataset("evidencebench", "github", _PAGE, MappingProxyType(_SPLITS)),
-            RemoteDataset("evidencebench-100k", "huggingface", _PAGE_100K, MappingProxyType(_SPLITS_100K)),
-        )
+        "evidencebench": RemoteDataset(
+            "evidencebench",
+            "https://github.com/EvidenceBench/EvidenceBench",
+            {
+                "train": RemoteFile(
+                    "evidencebench_train_set.json",
+                    "CC BY-NC-SA 4.0",
+                    "6d3b1987bfbdb058ec4ac4f1cdb94a5b4777868d",
+                ),
+                "dev": RemoteFile(
+                    "evidencebench_dev_set.json",
+                    "CC BY-NC-SA 4.0",
+                    "189700f6f467e280ff233c82f1697fb7ceb11a79",
+                ),
+                "test": RemoteFile(
+                    "evidencebench_test_set.json", "CC BY 4.0", "df380a1ba1359f9cea8bca2f2298dc9fd99e6513"
+                ),
+            },
+        ),
+        "evidencebench-100k": RemoteDataset(
+            "evidencebench-100k",
+            f"https://huggingface.co/datasets/{_HUB_REPOSITORY}",
+            {
+                "train": RemoteFile("evidencebench_100k_train_set.json", "CC BY-NC 4.0"),
+                "test": RemoteFile("evidencebench_100k_test_set.json", "CC BY-NC 4.0"),
+            },
+        ),
     }
 )
 
@@ -91,10 +103,10 @@ def download(
     folder : Path, optional
         Made if need be; `download_folder` if left out.
     base_url : str, optional
-        Instead of GitHub's or the hub's own address: everything before ``/<commit>/datasets/...``,
-        or the hub's endpoint. ``EVIDENCEBENCH_DOWNLOAD_BASE`` and ``HF_ENDPOINT`` do the same.
+        Instead of GitHub's or the hub's own address: what stands before ``/<ref>/datasets/...``, or the endpoint.
+        ``EVIDENCEBENCH_DOWNLOAD_BASE`` and ``HF_ENDPOINT`` do the same.
     report : callable, optional
-        Given lines of text for the user: the licence before anything is fetched, then the size.
+        Given lines of text for the user: the licence before anything is fetched.
     progress : callable, optional
         Called with bytes done of the file at hand and bytes in all, or ``None``.
 
@@ -108,8 +120,7 @@ def download(
     UnknownNameError
         If there is no such dataset or split.
     DownloadError
-        If a file could not be fetched whole. Nothing stands under its final name; what came is kept
-        as ``<name>.part`` and continued by the next call, unless it was wrong.
+        If a file could not be fetched whole. Nothing stands under its final name.
     """
     dataset = _entry("dataset", name, DATASETS)
     files = dataset.splits if split is None else {split: _entry(f"split of {name}", split, dataset.splits)}
@@ -119,23 +130,23 @@ def download(
     except OSError as error:
         problem = f"cannot be made ({error.strerror})"
         raise DownloadError(str(folder), problem, "Name another folder.") from error
-    paths = []
     for file in files.values():
         if report is not None:
             report(f"{file.filename}: licence {file.licence}, from {dataset.page}")
-        target = folder / file.filename
-        locate = _on_github if dataset.host == "github" else _on_hub
-        urls, expected = locate(file, base_url)
-        if not _there_already(target, expected, report):
-            for url in urls:  # from the first that does not answer 404
-                try:
-                    fetch(url, target, expected, report, progress)
-                    break
-                except DownloadError as error:
-                    if url == urls[-1] or "answers 404" not in error.problem:
-                        raise
-        paths.append(target)
-    return tuple(paths)
+        if file.git_blob:
+            _from_github(file, folder / file.filename, base_url, progress)
+        else:
+            _from_hub(file, folder, base_url, progress)
+    return tuple(folder / file.filename for file in files.values())
+
+
+def git_blob(path: Path) -> str:
+    """Git's id of a file's content."""
+    with path.open("rb") as file:
+        digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+        while chunk := file.read(1 << 18):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def _entry(what: str, name: str, known: Mapping[str, _T]) -> _T:
@@ -145,51 +156,77 @@ def _entry(what: str, name: str, known: Mapping[str, _T]) -> _T:
     return known[name]
 
 
-def _there_already(target: Path, expected: Checksum | None, report: Report | None) -> bool:
-    if not target.exists():
-        return False
-    if expected is not None and not expected.matches(target):
-        remedy = "Move it away, or name another folder."
-        raise DownloadError(str(target), "is there already, with other content", remedy)
-    if report is not None:
-        report(f"{target.name}: there already, {'not checked' if expected is None else 'and whole'}")
+def _from_github(file: RemoteFile, target: Path, base_url: str | None, progress: Progress | None) -> None:
+    import httpx
+
+    if target.exists():
+        if git_blob(target) != file.git_blob:
+            remedy = "Move it away, or name another folder."
+            raise DownloadError(str(target), "is there already, with other content", remedy)
+        return
+    base = base_url or os.environ.get("EVIDENCEBENCH_DOWNLOAD_BASE") or _GITHUB
+    urls = [f"{base.rstrip('/')}/{ref}/datasets/{file.filename}" for ref in _REFS]
+    try:
+        with httpx.Client(timeout=_TIMEOUT, follow_redirects=True) as client, whole_file(target) as stream:
+            if not _receive(client, urls[0], stream, progress):
+                _receive(client, urls[1], stream, progress, must_exist=True)
+            stream.flush()
+            if git_blob(Path(stream.name)) != file.git_blob:
+                raise DownloadError(urls[0], "sent something else than expected", _AGAIN)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise DownloadError(urls[0], f"cannot be fetched ({error})", _AGAIN) from error
+    except SettingError as error:
+        raise DownloadError(error.place, error.problem, error.remedy) from error
+
+
+def _receive(
+    client: httpx.Client, url: str, stream: BinaryIO, progress: Progress | None, must_exist: bool = False
+) -> bool:
+    """Whether the server has it."""
+    with client.stream("GET", url) as response:
+        if response.status_code == 404 and not must_exist:
+            return False
+        response.raise_for_status()
+        for chunk in response.iter_bytes():
+            stream.write(chunk)
+            if progress is not None:
+                progress(stream.tell(), None)
     return True
 
 
-def _on_github(file: RemoteFile, base_url: str | None) -> tuple[list[str], Checksum | None]:
-    base = (base_url or os.environ.get("EVIDENCEBENCH_DOWNLOAD_BASE") or GITHUB).rstrip("/")
-    expected = None if file.git_blob is None else Checksum("git-blob", file.git_blob)
-    return [f"{base}/{ref}/datasets/{file.filename}" for ref in _REFS], expected
-
-
-def _on_hub(file: RemoteFile, base_url: str | None) -> tuple[list[str], Checksum | None]:
-    """The commit that the hub would serve, and what the file must hash to.
-
-    The file itself is fetched like any other: the hub's own download starts over after an interruption.
-    """
+def _from_hub(file: RemoteFile, folder: Path, base_url: str | None, progress: Progress | None) -> None:
+    """By the hub's client, which resumes what was cut off and compares what it knows of the file."""
     import httpx
-    from huggingface_hub import get_hf_file_metadata, hf_hub_url
-    from huggingface_hub.errors import HfHubHTTPError
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
-    def address(revision: str | None = None) -> str:
-        endpoint = (base_url or os.environ.get("HF_ENDPOINT") or HUGGING_FACE).rstrip("/")
-        return hf_hub_url(
-            _HUB_REPOSITORY, file.filename, repo_type="dataset", endpoint=endpoint, revision=revision
-        )
-
-    url = address()
-    # The hub's package raises errors of httpx or httpx2, whichever it uses: its own is one of them.
-    unreachable: tuple[type[Exception], ...] = (httpx.InvalidURL, HfHubHTTPError.mro()[1], OSError)
     try:
-        httpx.URL(url)
-        metadata = get_hf_file_metadata(url, timeout=TIMEOUT, token=False)
-    except HfHubHTTPError as error:
-        raise status_error(url, error.response.status_code, error.response.reason_phrase) from error
-    except unreachable as error:
-        problem = f"cannot be reached ({str(error) or type(error).__name__})"
-        raise DownloadError(url, problem, "Check the network, then try again.") from error
-    digest = metadata.etag or ""
-    expected = Checksum("git-blob", digest) if re.fullmatch("[0-9a-f]{40}", digest) else None
-    if re.fullmatch("[0-9a-f]{64}", digest):
-        expected = Checksum("sha256", digest)
-    return [address(metadata.commit_hash or "main")], expected
+        hf_hub_download(
+            _HUB_REPOSITORY,
+            file.filename,
+            repo_type="dataset",
+            local_dir=folder,
+            endpoint=base_url or os.environ.get("HF_ENDPOINT"),
+            token=False,
+            tqdm_class=None if progress is None else _bar(progress),
+        )
+    except (HfHubHTTPError, LocalEntryNotFoundError, httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+        reason = str(error).split("\n")[0]
+        raise DownloadError(file.filename, f"cannot be fetched ({reason})", _AGAIN) from error
+
+
+def _bar(progress: Progress) -> Any:
+    """A bar of tqdm that draws nothing and reports."""
+    from tqdm.auto import tqdm
+
+    class Bar(tqdm):  # type: ignore[type-arg]
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **{**options, "disable": True})
+            self.done, self.size = int(options.get("initial") or 0), options.get("total")
+
+        def update(self, n: float | None = 1) -> bool | None:
+            self.done += int(n or 0)
+            progress(self.done, self.size)
+            return None
+
+    return Bar

@@ -58,7 +58,7 @@ def draw_bring(state: PageState) -> None:
         tabs = st.tabs(_TABS, default=session_text("own-paper-tab", _TABS[0]))
         file, folder, text, fetched, sample, dataset = tabs
         with file:
-            what = "PDF with a text layer, Word (DOCX), JATS or BioC, Markdown or text, one or several"
+            what = "PDF with a text layer, Word (DOCX), JATS, Markdown or text, one or several"
             _upload(f"{what}, up to {{}} MiB", "own-paper-file")
         with folder:
             _upload("The papers in a folder, up to {} MiB each", "own-paper-folder", "directory")

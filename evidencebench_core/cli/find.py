@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "papers",
         nargs="+",
         metavar="PAPER",
-        help="a file (JATS or BioC XML, BioC JSON, PDF with text, DOCX, Markdown, text), - for standard input,"
+        help="a file (JATS XML, PDF with text, DOCX, Markdown, text), - for standard input,"
         " or a PMC id, PubMed id or DOI, fetched from Europe PMC; several of them, or a folder of files, are"
         " ordered by their best sentence",
     )

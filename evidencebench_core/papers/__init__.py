@@ -1,9 +1,9 @@
 """A reader's own paper: from a file to a candidate pool like those of the benchmark."""
 
+from evidencebench_core.papers.child import page_image, read_paper
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.paper import Box, Doubt, PageImage, Paper, PaperKind
-from evidencebench_core.papers.read import ENDINGS, kind_of, read_paper
-from evidencebench_core.papers.sandbox import page_image, read_paper_apart
+from evidencebench_core.papers.read import ENDINGS, kind_of
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -17,5 +17,4 @@ __all__ = [
     "kind_of",
     "page_image",
     "read_paper",
-    "read_paper_apart",
 ]

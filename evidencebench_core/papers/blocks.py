@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal
 
 from evidencebench_core.data.model import SentenceType
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
+from evidencebench_core.papers.limits import MAX_CHARACTERS, MAX_SENTENCES
 from evidencebench_core.papers.paper import Paper, PaperKind
 from evidencebench_core.papers.sentences import sentences_of
 
@@ -43,37 +43,42 @@ def clean_text(text: str) -> str:
     return " ".join(_BROKEN.sub("\ufffd", _UNSEEN.sub("", text)).split())
 
 
-def paper_of_blocks(
-    blocks: Sequence[Block],
-    title: str,
-    left_out: Mapping[str, int],
-    notes: Sequence[str],
-    kind: PaperKind,
-    paper_id: str = "",
-    limits: Limits = DEFAULT_LIMITS,
-) -> Paper:
+@dataclass(slots=True)
+class RawPaper:
+    """What an importer recognised in a file, before it is split into sentences."""
+
+    blocks: list[Block]
+    title: str = ""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    paper_id: str = ""
+    licence: str = ""
+    has_parts: bool = False  # the file says what is abstract and what is no part of the text
+
+
+def paper_of_blocks(raw: RawPaper, kind: PaperKind) -> Paper:
     """Split the blocks into sentences and make the `Paper`; `PaperError` without text beside headings, or too much.
 
-    A first heading that repeats the title is left out, so is a block without anything to read. Without a
-    `paper_id` it is made from the text: the same text has the same id.
+    A first heading that repeats the title is left out, so is a block without anything to read. A paper without an id
+    gets one made from its text: the same text has the same id.
     """
-    title = clean_text(title)
+    title = clean_text(raw.title)
     sentences: list[str] = [title] if title else []
     types: list[SentenceType] = ["section_name"] if title else []
-    room = limits.max_characters
-    for number, block in enumerate(blocks):
+    n_characters = 0
+    for number, block in enumerate(raw.blocks):
         text = clean_text(block.text)
         repeats = number == 0 and text.casefold().rstrip(" .") == title.casefold().rstrip(" .")
         if not any(map(str.isalnum, text)) or (repeats and block.kind == "heading"):
             continue
-        room -= len(text)
-        if room < 0:
-            raise _too_long(f"{limits.max_characters:,} characters")
-        found = [text] if block.kind == "heading" else sentences_of(text)
-        sentences += found
-        types += [_TYPE_OF[block.kind]] * len(found)
-        if len(sentences) > limits.max_sentences:
-            raise _too_long(f"{limits.max_sentences:,} sentences")
+        n_characters += len(text)
+        if n_characters > MAX_CHARACTERS:
+            raise _too_long(f"{MAX_CHARACTERS:,} characters")
+        of_block = [text] if block.kind == "heading" else sentences_of(text)
+        sentences += of_block
+        types += [_TYPE_OF[block.kind]] * len(of_block)
+        if len(sentences) > MAX_SENTENCES:
+            raise _too_long(f"{MAX_SENTENCES:,} sentences")
     if set(types) <= {"section_name"}:
         problem = "has no text to look for evidence in"
         raise PaperError("the paper", problem, "Give the full text, or paste it as text.")
@@ -81,13 +86,14 @@ def paper_of_blocks(
     missing += [] if "abstract" in types else ["No abstract was recognised."]
     digest = hashlib.sha256("\n".join(sentences).encode()).hexdigest()
     return Paper(
-        paper_id=clean_text(paper_id) or f"paper_{digest[:12]}",
+        paper_id=clean_text(raw.paper_id) or f"paper_{digest[:12]}",
         title=title,
         sentences=tuple(sentences),
         sentence_types=tuple(types),
         kind=kind,
-        left_out=MappingProxyType({name: n for name, n in left_out.items() if n}),
-        notes=tuple(dict.fromkeys([*notes, *missing])),
+        left_out=MappingProxyType({name: n for name, n in raw.left_out.items() if n}),
+        notes=tuple(dict.fromkeys([*raw.notes, *missing])),
+        licence=raw.licence,
     )
 
 

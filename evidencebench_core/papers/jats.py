@@ -1,22 +1,21 @@
-"""JATS XML, as PubMed Central and Europe PMC give it, to a `Paper`."""
+"""JATS XML, as PubMed Central and Europe PMC give it, to blocks: by lxml, without entities and without network."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Final
+from collections.abc import Iterable, Iterator
+from html.entities import html5
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from evidencebench_core.data.sections import class_of_heading, part_of_heading
-from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.blocks import Block, BlockKind, clean_text, paper_of_blocks
+from evidencebench_core.errors import PaperError, shown
+from evidencebench_core.papers.blocks import Block, BlockKind, RawPaper, clean_text
 from evidencebench_core.papers.licence import licence_in
-from evidencebench_core.papers.limits import Limits
-from evidencebench_core.papers.paper import Paper
-from evidencebench_core.papers.xml_tree import Element
 
-ROOTS: Final = frozenset({"article", "pmc-articleset", "articles", "OAI-PMH", "record"})
+if TYPE_CHECKING:
+    Element: TypeAlias = Any  # lxml.etree._Element
+
 _OTHER_ARTICLES: Final = ("sub-article", "response")
 # Stand in text and are no text: counted under a name, or left out in silence.
 _COUNTED: Final = {
@@ -58,17 +57,89 @@ _SPACED_SIGNS: Final = frozenset("=<>≤≥±+×≈∼~")
 # A stop on the next line of a file that was indented to be looked at.
 _BEFORE_STOP: Final = re.compile(r"\s*\n\s*([.,;:)\]])(?=\s|$)")
 _INDENT: Final = re.compile(r"^\s*\n\s*|\s*\n\s*$")
+_ENTITY: Final = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,30});")
+_XML_ENTITIES: Final = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
 _ID_KINDS: Final = {"pmc": "pmc", "pmcid": "pmc", "pmcaid": "pmc", "pmid": "pubmed", "doi": "doi"}
 
 
-def paper_of_article(root: Element, place: str, limits: Limits) -> Paper:
-    """The paper of an ``<article>``, alone or wrapped (``<pmc-articleset>``, OAI-PMH); of several the first."""
-    articles = [element for element in root.walk(*_OTHER_ARTICLES) if element.tag == "article"]
+def read_jats(content: bytes, place: str) -> RawPaper:
+    """The blocks of an ``<article>``, alone or wrapped (``<pmc-articleset>``, OAI-PMH); of several the first."""
+    root = _root(content, place)
+    articles = [element for element in _walk(root, _OTHER_ARTICLES) if _tag(element) == "article"]
     if not articles:
-        remedy = "Give the article's full-text XML (JATS)."
-        raise PaperError(place, f"has no <article> in its <{root.tag}>", remedy)
-    notes = [f"The file has {len(articles)} articles; the first was read."] if len(articles) > 1 else []
-    return _Article(articles[0]).paper(notes, limits)
+        remedy = "Give the article's XML (JATS) or PDF, or copy its text from the browser and paste it."
+        raise PaperError(place, f"is no article, but XML of another kind (<{_tag(root)}>)", remedy)
+    paper = _Article(articles[0]).paper()
+    if len(articles) > 1:
+        paper.notes.append(f"The file has {len(articles)} articles; the first was read.")
+    return paper
+
+
+def _root(content: bytes, place: str) -> Element:
+    from lxml import etree
+
+    if b"<!ENTITY" in content:
+        remedy = "Such files can grow without bound or reach for others, so none is read: save it without."
+        raise PaperError(place, "declares an entity of its own", remedy)
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
+    )
+    try:
+        return etree.fromstring(_ENTITY.sub(_character, content), parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        problem = f"is no well-formed XML ({shown(str(error), 120)})"
+        raise PaperError(place, problem, "Download it again; it may be cut or edited.") from error
+
+
+def _character(entity: re.Match[bytes]) -> bytes:
+    """A named character as HTML has it, since the DTD that declares it is not loaded."""
+    if entity[1] in _XML_ENTITIES:
+        return entity[0]
+    text = html5.get(f"{entity[1].decode()};")
+    return (
+        f"&amp;{entity[1].decode()};".encode()
+        if text is None
+        else "".join(f"&#{ord(c)};" for c in text).encode()
+    )
+
+
+# -- a small view of lxml's tree: names without prefix, texts and elements in order -----------------
+
+
+def _tag(element: Element) -> str:
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def _nodes(element: Element) -> Iterator[Element | str]:
+    if element.text:
+        yield element.text
+    for child in element:
+        yield child
+        if child.tail:
+            yield child.tail
+
+
+def _first(element: Element | None, *path: str) -> Element | None:
+    """The first element down a path of tags, each directly in the one before."""
+    for tag in path:
+        if element is None:
+            return None
+        element = next((child for child in element if _tag(child) == tag), None)
+    return element
+
+
+def _walk(element: Element, without: Iterable[str] = ()) -> Iterator[Element]:
+    """The element and all within, in order, but for elements of these tags and what is in them."""
+    waiting = [element]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        waiting += [child for child in reversed(current) if _tag(child) not in without]
+
+
+def _text(element: Element) -> str:
+    return "".join(element.itertext())
 
 
 class _Article:
@@ -79,55 +150,64 @@ class _Article:
         self.blocks: list[Block] = []
         self.left_out: Counter[str] = Counter()
 
-    def paper(self, notes: Sequence[str], limits: Limits) -> Paper:
-        meta = self.article.first("front", "article-meta") or self.article.first("front") or self.article
+    def paper(self) -> RawPaper:
+        meta = _first(self.article, "front", "article-meta")
+        meta = _first(self.article, "front") if meta is None else meta
+        meta = self.article if meta is None else meta
         self.abstract(meta)
-        body = self.article.first("body")
+        body = _first(self.article, "body")
         if body is not None:
             self.section(body, "paragraph")
         self.count()
-        if body is None and self.blocks:
-            notes = [*notes, "The file has the abstract only, not the full text."]
-        paper = paper_of_blocks(
-            self.blocks, article_title(meta), self.left_out, notes, "jats", article_id(meta), limits
+        is_abstract = body is None and bool(self.blocks)
+        notes = ["The file has the abstract only, not the full text."] if is_abstract else []
+        licence = licence_in(self.licence_texts())
+        return RawPaper(
+            self.blocks,
+            _article_title(meta),
+            self.left_out,
+            notes,
+            _article_id(meta),
+            licence,
+            has_parts=True,
         )
-        return replace(paper, licence=licence_in(self.licence_texts()))
 
     def licence_texts(self) -> Iterator[str]:
         """Addresses and words of the article's licence; some journals have it in the copyright statement."""
-        for element in self.article.walk("body", "back", *_OTHER_ARTICLES):
-            if element.tag in {"license", "license_ref", "copyright-statement"}:
-                yield from (text for inner in element.walk() for text in inner.attributes.values())
-                yield element.text()
+        for element in _walk(self.article, ("body", "back", *_OTHER_ARTICLES)):
+            if _tag(element) in {"license", "license_ref", "copyright-statement"}:
+                yield from (value for inner in element.iter() for value in inner.attrib.values())
+                yield _text(element)
 
     def count(self) -> None:
-        for element in self.article.walk(*_OTHER_ARTICLES):
-            for child in element.elements:
-                if child.tag in _COUNTED:
-                    self.left_out[_COUNTED[child.tag]] += 1
-        for element in self.article.walk(*_OTHER_ARTICLES, "front", "table-wrap"):
-            self.left_out["footnotes"] += element.tag == "fn"
-        back = self.article.first("back")
-        for group in [] if back is None else [back, *(e for e in back.elements if e.tag == "app-group")]:
-            self.left_out["back matter"] += sum(part.tag in _BACK_PARTS for part in group.elements)
+        for element in _walk(self.article, _OTHER_ARTICLES):
+            for child in element:
+                if _tag(child) in _COUNTED:
+                    self.left_out[_COUNTED[_tag(child)]] += 1
+        for element in _walk(self.article, (*_OTHER_ARTICLES, "front", "table-wrap")):
+            self.left_out["footnotes"] += _tag(element) == "fn"
+        back = _first(self.article, "back")
+        if back is not None:
+            for group in (back, *(child for child in back if _tag(child) == "app-group")):
+                self.left_out["back matter"] += sum(_tag(part) in _BACK_PARTS for part in group)
 
     def abstract(self, meta: Element) -> None:
         """The abstract proper: not the graphical, translated or lay ones."""
-        found = [element for element in meta.elements if element.tag == "abstract"]
-        proper = [e for e in found if e.attributes.get("abstract-type", "") in {"", "abstract", "structured"}]
-        for element in (proper or found)[:1]:
+        abstracts = [child for child in meta if _tag(child) == "abstract"]
+        proper = [e for e in abstracts if e.get("abstract-type", "") in {"", "abstract", "structured"}]
+        for element in (proper or abstracts)[:1]:
             self.section(element, "abstract")
-        self.left_out["other abstracts"] += max(0, len(found) - 1)
+        self.left_out["other abstracts"] += max(0, len(abstracts) - 1)
 
     def section(self, element: Element, kind: BlockKind) -> None:
         """The content of a section, a body or an abstract, its heading first.
 
         Journals put "Competing interests" and the like in the body, too: these are back matter there.
         """
-        if element.tag == "sec" and "supplementary" in element.attributes.get("sec-type", ""):
+        if _tag(element) == "sec" and "supplementary" in element.get("sec-type", ""):
             return
-        title = element.first("title")
-        words = clean_text(flowing_text(title)) if title and kind == "paragraph" else ""
+        title = _first(element, "title")
+        words = clean_text(_flowing(title)) if title is not None and kind == "paragraph" else ""
         if part_of_heading(words) == "back matter":
             self.left_out["back matter"] += 1
         else:
@@ -135,56 +215,55 @@ class _Article:
             self.content(element, kind)
 
     def heading(self, element: Element, kind: BlockKind) -> None:
-        title = element.first("title") or element.first("caption", "title")
+        title = _first(element, "title")
+        title = _first(element, "caption", "title") if title is None else title
         if title is None:
             return
-        label = element.first("label")
-        text = clean_text(f"{'' if label is None else flowing_text(label)} {flowing_text(title)}")
-        if kind == "abstract":
-            if class_of_heading(text) != "abstract" and text.casefold() != "summary":
-                self.blocks.append(Block("abstract", text))
-        else:
+        label = _first(element, "label")
+        text = clean_text(f"{'' if label is None else _flowing(label)} {_flowing(title)}")
+        if kind != "abstract":
             self.blocks.append(Block("heading", text))
+        elif class_of_heading(text) != "abstract" and text.casefold() != "summary":
+            self.blocks.append(Block("abstract", text))
 
     def content(self, element: Element, kind: BlockKind) -> None:
         """Paragraphs and sections in an element; text that stands in none is a paragraph of its own."""
         loose: list[Element | str] = []
-        for child in element.children:
-            if isinstance(child, str) or child.tag not in {"sec", "p", *_CONTAINERS, *_SILENT, *_COUNTED}:
+        for child in _nodes(element):
+            tag = "" if isinstance(child, str) else _tag(child)
+            if tag not in {"sec", "p", *_CONTAINERS, *_SILENT, *_COUNTED}:
                 loose.append(child)
                 continue
             self.paragraph(loose, kind)
             loose = []
-            if child.tag == "sec":
+            if tag == "sec":
                 self.section(child, kind)
-            elif child.tag == "p":
-                self.paragraph(child.children, kind)
-            elif child.tag in _CONTAINERS:
+            elif tag == "p":
+                self.paragraph(_nodes(child), kind)
+            elif tag in _CONTAINERS:
                 self.container(child, kind)
         self.paragraph(loose, kind)
 
     def container(self, element: Element, kind: BlockKind) -> None:
-        if element.tag == "def-item":  # term and definition are one paragraph
-            self.paragraph([node for child in element.elements for node in (*_inline(child), " ")], kind)
+        if _tag(element) == "def-item":  # term and definition are one paragraph
+            self.paragraph([node for child in element for node in (*_inline(child), " ")], kind)
         else:
             self.heading(element, kind)
             self.content(element, kind)
 
-    def paragraph(self, nodes: Sequence[Element | str], kind: BlockKind) -> None:
+    def paragraph(self, nodes: Iterable[Element | str], kind: BlockKind) -> None:
         """Running text; lists, boxes and the like within end it, and it goes on behind them."""
         running: list[str] = []
         for node in nodes:
-            if isinstance(node, Element) and (node.tag in _CONTAINERS or node.tag == "p"):
+            if isinstance(node, str):
+                running.append(node)
+            elif _tag(node) in _CONTAINERS or _tag(node) == "p":
                 self.flush(running, kind)
                 self.container(node, kind)
-            elif isinstance(node, str):
-                running.append(node)
-            elif node.tag in _SILENT or node.tag in _COUNTED:
+            elif _tag(node) in _SILENT or _tag(node) in _COUNTED:
                 running.append(" ")
-            elif is_unread(node):
-                continue
-            else:
-                running.append(flowing_text(node))
+            elif not _is_unread(node):
+                running.append(_flowing(node))
         self.flush(running, kind)
 
     def flush(self, running: list[str], kind: BlockKind) -> None:
@@ -194,28 +273,29 @@ class _Article:
         running.clear()
 
 
-def _inline(element: Element) -> Sequence[Element | str]:
+def _inline(element: Element) -> Iterator[Element | str]:
     """The words of a definition, without its paragraphs' borders."""
-    nodes: list[Element | str] = []
-    for child in element.children:
-        nodes += child.children if isinstance(child, Element) and child.tag == "p" else [child]
-    return nodes
+    for child in _nodes(element):
+        if not isinstance(child, str) and _tag(child) == "p":
+            yield from _nodes(child)
+        else:
+            yield child
 
 
-def article_title(meta: Element) -> str:
-    group = meta.first("title-group") or meta
-    title, subtitle = group.first("article-title"), group.first("subtitle")
-    texts = [clean_text(flowing_text(part)) for part in (title, subtitle) if part is not None]
+def _article_title(meta: Element) -> str:
+    group = _first(meta, "title-group")
+    group = meta if group is None else group
+    parts = [_first(group, "article-title"), _first(group, "subtitle")]
+    texts = [clean_text(_flowing(part)) for part in parts if part is not None]
     return ": ".join(text.rstrip(" :") for text in texts if text) if len(texts) > 1 else "".join(texts)
 
 
-def article_id(meta: Element) -> str:
+def _article_id(meta: Element) -> str:
     """As the benchmark writes ids: ``pmc_2785062``, ``pubmed_9819462``; else the DOI."""
     ids: dict[str, str] = {}
-    for element in meta.elements:
-        if element.tag == "article-id":
-            kind = _ID_KINDS.get(element.attributes.get("pub-id-type", ""), "")
-            ids.setdefault(kind, clean_text(element.text()))
+    for element in meta:
+        if _tag(element) == "article-id":
+            ids.setdefault(_ID_KINDS.get(element.get("pub-id-type", ""), ""), clean_text(_text(element)))
     for kind in ("pmc", "pubmed"):
         number = re.fullmatch(r"(?:PMC)?(\d+)(?:\.\d+)?", ids.get(kind, ""), re.IGNORECASE)
         if number:
@@ -223,34 +303,34 @@ def article_id(meta: Element) -> str:
     return ids.get("doi", "")
 
 
-def flowing_text(element: Element) -> str:
+def _flowing(element: Element) -> str:
     """An inline element as it is printed in one line: emphasis and links without marks, citations as printed.
 
     Superscripts and subscripts follow directly ("m2"), a fraction has its stroke, MathML goes before TeX.
     """
     text = "".join(_pieces(element))
-    return _INDENT.sub("", text) if element.tag in {"sup", "sub"} else text
+    return _INDENT.sub("", text) if _tag(element) in {"sup", "sub"} else text
 
 
 def _pieces(element: Element) -> Iterator[str]:
-    if element.tag == "mo":
-        sign = element.text().strip()
+    tag = _tag(element)
+    if tag == "mo":
+        sign = _text(element).strip()
         yield f" {sign} " if sign in _SPACED_SIGNS else sign
         return
     number = 0
-    for node in element.children:
+    for node in _nodes(element):
         if isinstance(node, str):
-            yield node.strip() if element.tag in _MATH else node
-        elif not is_unread(node):
+            yield node.strip() if tag in _MATH else node
+        elif not _is_unread(node):
             number += 1
-            if number > 1 and element.tag == "alternatives":
+            if number > 1 and tag == "alternatives":
                 return
-            if number > 1 and element.tag == "mfrac":
+            if number > 1 and tag == "mfrac":
                 yield "/"
-            space = " " if node.tag in _SPACED else ""
-            yield f"{space}{flowing_text(node)}{space}"
+            space = " " if _tag(node) in _SPACED else ""
+            yield f"{space}{_flowing(node)}{space}"
 
 
-def is_unread(node: Element) -> bool:
-    marks_note = node.tag == "xref" and node.attributes.get("ref-type") in _NOTE_MARKS
-    return marks_note or node.tag in _UNREAD
+def _is_unread(node: Element) -> bool:
+    return _tag(node) in _UNREAD or (_tag(node) == "xref" and node.get("ref-type") in _NOTE_MARKS)

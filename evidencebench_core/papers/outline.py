@@ -1,4 +1,4 @@
-"""From headings and paragraphs, as plain text, Markdown and DOCX have them, to a `Paper`.
+"""Headings and paragraphs, as plain text, Markdown and DOCX have them, get the parts of a paper.
 
 These formats do not say what a heading is for, so it is told by its words: where the abstract begins and
 ends, which headings within it are labels, which parts are references or other back matter.
@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Final
 
 from evidencebench_core.data.sections import CAPTION, PaperPart, class_of_heading, is_label, part_of_heading
-from evidencebench_core.papers.blocks import Block, clean_text, paper_of_blocks
-from evidencebench_core.papers.limits import Limits
-from evidencebench_core.papers.paper import Paper, PaperKind
+from evidencebench_core.papers.blocks import Block, RawPaper, clean_text
 
 _FRONT_PARTS: Final = 25  # an abstract that begins later is no abstract
 _FRONT_LENGTH: Final = 4000  # characters of authors and addresses
@@ -55,27 +52,27 @@ class Place:
         return True
 
 
-def paper_of_outline(
-    blocks: Sequence[Block],
-    kind: PaperKind,
-    limits: Limits,
-    title: str = "",
-    left_out: Mapping[str, int] = MappingProxyType({}),
-    notes: Sequence[str] = (),
-) -> Paper:
-    """The paper of headings and paragraphs, in order; without a title, the first is it if it looks like one."""
-    pieces = [replace(block, text=text) for block in blocks if (text := clean_text(block.text))]
+def with_parts(raw: RawPaper) -> RawPaper:
+    """The paper of headings and paragraphs in order; without a title, the first is it if it looks like one."""
+    pieces = [replace(block, text=text) for block in raw.blocks if (text := clean_text(block.text))]
     reader = _Reader()
+    title = raw.title
     if not title and pieces and _is_title(pieces):
         title, pieces = pieces[0].text, pieces[1:]
-    front = _front_matter(pieces)
-    reader.left_out["front matter"] += front
-    for piece in pieces[front:]:
+    n_front = _front_matter(pieces)
+    reader.left_out["front matter"] += n_front
+    for piece in pieces[n_front:]:
         if piece.kind == "heading":
             reader.heading(piece.text, piece.level)
         else:
             reader.text(piece.text)
-    return paper_of_blocks(reader.blocks, title, reader.left_out + Counter(left_out), notes, kind, "", limits)
+    return replace(
+        raw,
+        blocks=reader.blocks,
+        title=title,
+        left_out=reader.left_out + Counter(raw.left_out),
+        has_parts=True,
+    )
 
 
 def _is_title(pieces: Sequence[Block]) -> bool:

@@ -1,4 +1,4 @@
-"""Plain text, also pasted text, to a `Paper`."""
+"""Plain text, also pasted text, to blocks."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from typing import Final
 
 from evidencebench_core.data.sections import class_of_heading, is_label, part_of_heading
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.blocks import Block
-from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
-from evidencebench_core.papers.outline import paper_of_outline
-from evidencebench_core.papers.paper import Paper
+from evidencebench_core.papers.blocks import Block, RawPaper
 
 _WRAPPED: Final = 120  # characters; no line of wrapped text is longer
 _LONGEST_HEADING: Final = 180
@@ -22,60 +19,39 @@ _NUMBERED: Final = re.compile(r"(?:\d{1,2}(?:\.\d{1,2}){0,3}\.?|[IVX]{1,4}\.)\s+
 _ITEM: Final = re.compile(r"\s*(?:(?P<bullet>[-*•–▪◦])\s+|(?:\[\d{1,3}\]|\(?\d{1,3}[.)])\s+)(?=\S)")
 _COLUMNS: Final = re.compile(r"\t|\s\|\s|\S {3,}(?=\S)")
 _ENDS: Final = (".", ",", ";", ":", "?", "!")
-_MARKS: Final = (  # the longer ones first: UTF-32's begins with UTF-16's
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 _STRAY: Final = 4  # control characters that a pasted text may bring along
 _CONTROLS: Final = frozenset(range(32)) - frozenset(b"\t\n\v\f\r\x1c\x1d\x1e")
 
 
-def paper_of_text(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS) -> Paper:
-    """The paper of a text file or of pasted text.
+def read_text(content: bytes, place: str) -> RawPaper:
+    """The blocks of a text file or of pasted text.
 
     A line of its own that is short and has no stop is a heading; blank lines part paragraphs; wrapped
     lines are joined. The title is the first line, the abstract what stands under "Abstract".
     """
-    text, notes = decoded_text(content, name or "the text")
+    text, notes = decoded_text(content, place)
     pieces, n_tables = _pieces(text)
-    return paper_of_outline(pieces, "text", limits, left_out={"tables": n_tables}, notes=notes)
+    return RawPaper(pieces, left_out={"tables": n_tables}, notes=list(notes))
 
 
 def decoded_text(content: bytes, place: str) -> tuple[str, tuple[str, ...]]:
     """Text of a file, and notes on how it was read; `PaperError` for a file that is no text.
 
-    UTF-8, or what its byte order mark says; what is neither is read as Windows-1252, which has a letter
-    for almost every byte. In a text at most one character in a hundred is a control character.
+    UTF-8, or UTF-16 with its mark; what is neither is read as Windows-1252, which has a letter for almost every
+    byte. In a text at most one character in a hundred is a control character.
     """
-    marked = next((name for mark, name in _MARKS if content.startswith(mark)), None)
-    encoding = marked or _unmarked_encoding(content)
+    is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     notes: tuple[str, ...] = ()
     try:
-        text = content.decode(encoding)
-    except UnicodeDecodeError as broken:
-        if encoding != "utf-8":
-            problem = f"is no {encoding} text ({broken.reason})"
-            raise PaperError(place, problem, "Save it as UTF-8.") from broken
+        text = content.decode("utf-16" if is_utf16 else "utf-8-sig")
+    except UnicodeDecodeError:
         text = content.decode("cp1252", errors="replace")
         notes = ("The file is not in UTF-8; it was read as Windows-1252, so some letters may be wrong.",)
     sample = text[:100_000]
     if sum(ord(character) in _CONTROLS for character in sample) > max(_STRAY, len(sample) // 100):
-        remedy = "Give JATS XML, BioC, PDF, DOCX, Markdown or plain text, or paste the text."
+        remedy = "Give JATS XML, PDF, DOCX, Markdown or plain text, or paste the text."
         raise PaperError(place, "is no text", remedy)
     return text, notes
-
-
-def _unmarked_encoding(content: bytes) -> str:
-    """UTF-16 without a mark has a zero in every other byte of Latin text."""
-    head = content[:2000]
-    half = max(1, len(head) // 2)
-    even, odd = head[0::2].count(0) / half, head[1::2].count(0) / half
-    if odd > 0.6 and even <= 0.2:
-        return "utf-16-le"
-    return "utf-16-be" if even > 0.6 and odd <= 0.2 else "utf-8"
 
 
 def _pieces(text: str) -> tuple[list[Block], int]:

@@ -77,14 +77,14 @@ class _Builder:
 
     def count(self) -> None:
         self.n_nodes += 1
-        if self.n_nodes > self.limits.max_nodes:
-            problem = f"has more than {self.limits.max_nodes:,} elements and pieces of text"
+        if self.n_nodes > 500_000:
+            problem = f"has more than {500_000:,} elements and pieces of text"
             raise PaperError(self.place, problem, "Give one paper alone.")
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self.count()
-        if len(self.open) >= self.limits.max_depth:
-            problem = f"has elements more than {self.limits.max_depth} deep in each other"
+        if len(self.open) >= 200:
+            problem = f"has elements more than {200} deep in each other"
             raise PaperError(self.place, problem, "That is no paper; papers stay below 40.")
         element = Element(tag.rpartition(":")[2], attributes or _NONE)
         if self.open:

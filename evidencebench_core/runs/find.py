@@ -10,7 +10,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers import Paper, PaperKind, read_paper_apart
+from evidencebench_core.papers import Paper, PaperKind, read_paper
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.retrievers import Query, Retrieval, Retriever, ServedRetriever, query_of
 from evidencebench_core.retrievers.ranking import timed
@@ -113,7 +113,7 @@ def read_content(
     """Read a paper in a process of its own, which is killed when the generator is closed."""
     doing = [f"Reading {name}"]
     paper = yield from _in_thread(
-        lambda: doing[-1], lambda check: read_paper_apart(content, name, kind, limits, check, doing.append)
+        lambda: doing[-1], lambda check: read_paper(content, name, kind, limits, check, doing.append)
     )
     return ReadPaper(paper, name, name)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from evidencebench_core.annotation.model import Annotation, MarkedAspect, annotated_instance, check_person
 from evidencebench_core.data import KEYS, parse_instance
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.blocks import Block, paper_of_blocks
+from evidencebench_core.papers.blocks import Block, RawPaper, paper_of_blocks
 
 EMPTY = Annotation("Ada", "Tea helps.", 10)
 
@@ -102,7 +102,7 @@ def test_no_row_of_edits_breaks_it(edits: list[tuple[str, int, int]]) -> None:
 
 TEXT = Block("paragraph", "It cools. It was drunk. So be it.")
 BLOCKS = [Block("abstract", "Tea is hot."), Block("heading", "Results"), TEXT]
-PAPER = paper_of_blocks(BLOCKS, "Tea", {}, [], "text", "pmc_1")
+PAPER = paper_of_blocks(RawPaper(BLOCKS, "Tea", paper_id="pmc_1"), "text")
 N = len(PAPER.sentences)  # 6: title, abstract, heading, three sentences
 
 

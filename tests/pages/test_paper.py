@@ -143,7 +143,7 @@ def test_a_cancel_ends_the_reading_process_and_the_page_is_back(open_page: OpenP
         alive = []
         for child in psutil.Process().children():
             with suppress(psutil.Error):  # it has just ended
-                if "papers.worker" in " ".join(child.cmdline()):
+                if "papers.child" in " ".join(child.cmdline()):
                     alive.append(child)
         return alive
 

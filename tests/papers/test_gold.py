@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.papers.read import read_paper
+from evidencebench_core.papers.read import paper_of_file
 
 GOLD = Path(__file__).parent / "gold"
 FILES = ("nested.xml", "structured.xml", "markdown.md", "plain.txt")
@@ -27,7 +27,7 @@ def gold_of(name: str) -> tuple[list[str], dict[str, int], str]:
 @pytest.mark.parametrize("name", FILES)
 def test_sentences_types_and_counts(name: str) -> None:
     sentences, counts, paper_id = gold_of(name)
-    paper = read_paper((GOLD / name).read_bytes(), name)
+    paper = paper_of_file((GOLD / name).read_bytes(), name, None)
     read = [
         f"{LETTERS[kind]} {text}" for text, kind in zip(paper.sentences, paper.sentence_types, strict=True)
     ]
@@ -36,7 +36,9 @@ def test_sentences_types_and_counts(name: str) -> None:
     assert not paper_id or paper.paper_id == paper_id
     assert paper.title == paper.sentences[0]
     assert paper.notes == ()
-    assert read_paper((GOLD / name).read_bytes()).sentences == paper.sentences  # the name is not needed
+    assert (
+        paper_of_file((GOLD / name).read_bytes(), "", None).sentences == paper.sentences
+    )  # the name is not needed
 
 
 def test_there_is_enough_gold() -> None:

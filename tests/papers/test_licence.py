@@ -2,8 +2,8 @@
 
 import pytest
 
-from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.licence import LICENCES, allows_changed_copies, licence_in
+from evidencebench_core.papers.read import paper_of_file
 
 CC = "http://creativecommons.org/licenses"
 
@@ -11,7 +11,7 @@ CC = "http://creativecommons.org/licenses"
 def licence_of(permissions: str, body: str = "<p>Text.</p>") -> str:
     article = f"""<article xmlns:xlink="x" xmlns:ali="y"><front><article-meta><permissions>{permissions}</permissions>
     </article-meta></front><body>{body}</body></article>"""
-    return read_paper(article.encode(), "a.xml").licence
+    return paper_of_file(article.encode(), "a.xml", None).licence
 
 
 @pytest.mark.parametrize(

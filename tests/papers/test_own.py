@@ -9,7 +9,7 @@ from evidencebench_core.annotation.model import Annotation
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import PaperError, UnknownNameError
-from evidencebench_core.papers.blocks import Block, paper_of_blocks
+from evidencebench_core.papers.blocks import Block, RawPaper, paper_of_blocks
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.paper import Box, Doubt, Paper
 
@@ -21,7 +21,7 @@ def store(tmp_path: Path) -> Store:
 
 def paper(title: str = "Tea") -> Paper:
     text = Block("paragraph", "Tea is hot. Größe.")
-    made = paper_of_blocks([text], title, {"tables": 1}, ["A note."], "pdf")
+    made = paper_of_blocks(RawPaper([text], title, {"tables": 1}, ["A note."]), "pdf")
     boxes = tuple((Box(1, 50.0, 60.5, 300.25, 70.0), Box(2, 50.0, 60.0, 90.0, 70.0)) for _ in made.sentences)
     return replace(made, boxes=boxes, doubts=(Doubt("Results", 2, "columns", "Mixed."),))
 

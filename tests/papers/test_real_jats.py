@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from evidencebench_core.data.sections import part_of_heading
-from evidencebench_core.papers import read_paper
+from evidencebench_core.papers.read import paper_of_file
 from tests.conftest import DATA, real_file
 from tests.papers.rendering import of_type
 
@@ -36,7 +36,7 @@ PAPERS = {
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_publishers_file(name: str) -> None:
     paper_id, n_abstract, n_headings, last, counts = PAPERS[name]
-    paper = read_paper(real_file(f"real_papers/{name}").read_bytes(), name)
+    paper = paper_of_file(real_file(f"real_papers/{name}").read_bytes(), name, None)
     headings = of_type(paper, "section_name")
     assert (paper.paper_id, paper.kind, paper.notes) == (paper_id, "jats", ())
     assert paper.sentences[0] == paper.title == headings[0]
@@ -47,7 +47,7 @@ def test_a_publishers_file(name: str) -> None:
 
 
 def test_a_preprint_indented_to_be_looked_at_has_no_space_before_its_stops() -> None:
-    paper = read_paper(real_file("real_papers/biorxiv-2022.03.15.484463.xml").read_bytes())
+    paper = paper_of_file(real_file("real_papers/biorxiv-2022.03.15.484463.xml").read_bytes(), "", None)
     assert any(text.endswith("as early as the fifth decade of life 1.") for text in paper.sentences)
     assert not any(" ," in text or text.endswith(" .") for text in paper.sentences)
 
@@ -57,7 +57,7 @@ def test_forty_trials_of_pubmed_central() -> None:
     real_file("evidence_inference/xml/PMC1079844.nxml")
     kinds: Counter[str] = Counter()
     for path in sorted((DATA / "evidence_inference" / "xml").glob("*.nxml"))[::5]:
-        paper = read_paper(path.read_bytes(), path.name)
+        paper = paper_of_file(path.read_bytes(), path.name, None)
         assert paper.paper_id == f"pmc_{path.stem.removeprefix('PMC')}"
         assert 10 < len(paper.title) < 350
         assert not re.search(r"<xref|</|&amp;|\\usepackage", "\n".join(paper.sentences))

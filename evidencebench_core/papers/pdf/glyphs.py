@@ -1,6 +1,6 @@
 """A PDF file through pdfium: its pages as words with their places and fonts, and horizontal rules.
 
-pdfium is C++ and hostile files can crash it, so this module and `drawings` run in the child of `papers.sandbox` only.
+pdfium is C++ and hostile files can crash it, so this module and `drawings` run in the child of `papers.child` only.
 Scripts, launch actions, attached files and forms are never looked at.
 """
 

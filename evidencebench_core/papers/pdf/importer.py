@@ -9,8 +9,7 @@ from itertools import chain
 from typing import Final
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.blocks import paper_of_blocks
-from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
+from evidencebench_core.papers.blocks import RawPaper, paper_of_blocks
 from evidencebench_core.papers.paper import Paper
 from evidencebench_core.papers.pdf.assembly import assembly_of
 from evidencebench_core.papers.pdf.body import body_of
@@ -28,7 +27,7 @@ _FEWEST_CHARACTERS: Final = 60  # a page below has no text to speak of
 _UNREADABLE: Final = 0.3
 
 
-def paper_of_pdf(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS) -> Paper:
+def paper_of_pdf(content: bytes, place: str = "the PDF") -> Paper:
     """The paper in a PDF file with a text layer.
 
     Columns are read one after the other; running headers, footers, page and line numbers, tables, figures,
@@ -40,8 +39,6 @@ def paper_of_pdf(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS
     PaperError
         If the file cannot be read, has no text, or passes a limit.
     """
-    place = name or "the PDF"
-    limits.check_size(len(content), place)
     opened = opened_pdf(content, place)
     notes = _readability(opened, place)
     left_out: Counter[str] = Counter()
@@ -50,7 +47,7 @@ def paper_of_pdf(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS
     words = Words(line.text for column in columns for line in column.lines)
     result = assembly_of(chunks(columns, body), opened.title, body, words)
     left_out += result.left_out
-    paper = paper_of_blocks(result.blocks, result.title, left_out, notes, "pdf", limits=limits)
+    paper = paper_of_blocks(RawPaper(result.blocks, result.title, left_out, notes, has_parts=True), "pdf")
     paper = replace(paper, boxes=sentence_boxes(paper, result, {page.number: page for page in opened.pages}))
     in_text = chain(result.title_lines, *result.lines)
     tabular = (line for line in floats if not (body.looks(line) and len(line.words) > 5))

@@ -1,4 +1,4 @@
-"""A page of a PDF file as an image; like `glyphs`, in the child of `papers.sandbox` only."""
+"""A page of a PDF file as an image; like `glyphs`, in the child of `papers.child` only."""
 
 from __future__ import annotations
 
@@ -9,25 +9,24 @@ from typing import Final
 import pypdfium2
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.limits import Limits
+from evidencebench_core.papers.limits import MAX_PIXELS
 from evidencebench_core.papers.paper import PageImage
 from evidencebench_core.papers.pdf.glyphs import document_of
 
 _LONGEST: Final = 16_000  # pixels; what WebP can hold
 
 
-def drawn_page(content: bytes, page: int, scale: float, place: str, limits: Limits) -> PageImage:
+def drawn_page(content: bytes, page: int, scale: float, place: str) -> PageImage:
     """A page, from 1, at so many pixels a point, fewer where it would be too large; the last one beyond the last.
 
     Nothing in the file is run, and fields of forms stay empty.
     """
-    limits.check_size(len(content), place)
     with document_of(content, place) as document:
         number = min(max(page, 1), len(document))
         try:
             handle = document[number - 1]
             width, height = handle.get_size()
-            most = min(math.sqrt(limits.max_pixels / (width * height)), _LONGEST / max(width, height))
+            most = min(math.sqrt(MAX_PIXELS / (width * height)), _LONGEST / max(width, height))
             bitmap = handle.render(scale=min(scale, most), may_draw_forms=False)
         except (pypdfium2.PdfiumError, ZeroDivisionError) as error:
             problem = f"has a page {number} that cannot be drawn"

@@ -1,4 +1,4 @@
-"""Texts of the train set in ten layouts: what was printed comes back."""
+"""Texts of the train set in three layouts: what was printed comes back."""
 
 from collections import Counter
 from statistics import mean
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evidencebench_core.papers import Paper
-from evidencebench_core.papers.blocks import Block, paper_of_blocks
+from evidencebench_core.papers.blocks import Block, RawPaper, paper_of_blocks
 from evidencebench_core.papers.pdf import paper_of_pdf
 from tests.papers.pdf.gold import boundaries
 from tests.papers.pdf.layouts import LAYOUTS
@@ -24,7 +24,7 @@ def printed_paper(article: Article) -> Paper:
     for section in article.sections:
         blocks.append(Block("heading", section.heading))
         blocks += [Block("paragraph", paragraph) for paragraph in section.paragraphs]
-    return paper_of_blocks(blocks, article.title, {}, (), "pdf")
+    return paper_of_blocks(RawPaper(blocks, article.title), "pdf")
 
 
 def texts_below_the_title(paper: Paper) -> tuple[Counter[str], Counter[str]]:
@@ -41,7 +41,7 @@ def texts_below_the_title(paper: Paper) -> tuple[Counter[str], Counter[str]]:
 
 @pytest.mark.parametrize("number", range(len(LAYOUTS)), ids=[layout.name for layout in LAYOUTS])
 def test_text_comes_back_in_order(number: int, train_raw: dict[str, dict[str, Any]]) -> None:
-    """Two papers a layout, twenty in all.
+    """Two papers a layout, six in all.
 
     The bounds leave room for what those texts have of their own: captions and running heads of the
     original within sentences, words broken in two, sentences that begin with small letters.
@@ -49,7 +49,7 @@ def test_text_comes_back_in_order(number: int, train_raw: dict[str, dict[str, An
     raws, shares = list(train_raw.values()), []
     for k in (0, 1):
         article = article_of(raws[4 * (2 * number + k) + 1])
-        read, printed = paper_of_pdf(typeset(article, LAYOUTS[number])), printed_paper(article)
+        read, printed = paper_of_pdf(typeset(article, LAYOUTS[number]), ""), printed_paper(article)
         assert read.title.split() == printed.title.split()
         assert " ".join(of_type(read, "abstract")).split() == " ".join(of_type(printed, "abstract")).split()
         assert (read.left_out["references"], read.left_out["figures"]) == (25, 1)

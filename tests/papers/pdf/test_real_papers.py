@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from evidencebench_core.papers import Paper, read_paper_apart
+from evidencebench_core.papers import Paper, read_paper
 from tests.conftest import real_file
 
 NAMES = ("acl_N18-3011", "bmc_health_services_2014_14_1", "clinical_science_2014_126_305", "peerj_cs_vespa")
@@ -12,7 +12,7 @@ NAMES = ("acl_N18-3011", "bmc_health_services_2014_14_1", "clinical_science_2014
 
 @pytest.fixture(scope="module")
 def papers() -> dict[str, Paper]:
-    return {name: read_paper_apart(real_file(f"real_papers/{name}.pdf").read_bytes(), name) for name in NAMES}
+    return {name: read_paper(real_file(f"real_papers/{name}.pdf").read_bytes(), name) for name in NAMES}
 
 
 @pytest.mark.parametrize(

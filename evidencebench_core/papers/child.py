@@ -1,0 +1,206 @@
+"""Papers are read, and their pages drawn, in a child process that can be killed: what a file costs is bounded.
+
+The file goes to the child by its standard input and the answer comes back by its standard output; nothing is written
+to disk, and the child is given neither keys nor other settings of the environment. The child is this module too:
+``python -m evidencebench_core.papers.child``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+import threading
+import time
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers.limits import DEFAULT_LIMITS, MIB, Limits
+from evidencebench_core.papers.paper import PageImage, Paper, PaperKind
+from evidencebench_core.papers.read import file_place, paper_of_file
+
+# What Python needs to start; nothing of it is secret.
+_PASSED_ON: Final = (
+    "PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_ALL", "PYTHONHOME", "PYTHONPATH",
+    "VIRTUAL_ENV", "TEMP", "TMP", "TMPDIR",
+)  # fmt: skip
+_REMEDY: Final = "Give the paper as JATS XML or plain text, or paste its text."
+_ROOT: Final = Path(__file__).parents[2]  # so that -m finds this package, and no other
+_POLL: Final = 0.05  # seconds between two looks at the child
+_MAX_AT_ONCE: Final = 2
+_MAX_OUTPUT: Final = 64 * MIB
+_slots = threading.BoundedSemaphore(_MAX_AT_ONCE)
+
+
+def read_paper(
+    content: bytes,
+    name: str = "",
+    kind: PaperKind | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    check: Callable[[], None] | None = None,
+    report: Callable[[str], None] | None = None,
+) -> Paper:
+    """The paper that a file holds, read in a process of its own with bounded time and memory.
+
+    Any thread may call it; two papers are read at once, others wait.
+
+    Parameters
+    ----------
+    name : str
+        What the file is called: for messages, and its ending decides between text and Markdown. Never a path.
+    kind : PaperKind, optional
+        To say which kind it is; without it the content tells.
+    check : callable, optional
+        Called about every 0.05 s; what it raises kills the child and is raised here.
+    report : callable, optional
+        Called with a line that says that it waits for others, and with one once it reads.
+
+    Raises
+    ------
+    PaperError
+        In one line what is wrong and what to do: too large, no paper, damaged, no text, out of time or memory.
+    """
+    return Paper.from_dict(_ask_child({"kind": kind}, content, name, limits, check, report)["paper"])
+
+
+def page_image(
+    content: bytes, page: int, scale: float = 2.0, name: str = "", limits: Limits = DEFAULT_LIMITS
+) -> PageImage:
+    """A page of a PDF (from 1) as an image, ``scale`` pixels a point; beyond the last page it is the last one."""
+    raw = _ask_child({"page": page, "scale": scale}, content, name, limits)["image"]
+    return PageImage(**raw | {"webp": b64decode(raw["webp"])})
+
+
+def _ask_child(
+    task: dict[str, object],
+    content: bytes,
+    name: str,
+    limits: Limits,
+    check: Callable[[], None] | None = None,
+    report: Callable[[str], None] | None = None,
+) -> dict[str, Any]:
+    limits.check_size(len(content), file_place(name))
+    if not _slots.acquire(blocking=False):
+        if report is not None:
+            report(f"Waiting to read {name or 'the paper'}: {_MAX_AT_ONCE} others are being read")
+        while not _slots.acquire(timeout=_POLL):
+            if check is not None:
+                check()
+        if report is not None:
+            report(f"Reading {name or 'the paper'}")
+    try:
+        header = json.dumps({"name": name, "limits": asdict(limits), **task}).encode()
+        return _answer_of_child(header + b"\n" + content, file_place(name), limits, check)
+    finally:
+        _slots.release()
+
+
+def _answer_of_child(
+    message: bytes, place: str, limits: Limits, check: Callable[[], None] | None
+) -> dict[str, Any]:
+    ends = time.monotonic() + limits.max_seconds
+    output: list[bytes] = []
+    with subprocess.Popen(
+        [sys.executable, "-m", "evidencebench_core.papers.child"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=_ROOT,
+        env={key: os.environ[key] for key in _PASSED_ON if key in os.environ} | {"PYTHONUTF8": "1"},
+    ) as child:
+        exchange = threading.Thread(target=_exchange, args=(child, message, output), daemon=True)
+        exchange.start()
+        try:
+            while exchange.is_alive():
+                exchange.join(_POLL)
+                if check is not None:
+                    check()
+                if time.monotonic() > ends:
+                    problem = f"took longer than {limits.max_seconds:g} seconds to read"
+                    raise PaperError(place, problem, _REMEDY)
+            with suppress(subprocess.TimeoutExpired):  # its output has ended, and so does it
+                child.wait(1.0)
+        finally:
+            child.kill()
+            exchange.join()
+    try:
+        answer: dict[str, Any] = dict(json.loads(b"".join(output)))
+    except (ValueError, TypeError, RecursionError):
+        bound = f"{limits.max_memory / MIB:,.0f} MiB of memory"
+        problem = f"could not be read: it is damaged, or needs more than {bound}"
+        raise PaperError(place, problem, _REMEDY) from None
+    if "error" in answer:
+        raise PaperError(*answer["error"])
+    return answer
+
+
+def _exchange(child: subprocess.Popen[bytes], message: bytes, output: list[bytes]) -> None:
+    """Give the child its message and take what it answers, up to a bound; ends when the child is killed."""
+    assert child.stdin is not None  # noqa: S101 - both are pipes
+    assert child.stdout is not None  # noqa: S101
+    with suppress(OSError):  # a child that died does not read on
+        child.stdin.write(message)
+    with suppress(OSError):
+        child.stdin.close()
+    output.append(child.stdout.read(_MAX_OUTPUT))
+
+
+# -- the child ------------------------------------------------------------------------------------
+
+
+def main() -> int:
+    """Read from standard input, answer on standard output; 0 also when the answer is an error."""
+    header: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
+    limits = Limits(**header["limits"])
+    place = file_place(header["name"])
+    _bound(limits)
+    content = sys.stdin.buffer.read()
+    answer: dict[str, Any]
+    try:
+        if "page" in header:
+            from evidencebench_core.papers.pdf.rendering import drawn_page  # pdfium only for a PDF
+
+            image = drawn_page(content, header["page"], header["scale"], place)
+            answer = {"image": asdict(image) | {"webp": b64encode(image.webp).decode()}}
+        else:
+            answer = {"paper": paper_of_file(content, header["name"], header["kind"]).as_dict()}
+    except PaperError as error:
+        answer = {"error": [error.place, error.problem, error.remedy]}
+    except MemoryError:
+        problem = f"needs more than {limits.max_memory / MIB:,.0f} MiB of memory to read"
+        answer = {"error": [place, problem, _REMEDY]}
+    except Exception as error:  # noqa: BLE001 - of ours or of a library: the reader gets one line
+        answer = {"error": [place, f"could not be read ({type(error).__name__})", _REMEDY]}
+    sys.stdout.buffer.write(json.dumps(answer).encode("utf-8"))
+    sys.stdout.buffer.flush()
+    return 0
+
+
+def _bound(limits: Limits) -> None:
+    """Bounds of this process: address space, processor time, no core file, nothing written."""
+    try:
+        import resource
+    except ImportError:  # Windows: the parent's clock is the only bound
+        return
+    seconds = math.ceil(limits.max_seconds) + 1
+    bounds = {
+        resource.RLIMIT_AS: limits.max_memory,
+        resource.RLIMIT_CPU: seconds,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: 0,
+    }
+    for kind, bound in bounds.items():
+        _, hard = resource.getrlimit(kind)
+        with suppress(ValueError, OSError):  # macOS knows RLIMIT_AS and refuses it
+            resource.setrlimit(kind, (bound if hard < 0 else min(bound, hard),) * 2)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

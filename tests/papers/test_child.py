@@ -1,0 +1,106 @@
+"""Reading in a child process: the same paper, and nothing that a file does reaches us."""
+
+import io
+import subprocess
+import sys
+import threading
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers import DEFAULT_LIMITS, Limits, child, page_image, read_paper
+from evidencebench_core.papers.read import paper_of_file
+
+TEXT = b"Tea is hot. It cools in Fig. 2."
+SLOW = b"Tea " + b"( " * 400_000  # the general splitter takes more than linear time for this
+ONE_SECOND = replace(DEFAULT_LIMITS, max_seconds=1)
+
+
+def test_the_same_paper_and_the_same_message_come_back() -> None:
+    assert read_paper(TEXT, "tea.txt") == paper_of_file(TEXT, "tea.txt", None)
+    for wrong in (b"", b"<!DOCTYPE a [<!ENTITY x 'y'>]><a/>", b"\x89PNG" + bytes(9)):
+        with pytest.raises(PaperError) as here:
+            paper_of_file(wrong, "a/paper", None)
+        with pytest.raises(PaperError) as there:
+            read_paper(wrong, "a/paper")
+        assert str(there.value) == str(here.value)
+
+
+def test_too_large_and_too_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(PaperError, match="1 seconds"):
+        read_paper(SLOW, "slow", limits=ONE_SECOND)
+    monkeypatch.setattr(subprocess, "Popen", None)  # without a child
+    with pytest.raises(PaperError, match=r"0\.0 MiB"):
+        read_paper(TEXT, limits=Limits(max_bytes=3))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such limit")
+def test_files_that_need_too_much_memory_are_given_up() -> None:
+    words = b"tea " * 5_000_000  # 20 MB; as a list of words some 300
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as bomb:
+        bomb.writestr("[Content_Types].xml", b" " * 300_000_000)
+    for content in (words, stream.getvalue()):
+        with pytest.raises(PaperError):
+            read_paper(content, "large", limits=replace(DEFAULT_LIMITS, max_memory=250 * 2**20))
+
+
+def test_a_cancel_kills_the_child() -> None:
+    def check() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        read_paper(SLOW, "slow", check=check)
+    assert not [
+        p for p in psutil.Process().children(recursive=True) if "papers.child" in " ".join(p.cmdline())
+    ]
+
+
+def test_two_are_read_at_once_and_others_wait() -> None:
+    reports: list[str] = []
+    waiting = threading.Event()
+
+    def report(line: str) -> None:
+        reports.append(line)
+        waiting.set()
+
+    with ThreadPoolExecutor(1) as pool:
+        with child._slots, child._slots:
+            third = pool.submit(read_paper, TEXT, "tea.txt", report=report)
+            assert waiting.wait(60)
+        assert third.result(60).sentences
+    assert len(reports) == 2
+
+
+def test_the_child_is_given_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    environments = []
+
+    class Recorder(subprocess.Popen):  # type: ignore[type-arg]
+        def __init__(self, *args: object, **options: object) -> None:
+            environments.append(options["env"])
+            super().__init__(*args, **options)  # type: ignore[call-overload]
+
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    monkeypatch.setattr(subprocess, "Popen", Recorder)
+    assert read_paper(TEXT).sentences
+    assert "secret" not in str(environments)
+
+
+def test_a_page_is_drawn_in_the_child_too() -> None:
+    with pytest.raises(PaperError):
+        page_image(b"no PDF at all", 1)
+
+
+def test_nothing_heavy_is_loaded_to_read_a_text() -> None:
+    code = (
+        "import sys; from evidencebench_core.papers.read import paper_of_file;"
+        "paper_of_file(b'Tea is hot.', '', None);"
+        "assert not {'pypdfium2', 'pandas', 'numpy', 'docx', 'lxml'} & set(sys.modules), 'heavy'"
+    )
+    root = Path(child.__file__).parents[2]
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=root)

@@ -50,7 +50,7 @@ def read_docx(content: bytes, place: str) -> RawPaper:
             continue
         for inner in element.iter():
             left_out[_COUNTED.get(_tag(inner), "")] += 1
-        _add_paragraph(paper, Paragraph(element, document))  # type: ignore[arg-type]
+        _add_paragraph(paper, Paragraph(element, document))
     del left_out[""]
     paper.left_out = left_out
     return paper

@@ -50,7 +50,6 @@ def paged(changes: Mapping[int, bytes] | None = None, trailer: bytes = b"") -> b
     return raw_pdf({**objects, **(changes or {})}, trailer)
 
 
-
 def _kept_bomb() -> bytes:
     """A gigabyte of zeros: one compressed mebibyte, repeated as it is."""
     packer = zlib.compressobj(9)
@@ -72,7 +71,6 @@ _LINKED_PAGE = (
 
 def _deep(n: int) -> bytes:
     return b"[" * n + b"]" * n
-
 
 
 def _strewn(text: bytes, width: int) -> bytes:

@@ -16,24 +16,19 @@ def show_page() -> None:
         "": [
             st.Page("pages/home.py", title="Home", default=True),
             st.Page("pages/browse.py", title="Browse", url_path="browse"),
-            st.Page("pages/paper.py", title="Your paper", url_path="paper"),
-            st.Page("pages/annotate.py", title="Mark evidence", url_path="annotate"),
-            st.Page("pages/leaderboard.py", title="Leaderboard", url_path="leaderboard"),
-            st.Page("pages/models.py", title="Models", url_path="models"),
-        ],
-        "Analyse": [
+            st.Page("pages/runs.py", title="Runs", url_path="runs"),
             st.Page("pages/missed.py", title="Missed aspects", url_path="missed"),
             st.Page("pages/middle.py", title="Lost in the middle", url_path="middle"),
             st.Page("pages/wording.py", title="Wording", url_path="wording"),
-            st.Page("pages/compare.py", title="Compare", url_path="compare"),
-            st.Page("pages/answers.py", title="Answers", url_path="answers"),
-            st.Page("pages/dataset.py", title="Dataset", url_path="dataset"),
+            st.Page("pages/paper.py", title="Your paper", url_path="paper"),
+            st.Page("pages/annotate.py", title="Mark evidence", url_path="annotate"),
+        ],
+        "More": [
             st.Page("pages/reliability.py", title="Reliability", url_path="reliability"),
+            st.Page("pages/answers.py", title="Answers", url_path="answers"),
         ],
     }
     page = st.navigation(pages, position="top")
-    if page in pages["Analyse"]:  # the closed menu says which of its pages this is
-        page = st.navigation({"": pages[""], f"Analyse: {page.title}": pages["Analyse"]}, position="top")
     st.set_page_config(page_title=f"{page.title} · EvidenceBench Explorer")
     page.run()
 

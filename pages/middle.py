@@ -45,7 +45,7 @@ def draw(state: PageState) -> None:
         most=4,
         at_first=3,
         reset=("mark",),
-        empty="Below is what the gold alone says; the Leaderboard starts runs.",
+        empty="Below is what the gold alone says; Runs starts them.",
     )
     words = {name: said for name, (said, _) in VIEWS.items()}
     view = option_switch(state, "view", "Question", words, reset=("mark",), label_visibility="collapsed")

@@ -92,8 +92,8 @@ def _run_picker(state: PageState, dataset: DatasetInfo) -> RunInfo | None:
             f"Here you work through what a run missed: how near it was, what took its place, why. There is no run on "
             f"{literal(dataset.name)} yet."
         )
-        if st.button("Start one on the Leaderboard", type="primary"):
-            st.switch_page("pages/leaderboard.py", query_params={"dataset": dataset.name})
+        if st.button("Start one on Runs", type="primary"):
+            st.switch_page("pages/runs.py", query_params={"dataset": dataset.name})
         return None
     wanted, first = state["run"], _first(tuple(runs.values())).id
     if wanted and wanted not in runs:

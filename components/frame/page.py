@@ -110,6 +110,7 @@ def context_line(
             "Dataset",
             list(datasets),
             format_func=lambda name: f"{name} ({quantity(datasets[name].n_instances, 'instance')})",
+            label_visibility="collapsed",
             width=300,
             **state.widget("dataset", wanted, reset=set(state.defaults) - {"dataset", "task", *keeps}),
         )
@@ -149,6 +150,7 @@ def _run_picker(
         format_func=lambda run_id: f"{by_id[run_id].label} ({run_id[:4]})",
         max_selections=most,
         placeholder="Choose runs",
+        label_visibility="collapsed",
         **state.widget("runs", [run.id for run in chosen], tuple),
     )
     return tuple(run for run in chosen if run.tasks.get(task.name))

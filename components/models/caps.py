@@ -33,7 +33,7 @@ def session_budget() -> Budget:
 _CAPS: Final[tuple[tuple[str, str, type[int] | type[float], float, str], ...]] = (
     ("calls", "Most calls", int, 10, "Answers in the store are no calls."),
     ("tokens", "Most tokens", int, 10_000, "Of prompts and answers together."),
-    ("money", "Most dollars", float, 0.5, "Needs the model's price: see the table on the page Models."),
+    ("money", "Most dollars", float, 0.5, "Needs the model's price: see docs/models.md."),
 )
 
 
@@ -93,9 +93,8 @@ def draw_batches(run_ids: Iterable[str]) -> None:
     for run_id in run_ids:
         for address, n in batches_under_way(resources.store(), run_id).items():
             st.warning(
-                f"{quantity(n, 'batch')} of this run may still be under way at {literal(address)}. The page Leaderboard"
-                " goes on with them: Start or resume a run, by the server's batch endpoint (Where it runs). What is"
-                " asked otherwise is paid twice."
+                f"{quantity(n, 'batch')} of this run may still be under way at {literal(address)}: "
+                "`evidencebench run --engine batch` goes on with them. What is asked otherwise is paid twice."
             )
 
 
@@ -119,7 +118,7 @@ def draw_estimate(made: Callable[[], RunEstimate], noun: str = "instance") -> bo
     asked = f" {literal(cost.model)} is asked, at {address_text(connection)}." if cost.calls else ""
     st.info(f"{estimate_text(cost, noun)}{asked}")
     if cost.calls and cost.price is None and session_text("llm.cap.money"):
-        st.warning("A cap in dollars needs the model's price. Put it into the table on the page Models.")
+        st.warning("A cap in dollars needs the model's price. See docs/models.md.")
         return False
     return True
 

@@ -38,11 +38,11 @@ _ABOUT_ITEMS: Final = (
 )
 _HELP: Final = (
     "A paraphrase keeps every scientific term, number and direction; one that has lost a term such as IL-6 or 0.3 mg "
-    "is refused. A negation turns the direction round. The prompts are on the page Models."
+    "is refused. A negation turns the direction round."
 )
 _HELP_ITEMS: Final = (
     "A paraphrase must end with a question mark and keep every term such as IL-6 or 0.3 mg, else it is refused. A "
-    "negation rewrites the context so that yes becomes no, and no yes. The prompts are on the page Models."
+    "negation rewrites the context so that yes becomes no, and no yes."
 )
 _NAMES: Final[dict[Kind, str]] = {"paraphrase": "Paraphrases", "negation": "Negations"}
 

@@ -40,7 +40,7 @@ class App:
     def run(self, **params: str) -> App:
         """Draw the page again; with parameters, as a link with these opens it."""
         if params:
-            self.test.session_state["shown-page"] = ""
+            self.test.session_state["shown-page"] = "none"
         for name, value in params.items():
             self.test.query_params[name] = value
         self.test.run()
@@ -107,17 +107,31 @@ def drawn(script: Callable[..., object], *args: object, kept: Mapping[str, str] 
     return App(AppTest.from_function(script, args=args, default_timeout=60), kept)
 
 
-def run_dialog(dataset: str, task: str = "er@optimal", resume: bool = False) -> None:
-    """A script: the dialog that starts or resumes a run (AppTest reruns all, a browser the dialog alone)."""
+def start_run(dataset: str, task: str = "er@optimal") -> None:
+    """A script: the dialog that starts a run (AppTest reruns all, a browser the dialog alone)."""
+    from components.app.resources import named_dataset
+    from components.runs.start import start_dialog
+    from evidencebench_core.tasks import task_named
+
+    start_dialog(named_dataset(dataset), task_named(task))
+
+
+def resume_run(dataset: str, task: str) -> None:
+    """A script: the dialog that goes on with the newest run."""
     from components.app.resources import named_dataset, runs
-    from components.leaderboard import start
+    from components.runs.start import resume_dialog
     from evidencebench_core.tasks import task_named
 
     info = named_dataset(dataset)
-    if resume:
-        start.resume_dialog(info, task_named(task), runs(info)[0])
-    else:
-        start.run_dialog(info, task_named(task))
+    resume_dialog(info, runs(info)[0], [task_named(task)])
+
+
+def keep_runs(dataset: str) -> None:
+    """A script: the dialog that renames and deletes runs."""
+    from components.app.resources import named_dataset, runs
+    from components.runs.start import keeping_dialog
+
+    keeping_dialog(runs(named_dataset(dataset)))
 
 
 def jobs_ended(timeout: float = 60) -> None:

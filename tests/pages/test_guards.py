@@ -12,10 +12,10 @@ import pytest
 from streamlit import config
 
 from components.app.resources import jobs
-from components.leaderboard import start
+from components.runs import start
 from components.widgets import job_panel as job_panel_module
 from evidencebench_core.errors import SettingError
-from tests.pages.app import ROOT, OpenPage, drawn, jobs_ended, run_dialog
+from tests.pages.app import ROOT, OpenPage, drawn, jobs_ended, start_run
 
 REFUSED = SettingError("bm25", "cannot *begin*", "Wait.")
 READ_WITH_BM25 = """
@@ -27,7 +27,7 @@ app.switch_page("pages/browse.py")
 app.query_params["instance"] = "sample_trial"
 app.run()
 assert not app.exception
-app.switch_page("pages/leaderboard.py").run()
+app.switch_page("pages/runs.py").run()
 assert not app.exception
 print(sorted({"torch", "sentence_transformers", "transformers", "sklearn"} & set(sys.modules)))
 """
@@ -41,19 +41,17 @@ def raising(error: Exception):
 
 
 @pytest.mark.usefixtures("empty_store")
-@pytest.mark.parametrize(
-    "page", ["browse", "leaderboard", "missed", "middle", "wording", "compare", "dataset"]
-)
+@pytest.mark.parametrize("page", ["browse", "runs", "missed", "middle", "wording"])
 def test_without_data_a_page_leads_to_home(open_page: OpenPage, page: str) -> None:
     app = open_page(page)
     assert "No dataset is loaded yet" in app.words
-    assert "Go to Home" in app.labels()
+    assert {"Go to Home", "Load a dataset"} & set(app.labels())
 
 
 @pytest.mark.usefixtures("sample_store")
 def test_an_error_in_a_dialog_is_one_line(monkeypatch: pytest.MonkeyPatch, logged: io.StringIO) -> None:
     monkeypatch.setattr(start, "start_run", raising(REFUSED))
-    app = drawn(run_dialog, "sample_data").press("Start")
+    app = drawn(start_run, "sample_data").press("Start")
     assert app.problems == str(REFUSED)
     assert "Traceback" not in logged.getvalue()
     monkeypatch.setattr(start, "start_run", raising(ZeroDivisionError("1/0")))

@@ -30,8 +30,8 @@ def ask_model(store: Store) -> None:
 
 
 CASES = {  # page: what is there before, kind of the job, what it does, what the page reads, what then stands on it
-    "home": (None, "data", load_sample, (Store, "datasets"), "Loaded datasets"),
-    "leaderboard": (load_sample, "run", run_bm25, (resources, "runs"), "Click two runs to compare them"),
+    "home": (None, "data", load_sample, (Store, "datasets"), "Click a dataset to see"),
+    "runs": (load_sample, "run", run_bm25, (resources, "runs"), "Click runs to compare them"),
     "reliability": (add_sample_items, ASKING, ask_model, (cached, "runs"), "Model card"),
 }
 

@@ -20,7 +20,8 @@ from tests.pages.app import (
     assert_kept_nowhere,
     drawn,
     listing,
-    run_dialog,
+    resume_run,
+    start_run,
     with_server,
 )
 
@@ -82,7 +83,7 @@ def test_embeddings_that_do_not_come_are_said(open_page: OpenPage) -> None:
 
 def started(url: str, **caps: str) -> App:
     """A run of the model over the sample papers for ER@10, through."""
-    app = drawn(run_dialog, "sample_data", "er@10", kept=with_server(url, **caps))
+    app = drawn(start_run, "sample_data", "er@10", kept=with_server(url, **caps))
     app.selectbox(key="run.retriever").set_value("llm").run()
     app.multiselect(key="run.tasks.er@10").set_value(["er@10"]).run()
     assert "6 instances, about 6 calls" in app.words
@@ -141,7 +142,7 @@ def test_a_run_that_reached_its_cap_goes_on_and_asks_nothing_twice(sample_store:
                 "INSERT INTO llm_batches (name, run_id, address, begun_at) VALUES ('a', ?, ?, '')",
                 (run.id, server.url),
             )
-        app = drawn(run_dialog, "sample_data", "er@10", True, kept=with_server(server.url))
+        app = drawn(resume_run, "sample_data", "er@10", kept=with_server(server.url))
         assert f"{6 - n_done} instances, about {6 - n_done} calls" in app.words
         for engine, told in (("batch", False), ("local", True)):
             app.radio[0].set_value(engine).run()

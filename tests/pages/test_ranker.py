@@ -10,12 +10,11 @@ from components.app import live, resources
 from components.app.choices import Choice
 from components.app.reading import Reading
 from evidencebench_core.data import Store, ingest
-from evidencebench_core.retrievers.ranker.model_file import default_model_path, default_retriever, write_model
-from evidencebench_core.runs import RunStore
+from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from evidencebench_core.runs.trained import keep_trained
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_dataset, written
-from tests.pages.app import OpenPage, drawn, finished_runs, run_dialog
+from tests.pages.app import OpenPage, drawn, start_run
 from tests.retrievers.ranker.made_up import small_model
 
 TINY = {"dataset": "tiny", "instance": "tiny_0"}
@@ -67,26 +66,11 @@ def test_the_sample_papers_are_not_learnt_from(open_page: OpenPage) -> None:
 
 @pytest.mark.usefixtures("tiny_store")
 def test_a_run_of_it_cannot_be_started_without_a_model() -> None:
-    app = drawn(run_dialog, "tiny")
+    app = drawn(start_run, "tiny")
     for retriever, told in (("evidence-ranker", True), ("structure", False)):
         app.selectbox(key="run.retriever").set_value(retriever).run()
         assert ("needs a trained model" in app.words) == told
         assert app.button(key="run.start").disabled == told
-
-
-def test_one_click_trains_even_over_a_file_that_is_no_model(open_page: OpenPage, tiny_store: Store) -> None:
-    default_model_path().write_text("{}")
-    app = open_page("models", part="ranker")
-    assert "is no trained ranker" in app.words
-    assert "No model is trained yet" in app.words
-    app.button(key="train").click()
-    app.run().finish(180)
-    assert default_retriever() == "evidence-ranker"
-    words = open_page("models", part="ranker").words
-    assert "Trained on 6 instances. Cross-validated: ER@Optimal" in words
-    assert "Trained on **tiny**: 6 instances" in words
-    (run,) = RunStore(tiny_store).runs("tiny")
-    assert (run.label, run.n_trained_on) == ("evidence-ranker cross-validated", 0)
 
 
 # -- with a model ------------------------------------------------------------------------------------
@@ -104,32 +88,6 @@ def test_retraining_changes_the_answers(tiny_store: Store) -> None:
 
 
 # -- runs on what a model has seen -------------------------------------------------------------------
-
-
-def test_runs_on_seen_instances_are_marked_in_words(open_page: OpenPage, seen_store: Store) -> None:
-    finished_runs(seen_store, "evidence-ranker", "lead", dataset="tiny")
-    marked = {run.retriever: run.n_trained_on for run in RunStore(seen_store).runs("tiny")}
-    assert marked == {"evidence-ranker": 2, "lead": 0}
-    ids = {run.retriever: run.id for run in RunStore(seen_store).runs("tiny")}
-    mark = "evidence-ranker \N{WARNING SIGN}\N{VARIATION SELECTOR-15} trained on 2 of these"
-    here = {"dataset": "tiny", "task": "er@10"}
-    for page in ("leaderboard", "missed"):
-        app = open_page(page, **here, run=ids["evidence-ranker"])
-        assert f"Trained on what it is scored on: **{mark}**" in app.problems
-    app = open_page("compare", **here, runs=f"{ids['evidence-ranker']},{ids['lead']}")
-    assert mark in app.named("selectbox", "A").options
-    app = open_page("browse", **here, instance="tiny_5", r=f"@{ids['evidence-ranker']}")
-    assert f"What each pick of {mark} (" in app.words
-    # Nowhere is it what a page begins with.
-    assert open_page("missed", **here).named("selectbox", "Run").value == ids["lead"]
-    for page in ("compare", "middle"):
-        assert open_page(page, **here).multiselect[0].value == [ids["lead"]]
-    finished_runs(seen_store, "bm25", dataset="tiny")
-    app = open_page("compare", **here, runs=",".join(run.id for run in RunStore(seen_store).runs("tiny")))
-    assert ids["evidence-ranker"] not in (
-        app.named("selectbox", "A").value,
-        app.named("selectbox", "B").value,
-    )
 
 
 @pytest.mark.usefixtures("seen_store")

@@ -118,7 +118,7 @@ def test_the_chosen_dataset_comes_along_to_a_page_that_is_opened_by_a_click(
 
     assert asked_for("browse", r="bm25") == ("pages/browse.py", {"dataset": "b", "r": "bm25"})
     assert asked_for("browse", dataset="a") == ("pages/browse.py", {"dataset": "a"})
-    assert asked_for("leaderboard") == ("pages/leaderboard.py", {})  # as it was left
+    assert asked_for("runs") == ("pages/runs.py", {})  # as it was left
 
 
 @pytest.mark.parametrize("number", ["-1", "1.5", "x", "²", "9" * 40])

@@ -1,0 +1,155 @@
+"""What a dataset is made of, what runs are on it, and its name: the fold of a row of Home."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pandas as pd
+import streamlit as st
+
+from components.app import resources
+from components.app.jobs import Job
+from components.app.session import flash, open_later
+from components.app.state import PageState
+from components.charts.figures import bars, histogram
+from components.frame.page import cached_report, show_notes
+from components.widgets.chart import draw_chart, is_dark, picked_point
+from components.widgets.frame_table import frame_table
+from components.widgets.keeping import draw_delete, draw_rename
+from components.widgets.markdown import literal
+from components.widgets.switches import option_switch
+from components.widgets.table import Column
+from evidencebench_core.analyses import Report
+from evidencebench_core.analyses.dataset import dataset_report
+from evidencebench_core.data import DatasetInfo, dataset_dependents, delete_dataset, rename_dataset
+from evidencebench_core.palette import MARKS, SYSTEMS
+
+_FILTERS: Final = {  # what Browse can filter by
+    "sentences": "n_sentences",
+    "aspects": "n_aspects",
+    "result aspects": "n_result_aspects",
+    "optimal K": "optimal",
+}
+_OF: Final = {"sentences per aspect": "aspects", "aspects per covering sentence": "sentences"}
+_PLACES: Final = {"sections": "By section", "types": "By sentence type"}
+_OVERVIEW: Final = (
+    Column("quantity", "Quantity"),
+    Column("n", "n", "number", "Instances; aspects or sentences where the quantity is of those"),
+    Column("min", "Min", "number"),
+    Column("mean", "Mean", "number", digits=1),
+    Column("median", "Median", "number", digits=1),
+    Column("max", "Max", "number"),
+)
+
+
+def draw_dataset(state: PageState, dataset: DatasetInfo) -> None:
+    """Its figures, its runs, and rename or delete."""
+    report = cached_report(
+        "dataset",
+        (dataset.version, dataset.name),
+        lambda: dataset_report(resources.store(), dataset.name),
+    )
+    left, right = st.columns(2, gap="large")
+    with left:
+        frame_table(
+            _OVERVIEW,
+            report.tables["overview"],
+            key=f"overview-{dataset.id}",
+            ids="quantity",
+            muted=True,
+            action="none",
+            caption="What the dataset is made of",
+        )
+        _draw_runs(dataset)
+    with right:
+        _draw_histogram(state, report, dataset)
+        _draw_places(state, report, dataset)
+    show_notes(report)
+
+
+def draw_keeping(state: PageState, dataset: DatasetInfo) -> None:
+    """Rename or delete."""
+    store = resources.store()
+
+    def rename(name: str) -> None:
+        state.put(shown=rename_dataset(store, dataset.name, name).name)
+
+    def delete_in(job: Job) -> str:
+        delete_dataset(store, dataset.name)
+        return ""
+
+    def delete() -> None:
+        resources.jobs().start("data", str(dataset.id), f"Delete {dataset.name}", delete_in)
+        state.put(shown=None)
+        flash(f"{literal(dataset.name, 80)} is being deleted.")
+
+    draw_rename(dataset.name, rename, dataset.name, label="Name of the dataset")
+    draw_delete(dataset.name, dataset_dependents(store, dataset.name), delete, dataset.name)
+
+
+def _draw_runs(dataset: DatasetInfo) -> None:
+    runs = [run for run in resources.runs(dataset) if any(run.tasks.values())]
+    names = ", ".join(literal(run.label, 60) for run in runs[:12])
+    st.markdown(f"**Runs:** {names or 'none yet'}{' …' * (len(runs) > 12)}")
+    st.button(
+        "Open the runs" if runs else "Start a run",
+        on_click=open_later,
+        args=("runs", {"dataset": dataset.name}),
+        key=f"runs-{dataset.id}",
+    )
+
+
+def _draw_histogram(state: PageState, report: Report, dataset: DatasetInfo) -> None:
+    """How often each value of a quantity occurs; a click on a bar browses its instances."""
+    quantities = list(report.tables["overview"]["quantity"])
+    quantity = state["quantity"] if state["quantity"] in quantities else "sentences"
+    st.selectbox("Distribution of", quantities, **state.widget("quantity", quantity))
+    frame = report.tables["distributions"]
+    frame = frame[frame["quantity"] == quantity]
+    if not len(frame):
+        st.info("No instance has it.")
+        return
+    of, column = _OF.get(quantity, "instances"), _FILTERS.get(quantity)
+    event = draw_chart(
+        histogram(frame, quantity.capitalize(), of, SYSTEMS[0].on(is_dark())),
+        key=f"histogram-{dataset.id}-{quantity}",
+        alt=f"Histogram of {quantity} over {int(frame['n'].sum()):,} {of}, from {frame['value'].min():,} to "
+        f"{frame['value'].max():,}",
+        clickable=column is not None,
+    )
+    point = picked_point(event) if column else None
+    if point and point.get("customdata"):
+        low, _, high = str(point["customdata"][0]).partition(" to ")
+        where = f"{column}:{low}-{high or low}"
+        st.switch_page("pages/browse.py", query_params={"dataset": dataset.name, "where": where})
+
+
+def _draw_places(state: PageState, report: Report, dataset: DatasetInfo) -> None:
+    """Which share of aspects can be found where, and which only there."""
+    by = option_switch(
+        state,
+        "by",
+        "Where aspects can be found",
+        _PLACES,
+        fallback="sections are",
+        label_visibility="visible",
+    )
+    frame = report.tables[by]
+    dark = is_dark()
+    kinds: dict[str, tuple[str, Any]] = {
+        "can be found there": ("share_aspects", MARKS["gold"]),
+        "only there": ("share_only", SYSTEMS[0]),
+    }
+    parts = [
+        frame.assign(name=frame["where"], value=frame[column], group=label, colour=hue.on(dark))
+        for label, (column, hue) in kinds.items()
+    ]
+    rows = frame.fillna(0).to_dict("records")
+    draw_chart(
+        bars(pd.concat(parts), "Share of aspects, %", shares=True),
+        key=f"places-{by}-{dataset.id}",
+        alt="; ".join(
+            f"{row['where']}: {100 * row['share_aspects']:.0f}% of aspects, {100 * row['share_only']:.0f}% only there"
+            for row in rows
+        ),
+    )

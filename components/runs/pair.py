@@ -1,0 +1,281 @@
+"""Runs against each other: the matrix of differences, one pair in words, its slices and its disagreements."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pandas as pd
+import streamlit as st
+
+from components.app import resources
+from components.app.session import open_later
+from components.app.state import PageState
+from components.charts.figures import interval_dots, squares
+from components.frame.page import Context, cached_report, percent, show_notes
+from components.widgets.chart import draw_chart, is_dark, picked_point
+from components.widgets.frame_table import HYPOTHESIS, csv_button, frame_table, instance_table
+from components.widgets.markdown import literal
+from components.widgets.runs import reader_link, resamples
+from components.widgets.switches import option_switch
+from components.widgets.table import Column, TableEvent
+from evidencebench_core.analyses import Report
+from evidencebench_core.analyses.comparison import compare
+from evidencebench_core.analyses.disagreements import OUTCOMES, disagreements
+from evidencebench_core.analyses.slices import slices
+from evidencebench_core.palette import SYSTEMS
+from evidencebench_core.runs import RunInfo, RunStore
+
+_ALPHA: Final = 0.05
+_SHOWN: Final = 200
+_PARTS: Final = {"slices": "Slice by slice", "aspects": "Aspect by aspect"}
+_PAIRS: Final = (
+    Column("label_a", "A"),
+    Column("label_b", "B"),
+    Column("points", "A − B, points (95%)"),
+    Column("p_holm", "p, Holm", "number", "Two-sided, corrected for all pairs", sortable=False, digits=4),
+    Column("record", "Wins / ties / losses", help="Instances on which A is above, level, below"),
+)
+_ASPECTS: Final = (
+    HYPOTHESIS,
+    Column("label", "Aspect"),
+    Column("kind", "Kind"),
+    Column("n_covering", "Covering sentences", "number"),
+    Column("instance", "Instance", "id"),
+)
+
+
+def draw_comparison(state: PageState, context: Context) -> None:
+    """All pairs of the chosen runs, and one of them closely."""
+    if len(context.runs) < 2:
+        st.info("Choose two runs or more, above or in the table, to see how sure their differences are.")
+        return
+    report = cached_report(
+        "comparison",
+        context.key,
+        lambda: compare(
+            resources.store(),
+            [run.id for run in context.runs],
+            context.task,
+            n_resamples=resamples(context.dataset),
+        ),
+    )
+    n = int(report.tables["systems"]["n"].iloc[0])
+    if not n:
+        st.info("No instance is answered by all of these runs, so there is nothing to compare. Choose fewer.")
+        return
+    st.markdown(f"## Differences on {literal(context.task.title)}")
+    pairs = both_ways(report.tables["pairs"])
+    a, b = _chosen_pair(state, report)
+    _draw_matrix(state, report, pairs, n)
+    _draw_verdict(state, report, pairs, (a, b))
+    runs = {run.id: run for run in context.runs}
+    part = option_switch(state, "part", "Part", _PARTS, fallback="slices are", label_visibility="collapsed")
+    if part == "aspects":
+        _draw_disagreements(state, context, (runs[a], runs[b]))
+    else:
+        _draw_slices(state, context, (runs[a], runs[b]))
+
+
+def both_ways(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The pairs of a comparison, and each turned round."""
+    swapped = {"a": "b", "label_a": "label_b", "low": "high", "wins": "losses"}
+    turned = pairs.rename(columns=swapped | {new: old for old, new in swapped.items()})
+    signed = ["difference", "low", "high"]
+    return pd.concat([pairs, turned.assign(**{name: -turned[name] for name in signed})], ignore_index=True)
+
+
+def points(row: dict[Any, Any]) -> str:
+    """``+13.8 (7.4 to 20.4)`` of a row with ``difference``, ``low`` and ``high``; a dash without one."""
+    if pd.isna(row["difference"]):
+        return "–"
+    value, low, high = (round(100 * row[name], 1) + 0.0 for name in ("difference", "low", "high"))
+    return f"{value:+.1f}" + ("" if pd.isna(low) else f" ({low:+.1f} to {high:+.1f})")
+
+
+def _chosen_pair(state: PageState, report: Report) -> tuple[str, str]:
+    """A and B: those of the address, else the best two."""
+    ranked = list(report.tables["systems"].sort_values("recall", ascending=False, kind="stable")["system"])
+    a = state["a"] if state["a"] in ranked else ranked[0]
+    others = [key for key in ranked if key != a]
+    return a, state["b"] if state["b"] in others else others[0]
+
+
+def _draw_matrix(state: PageState, report: Report, pairs: pd.DataFrame, n: int) -> None:
+    """The differences of all pairs; a click takes its pair as A and B."""
+    systems = report.tables["systems"].sort_values("recall", ascending=False, kind="stable")
+    names = list(zip(systems["system"], systems["label"], strict=True))
+    frame = pairs.assign(
+        value=pairs["difference"],
+        text=[f"{100 * value:+.1f}" for value in pairs["difference"]],
+        hover=[
+            f"{row['label_a']} minus {row['label_b']}: {points(row)} points, p = {row['p_holm']:.4f} (Holm)"
+            for row in pairs.to_dict("records")
+        ],
+        sure=pairs["p_holm"] <= _ALPHA,
+        id=pairs["a"] + " " + pairs["b"],
+    )
+    with st.container(key="wide-matrix"):
+        event = draw_chart(
+            squares(frame, names, dark=is_dark()),
+            key=f"matrix-{'-'.join(sorted(systems['system']))}-{report.title}",
+            alt="Differences of all pairs of runs, row minus column; the table below has them in figures",
+            clickable=True,
+            width="content",
+        )
+    if point := picked_point(event):
+        a, _, b = str(point["customdata"][0]).partition(" ")
+        if (a, b) != (state["a"], state["b"]) and {a, b} <= set(systems["system"]):
+            state.put(a=a, b=b)
+            st.rerun()
+    st.caption(
+        f"n = {n:,} instances. Row minus column, in points; blue is ahead. Framed: p of at most {_ALPHA} after Holm's "
+        "correction. Click a square to look at its pair."
+    )
+    with st.expander("Every pair in figures", on_change="rerun") as fold:
+        if fold.open:
+            _draw_pairs(report.tables["pairs"])
+            show_notes(report)
+
+
+def _draw_pairs(pairs: pd.DataFrame) -> None:
+    rows = pairs.sort_values("p_holm", kind="stable").to_dict("records")
+    frame = pd.DataFrame(rows).assign(
+        points=[points(row) for row in rows],
+        record=[f"{row['wins']:,} / {row['ties']:,} / {row['losses']:,}" for row in rows],
+    )
+    frame_table(_PAIRS, frame, key="pairs", muted=True, action="none", caption="Every pair", height=420)
+    csv_button("Export (CSV)", "pairs", lambda: pairs)
+
+
+def _draw_verdict(state: PageState, report: Report, pairs: pd.DataFrame, chosen: tuple[str, str]) -> None:
+    """A and B: their picker, and the difference in words."""
+    a, b = chosen
+    labels = dict(zip(report.tables["systems"]["system"], report.tables["systems"]["label"], strict=True))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox("A", list(labels), format_func=labels.__getitem__, width=320, **state.widget("a", a))
+        others = [key for key in labels if key != a]
+        st.selectbox("B", others, format_func=labels.__getitem__, width=320, **state.widget("b", b))
+    (row,) = pairs[(pairs["a"] == a) & (pairs["b"] == b)].to_dict("records")
+    p = "" if pd.isna(row["p_holm"]) else f", p = {row['p_holm']:.4f} (Holm)"
+    st.markdown(
+        f"A − B: **{points(row)} points**, 95% interval with papers drawn whole{p}. "
+        f"{literal(row['label_a'])} is ahead on {row['wins']:,} instances, level on {row['ties']:,}, behind on "
+        f"{row['losses']:,}."
+    )
+
+
+def _draw_slices(state: PageState, context: Context, runs: tuple[RunInfo, RunInfo]) -> None:
+    """The difference A - B on each slice; a click on a mark lists its instances."""
+    a, b = runs
+    report = cached_report(
+        "slices",
+        (context.key, a.id, b.id),
+        lambda: slices(resources.store(), [b.id, a.id], context.task, n_resamples=resamples(context.dataset)),
+    )
+    every = report.tables["difference"]
+    if not len(every):
+        st.info("The runs have no scored instance in common, so there is nothing to slice.")
+        return
+    families = list(dict.fromkeys(every["family"]))
+    family = state["family"] if state["family"] in families else families[0]
+    st.selectbox("Slices by", families, width=320, **state.widget("family", family, reset=("slice",)))
+    frame = every[every["family"] == family]
+    plain, few = (SYSTEMS[place].on(is_dark()) for place in (0, 2))
+    names = [
+        f"{row['slice']} (n = {row['n']:,}{', few' if row['few'] else ''})"
+        for row in frame.to_dict("records")
+    ]
+    frame = frame.assign(
+        name=names,
+        value=frame["difference"],
+        id=frame["slice"],
+        colour=[few if is_few else plain for is_few in frame["few"]],
+    )
+    event = draw_chart(
+        interval_dots(frame, f"{a.label} minus {b.label}, points", differences=True),
+        key=f"slices-{context.dataset.id}-{context.task.name}-{a.id}-{b.id}-{family}",
+        alt=f"Difference by {family}: "
+        + "; ".join(f"{row['name']} {points(row)}" for row in frame.to_dict("records")),
+        clickable="instances" in report.tables,
+    )
+    point = picked_point(event)
+    if point and str(point["customdata"][0]) != state["slice"]:
+        state.put(slice=str(point["customdata"][0]))
+        st.rerun()
+    if "instances" in report.tables:
+        st.caption("95% intervals. Click a mark to list its instances.")
+        instances = report.tables["instances"]
+        instances = instances[(instances["family"] == family) & (instances["slice"] == state["slice"])]
+        if len(instances):
+            _draw_slice_instances(context, f"{family}: {state['slice']}", instances, runs)
+    show_notes(report)
+
+
+def _draw_slice_instances(
+    context: Context, title: str, frame: pd.DataFrame, runs: tuple[RunInfo, RunInfo]
+) -> None:
+    a, b = runs
+    frame = frame.assign(id=frame["instance"], difference=(100 * (frame[a.id] - frame[b.id])).round(1) + 0.0)
+    st.markdown(f"**{literal(title)}**, n = {len(frame):,}")
+    instance_table(
+        (
+            Column(a.id, a.label, "percent"),
+            Column(b.id, b.label, "percent"),
+            Column("difference", "A − B, points", "number", digits=1, signed=True),
+        ),
+        frame.sort_values("difference", key=abs, ascending=False, kind="stable"),
+        (context.dataset, context.task),
+        runs,
+        key="slice-instances",
+        caption="Instances of the slice; a click opens the reader with both runs",
+        height=320,
+    )
+
+
+def _draw_disagreements(state: PageState, context: Context, runs: tuple[RunInfo, RunInfo]) -> None:
+    """Aspects that only A found, only B, neither, both; a click opens the reader with both."""
+    a, b = runs
+    dataset, task = context.dataset, context.task
+    report = cached_report(
+        "disagreements",
+        (context.key, a.id, b.id),
+        lambda: disagreements(
+            resources.store(), a.id, b.id, task, n_resamples=resamples(dataset), at_most=_SHOWN
+        ),
+    )
+    counts = {row["outcome"]: row for row in report.tables["counts"].to_dict("records")}
+    named = {"only A": f"only {literal(a.label)}", "only B": f"only {literal(b.label)}"}
+    options = {name: f"{named.get(name, name)}: {counts[name]['n']:,}" for name in OUTCOMES}
+    shown = option_switch(state, "outcome", "Aspects that were found by", options)
+    row = counts[shown]
+    bounds = "" if pd.isna(row["low"]) else f" (95% interval {percent(row['low'])} to {percent(row['high'])})"
+    n_aspects = sum(count["n"] for count in counts.values())
+    st.caption(
+        f"{percent(row['share'])} of {n_aspects:,} aspects{bounds}, in {row['n_instances']:,} instances."
+    )
+    frame = report.tables["aspects"]
+    frame = frame[frame["outcome"] == shown].head(_SHOWN)
+
+    def open_reader(event: TableEvent) -> None:
+        instance, _, label = event.value.rpartition(" ")
+        covering = frame.loc[(frame["instance"] == instance) & (frame["label"] == label), "covering"].iloc[0]
+        answers = [RunStore(resources.store()).retrieval(run.id, task.name, instance) for run in runs]
+        picked = [index for answer in answers if answer for index in answer.selection if index in covering]
+        first = str((*picked, covering[0])[0])
+        open_later("browse", reader_link(dataset, task, instance, runs, aspect=label, sentence=first))
+
+    frame_table(
+        _ASPECTS,
+        frame.assign(
+            id=frame["instance"] + " " + frame["label"],
+            hypothesis=frame["instance"].map(resources.hypotheses(dataset, frame["instance"])),
+            kind=["result" if is_result else "" for is_result in frame["is_result"]],
+        ),
+        key=f"aspects-{shown}",
+        ids="id",
+        on_event=open_reader,
+        caption="Aspects; a click opens the reader with both runs",
+        empty="There is no such aspect.",
+        height=380,
+    )
+    show_notes(report)

@@ -1,0 +1,241 @@
+"""Runs: every run on a dataset in five tasks, two of them closely, and the ways to start, import and train."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from components.app import resources
+from components.app.state import PageState
+from components.frame.page import Context, context_line, page, runs_with_answers
+from components.models.ranker.training import TRAIN
+from components.models.server import server_dialog
+from components.runs.pair import draw_comparison
+from components.runs.start import (
+    import_dialog,
+    keeping_dialog,
+    resume_dialog,
+    start_dialog,
+    train_dialog,
+    unfinished_tasks,
+)
+from components.widgets.frame_table import csv_button, frame_table
+from components.widgets.job_panel import job_panel
+from components.widgets.markdown import literal
+from components.widgets.table import Column, Interval, Row, TableEvent, table
+from evidencebench_core.data import published_results
+from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.tasks import TASKS, Score, Task
+
+ABOUT: Final = (
+    "Runs are systems with their settings over a dataset; here they are started, scored and compared."
+)
+LARGE: Final = 5_000  # instances, from which on only the chosen task is scored
+OUTCOMES: Final = (
+    ("selection", "Selection", "A list of sentences that were shown"),
+    ("empty", "Empty", "The model chose nothing"),
+    ("unknown", "Not shown", "It chose only indices that it was not shown"),
+    ("no_list", "No list", "It did not say what it chooses"),
+    ("refusal", "Refused", "It declined to answer"),
+    ("cut_off", "Cut off", "Its tokens ran out before it chose"),
+    ("failed", "Failed", "The call got no answer; a resumed run tries again"),
+)
+PUBLISHED: Final = (
+    Column("system", "System"),
+    Column("aspect_recall", "Aspect Recall", "percent"),
+    Column("strategy", "Strategy"),
+    Column("dataset", "Instances"),
+    Column("source", "Source"),
+)
+
+
+def draw(state: PageState) -> None:
+    context = context_line(state, ABOUT, n_runs=10)
+    dataset, every = context.dataset, resources.runs(context.dataset)
+    with st.container(horizontal=True):
+        if st.button("Start a run", type="primary"):
+            start_dialog(dataset, context.task)
+        if st.button("Import a run"):
+            import_dialog(dataset)
+        with st.popover("More"):
+            if st.button("Train the ranker", width="stretch"):
+                train_dialog()
+            if st.button("Model server", width="stretch"):
+                server_dialog()
+            if st.button("Rename or delete a run", disabled=not every, width="stretch"):
+                keeping_dialog(every)
+    job_panel("run", TRAIN)
+    answered = runs_with_answers(dataset, None)
+    if not answered:
+        st.info(f"No run on {literal(dataset.name)} yet. bm25 takes seconds: start it above.")
+    else:
+        _draw_table(state, context, answered)
+        _draw_unfinished(context, answered)
+    _draw_published(context.task)
+    if answered:
+        draw_comparison(state, context)
+
+
+def _draw_table(state: PageState, context: Context, runs: Sequence[RunInfo]) -> None:
+    """One row a run, one column a task; a click chooses a run, or lets go of it."""
+    tasks = _shown_tasks(context)
+    scores = {
+        (run.id, task.name): resources.run_score(run, task.name)
+        for run in runs
+        for task in tasks
+        if run.tasks.get(task.name)
+    }
+
+    def recall(run: RunInfo, task: Task) -> float:
+        score = scores.get((run.id, task.name))
+        return -1.0 if score is None or score.aspect_recall is None else score.aspect_recall
+
+    ranked = sorted(runs, key=lambda run: -recall(run, context.task))
+    bounds = {task.name: resources.bounds(context.dataset, task.name) for task in tasks}
+    chosen = [run.id for run in context.runs]
+    lacks = {run.id: note for run in ranked if (note := _answers(run, tasks, scores))}
+
+    def tick(event: TableEvent) -> None:
+        if event.kind == "tick":
+            others = [run_id for run_id in chosen if run_id != event.value]
+            state.put(runs=others if len(others) < len(chosen) else [*chosen, event.value])
+
+    table(
+        (
+            Column("run", "Run"),
+            *(Column(task.name, task.title, "interval") for task in tasks),
+            *([Column("note", "Answers")] if lacks else []),
+            Column("id", "Id", "id"),
+        ),
+        [
+            _bound("Ceiling", [_ceiling(bounds[task.name]) for task in tasks], bool(lacks)),
+            *(
+                Row(
+                    run.id,
+                    (
+                        run.label,
+                        *(_interval(scores.get((run.id, task.name))) for task in tasks),
+                        *([lacks.get(run.id)] if lacks else []),
+                        run.id[:4],
+                    ),
+                )
+                for run in ranked
+            ),
+            _bound(
+                "Random expectation", [bounds[task.name].random_expectation for task in tasks], bool(lacks)
+            ),
+        ],
+        key="runs",
+        action="tick",
+        chosen=chosen,
+        on_event=tick,
+        caption=f"Runs on {context.dataset.name}: Aspect Recall with 95% interval, by task",
+    )
+    n = ", ".join(f"{task.title} {bounds[task.name].n_scored:,}" for task in tasks)
+    st.caption(
+        f"Aspect Recall in percent with 95% interval; instances: {literal(n)}. Click runs to compare them."
+    )
+    csv_button("Export (CSV)", f"{context.dataset.name}-runs", lambda: _frame(ranked, tasks, scores))
+
+
+def _shown_tasks(context: Context) -> list[Task]:
+    """The five tasks, and the chosen one; of a large dataset that one alone."""
+    if context.dataset.n_instances > LARGE:
+        return [context.task]
+    return list({**TASKS, context.task.name: context.task}.values())
+
+
+def _interval(score: Score | None) -> Interval | None:
+    if score is None or score.aspect_recall is None:
+        return None
+    return Interval(score.aspect_recall, *(score.ci95 or (None, None)))
+
+
+def _answers(run: RunInfo, tasks: Sequence[Task], scores: dict[tuple[str, str], Score]) -> str | None:
+    """How many answers a run lacks, in the task that lacks most; nothing where it has them all."""
+    missing = [(scores[run.id, task.name].n_missing, task) for task in tasks if (run.id, task.name) in scores]
+    n, task = max(missing, key=lambda pair: pair[0], default=(0, tasks[0]))
+    return f"{n:,} missing on {task.title}" if n else None
+
+
+def _ceiling(score: Score) -> float | str:
+    """The best possible mean; in words where a hard instance leaves a range."""
+    return score.ceiling_text if score.ceiling is None else score.ceiling
+
+
+def _bound(name: str, shares: Sequence[float | str | None], with_note: bool) -> Row:
+    cells = (Interval(share) if isinstance(share, float) else share for share in shares)
+    return Row(name, (name, *cells, *([None] if with_note else []), None), muted=True)
+
+
+def _frame(
+    runs: Sequence[RunInfo], tasks: Sequence[Task], scores: dict[tuple[str, str], Score]
+) -> pd.DataFrame:
+    """One row a run and task."""
+    rows = []
+    for run in runs:
+        for task in tasks:
+            if score := scores.get((run.id, task.name)):
+                low, high = score.ci95 or (None, None)
+                counts = (score.n_scored, score.n_skipped, score.n_missing)
+                rows.append((run.id, run.label, task.name, score.aspect_recall, low, high, *counts))
+    columns = ["id", "run", "task", "aspect_recall", "low", "high", "n_scored", "n_skipped", "n_missing"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _draw_unfinished(context: Context, runs: Sequence[RunInfo]) -> None:
+    """A button for every run that can go on, and what models answered."""
+    for run in runs:
+        tasks = unfinished_tasks(run, context.dataset.n_instances)
+        if tasks and st.button(f"Resume {literal(run.label)}", key=f"resume-{run.id}"):
+            resume_dialog(context.dataset, run, tasks)
+    store = RunStore(resources.store())
+    outcomes = [(run, store.outcomes(run.id).get(context.task.name)) for run in runs]
+    rows = [{"run": run.label, **counts.as_dict()} for run, counts in outcomes if counts is not None]
+    if rows:
+        with st.expander("Response outcomes"):
+            frame_table(
+                (
+                    Column("run", "Run"),
+                    *(Column(key, label, "number", text) for key, label, text in OUTCOMES),
+                ),
+                pd.DataFrame(rows),
+                key="outcomes",
+                muted=True,
+                action="none",
+                caption=f"What models answered on {context.task.title}, in instances",
+            )
+            st.caption(
+                "In instances. Without a selection one counts as answered with nothing and scores 0; failed calls are "
+                "missing."
+            )
+
+
+def _draw_published(task: Task) -> None:
+    """The paper's figures for the task, set apart: they were measured on other instances."""
+    figures = pd.DataFrame([asdict(figure) for figure in published_results() if figure.task == task.name])
+    if figures.empty:
+        return
+    with st.expander(f"Official figures on {task.title}: other instances", on_change="rerun") as fold:
+        if fold.open:
+            frame_table(
+                PUBLISHED,
+                figures.sort_values("aspect_recall", ascending=False, kind="stable"),
+                key="published",
+                muted=True,
+                action="none",
+                caption="Figures of the EvidenceBench paper",
+                height=420,
+            )
+            st.caption(
+                "From the EvidenceBench paper, on its test set or a sample of EvidenceBench-100k: not on the instances "
+                "above, so never paired with them."
+            )
+
+
+with page("runs", "Runs", a="", b="", part="slices", family="", slice="", outcome="only A") as state:
+    draw(state)

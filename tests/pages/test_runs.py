@@ -1,0 +1,91 @@
+"""Runs: started, finished, compared, renamed, imported, and marked where a model has seen what it is scored on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.runs import start
+from evidencebench_core.data import Store, ingest
+from evidencebench_core.metrics import ceiling_range
+from evidencebench_core.runs import RunStore
+from tests.factories import steiner_instance, steiner_triples, written
+from tests.pages.app import App, OpenPage, drawn, finished_runs, keep_runs, start_run
+
+
+def table_rows(app: App, key: str) -> dict[str, Any]:
+    """The rows of the table of that key, by their ids."""
+    data = [json.loads(one.proto.json) for one in app.get("bidi_component") if '"rows"' in one.proto.json]
+    (table,) = [one for one in data if key in one["caption"]]
+    return {row["id"]: row for row in table["rows"]}
+
+
+def test_a_run_is_started_from_the_dialog_and_finishes(open_page: OpenPage, sample_store: Store) -> None:
+    app = drawn(start_run, "sample_data")
+    app.selectbox(key="run.retriever").set_value("abstract-tail").run()
+    app.ask("Start")
+    (run,) = RunStore(sample_store).runs("sample_data")
+    assert (run.retriever, run.tasks["er@10"], run.tasks["result-er@5"]) == ("abstract-tail", 6, 5)
+    row = table_rows(open_page("runs"), "Runs on")[run.id]
+    assert [cell is not None for cell in row["cells"][1:6]] == [True, True, True, True, False]
+
+
+def test_the_runs_of_the_link_are_compared_and_others_are_said_once(
+    open_page: OpenPage, sample_store: Store
+) -> None:
+    ids = finished_runs(sample_store, "bm25", "abstract-tail", "oracle")
+    app = open_page("runs", task="er@10", runs=f"{ids['bm25']},{ids['abstract-tail']}", a=ids["bm25"])
+    assert app.multiselect[0].value == [ids["bm25"], ids["abstract-tail"]]
+    assert app.named("selectbox", "A").value == ids["bm25"]
+    assert [label for label in app.labels("expander") if label.startswith("Every pair")]
+    app = open_page("runs", runs=f"{ids['bm25']},ffffffffffff")
+    assert len(app.warning) == 1
+    assert app.address["runs"] == ids["bm25"]
+    assert not app.run().warning
+
+
+def test_a_comparison_begins_with_runs_that_have_seen_no_gold(
+    open_page: OpenPage, sample_store: Store
+) -> None:
+    ids = finished_runs(sample_store, "oracle", "bm25", "abstract-tail")
+    assert set(open_page("runs").multiselect[0].value) == {ids["bm25"], ids["abstract-tail"]}
+
+
+@pytest.mark.parametrize("part", ["slices", "aspects"])
+def test_a_pair_is_looked_at_closely(open_page: OpenPage, sample_store: Store, part: str) -> None:
+    ids = finished_runs(sample_store, "bm25", "abstract-tail")
+    app = open_page("runs", part=part, runs=",".join(ids.values()))
+    assert not app.problems
+    assert app.address.get("part", "slices") == part
+
+
+def test_a_hard_cover_has_a_range_for_its_ceiling(
+    open_page: OpenPage, empty_store: Store, tmp_path: Path
+) -> None:
+    ingest(empty_store, written({"steiner": steiner_instance()}, tmp_path / "hard.json"))
+    finished_runs(empty_store, "oracle", dataset="hard")
+    low, high = ceiling_range(steiner_triples(45), 10) or (1.0, 1.0)
+    text = f"at least {100 * low:.1f}%, at most {100 * high:.1f}%"
+    assert text in table_rows(open_page("runs", task="er@10"), "Runs on")["Ceiling"]["cells"]
+
+
+def test_a_run_is_renamed_and_deleted(sample_store: Store) -> None:
+    ids = finished_runs(sample_store, "bm25", "lead")
+    app = drawn(keep_runs, "sample_data")
+    app.selectbox(key="keep.run").set_value(ids["lead"]).run()
+    app.fill("Name", "My first").press("Rename")
+    assert {run.label for run in RunStore(sample_store).runs()} == {"bm25", "My first"}
+    app.named("checkbox", "Delete My first").check()
+    app.run().press("Delete")
+    assert [run.id for run in RunStore(sample_store).runs()] == [ids["bm25"]]
+
+
+def test_an_interrupted_run_can_go_on(open_page: OpenPage, sample_store: Store) -> None:
+    finished_runs(sample_store, "bm25", limit=2)
+    app = open_page("runs")
+    assert "Resume bm25" in app.labels()
+    (run,) = RunStore(sample_store).runs("sample_data")
+    assert {task.name for task in start.unfinished_tasks(run, 6)} == set(run.tasks)

@@ -45,7 +45,7 @@ _LARGEST: Final = 128  # MiB of an import
 @guarded_part("This dialog")
 def start_dialog(dataset: DatasetInfo, task: Task) -> None:
     """Retriever, settings, tasks and the button."""
-    entries = {name: entry for name, entry in retriever_entries().items() if entry.problem is None}
+    entries = retriever_entries()
     name = st.selectbox("Retriever", list(entries), index=list(entries).index("bm25"), key="run.retriever")
     st.caption(literal(entries[name].summary))
     asks_server, settings = entries[name].asks_server, dict[str, object]()

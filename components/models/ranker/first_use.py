@@ -42,22 +42,6 @@ def offer_training(choices: Sequence[Choice], in_dialog: bool = False) -> tuple[
     return lacking
 
 
-def draw_ranker() -> None:
-    """Which model ``evidence-ranker`` has, and the ways to train one."""
-    st.markdown("## Evidence ranker")
-    job_panel(TRAIN)
-    trained = trained_model()
-    if trained is None:
-        st.info("No model is trained yet. Training runs on this machine, once.")
-    else:
-        model, digest = trained
-        st.markdown(
-            f"Trained on **{literal(model.trained_on.dataset)}**: "
-            f"{quantity(len(model.trained_on.instance_ids), 'instance')}. Model {literal(digest)}."
-        )
-    draw_ways_to_train()
-
-
 def draw_ways_to_train(where: str = "") -> None:
     """Train on a dataset of the store, or fetch the released train set and train on that."""
     path = default_model_path()

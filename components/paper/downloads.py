@@ -1,4 +1,4 @@
-"""Files to take away: a report, the picks as CSV and JSON, and what to cite."""
+"""Files to take away: a report, the picks as CSV and JSON."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from components.models.server import session_model
 from components.paper.opened import OpenPaper
 from components.paper.verdicts import picked_verdicts
 from evidencebench_core.export import (
-    Answer,
-    bibtex,
+    Row,
     paper_report,
     pick_documents,
     report_html,
@@ -60,13 +59,6 @@ def draw_downloads(
             "application/json",
             lambda: picks_as_json(opened, hypothesis, budget, answered, answers),
             None,
-        ),
-        (
-            "BibTeX",
-            "bib",
-            "application/x-bibtex",
-            lambda: references(answered),
-            "What was used: the benchmark, the retrievers, this program.",
         ),
     ]
     with st.container(horizontal=True):
@@ -125,10 +117,8 @@ def picks_as_csv(opened: OpenPaper, hypothesis: str, budget: int, answers: Mappi
     """One line a pick, retriever after retriever, as run exports have it."""
     stream, instance = io.StringIO(newline=""), opened.instance(hypothesis)
     for number, (label, retrieval) in enumerate(answers.items()):
-        answer = Answer(
-            opened.title, instance.evidence, retrieval, instance=instance, pages=opened.paper.pages
-        )
-        write_csv([answer], task_named(f"er@{budget}"), stream, label, header=number == 0)
+        row = Row(opened.title, instance.evidence, retrieval, instance=instance, pages=opened.paper.pages)
+        write_csv([row], task_named(f"er@{budget}"), stream, label, header=number == 0)
     return stream.getvalue()
 
 
@@ -160,8 +150,3 @@ def picks_as_json(
         "versions": versions(),
     }
     return json.dumps(document, ensure_ascii=False, indent=1)
-
-
-def references(choices: Sequence[Choice]) -> str:
-    """BibTeX of what the retrievers use."""
-    return bibtex((choice.name, full_settings(choice.name, choice.settings)) for choice in choices)

@@ -58,23 +58,23 @@ def export(
     tasks = writers.tasks_of(run, task, several=format_ in ("csv", "json"))
     written: dict[str, ExportCounts] = {}
     with _stream(out) as binary, _as_text(binary) as stream:
-        answers = [writers.RunAnswers(known, run, one, with_papers=text) for one in tasks]
+        rows = {asked: writers.rows(known, run, asked, with_papers=text) for asked in tasks}
         if format_ == "json":
-            dataset = known.dataset(run.dataset)
-            scored = ((one.task, score_run(known, run.id, one.task), one) for one in answers)
-            written = writers.write_json(run, dataset, scored, stream, writers.versions())
-        for one in () if format_ == "json" else answers:
-            name = one.task.name
-            if format_ == "csv":
-                header = not written
-                written[name] = writers.write_csv(one, one.task, stream, run.id, what, header=header)
-            elif format_ == "qrels":
-                written[name] = writers.write_qrels(known.evidence_sets(run.dataset), one.task, stream)
-            elif format_ == "predictions":
-                written[name] = writers.write_predictions(one, one.task, stream)
-            else:
-                tag = f"{run.retriever}-{run.id}"
-                written[name] = writers.write_run(one, one.task, stream, tag, what)
+            scored = ((asked, score_run(known, run.id, asked), rows[asked]) for asked in tasks)
+            dataset, versions = known.dataset(run.dataset), writers.versions()
+            written = writers.write_json(run, dataset, scored, stream, versions)
+        elif format_ == "csv":
+            for number, asked in enumerate(tasks):
+                header = number == 0
+                counts = writers.write_csv(rows[asked], asked, stream, run.id, what, header=header)
+                written[asked.name] = counts
+        elif format_ == "qrels":
+            written[tasks[0].name] = writers.write_qrels(known.evidence_sets(run.dataset), tasks[0], stream)
+        elif format_ == "predictions":
+            written[tasks[0].name] = writers.write_predictions(rows[tasks[0]], tasks[0], stream)
+        else:
+            tag = f"{run.retriever}-{run.id}"
+            written[tasks[0].name] = writers.write_run(rows[tasks[0]], tasks[0], stream, tag, what)
     _report(written, out, json)
 
 
@@ -152,7 +152,7 @@ def _report(written: Mapping[str, ExportCounts], out: Path | None, json: bool) -
     for name, counts in written.items():
         for line in counts.lines():
             note(f"{name}: {line}")
-    document: dict[str, Any] = {name: counts.as_dict() for name, counts in written.items()}
+    document: dict[str, Any] = {name: asdict(counts) for name, counts in written.items()}
     if json:
         emit(Output({"path": str(out), "tasks": document}), json)
     elif out is not None:

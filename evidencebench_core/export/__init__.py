@@ -1,9 +1,8 @@
-"""Out of the house: TREC, CSV, JSON, the benchmark's own format, BibTeX, and one-file HTML reports."""
+"""Out of the house: TREC, CSV, JSON, the benchmark's own format and one-file HTML reports."""
 
 from __future__ import annotations
 
 from evidencebench_core.export.across import across_documents, across_frame, across_html
-from evidencebench_core.export.answers import Answer, ExportCounts, RunAnswers, tasks_of
 from evidencebench_core.export.card import card_frame, card_html
 from evidencebench_core.export.dataset import BenchmarkFile, stream_dataset, write_benchmark
 from evidencebench_core.export.picks import explanations, paper_report, pick_documents, plain_explanations
@@ -11,8 +10,8 @@ from evidencebench_core.export.report import (
     ReportInput,
     left_out_text,
     report_html,
-    run_html,
 )
+from evidencebench_core.export.rows import ExportCounts, Row, rows, tasks_of, versions
 from evidencebench_core.export.tables import (
     cell,
     csv_text,
@@ -22,18 +21,15 @@ from evidencebench_core.export.tables import (
     write_predictions,
 )
 from evidencebench_core.export.trec import trec_id, write_qrels, write_run
-from evidencebench_core.export.used import bibtex, versions
 
 __all__ = [
-    "Answer",
     "BenchmarkFile",
     "ExportCounts",
     "ReportInput",
-    "RunAnswers",
+    "Row",
     "across_documents",
     "across_frame",
     "across_html",
-    "bibtex",
     "card_frame",
     "card_html",
     "cell",
@@ -45,7 +41,7 @@ __all__ = [
     "places_and_scores",
     "plain_explanations",
     "report_html",
-    "run_html",
+    "rows",
     "stream_dataset",
     "tasks_of",
     "trec_id",

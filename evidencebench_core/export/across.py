@@ -9,8 +9,8 @@ import pandas as pd
 
 from evidencebench_core.export.picks import explanations, pick_documents
 from evidencebench_core.export.report.pages import NOTICE, moment, page_html, section_name, versions_line
+from evidencebench_core.export.rows import versions
 from evidencebench_core.export.tables import places_and_scores
-from evidencebench_core.export.used import versions
 from evidencebench_core.papers import Paper
 from evidencebench_core.retrievers import Setting
 from evidencebench_core.runs import PaperPicks, measure_of, measure_text

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from evidencebench_core.export.report.pages import moment, page_html, percent
-from evidencebench_core.export.used import versions
+from evidencebench_core.export.rows import versions
 from evidencebench_core.reliability.card import Card, CardRow
 from evidencebench_core.reliability.reads import Estimate
 from evidencebench_core.reliability.score import TaskScore

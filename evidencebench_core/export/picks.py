@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from evidencebench_core.data.sections import section_classes
 from evidencebench_core.export.report import ReportInput
+from evidencebench_core.export.rows import versions
 from evidencebench_core.export.tables import places_and_scores
-from evidencebench_core.export.used import versions
 from evidencebench_core.papers import Paper
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.bm25 import tokens_of

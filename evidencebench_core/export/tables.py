@@ -1,4 +1,4 @@
-"""Runs as CSV, as JSON, and as prediction files."""
+"""Runs as CSV, as JSON, and as prediction files; frames as CSV."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, TextIO
 
 from evidencebench_core.data.store import DatasetInfo
-from evidencebench_core.export.answers import Answer, ExportCounts
-from evidencebench_core.metrics import Gain, marginal_gains
+from evidencebench_core.export.rows import ExportCounts, Row
+from evidencebench_core.metrics import marginal_gains
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Score, Task
@@ -18,9 +18,11 @@ from evidencebench_core.words import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-_KEYS: Final = ("run", "task", "instance")
-_VALUES: Final = ("pick", "rank", "sentence", "score", "picked", "covers", "newly_covered")
-COLUMNS: Final = (*_KEYS, *_VALUES, "note")
+What = Literal["selection", "ranking"]
+COLUMNS: Final = (
+    *("run", "task", "instance", "pick", "rank", "sentence", "score", "picked", "covers", "newly_covered"),
+    "note",
+)
 TEXT_COLUMNS: Final = ("section", "text")
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "＝", "＋", "－", "＠")
 
@@ -29,92 +31,75 @@ def cell(text: str) -> str:
     """A text as a spreadsheet may have it: one that would be taken for a formula starts with ``'``.
 
     That is what begins with ``=``, ``+``, ``-`` or ``@`` (full-width ones too) or a tab, after any blanks and
-    line ends. Only texts go through here, so negative numbers stay numbers. Control characters and
-    overrides of writing direction are written out (`visible`), a line ends with a line feed; nothing else
-    changes.
+    line ends. Control characters and overrides of writing direction are written out.
     """
     shown = visible(text.replace("\r\n", "\n").replace("\r", "\n"))
     return f"'{shown}" if shown.lstrip(" \n").startswith(_FORMULA) else shown
 
 
 def csv_text(frame: pd.DataFrame) -> str:
-    """A frame as CSV (RFC 4180), its texts and headings as a spreadsheet may have them (`cell`)."""
-    texts = frame.select_dtypes(["object", "string", "category"]).astype(object)
-    texts = texts.map(lambda value: cell(value) if isinstance(value, str) else value)
+    """A frame as CSV (RFC 4180): texts and headings through `cell`, lists joined by "; ", numbers to 12 digits."""
+    texts = frame.select_dtypes(["object", "string", "category"]).astype(object).map(_plain)
     headings = [cell(str(name)) for name in frame.columns]
-    return frame.assign(**texts).to_csv(index=False, header=headings, lineterminator="\r\n")
+    plain = frame.assign(**texts)
+    return plain.to_csv(index=False, header=headings, lineterminator="\r\n", float_format="%.12g")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple | set | frozenset):
+        value = "; ".join(map(str, value))
+    return cell(value) if isinstance(value, str) else value
 
 
 def write_csv(
-    answers: Iterable[Answer],
-    task: Task,
-    stream: TextIO,
-    run: str,
-    what: Literal["selection", "ranking"] = "selection",
-    header: bool = True,
+    rows: Iterable[Row], task: Task, stream: TextIO, run: str, what: What = "selection", header: bool = True
 ) -> ExportCounts:
     """Write a run in long form: one line a sentence of an instance's selection or ranking.
 
     ``pick`` and ``rank`` count from 1 and are empty where there is none, ``sentence`` is the 0-based index,
     ``picked`` 1 or 0; ``covers`` and ``newly_covered`` are labels of the task's aspects, the latter those
-    that no earlier pick covers. An instance without any line of this kind has one with a ``note``.
-
-    Parameters
-    ----------
-    answers : iterable of Answer
-        With papers, there are two more columns: section and text; with pages a third.
-    task : Task
-    stream : text stream
-        Opened with ``newline=""``.
-    run : str
-        The run's name in its column.
-    what : {"selection", "ranking"}
-        Only the picks in their order, or every ranked sentence by rank, and then picks without a rank.
-    header : bool
-        Whether the columns' names come first.
+    that no earlier pick covers. An instance without any line has one with a ``note``. Rows with papers have
+    two more columns, section and text, with pages a third. The stream is opened with ``newline=""``.
     """
-    written, rows = ExportCounts(), csv.writer(stream, lineterminator="\n")
-    for answer in answers:
-        texts = (*TEXT_COLUMNS, *["page"] * bool(answer.pages)) if answer.instance else ()
-        if header:
-            rows.writerow([*COLUMNS, *texts])
-            header = False
-        key = (cell(run), task.name, cell(answer.instance_id))
-        picks = written.add(answer, task)
-        lines = [] if picks is None else list(_lines(answer, task, picks, what))
+    written, writer = ExportCounts(), None
+    for row in rows:
+        if writer is None:
+            columns = [*COLUMNS, *(TEXT_COLUMNS if row.instance else ()), *["page"] * bool(row.pages)]
+            writer = csv.DictWriter(stream, columns, restval="", lineterminator="\n")
+            if header:
+                writer.writeheader()
+        key = {"run": cell(run), "task": task.name, "instance": cell(row.instance_id)}
+        lines = list(_lines(row, task, written.counted(row, task), what))
         written.n_rows += len(lines)
-        if not lines:
-            lines = [(*[""] * len(_VALUES), cell(_why_none(written, answer)), *[""] * len(texts))]
-        rows.writerows((*key, *line) for line in lines)
-    if header:
-        rows.writerow(COLUMNS)
+        reason = f"no answer: {row.reason}" if row.retrieval is None else "no sentence was picked"
+        writer.writerows(key | line for line in lines or [{"note": cell(reason)}])
     return written
 
 
-def _lines(
-    answer: Answer, task: Task, picks: tuple[int, ...], what: str
-) -> Iterator[tuple[str | int | float, ...]]:
-    if answer.retrieval is None:
+def _lines(row: Row, task: Task, picks: tuple[int, ...], what: What) -> Iterator[dict[str, Any]]:
+    if row.retrieval is None:
         return
-    aspects, instance = answer.evidence.focused(task.focus), answer.instance
-    gains = {gain.sentence: gain for gain in marginal_gains(picks, answer.evidence.covers(task.focus))}
+    aspects, instance = row.evidence.focused(task.focus), row.instance
+    gains = {gain.sentence: gain for gain in marginal_gains(picks, row.evidence.covers(task.focus))}
     number = {index: place for place, index in enumerate(picks, start=1)}
-    rank, score = places_and_scores(answer.retrieval)
-    listed = picks if what == "selection" else tuple(dict.fromkeys((*answer.retrieval.ranking, *picks)))
-    for index in listed:
-        gain = gains.get(index, Gain(index, (), (), None))
-        yield (
-            number.get(index, ""),
-            rank.get(index, ""),
-            index,
-            score.get(index, ""),
-            int(index in number),
-            " ".join(aspect.label for aspect in aspects if index in aspect.sentence_indices),
-            " ".join(aspects[position].label for position in gain.new),
-            "",
-            *((cell(instance.sections[index]), cell(instance.sentences[index])) if instance else ()),
-            *([answer.pages.get(index, "")] if answer.pages else ()),
-        )
+    rank, score = places_and_scores(row.retrieval)
+    for index in picks if what == "selection" else dict.fromkeys((*row.retrieval.ranking, *picks)):
+        line: dict[str, Any] = {
+            "pick": number.get(index, ""),
+            "rank": rank.get(index, ""),
+            "sentence": index,
+            "score": score.get(index, ""),
+            "picked": int(index in number),
+            "covers": " ".join(aspect.label for aspect in aspects if index in aspect.sentence_indices),
+            "newly_covered": "",
+        }
+        if index in gains:
+            line["newly_covered"] = " ".join(aspects[position].label for position in gains[index].new)
+        if instance is not None:
+            line |= {"section": cell(instance.sections[index]), "text": cell(instance.sentences[index])}
+        if row.pages:
+            line["page"] = row.pages.get(index, "")
+        yield line
 
 
 def places_and_scores(retrieval: Retrieval) -> tuple[dict[int, int], dict[int, float]]:
@@ -123,20 +108,13 @@ def places_and_scores(retrieval: Retrieval) -> tuple[dict[int, int], dict[int, f
     return rank, dict(zip(retrieval.ranking, retrieval.scores, strict=False))
 
 
-def _why_none(written: ExportCounts, answer: Answer) -> str:
-    if answer.retrieval is not None:
-        return "no sentence was picked"
-    skipped = written.skipped.get(answer.instance_id)
-    return f"no answer: {answer.reason}" if skipped is None else f"skipped: {skipped}"
-
-
-def write_predictions(answers: Iterable[Answer], task: Task, stream: TextIO) -> ExportCounts:
+def write_predictions(rows: Iterable[Row], task: Task, stream: TextIO) -> ExportCounts:
     """Write a prediction file, ``{"instance id": [sentence index, ...], ...}``, one instance a line."""
     written, comma = ExportCounts(), "{"
-    for answer in answers:
-        picks = written.add(answer, task)
-        if picks is not None:
-            stream.write(f"{comma}\n{json.dumps(answer.instance_id)}: {json.dumps(picks)}")
+    for row in rows:
+        picks = written.counted(row, task)
+        if row.retrieval is not None:
+            stream.write(f"{comma}\n{_json(row.instance_id)}: {_json(picks)}")
             comma, written.n_rows = ",", written.n_rows + 1
     stream.write("\n}\n" if comma == "," else "{}\n")
     return written
@@ -145,61 +123,44 @@ def write_predictions(answers: Iterable[Answer], task: Task, stream: TextIO) -> 
 def write_json(
     run: RunInfo,
     dataset: DatasetInfo,
-    answers: Iterable[tuple[Task, Score, Iterable[Answer]]],
+    tasks: Iterable[tuple[Task, Score, Iterable[Row]]],
     stream: TextIO,
     versions: Mapping[str, str],
 ) -> dict[str, ExportCounts]:
-    """Write all that is known of a run as one JSON document, an instance at a time; by task name what was written.
+    """Write all that is known of a run as one JSON document, an instance at a time; by task what was written.
 
-    Its keys: ``run``, ``retriever``, ``settings``, ``label``, ``variant``, ``created_at``, ``n_trained_on``
-    (instances of the dataset that the run's model has learnt from), ``dataset`` (``name``, ``sha256``,
-    ``n_instances``), ``versions``, and ``tasks``: by name the ``score`` as `Score.as_dict` has it and
-    ``instances``, by id ``selection``, ``ranking``, ``scores``, ``seconds`` and ``aspect_recall`` (``null``
-    where it is not scored), or ``error``.
+    Its keys: ``run``, ``retriever``, ``settings``, ``label``, ``variant``, ``created_at``, ``n_trained_on``,
+    ``dataset`` (``name``, ``sha256``, ``n_instances``), ``versions``, and ``tasks``: by name the ``score`` as
+    `Score.as_dict` has it and ``instances``: by id ``selection``, ``ranking``, ``scores``, ``seconds`` and
+    ``aspect_recall``, or ``error``.
     """
-    head: dict[str, Any] = {
-        "run": run.id,
-        "retriever": run.retriever,
-        "settings": dict(run.settings),
-        "label": run.label,
-        "variant": run.variant,
-        "created_at": run.created_at,
-        "n_trained_on": run.n_trained_on,
-        "dataset": {
-            "name": dataset.name,
-            "sha256": dataset.sha256,
-            "n_instances": dataset.n_instances,
-        },
-        "versions": dict(versions),
-    }
-    written: dict[str, ExportCounts] = {}
+    names = ("retriever", "label", "variant", "created_at", "n_trained_on")
+    head: dict[str, Any] = {"run": run.id} | {name: getattr(run, name) for name in names}
+    head |= {"settings": dict(run.settings), "versions": dict(versions)}
+    head["dataset"] = {name: getattr(dataset, name) for name in ("name", "sha256", "n_instances")}
     stream.write(_json(head)[:-1] + ',\n"tasks": {')
-    for task, score, given in answers:
-        before = "," if written else ""
-        stream.write(f'{before}\n{_json(task.name)}: {{"score": {_json(score.as_dict())},\n"instances": {{')
-        written[task.name] = _write_instances(task, score, given, stream)
+    written: dict[str, ExportCounts] = {}
+    for task, score, rows in tasks:
+        comma = "," if written else ""
+        stream.write(f'{comma}\n{_json(task.name)}: {{"score": {_json(score.as_dict())},\n"instances": {{')
+        written[task.name] = _write_records(rows, task, score, stream)
         stream.write("\n}}")
     stream.write("\n}}\n")
     return written
 
 
-def _write_instances(task: Task, score: Score, answers: Iterable[Answer], stream: TextIO) -> ExportCounts:
+def _write_records(rows: Iterable[Row], task: Task, score: Score, stream: TextIO) -> ExportCounts:
     written, comma = ExportCounts(), ""
-    for answer in answers:
-        picks = written.add(answer, task)
-        record: dict[str, Any]
-        if picks is None or answer.retrieval is None:
-            record = {"error": _why_none(written, answer)}
-        else:
-            record = {
-                "selection": picks,
-                "ranking": answer.retrieval.ranking,
-                "scores": [value if value - value == 0 else None for value in answer.retrieval.scores],
-                "seconds": answer.retrieval.seconds,
-                "aspect_recall": score.per_instance.get(answer.instance_id),
-            }
+    for row in rows:
+        picks = written.counted(row, task)
+        record: dict[str, Any] = {"error": row.reason}
+        if row.retrieval is not None:
+            scores = [value if value - value == 0 else None for value in row.retrieval.scores]
+            record = {"selection": picks, "ranking": row.retrieval.ranking, "scores": scores}
+            record["seconds"] = row.retrieval.seconds
+            record["aspect_recall"] = score.per_instance.get(row.instance_id)
             written.n_rows += 1
-        stream.write(f"{comma}\n{_json(answer.instance_id)}: {_json(record)}")
+        stream.write(f"{comma}\n{_json(row.instance_id)}: {_json(record)}")
         comma = ","
     return written
 

@@ -22,16 +22,15 @@ An instance without an answer cannot be in a run, and a comment is no part of th
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, Literal, TextIO
+from typing import Final, TextIO
 from urllib.parse import quote
 
 from evidencebench_core.data.model import EvidenceSet
-from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.export.answers import Answer, ExportCounts
+from evidencebench_core.export.rows import ExportCounts, Row
+from evidencebench_core.export.tables import What
 from evidencebench_core.tasks import Task
 from evidencebench_core.tasks.selection import validated_selection
 
-What = Literal["selection", "ranking"]
 _UNFINDABLE: Final = "none"
 _DEEPEST: Final = 20  # ndeval, and so ir_measures' StRecall, looks no further down
 _SAFE: Final = "-._~:/@+,;=()[]{}!$&'*?"
@@ -46,86 +45,45 @@ def trec_id(text: str) -> str:
 
 
 def write_run(
-    answers: Iterable[Answer], task: Task, stream: TextIO, tag: str, what: What = "selection"
+    rows: Iterable[Row], task: Task, stream: TextIO, tag: str, what: What = "selection"
 ) -> ExportCounts:
-    """Write a TREC run; its notes name the measure that equals Aspect Recall.
+    """Write a TREC run: the picks in their order, at most K of an instance, or the whole ranking.
 
-    ``tag`` is the run's name in its last column, made safe like an id; ``what`` says whether the picks in their
-    order, at most K of an instance, or the whole ranking. `SelectionError` if one has a sentence that its paper
-    does not have.
+    ``tag`` is the run's name in its last column, made safe like an id.
     """
-    if what not in ("selection", "ranking"):
-        raise SettingError("what", f"is {shown(what)}", "Choices are: selection, ranking.")
-    written, n_encoded, longest = ExportCounts(), 0, 0
-    safe_tag = trec_id(tag) or "run"
-    for answer in answers:
-        picks = written.add(answer, task)
-        if picks is None or answer.retrieval is None:
+    written, deepest, tag = ExportCounts(), 1, trec_id(tag) or "run"
+    for row in rows:
+        picks = written.counted(row, task)
+        if row.retrieval is None:
             continue
-        qid = trec_id(answer.instance_id)
-        n_encoded += qid != answer.instance_id
-        ranking = validated_selection(
-            answer.retrieval.ranking, answer.evidence.n_sentences, answer.instance_id
-        )
-        listed = picks[: task.budget_for(answer.evidence)] if what == "selection" else ranking
-        longest = max(longest, len(listed))
-        for place, index in enumerate(listed):
-            stream.write(f"{qid} Q0 {index} {place + 1} {len(listed) - place} {safe_tag}\n")
-        written.n_rows += len(listed)
-    written.notes = [*_run_notes(written, task, what, longest), *_encoded_note(n_encoded)]
+        order = picks[: task.budget_for(row.evidence)]
+        if what == "ranking":
+            order = validated_selection(row.retrieval.ranking, row.evidence.n_sentences, row.instance_id)
+        for place, index in enumerate(order):
+            stream.write(f"{trec_id(row.instance_id)} Q0 {index} {place + 1} {len(order) - place} {tag}\n")
+        written.n_rows, deepest = written.n_rows + len(order), max(deepest, len(order))
+    k = task.budget if isinstance(task.budget, int) else deepest
+    if what == "ranking" and not isinstance(task.budget, int):
+        written.notes.append("No single StRecall@k is this task's Aspect Recall; that of the selection is.")
+    elif k > _DEEPEST:
+        written.notes.append(f"Aspect Recall would be StRecall@{k}, but ndeval looks at {_DEEPEST} at most.")
+    else:
+        written.notes.append(f"Aspect Recall is StRecall@{k} of ir_measures, over the qrels.")
     return written
 
 
 def write_qrels(gold: Iterable[tuple[str, EvidenceSet]], task: Task, stream: TextIO) -> ExportCounts:
     """Write TREC diversity qrels: every sentence that covers an aspect of the task, aspect by aspect.
 
-    The task says which aspects; its budget makes no difference. Instances that have nothing to cover are in
-    ``skipped`` and not in the file.
+    The task says which aspects; its budget makes no difference.
     """
-    written, n_encoded, n_unfindable = ExportCounts(), 0, 0
+    written = ExportCounts()
     for instance_id, evidence in gold:
         if not evidence.focused(task.focus):
-            written.skipped[instance_id] = task.skip_reason(has_aspects=False)
-            continue
-        qid = trec_id(instance_id)
-        written.n_instances += 1
-        n_encoded += qid != instance_id
+            written.left_out[instance_id] = task.skip_reason(has_aspects=False)
         for number, aspect in enumerate(evidence.aspects, start=1):
-            if task.focus == "results" and not aspect.is_result:
-                continue
-            n_unfindable += not aspect.sentence_indices
-            for docid in aspect.sentence_indices or (_UNFINDABLE,):
-                stream.write(f"{qid} {number} {docid} 1\n")
-                written.n_rows += 1
-    written.notes = _encoded_note(n_encoded)
-    if n_unfindable:
-        which = "1 aspect is" if n_unfindable == 1 else f"{n_unfindable:,} aspects are"
-        written.notes.append(f"{which} covered by no sentence, and found by no run: docid {_UNFINDABLE}.")
+            if aspect.is_result or task.focus == "all":
+                for docid in aspect.sentence_indices or (_UNFINDABLE,):
+                    stream.write(f"{trec_id(instance_id)} {number} {docid} 1\n")
+                    written.n_rows += 1
     return written
-
-
-def _run_notes(written: ExportCounts, task: Task, what: What, longest: int) -> list[str]:
-    notes = []
-    if written.unanswered:
-        notes.append("ir_measures scores instances that have no line 0, as `score --missing zero` does.")
-    if what == "selection" and written.over_budget:
-        notes.append(
-            "A selection beyond the budget is cut to its first K; our score is the mean over all choices of K."
-        )
-    cutoff = task.budget if isinstance(task.budget, int) else longest
-    if what == "ranking" and not isinstance(task.budget, int):
-        notes.append("No single StRecall@k is this task's Aspect Recall; that of the selection is.")
-    elif cutoff > _DEEPEST:
-        notes.append(
-            f"Aspect Recall would be StRecall@{cutoff}, but ndeval looks at {_DEEPEST} sentences at most."
-        )
-    else:
-        notes.append(f"Aspect Recall is StRecall@{max(cutoff, 1)} of ir_measures, over the qrels.")
-    return notes
-
-
-def _encoded_note(n_encoded: int) -> list[str]:
-    if not n_encoded:
-        return []
-    which = "1 instance id is" if n_encoded == 1 else f"{n_encoded:,} instance ids are"
-    return [f"{which} percent-encoded, as TREC's lines cannot hold blanks; urllib.parse.unquote undoes it."]

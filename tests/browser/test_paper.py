@@ -223,7 +223,7 @@ def test_pasted_text_is_searched_by_two_and_taken_away(page: Page, app_url: str)
     enter_hypothesis(page.get_by_role("textbox", name="Hypothesis"), "Salt raises blood pressure.")
     expect(page.get_by_role("heading", name="How far they agree")).to_be_visible()
     files = {}
-    for name in ("Report (HTML)", "CSV", "JSON", "BibTeX"):
+    for name in ("Report (HTML)", "CSV", "JSON"):
         with page.expect_download() as download:
             page.get_by_role("button", name=name, exact=True).click()
         files[name] = download.value.path().read_text(encoding="utf-8")
@@ -232,7 +232,6 @@ def test_pasted_text_is_searched_by_two_and_taken_away(page: Page, app_url: str)
     answers = json.loads(files["JSON"])["answers"]
     assert [answer["retriever"] for answer in answers] == ["bm25", "lead"]
     assert [pick["sentence"] for pick in answers[1]["picks"]] == [0, 1]
-    assert "@" in files["BibTeX"]
 
 
 def test_verdicts_are_shown_to_an_audience_and_in_the_report(

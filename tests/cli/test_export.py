@@ -36,7 +36,7 @@ def test_every_format_goes_to_stdout_and_to_the_same_file(
     assert content == printed.out != ""
     assert f"Written to {out}" in filed.err
     if form in ("trec", "csv", "json", "predictions"):
-        assert "er@3: 1 instance without an answer: tiny_5." in printed.err
+        assert "er@3: 1 instance left out, it was not asked: tiny_5." in printed.err
 
 
 def test_trec_run_and_qrels(command, one_task: str) -> None:
@@ -68,7 +68,7 @@ def test_json_of_a_run_and_of_what_was_written(command, two_tasks: str, tmp_path
     out = tmp_path / "out.json"
     told = command.json("export", two_tasks, "--format", "json", "--out", out)
     assert told["path"] == str(out)
-    assert told["tasks"]["result-er@5"]["skipped"] == {"tiny_4": "it has no result aspects"}
+    assert told["tasks"]["result-er@5"]["left_out"] == {"tiny_4": "it has no result aspects"}
     document = json.loads(out.read_text())
     scores = {score["task"]: score for score in command.json("score", two_tasks)}
     assert document["n_trained_on"] == 0

@@ -10,19 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.data import ingest, open_store, parse_instance
+from evidencebench_core.data import parse_instance
 from evidencebench_core.errors import SelectionError
-from evidencebench_core.export import ReportInput, RunAnswers, report_html, run_html
+from evidencebench_core.export import ReportInput, report_html
 from evidencebench_core.export.report import pages
 from evidencebench_core.export.report.pages import moment
 from evidencebench_core.palette import DARK_PAGE, LIGHT_PAGE, MARKS
 from evidencebench_core.papers import Doubt
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.runs import RunStore, execute, plan, score_run
 from evidencebench_core.tasks import task_named
 from tests.contrast import contrast
 from tests.export.reports import HOSTILE, NO_GOLD, report
-from tests.factories import raw_instance, tiny_dataset, written
+from tests.factories import raw_instance
 
 VOID = {"meta", "br", "img", "link", "input"}
 
@@ -198,24 +197,3 @@ def test_colours_are_those_of_the_app() -> None:
             >= {"page": page, **{mark: hue.on(is_dark) for mark, hue in MARKS.items()}}.items()
         )
         assert all(contrast(colours[name], page) >= 4.5 for name in ("text", "quiet", "accent"))
-
-
-def test_the_page_of_a_run(tmp_path: Path) -> None:
-    raws = tiny_dataset()
-    raws["tiny_1"]["hypothesis"] = HOSTILE
-    store = open_store(tmp_path / "store.sqlite")
-    ingest(store, written(raws, tmp_path / "tiny.json"))
-    (*_, last) = execute(plan(store, "tiny", "lead", tasks=["result-er@5"], limit=5))
-    run, score = RunStore(store).run(last.run_id), score_run(store, last.run_id, "result-er@5")
-    answers = RunAnswers(store, run, score.task, with_papers=True)
-    whole = Skeleton(run_html(run, score, answers, "evidencebench export x", {"python": "3"}))
-    # tiny_4 has no result aspects and tiny_5 was not asked: both are on the page and say so.
-    assert [tag for tag, _ in whole.tags].count("details") == 6
-    assert "skipped: it has no result aspects" in whole.text
-    assert "no answer: it was not asked" in whole.text
-    assert "4 scored, 1 skipped, 1 without an answer, 0 answered with no sentence" in whole.text
-    assert f"Aspect Recall {100 * score.aspect_recall:.1f}%" in whole.text
-    assert "script" not in {tag for tag, _ in whole.tags}
-    some = Skeleton(run_html(run, score, answers, limit=2))
-    assert [tag for tag, _ in some.tags].count("details") == 2
-    assert "The first 2 of 6 instances." in some.text

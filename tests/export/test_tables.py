@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.data import Store, ingest, open_store, parse_instance
-from evidencebench_core.export import Answer, RunAnswers, csv_text, write_csv, write_json
+from evidencebench_core.export import Row, csv_text, rows, versions, write_csv, write_json
 from evidencebench_core.export.tables import COLUMNS, TEXT_COLUMNS, cell
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, execute, plan, score_run
@@ -29,13 +29,13 @@ SENTENCES = ["# Results", "=1+1 was found.", "Blood pressure fell.", "-5 mmHg, i
 PAPER = parse_instance("i", raw_instance(SENTENCES, {"x": [1, 2], "y": [2], "z": [4]}))
 
 
-def answer(picks: Sequence[int] | None, name: str = "i", with_paper: bool = True) -> Answer:
+def answer(picks: Sequence[int] | None, name: str = "i", with_paper: bool = True) -> Row:
     retrieval = None if picks is None else Retrieval((2, 1, 0), (0.5, -0.25, -0.25), tuple(picks))
     reason = "" if picks is not None else "=it broke"
-    return Answer(name, PAPER.evidence, retrieval, reason, PAPER if with_paper else None)
+    return Row(name, PAPER.evidence, retrieval, reason, PAPER if with_paper else None)
 
 
-def csv_rows(*answers: Answer, what: str = "selection") -> list[dict[str, str]]:
+def csv_rows(*answers: Row, what: str = "selection") -> list[dict[str, str]]:
     stream = io.StringIO(newline="")
     write_csv(answers, TASK, stream, "run-1", what)  # type: ignore[arg-type]
     return list(csv.DictReader(io.StringIO(stream.getvalue(), newline="")))
@@ -105,13 +105,18 @@ def test_instances_without_a_line_say_why() -> None:
     assert csv_rows() == []
 
 
+def test_cells_of_a_frame_are_no_python() -> None:
+    frame = pd.DataFrame({"sections": [("abstract", "results"), ()], "share": [0.1487320000000001, 0.5]})
+    assert csv_text(frame) == "sections,share\r\nabstract; results,0.148732\r\n,0.5\r\n"
+
+
 @given(
     st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf"], include_characters="\n\t\r"), max_size=40)
 )
 def test_any_text_comes_back(text: str) -> None:
     # Line breaks, quotes and separators within a text do not make rows or columns of their own.
     instance = parse_instance("i", raw_instance([text, "b"], {"x": [1]}))
-    given_answer = Answer("i", instance.evidence, Retrieval((0,), (1.0,), (0,)), "", instance)
+    given_answer = Row("i", instance.evidence, Retrieval((0,), (1.0,), (0,)), "", instance)
     (row,) = csv_rows(given_answer)
     lines = instance.sentences[0].replace("\r\n", "\n").replace("\r", "\n")
     assert row["text"].removeprefix("'") == lines.removeprefix("'")
@@ -128,10 +133,10 @@ def test_json_has_what_it_takes_to_trust_a_run(store: Store) -> None:
     tasks = [task_named("er@3"), task_named("result-er@5")]
     (*_, last) = execute(plan(store, "tiny", "bm25", {"k1": 1.2}, tasks=tasks, limit=5))
     run, info, stream = RunStore(store).run(last.run_id), store.dataset("tiny"), io.StringIO()
-    answers = [(task, score_run(store, run.id, task), RunAnswers(store, run, task)) for task in tasks]
-    result = write_json(run, info, answers, stream, {"python": "3.x"})
+    answers = [(task, score_run(store, run.id, task), rows(store, run, task)) for task in tasks]
+    result = write_json(run, info, answers, stream, versions())
     document = json.loads(stream.getvalue())
-    assert (document["run"], document["versions"]) == (run.id, {"python": "3.x"})
+    assert (document["run"], document["versions"]) == (run.id, versions())
     assert document["settings"] == {"k1": 1.2, "b": 0.75, "epsilon": 0.25, "tokenisation": "word"}
     assert document["dataset"] == {"name": "tiny", "sha256": info.sha256, "n_instances": 6}
     first, score = document["tasks"]["er@3"], answers[0][1]
@@ -141,7 +146,7 @@ def test_json_has_what_it_takes_to_trust_a_run(store: Store) -> None:
     assert tuple(record["selection"]) == retrieval.selection
     assert tuple(record["scores"]) == retrieval.scores
     assert record["aspect_recall"] == score.per_instance["tiny_0"]
-    assert first["instances"]["tiny_5"] == {"error": "no answer: it was not asked"}
+    assert first["instances"]["tiny_5"] == {"error": "it was not asked"}
     skipped = document["tasks"]["result-er@5"]["instances"]["tiny_4"]
-    assert skipped == {"error": "skipped: it has no result aspects"}
-    assert result["er@3"].unanswered == {"tiny_5": "it was not asked"}
+    assert skipped == {"error": "it has no result aspects"}
+    assert result["er@3"].left_out == {"tiny_5": "it was not asked"}

@@ -11,7 +11,7 @@ import pytest
 
 from evidencebench_core.data import Store
 from evidencebench_core.errors import EvidenceBenchError, SettingError
-from evidencebench_core.export import RunAnswers, write_predictions, write_run
+from evidencebench_core.export import rows, write_predictions, write_run
 from evidencebench_core.retrievers import retriever_entry
 from evidencebench_core.runs import RunStore, execute, import_run, plan, score_predictions, score_run
 from evidencebench_core.tasks import TASKS, task_named
@@ -33,7 +33,7 @@ def bm25(store: Store) -> str:
 def text_of(store: Store, run_id: str, task: str, what: str | None = None) -> str:
     """The run as a prediction file, or as a TREC run of its selection or ranking."""
     run, stream = RunStore(store).run(run_id), io.StringIO()
-    answers = RunAnswers(store, run, task_named(task))
+    answers = rows(store, run, task_named(task))
     if what is None:
         write_predictions(answers, task_named(task), stream)
     else:

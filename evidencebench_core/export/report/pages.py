@@ -5,10 +5,9 @@ The templates beside this file escape whatever they print, after `one_line` has 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,12 +16,9 @@ from markupsafe import Markup, escape
 
 from evidencebench_core.annotation.provenance import PROPOSED_NOTE, has_proposed_aspects
 from evidencebench_core.data.model import SUFFICIENT_NOTE, Aspect, Instance
-from evidencebench_core.export.answers import Answer
 from evidencebench_core.export.report.input import ReportInput
 from evidencebench_core.export.tables import places_and_scores
 from evidencebench_core.metrics import Gain, Mark, aspect_recall, marginal_gains, marks
-from evidencebench_core.runs import RunInfo
-from evidencebench_core.tasks import Score
 from evidencebench_core.words import clipped_text, one_line, quantity, visible
 
 NOTICE: Final = (
@@ -93,56 +89,6 @@ def report_html(report: ReportInput, plain: bool = False) -> str:
         legend=[item for item in _LEGEND if item[0] in marked and not (item[0] == "picked" and plain)],
         sentences=_sentences(report, marked, plain),
         maker=f"EvidenceBench Explorer {report.versions.get('evidencebench-explorer', '')}".strip(),
-    )
-
-
-def run_html(
-    run: RunInfo,
-    score: Score,
-    answers: Iterable[Answer],
-    command: str = "",
-    versions: Mapping[str, str] | None = None,
-    limit: int = 200,
-    notes: Sequence[str] = (),
-) -> str:
-    """A run on a task as one page: its score, and its instances folded below.
-
-    Parameters
-    ----------
-    run : RunInfo
-    score : Score
-        On the task that the answers are to.
-    answers : iterable of Answer
-        With their papers; only as many as fit are taken from it.
-    command : str
-        What makes the page again.
-    versions : mapping of str to str, optional
-    limit : int
-        Instances on the page; how many more there are is said.
-    notes : sequence of str
-        On the gold, and the run beside it.
-    """
-    zeros = bool(score.missing) and set(score.missing) <= score.per_instance.keys()
-    total = score.n_scored + score.n_skipped + (0 if zeros else score.n_missing)
-    count = quantity(total, "instance")
-    facts = {
-        "run": run.id,
-        "settings": ", ".join(f"{name}={value}" for name, value in run.settings.items()) or "none",
-        "dataset": run.dataset,
-        "started": moment(run.created_at),
-        **_score_facts(score),
-        **({"on the gold": " ".join(notes)} if notes else {}),
-        "versions": versions_line(versions or {}),
-    }
-    return page_html(
-        "run.html",
-        title=f"{run.label}, {score.task.title}, {run.dataset}",
-        kind="run",
-        heading=f"{run.label}, {score.task.title}",
-        facts=facts,
-        command=command,
-        shown=f"The first {limit:,} of {count}." if total > limit else f"{count[0].upper()}{count[1:]}.",
-        instances=[_instance(answer, score) for answer in islice(answers, limit)],
     )
 
 
@@ -294,51 +240,4 @@ def _facts(report: ReportInput) -> dict[str, str]:
         **settings,
         "seconds": f"{report.retrieval.seconds:.2f}" if report.retrieval.seconds else "",
         "versions": versions_line(report.versions),
-    }
-
-
-def _score_facts(score: Score) -> dict[str, str]:
-    def share(value: float | None) -> str:
-        return "undefined" if value is None else percent(value)
-
-    interval = ""
-    if score.ci95 is not None:
-        interval = f" (95% interval {percent(score.ci95[0])} to {percent(score.ci95[1])})"
-    return {
-        "Aspect Recall": f"{share(score.aspect_recall)}{interval}",
-        "ceiling": score.ceiling_text or share(None),
-        "random expectation": share(score.random_expectation),
-        "instances": f"{score.n_scored:,} scored, {score.n_skipped:,} skipped, {score.n_missing:,} without an answer,"
-        f" {score.n_empty:,} answered with no sentence",
-        **({"gold": SUFFICIENT_NOTE} if score.sufficient else {}),
-    }
-
-
-def _instance(answer: Answer, score: Score) -> dict[str, Any]:
-    recall, instance, retrieval = (
-        score.per_instance.get(answer.instance_id),
-        answer.instance,
-        answer.retrieval,
-    )
-    labels = [aspect.label for aspect in answer.evidence.focused(score.task.focus)]
-    gains = marginal_gains(retrieval.selection if retrieval else (), answer.evidence.covers(score.task.focus))
-    if answer.instance_id in score.skipped:
-        summary = f"skipped: {score.skipped[answer.instance_id]}"
-    elif retrieval is None:
-        summary = f"no answer: {answer.reason}"
-    else:
-        n_found = sum(len(gain.new) for gain in gains)
-        summary = f"{quantity(len(gains), 'pick')}, {n_found} of {quantity(len(labels), 'aspect')} covered"
-    picks = []
-    for gain in gains[:_MOST_PICKS]:
-        if instance is not None:
-            adds = f" · adds {', '.join(labels[place] for place in gain.new)}" if gain.new else ""
-            where = f"{section_name(instance.sections[gain.sentence])} · sentence {gain.sentence}{adds}"
-            picks.append((instance.sentences[gain.sentence], where))
-    return {
-        "recall": "–" if recall is None else f"{100 * recall:.1f}",
-        "hypothesis": instance.hypothesis if instance else "",
-        "summary": f"{answer.instance_id} · {summary}",
-        "picks": picks,
-        "n_more": max(0, len(gains) - _MOST_PICKS),
     }

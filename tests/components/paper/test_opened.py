@@ -12,7 +12,7 @@ import pytest
 
 from components.app.choices import Choice
 from components.paper import opened as opened_papers
-from components.paper.downloads import file_stem, picks_as_csv, picks_as_json, references, report_page
+from components.paper.downloads import file_stem, picks_as_csv, picks_as_json, report_page
 from components.paper.opened import OpenPaper, OpenPapers, of_samples
 from evidencebench_core.papers import Box, read_paper
 from evidencebench_core.retrievers import Retrieval
@@ -116,12 +116,6 @@ def test_json_has_the_paper_and_every_answer() -> None:
     pick = {"sentence": 1, "text": text, "section": "Abstract", "type": "abstract", "rank": 1, "score": 2.0}
     assert first["picks"][0] == pick
     assert [pick["sentence"] for pick in second["picks"]] == [0]
-
-
-def test_bibtex_names_what_was_used_once() -> None:
-    records = references(CHOICES)
-    assert records.count("wang2025evidencebench") == 1
-    assert "rankbm25" in records
 
 
 def test_a_file_is_named_by_harmless_letters() -> None:

@@ -1,0 +1,142 @@
+"""A run instance by instance, as every way out reads it, and what could not be written."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from typing import Final
+
+from evidencebench_core.data.model import EvidenceSet, Instance
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import SettingError, UnknownNameError
+from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.tasks import Task, task_named
+from evidencebench_core.tasks.selection import validated_selection
+from evidencebench_core.words import quantity
+
+_PACKAGES: Final = (
+    *("evidencebench-explorer", "lightgbm", "numpy", "openai", "rank-bm25", "scikit-learn", "scipy"),
+    *("sentence-transformers", "torch", "transformers"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One instance of a run on one task.
+
+    Attributes
+    ----------
+    retrieval : Retrieval or None
+        ``None`` where there is no answer; then ``reason`` says why.
+    instance : Instance or None
+        The whole instance, where the rows were asked for with their papers.
+    pages : mapping of int to int
+        The page of each sentence, of a paper that was read from a PDF.
+    """
+
+    instance_id: str
+    evidence: EvidenceSet
+    retrieval: Retrieval | None
+    reason: str = ""
+    instance: Instance | None = None
+    pages: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def picks(self) -> tuple[int, ...]:
+        """The selection, every sentence once; none without an answer."""
+        selection = self.retrieval.selection if self.retrieval is not None else ()
+        return validated_selection(selection, self.evidence.n_sentences, self.instance_id)
+
+
+def rows(store: Store, run: RunInfo, task: Task, with_papers: bool = False) -> Iterator[Row]:
+    """Every instance of the run's dataset in its order, answered or not; with ``with_papers`` the whole instance."""
+    runs = RunStore(store)
+    failures = runs.failures(run.id, task.name)
+    done = runs.done(run.id, task.name)
+    papers = store.iter(run.dataset) if with_papers else None
+    for instance_id, evidence in store.evidence_sets(run.dataset):
+        retrieval = runs.retrieval(run.id, task.name, instance_id) if instance_id in done else None
+        reason = "" if retrieval is not None else failures.get(instance_id, "it was not asked")
+        if retrieval is None and not evidence.focused(task.focus):
+            reason = task.skip_reason(has_aspects=False)
+        instance = next(papers) if papers is not None else None
+        yield Row(instance_id, evidence, retrieval, reason, instance)
+
+
+def tasks_of(run: RunInfo, names: Sequence[str] | None, several: bool = True) -> tuple[Task, ...]:
+    """The tasks asked for, or all that the run has answers for.
+
+    `SettingError` for an unknown task, or where there are several and only one may be; `UnknownNameError` if
+    the run has no answers for one of them.
+    """
+    answered = [name for name, n_answers in run.tasks.items() if n_answers]
+    tasks = tuple(dict.fromkeys(task_named(name) for name in names or answered))
+    missing = [task.name for task in tasks if task.name not in answered]
+    if missing or not tasks:
+        remedy = f"It has answers for {', '.join(answered) or 'no task yet'}."
+        raise UnknownNameError(f"run {run.id}", f"has no answers for {missing or 'any task'}", remedy)
+    if len(tasks) > 1 and not several:
+        listed = ", ".join(task.name for task in tasks)
+        problem = f"has answers for {len(tasks)} tasks: {listed}"
+        raise SettingError(f"run {run.id}", problem, "Say which one with --task.")
+    return tasks
+
+
+@dataclass(slots=True)
+class ExportCounts:
+    """What was written, and the instances that a reader of the file should know about.
+
+    Attributes
+    ----------
+    n_rows : int
+        Lines or records, headers not counted.
+    left_out : dict of str to str
+        Instance id to the reason why there is no answer.
+    empty, over_budget : list of str
+        Instances answered with no sentence at all, and with more sentences than the task allows.
+    notes : list of str
+        What to know besides, a sentence each.
+    """
+
+    n_rows: int = 0
+    left_out: dict[str, str] = field(default_factory=dict)
+    empty: list[str] = field(default_factory=list)
+    over_budget: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def counted(self, row: Row, task: Task) -> tuple[int, ...]:
+        """The picks of a row, which is counted."""
+        picks, budget = row.picks, task.budget_for(row.evidence)
+        if row.retrieval is None:
+            self.left_out[row.instance_id] = row.reason
+        elif not picks:
+            self.empty.append(row.instance_id)
+        elif budget is not None and len(picks) > budget:
+            self.over_budget.append(row.instance_id)
+        return picks
+
+    def lines(self) -> tuple[str, ...]:
+        """All there is to say, a sentence each; instances are named, at most five of a kind."""
+        by_reason: dict[str, list[str]] = {}
+        for instance_id, reason in self.left_out.items():
+            by_reason.setdefault(f"left out, {reason}", []).append(instance_id)
+        by_reason |= {"answered with no sentence": self.empty, "answered with more than K": self.over_budget}
+        return (*(_line(ids, reason) for reason, ids in by_reason.items() if ids), *self.notes)
+
+
+def _line(ids: Sequence[str], reason: str) -> str:
+    more = f" and {len(ids) - 5:,} more" if len(ids) > 5 else ""
+    return f"{quantity(len(ids), 'instance')} {reason}: {', '.join(ids[:5])}{more}."
+
+
+def versions() -> dict[str, str]:
+    """Python and the installed packages that can change a retriever's answer, by name."""
+    installed = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            installed[name] = version(name)
+    return installed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -135,12 +134,10 @@ def backup(
     """
     import shutil
 
-    from evidencebench_core.data.backup import backup as copy_store
     from evidencebench_core.retrievers.ranker.model_file import default_model_path
 
     original = opened(store)
-    with progress_bar(None, "bytes", n_bytes=True) as bar:
-        n_bytes = copy_store(original, file, overwrite, partial(advance, bar))
+    n_bytes = original.backup(file, overwrite)
     files = [str(file)]
     if default_model_path().is_file():
         files.append(str(file.with_name(f"{file.stem}.ranker.json")))

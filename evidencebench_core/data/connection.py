@@ -93,11 +93,13 @@ class Connections:
             self.path, timeout=_WAIT, isolation_level=None, check_same_thread=False, factory=_Connection
         )
         try:
+            exists = has_tables(db, self.path)
+            db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA foreign_keys = ON")
             db.execute("PRAGMA cache_size = -16000")
             # Some builds (Debian's) overwrite what is deleted, and log that: it takes three times as long.
             db.execute("PRAGMA secure_delete = FAST")
-            if not has_tables(db, self.path):
+            if not exists:
                 make_tables(db, self.path)
         except BaseException:
             db.close()

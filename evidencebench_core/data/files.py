@@ -1,32 +1,27 @@
-"""A file that is read within a bound, and one that is written whole or not at all."""
+"""Files that are read within a bound, and files that are written whole or not at all."""
 
 from __future__ import annotations
 
 import os
-import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO
 
 from evidencebench_core.errors import DataError, SettingError
-
-NONBLOCK: Final[int] = getattr(os, "O_NONBLOCK", 0)
-"""A flag of opening: without it, that of a named pipe would wait for a writer for ever."""
 
 
 def file_content(path: Path, most: int, remedy: str) -> bytes:
     """The bytes of a regular file, or `DataError`: if it is none, cannot be read or has more than that."""
     try:
-        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | NONBLOCK)) as file:
-            is_regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            content = file.read(most + 1) if is_regular else b""
+        if path.exists() and not path.is_file() and not path.is_dir():  # to open a pipe could wait for ever
+            raise DataError(str(path), "is not a regular file", remedy)
+        with path.open("rb") as file:
+            content = file.read(most + 1)
     except (OSError, ValueError) as error:  # no path has a NUL
         reason = getattr(error, "strerror", None) or error
         raise DataError(str(path), f"cannot be read: {reason}", "Name a file that can be read.") from error
-    if not is_regular:
-        raise DataError(str(path), "is not a regular file", remedy)
     if len(content) > most:
         raise DataError(str(path), f"has more than {most:,} bytes", remedy)
     return content
@@ -58,23 +53,17 @@ def whole_file(path: Path, make_folder: bool = False, private: bool = False) -> 
             yield stream
         if not private:  # as it was made
             part.chmod(_usual_mode(path))
-        move_into_place(part, path)
+        with part.open("r+b") as written:
+            os.fsync(written.fileno())
+        part.replace(path)
         part = None
+        sync_folder(path.parent)
     except OSError as error:
-        raise SettingError(
-            str(path), f"cannot be written ({error.strerror or error})", "Name another file or free the disk."
-        ) from error
+        problem = f"cannot be written ({error.strerror or error})"
+        raise SettingError(str(path), problem, "Name another file or free the disk.") from error
     finally:
         if part is not None:
             part.unlink(missing_ok=True)
-
-
-def move_into_place(part: Path, path: Path) -> None:
-    """Give a finished file its name; after a power cut either it stands there whole or what stood there before."""
-    with part.open("rb" if os.name == "posix" else "r+b") as stream:
-        os.fsync(stream.fileno())
-    part.replace(path)
-    sync_folder(path.parent)
 
 
 def make_private(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What records of the store are stamped with: a time, a digest, a name, the process that makes them."""
+"""What records of the store are made of: a time, a digest, a name, JSON in a blob, the process that makes them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,28 @@ import hashlib
 import json
 import os
 import sys
+import threading
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Any, Final, Literal
 
-from evidencebench_core.errors import StoreError
+import orjson
+import zstandard
+
+from evidencebench_core.errors import DamageError, StoreError
 from evidencebench_core.words import one_line
+
+_MOST_BYTES: Final = 1 << 30  # that a blob may unpack to: more is damage
+
+
+class _Coders(threading.local):
+    """A thread's own: to make them takes longer than most blobs."""
+
+    def __init__(self) -> None:
+        self.compress = zstandard.ZstdCompressor(level=3, write_checksum=True).compress
+        self.decompress = zstandard.ZstdDecompressor().decompress
+
+
+_coders = _Coders()
 
 
 def now(timespec: Literal["seconds", "microseconds"] = "seconds") -> str:
@@ -22,6 +39,20 @@ def digest(value: object) -> str:
     """SHA-256 of a JSON-able value, whatever the order of its keys."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def to_blob(value: object) -> bytes:
+    """A JSON-able value as a zstd frame, which has a checksum."""
+    return _coders.compress(orjson.dumps(value))
+
+
+def from_blob(blob: bytes) -> Any:
+    """The value of a `to_blob`; `DamageError` where it is not as it was written."""
+    try:
+        return orjson.loads(_coders.decompress(blob, max_output_size=_MOST_BYTES))
+    except (zstandard.ZstdError, orjson.JSONDecodeError) as error:
+        remedy = "Restore the store from a backup, or make a new one from the same files."
+        raise DamageError("a record of the store", f"is damaged ({error})", remedy) from error
 
 
 def checked_name(name: str, noun: str) -> str:

@@ -11,15 +11,9 @@ from typing import Final
 from evidencebench_core.errors import StoreError
 
 SCHEMA: Final = files("evidencebench_core.data").joinpath("schema.sql").read_text(encoding="utf-8")
-
-
-def _pragma(name: str) -> int:
-    match = re.search(rf"^PRAGMA {name} = (\d+);", SCHEMA, re.MULTILINE)
-    return int(match[1]) if match else 0
-
-
-APPLICATION_ID: Final = _pragma("application_id")
-VERSION: Final = _pragma("user_version")
+APPLICATION_ID, VERSION = map(
+    int, re.findall(r"^PRAGMA (?:application_id|user_version) = (\d+);", SCHEMA, re.M)
+)
 
 
 def has_tables(db: sqlite3.Connection, path: Path) -> bool:
@@ -40,7 +34,6 @@ def has_tables(db: sqlite3.Connection, path: Path) -> bool:
 
 def make_tables(db: sqlite3.Connection, path: Path) -> None:
     """Make the tables of a new store."""
-    db.execute("PRAGMA journal_mode = WAL")
     try:
         db.executescript(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT;")
     except sqlite3.OperationalError:

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from evidencebench_core.data.connection import Connections
+from evidencebench_core.data.files import whole_file
 from evidencebench_core.data.format import instance_of
 from evidencebench_core.data.model import SUFFICIENT_NOTE, Aspect, EvidenceSet, Instance
 from evidencebench_core.data.packing import unpacked_covering, unpacked_instance
 from evidencebench_core.data.query import RANGES, Filter, matching_sql
-from evidencebench_core.errors import UnknownNameError, did_you_mean, shown
+from evidencebench_core.errors import StoreError, UnknownNameError, did_you_mean, shown
 
 if TYPE_CHECKING:
     from evidencebench_core.data.gold import Gold
@@ -102,6 +103,36 @@ class Store:
         the process, and, unless it is not ``durable``, a power cut too: that takes some milliseconds.
         """
         return self._connections.write(durable)
+
+    def backup(self, path: Path, overwrite: bool = False) -> int:
+        """Copy the store, as it is now, to a file that only its owner may read; its size in bytes.
+
+        Others may go on reading and writing. The copy stands at ``path`` once it is whole and on disk.
+
+        Raises
+        ------
+        StoreError
+            If the store is not there or damaged, or the copy would take the place of a file or of a store in use.
+        SettingError
+            If the file cannot be written.
+        """
+        path = Path(path).resolve()
+        if not self.path.is_file():
+            raise StoreError(str(self.path), "is not there", "Name the store with --store.")
+        if path.exists() and path.samefile(self.path):
+            raise StoreError(str(path), "is the store itself", "Name another file.")
+        if path.exists() and not (path.is_file() and overwrite):
+            raise StoreError(
+                str(path), "is there already", "Name another file, or replace it with --overwrite."
+            )
+        if path.with_name(f"{path.name}-wal").exists():
+            raise StoreError(str(path), "is a store in use", "Name another file.")
+        with whole_file(path, private=True) as stream, self.read() as db:
+            try:
+                db.execute("VACUUM INTO ?", (stream.name,))
+            except sqlite3.OperationalError as error:
+                raise StoreError(str(path), f"cannot be written ({error})", "Free the disk.") from error
+        return path.stat().st_size
 
     def close(self) -> None:
         """Close the connection of this thread; the store stays usable."""

@@ -273,7 +273,7 @@ def predictions_from(path: Path, content: bytes | None = None) -> dict[str, list
     DataError
         If the file cannot be read, is not one JSON object of lists, or names an instance twice.
     """
-    value = json_value(path, _PREDICTIONS, "Keep one prediction an instance.", content)
+    value = json_value(path, _PREDICTIONS, content)
     if not isinstance(value, dict):
         raise DataError(str(path), f"holds {shown(value)}, not an object", _PREDICTIONS)
 

@@ -19,6 +19,7 @@ The names below are all there is to keep in mind; each is imported when it is fi
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from evidencebench_core.tasks import TASKS, score, task_named
 
     __version__: str
+
+os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # before huggingface-hub is imported anywhere
 
 __all__ = [
     "RETRIEVERS",

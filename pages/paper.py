@@ -15,7 +15,7 @@ from components.paper.present import draw_presenting
 from components.paper.reading import draw_reading
 from components.paper.several import draw_several
 from evidencebench_core.errors import SettingError
-from evidencebench_core.retrievers import retriever_entries
+from evidencebench_core.retrievers import RETRIEVERS
 from evidencebench_core.retrievers.ranker.model_file import default_retriever
 from evidencebench_core.runs import DEFAULT_BUDGET
 
@@ -77,7 +77,7 @@ def _warm(state: PageState) -> None:
     except SettingError:
         return  # the picker says it
     for choice in choices:
-        entry = retriever_entries()[choice.name]
+        entry = RETRIEVERS[choice.name]
         if not (entry.asks_server or entry.sees_gold):
             live.warm(choice)
 

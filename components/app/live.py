@@ -16,11 +16,11 @@ from components.app.reading import Reading
 from components.app.resources import KEYS
 from evidencebench_core.errors import EvidenceBenchError, RetrieverError
 from evidencebench_core.retrievers import (
+    RETRIEVERS,
     Query,
     Retrieval,
     Retriever,
     make_retriever,
-    retriever_entries,
     retriever_entry,
 )
 from evidencebench_core.runs import DEFAULT_BUDGET, RunInfo, RunStore
@@ -47,7 +47,7 @@ def retrieval(reading: Reading, choice: Choice) -> Retrieval:
 
     ``RetrieverError`` for one that asks a server: it may cost, so it is asked on a click (`models.asking`).
     """
-    entry = retriever_entries()[choice.name]
+    entry = RETRIEVERS[choice.name]
     if entry.asks_server:
         raise RetrieverError(
             f"retriever {choice.name}", "is not asked by itself", "Ask it on the page Browse."

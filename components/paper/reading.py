@@ -23,7 +23,7 @@ from components.widgets.markdown import literal
 from components.widgets.retriever_picker import retriever_picker
 from components.widgets.sentence_note import LETTERS
 from evidencebench_core.perturb import Refusal, opposite
-from evidencebench_core.retrievers import retriever_entries
+from evidencebench_core.retrievers import RETRIEVERS
 from evidencebench_core.runs import DEFAULT_BUDGET
 
 LONGEST: Final = 2000  # characters of a hypothesis
@@ -61,7 +61,7 @@ def draw_reading(state: PageState, opened: OpenPaper) -> None:
         for letter, (label, answer) in zip(LETTERS, answers.items(), strict=False):
             draw_calls(label, letter, answer, questions.get(label))
         if state["h0"] and state["h0"] != hypothesis:
-            free = [c for c in choices if c.label in answers and not retriever_entries()[c.name].asks_server]
+            free = [c for c in choices if c.label in answers and not RETRIEVERS[c.name].asks_server]
             then, _ = answers_to(opened.reading(state["h0"], budget), free)
             draw_wording_change(state, opened, answers, then)
         draw_agreement(state, opened, answers)
@@ -116,7 +116,7 @@ def budget_of(state: PageState) -> int:
 
 
 def _server_notice(choices: tuple[Choice, ...]) -> None:
-    entries = retriever_entries()
+    entries = RETRIEVERS
     asking = [choice.name for choice in choices if entries[choice.name].asks_server]
     if asking:
         st.caption(

@@ -27,7 +27,7 @@ from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
 from evidencebench_core.errors import SettingError
 from evidencebench_core.export import across_frame, across_html, csv_text
-from evidencebench_core.retrievers import full_settings, make_retriever, retriever_entries
+from evidencebench_core.retrievers import RETRIEVERS, full_settings, make_retriever
 from evidencebench_core.runs import PaperPicks, drive, measure_of, measure_text, picks_across
 from evidencebench_core.words import clipped_text, quantity
 
@@ -92,9 +92,7 @@ def _hypothesis_field(state: PageState) -> str:
 
 def _retriever_field(state: PageState) -> Choice:
     """The first retriever of the address that works on this machine and sees no gold, else bm25."""
-    names = [
-        name for name, entry in retriever_entries().items() if not (entry.sees_gold or entry.asks_server)
-    ]
+    names = [name for name, entry in RETRIEVERS.items() if not (entry.sees_gold or entry.asks_server)]
     try:
         choices = choices_from(state["r"])
     except SettingError as error:

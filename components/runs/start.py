@@ -23,7 +23,7 @@ from components.widgets.markdown import literal
 from components.widgets.retriever_picker import settings_editor
 from components.widgets.runs import first_instances
 from evidencebench_core.data import DatasetInfo
-from evidencebench_core.retrievers import full_settings, retriever_entries, retriever_entry
+from evidencebench_core.retrievers import RETRIEVERS, full_settings, retriever_entry
 from evidencebench_core.retrievers.ranker.model_file import trained_model
 from evidencebench_core.runs import (
     Plan,
@@ -45,7 +45,7 @@ _LARGEST: Final = 128  # MiB of an import
 @guarded_part("This dialog")
 def start_dialog(dataset: DatasetInfo, task: Task) -> None:
     """Retriever, settings, tasks and the button."""
-    entries = retriever_entries()
+    entries = RETRIEVERS
     name = st.selectbox("Retriever", list(entries), index=list(entries).index("bm25"), key="run.retriever")
     st.caption(literal(entries[name].summary))
     asks_server, settings = entries[name].asks_server, dict[str, object]()

@@ -22,7 +22,7 @@ from components.widgets.sentence_note import LETTERS
 from evidencebench_core.data import Instance
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export.reader import System, view_of
-from evidencebench_core.retrievers import IMPORTED, Retrieval, make_retriever, query_of, retriever_entries
+from evidencebench_core.retrievers import IMPORTED, RETRIEVERS, Retrieval, make_retriever, query_of
 from evidencebench_core.retrievers.bm25 import Bm25
 from evidencebench_core.retrievers.shared_words import SharedWords, shared_words
 
@@ -39,7 +39,7 @@ def answers_to(
     questions: dict[str, Question] = {}
     if reading is None:
         return answers, questions
-    entries, connection = retriever_entries(), session_connection()
+    entries, connection = RETRIEVERS, session_connection()
     stored = {
         choice.label: answer
         for choice in choices
@@ -81,7 +81,7 @@ def answer_at_hand(reading: Reading, choice: Choice) -> Retrieval | None:
         return stored
     if choice.name == IMPORTED:
         return None
-    if retriever_entries()[choice.name].asks_server:
+    if RETRIEVERS[choice.name].asks_server:
         found = stored_answer(Question(reading, choice, session_connection()))
         return found if isinstance(found, Retrieval) else None
     return live.retrieval(reading, choice)

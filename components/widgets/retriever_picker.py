@@ -25,7 +25,7 @@ from components.widgets.markdown import literal
 from components.widgets.switches import on_off_switch
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import prompt, prompt_names
-from evidencebench_core.retrievers import SettingSpec, full_settings, retriever_entries
+from evidencebench_core.retrievers import RETRIEVERS, SettingField, SettingSpec, full_settings
 from evidencebench_core.runs import RunInfo
 
 _LONGEST_LABEL: Final = 34  # characters of the menu's label: one line of controls has room for so many
@@ -40,7 +40,7 @@ def retriever_picker(
 
     Those that ask a server are offered too: it is for the page to ask them on a click only, with an estimate.
     """
-    entries = {name: entry for name, entry in retriever_entries().items() if has_gold or not entry.sees_gold}
+    entries = {name: entry for name, entry in RETRIEVERS.items() if has_gold or not entry.sees_gold}
     linked = _choices_in_link(state[param], runs)
     chosen = tuple(choice for choice in linked if choice.run or choice.name in entries)
     by_option = {choice_of_run(run).option: choice_of_run(run) for run in runs}
@@ -120,7 +120,7 @@ def _settings_widget(state: PageState, param: str, chosen: Sequence[Choice], cho
     """Widgets of a choice's settings that write the changed choices into the state."""
 
     def widget(setting: str, value: object) -> dict[str, Any]:
-        spec = retriever_entries()[choice.name].settings.get(setting)
+        spec = RETRIEVERS[choice.name].settings.get(setting)
 
         def read(new: object) -> str | None:
             if new == "" and spec is not None and spec.default is None:
@@ -145,7 +145,7 @@ def settings_editor(
     ``widget`` gives, for a setting and its value, the ``key`` and ``on_change`` of its widget. What names a file or
     a model to load has none where the settings are kept ``in_link``.
     """
-    entry = retriever_entries()[name]
+    entry = RETRIEVERS[name]
     loads = in_link and not entry.asks_server
     specs = {key: spec for key, spec in entry.settings.items() if not (loads and spec.is_free)}
     if not specs:
@@ -155,7 +155,7 @@ def settings_editor(
 
 
 def settings_fields(
-    specs: Mapping[str, SettingSpec],
+    specs: Mapping[str, SettingField] | Mapping[str, SettingSpec],
     current: Mapping[str, object],
     widget: WidgetFor,
     known: Callable[[str], tuple[str, ...] | None] | None = None,
@@ -189,7 +189,7 @@ def _chooses(name: str) -> bool:
 
 
 def _widget(
-    name: str, spec: SettingSpec, value: Any, widget: WidgetFor, known: tuple[str, ...] | None
+    name: str, spec: SettingField | SettingSpec, value: Any, widget: WidgetFor, known: tuple[str, ...] | None
 ) -> object:
     """A setting's widget; of what is ``known`` one is chosen, or none, and another model may be typed too."""
     help_text = literal(spec.help)

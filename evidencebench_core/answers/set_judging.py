@@ -41,7 +41,7 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.llm import ChatRequest, Conversation
 from evidencebench_core.llm.labels import LabelRead
-from evidencebench_core.retrievers.settings import SettingSpec, canonical_settings
+from evidencebench_core.retrievers.setting_specs import SettingSpec, canonical_settings
 from evidencebench_core.runs import (
     MAX_TOKENS,
     ChatPlan,

@@ -59,9 +59,9 @@ def retrievers(
 
     Example: evidencebench retrievers structure
     """
-    from evidencebench_core.retrievers import retriever_entries, retriever_entry
+    from evidencebench_core.retrievers import RETRIEVERS, retriever_entry
 
-    entries = retriever_entries().values() if name is None else [retriever_entry(name)]
+    entries = RETRIEVERS.values() if name is None else [retriever_entry(name)]
     document = [_retriever_document(entry) for entry in entries]
     if name is None:
         rows = [{"retriever": entry.name, "": _first_sentence(entry.summary)} for entry in entries]
@@ -90,7 +90,7 @@ def _retriever_document(entry: RetrieverEntry) -> dict[str, Any]:
         key: {"kind": spec.kind.__name__} | {name: getattr(spec, name) for name in names}
         for key, spec in entry.settings.items()
     }
-    known = {name: getattr(entry, name) for name in ("name", "summary", "sees_gold", "problem")}
+    known = {name: getattr(entry, name) for name in ("name", "summary", "sees_gold")}
     return known | {"settings": settings}
 
 

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.reliability.items import Kind
 from evidencebench_core.retrievers.base import Setting
-from evidencebench_core.retrievers.settings import SettingSpec, canonical_settings
+from evidencebench_core.retrievers.setting_specs import SettingSpec, canonical_settings
 
 Aspect = Literal["baseline", "robustness", "recall", "hallucination", "judges"]
 Figure = Literal["weighted_f1", "bias", "refrain_rate", "judged_accuracy", "judged_f1"]

@@ -8,14 +8,14 @@ from evidencebench_core.retrievers.make import (
     is_derived,
     make_retriever,
     named_to_load,
-    retriever_entries,
     retriever_entry,
-    run_marks,
 )
-from evidencebench_core.retrievers.settings import SettingSpec
-from evidencebench_core.retrievers.table import IMPORTED, RETRIEVERS, RetrieverEntry
+from evidencebench_core.retrievers.setting_specs import SettingSpec
+from evidencebench_core.retrievers.settings import SettingField, Settings, fields_of
+from evidencebench_core.retrievers.table import CROSS_VALIDATED, IMPORTED, RETRIEVERS, RetrieverEntry
 
 __all__ = [
+    "CROSS_VALIDATED",
     "IMPORTED",
     "RETRIEVERS",
     "Query",
@@ -24,13 +24,14 @@ __all__ = [
     "RetrieverEntry",
     "ServedRetriever",
     "Setting",
+    "SettingField",
     "SettingSpec",
+    "Settings",
+    "fields_of",
     "full_settings",
     "is_derived",
     "make_retriever",
     "named_to_load",
     "query_of",
-    "retriever_entries",
     "retriever_entry",
-    "run_marks",
 ]

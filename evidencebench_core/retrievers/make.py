@@ -9,14 +9,14 @@ from typing import cast
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.errors import RetrieverError, SettingError, shown
 from evidencebench_core.retrievers.base import Retriever, Setting
-from evidencebench_core.retrievers.ranker import CROSS_VALIDATED
-from evidencebench_core.retrievers.settings import canonical_settings, names_hint
-from evidencebench_core.retrievers.table import IMPORTED, RETRIEVERS, RetrieverEntry
-
-
-def retriever_entries() -> Mapping[str, RetrieverEntry]:
-    """All retrievers by name."""
-    return RETRIEVERS
+from evidencebench_core.retrievers.settings import names_hint
+from evidencebench_core.retrievers.table import (
+    CROSS_VALIDATED,
+    IMPORTED,
+    RETRIEVERS,
+    HybridSettings,
+    RetrieverEntry,
+)
 
 
 def retriever_entry(name: str) -> RetrieverEntry:
@@ -35,11 +35,10 @@ def retriever_entry(name: str) -> RetrieverEntry:
             "its answers came from a file, and its system is not here to be asked",
             "Import the answers that are missing.",
         )
-    entry = RETRIEVERS.get(name)
-    if entry is None:
+    if name not in RETRIEVERS:
         hint = names_hint(name, RETRIEVERS, "Names")
         raise SettingError("retriever", f"there is none called {shown(name)}", hint)
-    return entry
+    return RETRIEVERS[name]
 
 
 def full_settings(name: str, settings: Mapping[str, object] | None = None) -> dict[str, Setting]:
@@ -52,74 +51,59 @@ def full_settings(name: str, settings: Mapping[str, object] | None = None) -> di
     SettingError
         For an unknown retriever, an unknown setting, or a value it cannot take.
     """
-    entry, given = retriever_entry(name), dict(settings or {})
-    nested: dict[str, dict[str, object]] = {}
-    for key in [key for key in given if entry.nests and "." in key]:
+    full = retriever_entry(name).model.read(f"retriever {name}", settings).values()
+    return _with_members(full) if name == "hybrid" else full
+
+
+def _with_members(full: Mapping[str, Setting]) -> dict[str, Setting]:
+    """The settings of a fusion, with all those of its members.
+
+    Members are sorted: their order changes nothing, so it must not change a run's id.
+    """
+    owner, names = "retriever hybrid", cast("tuple[str, ...]", full["of"])
+    if len(names) < 2 or len(set(names)) != len(names):
+        raise SettingError(owner, f"of is {','.join(names)}", "Name two or more different retrievers.")
+    given: dict[str, dict[str, object]] = {name: {} for name in sorted(names)}
+    for name in given:
+        entry = retriever_entry(name)
+        if name == "hybrid" or entry.sees_gold or entry.asks_server:
+            remedy = "Merge retrievers that run here and see no gold."
+            raise SettingError(owner, f"{name} cannot be one of its members", remedy)
+    own = {key: value for key, value in full.items() if key in HybridSettings.model_fields}
+    for key in full.keys() - own.keys():
         member, _, setting = key.partition(".")
-        nested.setdefault(member, {})[setting] = given.pop(key)
-    full = canonical_settings(f"retriever {name}", entry.settings, given)
-    if not entry.nests:
-        return full
-    full["of"] = members = _members(name, cast("tuple[str, ...]", full["of"]))
-    for member in nested:
-        if member not in members:
-            raise SettingError(
-                f"retriever {name}",
-                f"there is a setting for {shown(member)}, which is not one of its members",
-                f"Members (setting of) are: {', '.join(members)}.",
-            )
-    for member in members:
-        inner = full_settings(member, nested.get(member))
-        full.update({f"{member}.{key}": value for key, value in inner.items()})
-    return full
+        if member not in given:
+            problem = f"there is a setting for {shown(member)}, which is not one of its members"
+            raise SettingError(owner, problem, f"Members (setting of) are: {', '.join(given)}.")
+        given[member][setting] = full[key]
+    own["of"] = tuple(given)
+    for member, settings in given.items():
+        own |= {f"{member}.{key}": value for key, value in full_settings(member, settings).items()}
+    return own
 
 
 def is_derived(name: str, setting: str) -> bool:
     """Whether a retriever, or its member, fills a setting in by itself; false where it is not known."""
     member, _, own = setting.rpartition(".")
-    spec = entry.settings.get(own) if (entry := RETRIEVERS.get(member or name)) else None
-    return spec is not None and spec.derived
+    entry = RETRIEVERS.get(member or name)
+    return entry is not None and own in entry.settings and entry.settings[own].derived
 
 
 def named_to_load(name: str, settings: Mapping[str, object]) -> dict[str, str]:
-    """The things that a retriever that works here is told to load by free text: files, folders, models of a hub.
+    """The files, folders and models of a hub that a retriever that works here is told to load, defaults left out.
 
-    By ``retriever.setting``, of a merged retriever too; defaults are left out, and models of servers, which are asked
-    for by no more than their name.
+    By ``retriever.setting``, of the members of a fusion too.
     """
-    entry, found = retriever_entry(name), dict[str, str]()
+    named = {}
     for key, value in settings.items():
-        member, _, setting = key.rpartition(".") if entry.nests else ("", "", key)
-        if entry.asks_server or (entry.nests and not member):
+        member, _, own = key.rpartition(".")
+        entry = retriever_entry(member or name)
+        field = entry.settings.get(own)
+        if entry.asks_server or entry.name == "hybrid" or field is None or not field.is_free:
             continue
-        spec = retriever_entry(member or name).settings.get(setting)
-        if spec and spec.is_free and value not in (None, spec.default, CROSS_VALIDATED):
-            found[f"{member or name}.{setting}"] = str(value)
-    return found
-
-
-def _members(name: str, given: tuple[str, ...]) -> tuple[str, ...]:
-    """The members of a fusion, sorted: their order changes nothing, so it must not change a run's id."""
-    for member in given:
-        entry = retriever_entry(member)
-        if entry.nests or entry.sees_gold or entry.asks_server:
-            raise SettingError(
-                f"retriever {name}",
-                f"{member} cannot be one of its members",
-                "Merge retrievers that run here and see no gold.",
-            )
-    if len(given) < 2 or len(set(given)) != len(given):
-        raise SettingError(
-            f"retriever {name}", f"of is {','.join(given)}", "Name two or more different retrievers."
-        )
-    return tuple(sorted(given))
-
-
-def run_marks(name: str, settings: Mapping[str, Setting]) -> dict[str, str]:
-    """The `RetrieverEntry.run_marks` of a retriever and of its members; none of a retriever that is not known."""
-    names = {name, *(key.partition(".")[0] for key in settings if "." in key)}
-    entries = [entry for known, entry in RETRIEVERS.items() if known in names]
-    return {mark: value for entry in entries for mark, value in entry.run_marks.items()}
+        if value not in (None, field.default, CROSS_VALIDATED):
+            named[f"{entry.name}.{own}"] = str(value)
+    return named
 
 
 def make_retriever(
@@ -130,7 +114,7 @@ def make_retriever(
     Parameters
     ----------
     name : str
-        One of `retriever_entries`.
+        One of `RETRIEVERS`.
     settings : mapping, optional
         Values or their text (``{"k1": "1.2"}``); what is left out has its default.
     evidence : EvidenceSet, optional

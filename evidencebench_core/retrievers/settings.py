@@ -1,125 +1,163 @@
-"""The settings of retrievers: what one is, and values in canonical form."""
+"""Settings declared as pydantic models: what a run is known by, what ``--set`` takes and what a form asks."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin
 
-from evidencebench_core.data.strict_json import unique_keys
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic.fields import FieldInfo
+
 from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.retrievers.base import Setting
 
-_BOOLS: Final = {
-    **dict.fromkeys(("true", "yes", "on", "1"), True),
-    **dict.fromkeys(("false", "no", "off", "0"), False),
-}
-_KINDS: Final = {
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    str: "text",
-    dict: 'a JSON object such as {"top_p": 0.9}',
-    tuple: "names separated by commas",
-}
+
+def Derived(description: str) -> Any:  # noqa: N802 - reads like `Field`
+    """A setting that is filled in by the retriever itself, so that a run's settings tell it; nobody is asked."""
+    return Field(default=None, description=description, json_schema_extra={"derived": True})
 
 
-@dataclass(frozen=True, slots=True)
-class SettingSpec:
-    """One setting of a retriever.
+def _json_text(value: object) -> object:
+    """The canonical text of a JSON object that is not empty."""
+    if value is None or (isinstance(value, str) and value.strip().lower() == "none"):
+        return None
+    given = json.loads(value) if isinstance(value, str) else value
+    if not isinstance(given, dict) or not given:
+        raise ValueError("a JSON object is expected")
+    try:
+        return json.dumps(given, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except TypeError as error:
+        raise ValueError("holds what is no JSON") from error
 
-    Attributes
-    ----------
-    default : Setting
-        Used where nothing is said; if it is ``None``, ``None`` and ``"none"`` are values too.
-    kind : type
-        ``int``, ``float``, ``bool``, ``str``, ``tuple`` (of texts; written ``a,b``) or ``dict`` (a JSON object,
-        kept as its canonical text).
-    help : str
-        One sentence for a command's help and the app's tooltip.
-    choices : tuple of str, optional
-        The only values (for a tuple: the only elements).
-    minimum, maximum : float, optional
-        Bounds of a number, both allowed themselves.
-    derived : bool
-        Filled in by the retriever itself (the version of a prompt, say), so that a run's settings tell it;
-        nobody is asked for it, and labels leave it out.
-    optional : bool
-        ``None`` and ``"none"`` are values too; always so where ``None`` is the default.
+
+JsonText = BeforeValidator(_json_text)
+"""For ``Annotated[str | None, JsonText]``: a JSON object, kept as its canonical text."""
+
+
+class Settings(BaseModel):
+    """The settings of something, each with its default, bounds and description.
+
+    Values may be given as text: ``"1.2"``, ``"true"``, ``"a,b"`` for a tuple, ``"none"`` where None is allowed.
     """
 
-    default: Setting
-    kind: type
-    help: str
-    choices: tuple[str, ...] | None = None
-    minimum: float | None = None
-    maximum: float | None = None
-    derived: bool = False
-    optional: bool = False
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True, allow_inf_nan=False)
 
-    def __post_init__(self) -> None:
-        if self.default is None:
-            object.__setattr__(self, "optional", True)
+    @model_validator(mode="before")
+    @classmethod
+    def _read_text(cls, values: Mapping[str, object]) -> dict[str, object]:
+        read = dict(values)
+        for name, value in values.items():
+            if isinstance(value, str) and name in cls.model_fields:
+                field = field_of(cls, name)
+                if field.optional and value.strip().lower() == "none":
+                    read[name] = None
+                elif field.kind is tuple:
+                    read[name] = tuple(part.strip() for part in value.split(",") if part.strip())
+        return read
 
-    @property
-    def is_free(self) -> bool:
-        """Whether any text may stand there, the name of a file among them."""
-        return self.kind in (str, tuple, dict) and self.choices is None and not self.derived
-
-    def canonical(self, value: object, owner: str, name: str) -> Setting:
-        """The value in canonical form: of `kind`, within bounds, ``"1.2"`` read as ``1.2``.
-
-        ``owner`` (``"retriever bm25"``) and ``name`` of the setting are for the message.
+    @classmethod
+    def read(cls, owner: str, given: Mapping[str, object] | None = None) -> Self:
+        """The settings of ``owner`` (``"retriever bm25"``), defaults filled in.
 
         Raises
         ------
         SettingError
-            If the value is not of the kind, not among the choices or out of bounds.
+            For an unknown setting, or a value it cannot take: one line with the values it can.
         """
-        text = value.strip() if isinstance(value, str) else value
-        if self.optional and (text is None or (isinstance(text, str) and text.lower() == "none")):
-            return None
-        plain = _of_kind(self.kind, text)
-        low, high = self.minimum, self.maximum
-        if plain is None or (
-            isinstance(plain, int | float)
-            and ((low is not None and plain < low) or (high is not None and plain > high))
-        ):
-            raise SettingError(owner, f"{name} cannot be {shown(value)}", f"Give {self.allowed()}.")
-        for choice in plain if isinstance(plain, tuple) else (plain,):
-            if self.choices is not None and choice not in self.choices:
-                hint = names_hint(str(choice), self.choices, "Choices")
-                raise SettingError(owner, f"{name} cannot be {shown(choice)}", hint)
-        return plain
+        try:
+            return cls.model_validate(dict(given or {}))
+        except ValidationError as error:
+            raise cls._error(owner, error) from error
+
+    def values(self) -> dict[str, Setting]:
+        """Every setting by name, in canonical form, fit for JSON."""
+        return dict(self)
+
+    @classmethod
+    def _error(cls, owner: str, error: ValidationError) -> SettingError:
+        first = error.errors()[0]
+        name = str(first["loc"][0]) if first["loc"] else ""
+        if first["type"] == "extra_forbidden":
+            remedy = (
+                names_hint(name, cls.model_fields, "Settings")
+                if cls.model_fields
+                else "It takes no settings."
+            )
+            return SettingError(owner, f"there is no setting {shown(name)}", remedy)
+        if name not in cls.model_fields:
+            return SettingError(
+                owner, str(first["msg"]).removeprefix("Value error, "), "Change the settings."
+            )
+        allowed = field_of(cls, name).allowed()
+        return SettingError(owner, f"{name} cannot be {shown(first['input'])}", f"Give {allowed}.")
+
+
+@dataclass(frozen=True, slots=True)
+class SettingField:
+    """One setting as a form or a help text shows it."""
+
+    _WORDS: ClassVar[Mapping[type, str]] = {
+        int: "a whole number",
+        float: "a number",
+        bool: "true or false",
+        str: "text",
+        tuple: "names separated by commas",
+        dict: 'a JSON object such as {"top_p": 0.9}',
+    }
+
+    name: str
+    kind: type  # int, float, bool, str, tuple (of str) or dict (a JSON object, kept as its text)
+    default: Setting
+    help: str
+    choices: tuple[str, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    optional: bool = False  # None is a value, too
+    derived: bool = False  # filled in by the retriever itself
+
+    @property
+    def is_free(self) -> bool:
+        """Whether any text may stand there, the name of a file among them."""
+        return self.kind in (str, tuple, dict) and not self.choices and not self.derived
 
     def allowed(self) -> str:
-        """The values that may be given, in words: ``"a number from 0 to 1"``."""
-        kind = _KINDS[self.kind]
-        match self.minimum, self.maximum:
-            case None, None:
-                return kind
-            case low, None:
-                return f"{kind} of {low:g} or more"
-            case None, high:
-                return f"{kind} of {high:g} or less"
-            case low, high:
-                return f"{kind} from {low:g} to {high:g}"
+        """The values in words: ``"a number from 0 to 1"``."""
+        if self.choices:
+            return " or ".join(self.choices)
+        words = self._WORDS[self.kind]
+        if self.minimum is not None and self.maximum is not None:
+            return f"{words} from {self.minimum:g} to {self.maximum:g}"
+        if self.minimum is not None:
+            return f"{words} of {self.minimum:g} or more"
+        return words
 
 
-def canonical_settings(
-    owner: str, specs: Mapping[str, SettingSpec], settings: Mapping[str, object]
-) -> dict[str, Setting]:
-    """All settings of an owner (``"retriever bm25"``) in the order of its specs, defaults filled in."""
-    for name in settings:
-        if name not in specs:
-            remedy = names_hint(name, specs, "Settings") if specs else "It takes no settings."
-            raise SettingError(owner, f"there is no setting {shown(name)}", remedy)
-    return {
-        name: spec.canonical(settings[name], owner, name) if name in settings else spec.default
-        for name, spec in specs.items()
-    }
+def fields_of(settings: type[Settings]) -> dict[str, SettingField]:
+    """The settings that a model declares, by name, in order."""
+    return {name: field_of(settings, name) for name in settings.model_fields}
+
+
+def field_of(settings: type[Settings], name: str) -> SettingField:
+    """One of `fields_of`."""
+    info = settings.model_fields[name]
+    kind, choices, optional = _type_of(info.annotation)
+    if JsonText in info.metadata:
+        kind = dict
+    extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
+    return SettingField(
+        name,
+        kind,
+        info.default,
+        info.description or "",
+        choices,
+        _bound(info, "ge"),
+        _bound(info, "le"),
+        optional,
+        bool(extra.get("derived")),
+    )
 
 
 def names_hint(wrong: str, known: Iterable[str], what: str) -> str:
@@ -129,40 +167,16 @@ def names_hint(wrong: str, known: Iterable[str], what: str) -> str:
     return f"{near}{what} are: {', '.join(names)}."
 
 
-def _of_kind(kind: type, value: object) -> Setting:
-    """The value as one of the kind; ``None`` if it is nothing of the kind."""
-    if kind is tuple:
-        parts = value.split(",") if isinstance(value, str) else value
-        if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
-            return None
-        return tuple(part.strip() for part in parts if part.strip()) or None
-    if kind is str:
-        return value if isinstance(value, str) and value else None
-    if kind is dict:
-        return _json_object(value)
-    if kind is bool:
-        known = _BOOLS.get(value.lower()) if isinstance(value, str) else value
-        return known if isinstance(known, bool) else None
-    return _number(kind, value)
+def _bound(info: FieldInfo, name: str) -> float | None:
+    return next((getattr(limit, name) for limit in info.metadata if hasattr(limit, name)), None)
 
 
-def _json_object(value: object) -> str | None:
-    """The canonical text of a JSON object: sorted names, no spaces."""
-    try:
-        given = json.loads(value, object_pairs_hook=unique_keys) if isinstance(value, str) else value
-        text = json.dumps(given, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    except (ValueError, TypeError, RecursionError):
-        return None
-    return text if isinstance(given, Mapping) and given else None
-
-
-def _number(kind: type, value: object) -> int | float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    if kind is int and isinstance(value, float) and value % 1:
-        return None
-    try:
-        number: int | float = kind(value)
-    except (ValueError, OverflowError):  # no digits, too many, or beyond all floats
-        return None
-    return number + kind(0) if kind is int or math.isfinite(number) else None  # -0.0 becomes 0.0
+def _type_of(annotation: Any) -> tuple[type, tuple[str, ...], bool]:
+    """Kind, choices and whether None is allowed."""
+    if get_origin(annotation) in (Union, UnionType):
+        (inner,) = (part for part in get_args(annotation) if part is not NoneType)
+        kind, choices, _ = _type_of(inner)
+        return kind, choices, True
+    if get_origin(annotation) is Literal:
+        return str, get_args(annotation), False
+    return get_origin(annotation) or annotation, (), False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evidencebench_core.retrievers.base import Query, Retriever
-from evidencebench_core.retrievers.bm25 import Bm25, token_spans, tokens_of
+from evidencebench_core.retrievers.bm25 import Bm25, Tokenisation, token_spans, tokens_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,10 @@ def shared_words(query: Query, retriever: Retriever | None = None) -> SharedWord
     -------
     SharedWords
     """
+    tokenisation: Tokenisation = "word" if isinstance(retriever, Bm25) else "word-stop"
     if isinstance(retriever, Bm25):
-        weights, tokenisation = retriever.word_weights(query), retriever.tokenisation
+        weights = retriever.word_weights(query)
     else:
-        tokenisation = "word-stop"
         asked = dict.fromkeys(tokens_of(query.hypothesis, tokenisation), 1.0)
         weights = (asked,) * len(query.sentences)
     return SharedWords(

@@ -21,9 +21,8 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import UnknownNameError, shown
 from evidencebench_core.llm.conversation import Ask, Conversation
 from evidencebench_core.llm.request import ChatRequest, Message, Reply, from_json, json_bytes
-from evidencebench_core.retrievers import Setting, SettingSpec
-from evidencebench_core.retrievers.settings import canonical_settings
-from evidencebench_core.retrievers.table import RETRIEVERS
+from evidencebench_core.retrievers import Setting, fields_of
+from evidencebench_core.retrievers.table import RequestSettings
 from evidencebench_core.runs.spec import RunInfo
 from evidencebench_core.runs.store import RunStore, row_of_run
 
@@ -47,14 +46,7 @@ _GOING: Final = "SELECT id FROM chat_runs WHERE id = :id OR subject = :id"
 MAX_TOKENS: Final = 4096
 """Of an answer, thoughts included: the same for all models."""
 
-REQUEST_SETTINGS: Final[Mapping[str, SettingSpec]] = MappingProxyType(
-    {name: RETRIEVERS["llm"].settings[name] for name in ("temperature", "reasoning_effort", "extra_body")}
-    | {
-        "max_tokens": SettingSpec(
-            MAX_TOKENS, int, "Most tokens of an answer, thoughts included; 0: the server's limit.", minimum=0
-        )
-    }
-)
+REQUEST_SETTINGS: Final = fields_of(RequestSettings)
 """Settings of the requests of a chat run, as those of the retriever ``llm``."""
 
 
@@ -384,7 +376,8 @@ def request_settings(
     SettingError
         If there is no such setting, or it cannot have the value.
     """
-    return canonical_settings("request", REQUEST_SETTINGS, {"max_tokens": max_tokens, **(settings or {})})
+    given = {"max_tokens": max_tokens, **(settings or {})}
+    return RequestSettings.read("request", given).values()
 
 
 def request_with(model: str, settings: Mapping[str, Any], messages: tuple[Message, ...]) -> ChatRequest:

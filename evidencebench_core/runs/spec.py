@@ -9,14 +9,12 @@ from dataclasses import dataclass
 
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.retrievers import (
+    CROSS_VALIDATED,
     IMPORTED,
     Setting,
     full_settings,
     is_derived,
-    retriever_entry,
-    run_marks,
 )
-from evidencebench_core.retrievers.ranker import CROSS_VALIDATED
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +42,10 @@ class RunSpec:
     def id(self) -> str:
         """First 12 hexadecimal digits of the SHA-256 of the canonical JSON: sorted keys, no spaces, ASCII.
 
-        The retriever's `run_marks` are in it, and the variant where there is one.
+        The variant is in it where there is one.
         """
         settings = dict(self.settings)
         document = {"dataset": self.dataset_sha256, "retriever": self.retriever, "settings": settings}
-        document |= run_marks(self.retriever, self.settings)
         if self.variant:
             document |= {"variant": self.variant, "variant_digest": self.variant_digest}
         canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -106,7 +103,7 @@ def run_label(retriever: str, settings: Mapping[str, Setting], variant: str = ""
     if retriever == "evidence-ranker" and settings.get("model") == CROSS_VALIDATED:
         return " ".join((retriever, CROSS_VALIDATED, *perturbed))
     try:
-        nests = retriever_entry(retriever).nests
+        nests = retriever == "hybrid"
         defaults = full_settings(retriever, {"of": settings["of"]} if nests else None)
     except EvidenceBenchError:
         nests, defaults = False, {}

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError
-from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.retrievers.ranker import CROSS_VALIDATED
+from evidencebench_core.retrievers import CROSS_VALIDATED, Retrieval
 from evidencebench_core.retrievers.trained_on import TrainedOn, read_trained_on
 from evidencebench_core.runs.crossvalidation import (
     RANKER,

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import RetrieverError
-from evidencebench_core.retrievers import Setting
-from evidencebench_core.retrievers.ranker import CROSS_VALIDATED
+from evidencebench_core.retrievers import CROSS_VALIDATED, Setting
 from evidencebench_core.retrievers.trained_on import TrainedOn, read_trained_on
 
 if TYPE_CHECKING:

@@ -137,7 +137,7 @@ def test_json_has_what_it_takes_to_trust_a_run(store: Store) -> None:
     result = write_json(run, info, answers, stream, versions())
     document = json.loads(stream.getvalue())
     assert (document["run"], document["versions"]) == (run.id, versions())
-    assert document["settings"] == {"k1": 1.2, "b": 0.75, "epsilon": 0.25, "tokenisation": "word"}
+    assert document["settings"] == {"k1": 1.2, "b": 0.75}
     assert document["dataset"] == {"name": "tiny", "sha256": info.sha256, "n_instances": 6}
     first, score = document["tasks"]["er@3"], answers[0][1]
     assert first["score"]["aspect_recall"] == score.aspect_recall

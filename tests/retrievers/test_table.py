@@ -8,7 +8,7 @@ import pytest
 
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.errors import SettingError
-from evidencebench_core.retrievers import RETRIEVERS, full_settings, make_retriever, retriever_entries
+from evidencebench_core.retrievers import RETRIEVERS, full_settings, make_retriever
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from tests.retrievers.ranker.made_up import small_model
 
@@ -29,7 +29,6 @@ NAMES = [*LOCAL, *SERVED]
 
 def test_the_table_holds_these() -> None:
     assert list(RETRIEVERS) == NAMES
-    assert [name for name in retriever_entries() if name in RETRIEVERS] == NAMES
     assert [name for name, entry in RETRIEVERS.items() if entry.sees_gold] == ["oracle"]
     assert "evidence" not in vars(make_retriever("bm25", evidence=EvidenceSet(1, (), 1, None)))
 
@@ -45,7 +44,6 @@ def test_an_entry_agrees_with_its_class(name: str) -> None:
     parameters = inspect.signature(target).parameters.values()
     defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
     assert defaults == {key: spec.default for key, spec in entry.settings.items()}
-    assert defaults == {key: spec.canonical(spec.default, name, key) for key, spec in entry.settings.items()}
 
 
 @pytest.mark.parametrize("name", LOCAL)
@@ -72,7 +70,7 @@ def test_ways_of_saying_the_same_are_the_same() -> None:
         ("BM2", {}, "retriever: there is none called 'BM2'. Did you mean 'bm25'? Names are: "),
         ("", {}, "retriever: there is none called ''. Names are: random,"),
         ("bm25", {"k1": "abc"}, "retriever bm25: k1 cannot be 'abc'. Give a number from 0 to 100."),
-        ("bm25", {"kl": 1}, "there is no setting 'kl'. Did you mean 'k1'? Settings are: k1, b, epsilon"),
+        ("bm25", {"kl": 1}, "there is no setting 'kl'. Did you mean 'k1'? Settings are: k1, b."),
         ("lead", {"k": 1}, "retriever lead: there is no setting 'k'. It takes no settings."),
         ("random", {"seed": -1}, "seed cannot be -1. Give a whole number of 0 or more."),
     ],
@@ -90,11 +88,11 @@ def test_listing_reading_settings_and_making_import_nothing_heavy() -> None:
     code = """
 import sys
 from evidencebench_core import retrievers
-retrievers.retriever_entries()
+list(retrievers.RETRIEVERS)
 retrievers.full_settings("hybrid")
 print(sorted({"numpy", "rank_bm25"} & set(sys.modules)))
 retrievers.make_retriever("hybrid")
-print(sorted({"torch", "onnxruntime", "sentence_transformers", "scipy"} & set(sys.modules)))
+print(sorted({"torch", "sentence_transformers", "scipy"} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n[]\n"

@@ -25,8 +25,7 @@ from evidencebench_core.retrievers.llm.choosing import Work
 from evidencebench_core.retrievers.llm.examples import MADE_UP, ExamplePool
 from evidencebench_core.retrievers.llm.outcome import calls_json, outcome_text, reasons_json
 from evidencebench_core.retrievers.llm.strategies import Steps, selection, steps_for, used_prompts
-from evidencebench_core.retrievers.settings import canonical_settings
-from evidencebench_core.retrievers.table import RETRIEVERS
+from evidencebench_core.retrievers.table import LlmSettings
 
 if TYPE_CHECKING:
     from evidencebench_core.data.model import Focus
@@ -49,9 +48,7 @@ class LanguageModel:
     name = "llm"
 
     def __init__(self, store: Store | None = None, **settings: object) -> None:
-        given: dict[str, Any] = canonical_settings(
-            f"retriever {self.name}", RETRIEVERS[self.name].settings, settings
-        )
+        given: dict[str, Any] = LlmSettings.read(f"retriever {self.name}", settings).values()
         strategy, examples, ids = given["strategy"], given["examples"], given["example_ids"]
         own, own_final = given["prompt"], given["final_prompt"]
         if given["model"] is None:

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
 from evidencebench_core.retrievers.encoding import embeddings
-from evidencebench_core.retrievers.ranker import CROSS_VALIDATED
 from evidencebench_core.retrievers.ranker.explanation import explanation_text
 from evidencebench_core.retrievers.ranker.model import RankerModel, ScoredPaper
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, read_model
 from evidencebench_core.retrievers.ranker.selection import Pick, picks_of
 from evidencebench_core.retrievers.ranking import timed
+from evidencebench_core.retrievers.table import CROSS_VALIDATED
 from evidencebench_core.retrievers.trained_on import TrainedOn
 
 

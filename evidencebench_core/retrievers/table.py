@@ -22,7 +22,9 @@ _HOME: Final = "evidencebench_core.retrievers"
 _ALL: Final = "On the unconstrained task it selects every sentence."
 
 Instruction = Literal["none", "er", "result", "auto"]
-_INSTRUCTION: Final = "Text put before the hypothesis: none, er, result, or auto (result on the Result tasks, er on the others)."
+_INSTRUCTION: Final = (
+    "Put before the hypothesis: none, er, result, or auto (result on the Result tasks, er on the others)."
+)
 _ENCODER: Final = (
     "minilm (all-MiniLM-L6-v2, works offline), a sentence-transformers folder, or a Hugging Face name."
 )

@@ -2,60 +2,322 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
 
+import pandas as pd
 import streamlit as st
 
-from components.app.page import guard
+from components.app import resources
+from components.app.session import local_widget
 from components.app.state import PageState
-from components.reliability.comparing import draw_comparing
-from components.reliability.judges import draw_judges
-from components.reliability.overview import draw_overview
-from components.reliability.questions import draw_first_steps, draw_questions
-from components.reliability.start import ASKING, run_dialog
-from components.reliability.task import draw_task
-from components.reliability.view import VIEW_DEFAULTS, View, view_of
+from components.charts.reliability import MANY_NULLS, model_map
+from components.frame.ask import Ask, ask_button
+from components.frame.page import page, percent
+from components.models.server import session_model
+from components.reliability.one_test import ASKING, draw_test
+from components.reliability.view import View, points, title_of
+from components.sets import SetKind, draw_files, draw_keeping, keep, picked_set
+from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.copy_link import copy_link
+from components.widgets.frame_table import csv_button, frame_table, intervals
 from components.widgets.job_panel import job_panel
+from components.widgets.markdown import literal
 from components.widgets.switches import option_switch
+from components.widgets.table import Column, Row, table
+from components.widgets.table.paging import paging
+from evidencebench_core.errors import SettingError
+from evidencebench_core.llm import LLM
+from evidencebench_core.reliability.card import (
+    Card,
+    compare_models,
+)
+from evidencebench_core.reliability.from_evidencebench import ingest_evidence
+from evidencebench_core.reliability.items import (
+    ItemSetInfo,
+    delete_item_set,
+    item_set,
+    item_sets,
+    rename_item_set,
+)
+from evidencebench_core.reliability.read_items import MOST_BYTES, ingest_items
+from evidencebench_core.reliability.runs import (
+    reliability_runs,
+    run_plan,
+)
+from evidencebench_core.reliability.sample import SAMPLE_NAME, add_sample_items
+from evidencebench_core.reliability.score import TaskScore
+from evidencebench_core.reliability.tasks import FIGURES, RELIABILITY_TASKS, probes_of
+from evidencebench_core.runs import ChatPlan
+from evidencebench_core.words import quantity
 
-DEFAULTS = {"part": "overview", **VIEW_DEFAULTS}
-PARTS = {
-    "overview": "All tests",
-    "task": "One test",
-    "compare": "Two models",
-    "judges": "Judges",
-    "questions": "Questions",
-}
-_DRAWN: Mapping[str, Callable[[PageState, View], None]] = {
-    "task": draw_task,
-    "compare": draw_comparing,
-    "judges": draw_judges,
-    "questions": draw_questions,
-}
+PARTS: Final = {"all": "All tests", "test": "One test", "models": "Two models", "questions": "Questions"}
+_CARD: Final = (
+    Column("test", "Test", "title"),
+    Column("interval", "Figure (95% interval)", "interval"),
+    Column("what", "What it is"),
+    Column("against", "To the baseline, points", help="Paired item by item, 95% interval"),
+    Column("p_holm", "p, Holm", "number", "Of right and wrong, for all tests of this model", digits=3),
+    Column("always", "Same answer always", help="The figure, had every answer been the same"),
+    Column("null_rate", "Null", "percent", "Answers in which no label was found"),
+    Column("n", "n", "number", "Items behind the figure"),
+    Column("n_left_out", "Left out", "number"),
+    Column("in_words", "In words", lines=2),
+)
+
+
+def _ingest(paths: Sequence[Path], name: str) -> ItemSetInfo:
+    if len(paths) > 1:
+        raise SettingError("questions", f"are in {len(paths)} files", "Give one file at a time.")
+    return ingest_items(resources.store(), paths[0], name or None)
+
+
+QUESTIONS: Final = SetKind(
+    "items", "Questions", "set of questions",
+    "A CSV with a header, JSON or JSON lines with `id, question, context, answer`, and `long_answer` and `group` "
+    "where there are any; the JSON of PubMedQA or BioASQ as it is; or pairs, `statement_1, statement_2, similar`.",
+    _ingest, lambda info: quantity(info.n_items, "question"),
+    lambda name, new: rename_item_set(resources.store(), name, new),
+    lambda name: delete_item_set(resources.store(), name), MOST_BYTES,
+)  # fmt: skip
 
 
 def draw(state: PageState) -> None:
-    st.title("Reliability")
     st.markdown(
         "What can a language model be trusted with? It is asked the same questions again in other words, misspelt, "
-        "with texts that distract, with texts that say the opposite, and with texts that do not tell."
+        "among other texts, with texts that say the opposite, and with texts that do not tell."
     )
+    store = resources.store()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        view = view_of(state)
-        if view is not None:
-            if st.button("Start or resume runs", type="primary" if not view.runs else "secondary"):
-                run_dialog(view)
-            copy_link(state.link(items=view.items.name))
+        info = picked_set(state, QUESTIONS, item_sets(store))
+        if info is not None:
+            view = View(info, reliability_runs(store, info.name))
+            kind = "secondary" if view.runs else "primary"
+            ask_button(_asking(info), "Start or resume runs", type=kind)
+            copy_link(state.link(items=info.name))
     job_panel(ASKING)
-    if view is None:
-        draw_first_steps()
+    if info is None:
+        st.info("Load questions whose right answers are known, each with the text that tells.")
+        st.button("Load the 24 sample questions", type="primary", on_click=_load_sample, args=(state,))
+        draw_files(state, QUESTIONS)
         return
-    option_switch(
-        state, "part", "Part of the page", PARTS, fallback="all tests are", label_visibility="collapsed"
+    part = option_switch(state, "part", "Part of the page", PARTS, label_visibility="collapsed")
+    if part == "questions":
+        draw_questions(state, info)
+    elif not view.runs:
+        st.info("No model was asked yet. Start runs above: you see first what they will take.")
+    else:
+        {"all": draw_all, "test": draw_test, "models": draw_models}[part](state, view)
+
+
+# -- all tests ----------------------------------------------------------------------------------------
+
+
+def draw_all(state: PageState, view: View) -> None:
+    """The map of models by tests, and the card of one."""
+    cards = {model: view.card(model) for model in view.models}
+    _draw_map(state, cards)
+    model = state["model"] if state["model"] in cards else view.models[0]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.markdown("## Model card")
+        st.selectbox("Model", view.models, label_visibility="collapsed", **state.widget("model", model))
+    frame = cards[model].frame()
+    shown = frame.assign(
+        test=pd.Series(map(title_of, cards[model].scores)),
+        interval=intervals(frame, "value"),
+        what=frame["figure"].map(FIGURES),
+        against=pd.Series([points(score.baseline) for score in cards[model].scores], dtype=object),
+        always=frame["constant"] + " " + frame["constant_value"].map(percent),
     )
-    _DRAWN.get(state["part"], draw_overview)(state, view)
+    frame_table(
+        _CARD,
+        shown,
+        key=f"card-{model}",
+        ids="run",
+        on_open=partial(_open, state),
+        caption=f"Card of {model}",
+    )
+    reasons = Counter[str]()
+    for score in cards[model].scores:
+        reasons.update(score.left_out)
+    st.caption(literal("Left out: " + ", ".join(f"{reason} ({n:,})" for reason, n in reasons.items()) + "."))
+    if view.info.source.startswith("invented"):
+        st.caption("The questions are invented samples: the figures say nothing about medicine.")
+    with st.container(horizontal=True):
+        name = f"reliability-{view.info.name}-{model}"
+        csv_button("CSV", name, lambda: frame)
+        records = frame.astype(object).where(frame.notna(), None).to_dict("records")
+        st.download_button("JSON", json.dumps(records, indent=2), f"{name}.json", on_click="ignore")
 
 
-with guard():
-    draw(PageState("reliability", DEFAULTS))
+def _draw_map(state: PageState, cards: dict[str, Card]) -> None:
+    rows = [
+        {
+            "task": title_of(score),
+            "model": model,
+            "place": list(RELIABILITY_TASKS).index(score.task.name),
+            "text": "–" if score.value.value is None else f"{100 * score.value.value:.1f}",
+            "difference": _shade(score),
+            "null_rate": 0.0 if score.answers.empty else score.null_rate,
+            "hover": f"{FIGURES[score.task.figure]} {score.value.text()}, n = {score.value.n:,}",
+            "key": score.run.id,
+        }
+        for model, card in cards.items()
+        for score in card.scores
+    ]
+    frame = pd.DataFrame(rows).astype({"difference": float}).sort_values("place", kind="stable")
+    alt = "; ".join(f"{row['model']}, {row['task']}: {row['text']}" for row in rows)
+    with st.container(width=260 + 120 * len(cards)):
+        event = draw_chart(
+            model_map(frame, list(cards), is_dark()),
+            key=f"map-{len(rows)}",
+            alt=f"In percent: {alt}",
+            clickable=True,
+        )
+    st.caption(
+        "Figures in percent. Blue: better than the model's own baseline, orange: worse; of a bias the more orange the "
+        f"larger. Hatched: over {100 * MANY_NULLS:.0f}% of the answers have no label. A click opens the answers."
+    )
+    if point := picked_point(event):
+        _open(state, str(point["customdata"][0]))
+        st.rerun()
+
+
+def _shade(score: TaskScore) -> float | None:
+    if score.task.figure == "bias":  # a half, the most, has the full colour
+        return None if score.value.value is None else -0.6 * score.value.value
+    return score.baseline.difference.value if score.baseline else None
+
+
+def _open(state: PageState, run_id: str) -> None:
+    state.put(part="test", run=run_id, where=None, probe=None, page=None)
+
+
+# -- two models ---------------------------------------------------------------------------------------
+
+
+def draw_models(state: PageState, view: View) -> None:
+    """Two models on the same questions, test by test."""
+    if len(view.models) < 2:
+        st.info("Only one model was asked. Start runs of another above.")
+        return
+    a = state["model"] if state["model"] in view.models else view.models[0]
+    others = [model for model in view.models if model != a]
+    b = state["against"] if state["against"] in others else others[0]
+    with st.container(horizontal=True):
+        st.selectbox("Model", view.models, **state.widget("model", a, part="a"))
+        st.selectbox("Against", others, **state.widget("against", b))
+    try:
+        with st.spinner("Comparing …"):
+            rows = compare_models(resources.store(), view.info.name, a, b)
+    except SettingError as error:
+        st.info(literal(str(error)))
+        return
+    columns = (
+        Column("test", "Test", "title"), Column("a", a), Column("b", b),
+        Column("difference", "Difference, points", help="95% interval"),
+        Column("p", "p, Holm", "number", digits=3), Column("n", "n", "number"),
+    )  # fmt: skip
+    cells = [
+        Row(
+            one.run.id,
+            (
+                title_of(one), one.value.text(), other.value.text(),
+                points(comparison) or "not judged by one model", p, comparison.n if comparison else None,
+            ),
+        )
+        for one, other, comparison, p in rows
+    ]  # fmt: skip
+    table(columns, cells, key=f"models-{a}-{b}", on_open=partial(_open, state), caption=f"{a} against {b}")
+
+
+# -- questions, and asking ------------------------------------------------------------------------------
+
+
+def draw_questions(state: PageState, info: ItemSetInfo) -> None:
+    """What is in the set, and other sets."""
+    items = item_set(resources.store(), info.name).items
+    labels = Counter(item.answer or "no answer" for item in items)
+    st.caption(
+        literal(f"{', '.join(f'{n:,} {label}' for label, n in labels.items())}. Source: {info.source}.")
+    )
+    pages = paging(state, len(items))
+    columns = (
+        Column("question", "Question", "title", lines=2), Column("answer", "Answer", "id"),
+        Column("text", "Context", lines=2), Column("reference", "Reference", lines=2), Column("id", "Id", "id"),
+    )  # fmt: skip
+    rows = [
+        Row(item.id, (item.question, item.answer, item.text, "".join(item.long_answer[:1]), item.id))
+        for item in items[pages.rows]
+    ]
+    table(columns, rows, key=f"items-{info.sha256[:8]}", action="none", caption="Questions", height=520)
+    pages.draw(state)
+    draw_keeping(state, QUESTIONS, info, {"run": len(reliability_runs(resources.store(), info.name))})
+    st.markdown("## More questions")
+    draw_files(state, QUESTIONS)
+    datasets = [dataset.name for dataset in resources.store().datasets()]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if datasets:
+            name = st.selectbox(
+                "Does a sentence bear on the hypothesis? From", datasets, key="reliability.dataset"
+            )
+            if st.button("Make questions of it"):
+                keep(state, QUESTIONS, ingest_evidence(resources.store(), name))
+                st.rerun()
+        if SAMPLE_NAME not in {one.name for one in item_sets(resources.store())}:
+            st.button("Load the 24 sample questions", on_click=_load_sample, args=(state,))
+
+
+def _load_sample(state: PageState) -> None:
+    keep(state, QUESTIONS, add_sample_items(resources.store()))
+
+
+def _asking(info: ItemSetInfo) -> Ask:
+    def fields() -> tuple[list[str], int | None] | None:
+        items = item_set(resources.store(), info.name)
+        possible = []
+        for name, task in RELIABILITY_TASKS.items():
+            try:
+                probes_of(items, task, {})
+            except SettingError:
+                continue
+            possible.append(name)
+        tasks = st.pills(
+            "Tests", possible, selection_mode="multi", format_func=lambda name: RELIABILITY_TASKS[name].title,
+            **local_widget(f"reliability.tasks.{info.sha256[:8]}", possible),
+        )  # fmt: skip
+        limit = st.number_input(
+            "Only the first questions",
+            1,
+            info.n_items,
+            None,
+            placeholder=f"all {info.n_items:,}",
+            key="reliability.limit",
+        )
+        return (list(tasks), limit) if tasks else None
+
+    def plans(llm: LLM, choices: tuple[list[str], int | None]) -> list[ChatPlan]:
+        tasks, limit = choices
+        store, model = resources.store(), session_model()
+        return [run_plan(store, info.name, task, model, limit=limit, llm=llm) for task in tasks]
+
+    return Ask("Start or resume runs", ASKING, "question", fields, plans)
+
+
+with page(
+    "reliability",
+    "Reliability",
+    items="",
+    part="all",
+    model="",
+    against="",
+    run="",
+    where="",
+    probe="",
+    page="1",
+) as state:
+    draw(state)

@@ -13,17 +13,14 @@ from components.widgets.copy_link import copy_link
 from components.widgets.switches import option_switch
 from components.widgets.task_picker import task_picker
 from components.wording.effect import draw_effect
-from components.wording.review import draw_dataset_review, draw_review
+from components.wording.review import draw_dataset_review
 from components.wording.wordings import draw_wordings
 from components.wording.writing import draw_make
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.perturb import Drafts, HypothesisDrafts
-from evidencebench_core.reliability.drafts import ItemDrafts
-from evidencebench_core.reliability.items import item_sets
 
 DEFAULTS = {
     "dataset": "",
-    "items": "",
     "task": "er@optimal",
     "r": "bm25",
     "question": "paraphrases",
@@ -41,7 +38,6 @@ PARTS = {
     "make": "Write with a model",
     "review": "Review drafts",
 }
-ITEM_PARTS = {name: PARTS[name] for name in ("make", "review")}
 _DRAWN: Mapping[str, Callable[[PageState, DatasetInfo], None]] = {
     "wordings": draw_wordings,
     "make": lambda state, dataset: draw_make(state, HypothesisDrafts(resources.store(), dataset.name)),
@@ -51,10 +47,7 @@ _DRAWN: Mapping[str, Callable[[PageState, DatasetInfo], None]] = {
 
 def draw(state: PageState) -> None:
     st.title("Wording")
-    if state["items"]:
-        draw_items(state)
-    else:
-        draw_hypotheses(state)
+    draw_hypotheses(state)
 
 
 def draw_hypotheses(state: PageState) -> None:
@@ -66,42 +59,12 @@ def draw_hypotheses(state: PageState) -> None:
             return
         task = task_picker(state) if state["part"] not in _DRAWN else None
         copy_link(state.link("task", "r", "question", dataset=dataset.name))
-        if names := question_sets():
-            st.button(
-                "Questions of an item set", on_click=lambda: state.put(items=names[0], part=None, at=None)
-            )
     tell_of_gold(dataset)
     draw_parts(state, HypothesisDrafts(resources.store(), dataset.name), PARTS)
     if task is None:
         _DRAWN[state["part"]](state, dataset)
     else:
         draw_effect(state, dataset, task)
-
-
-def draw_items(state: PageState) -> None:
-    """The questions and contexts of an item set."""
-    st.markdown(
-        "Would a model have given the same answer, had the question or its context been worded differently?"
-    )
-    names = question_sets()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        if state["items"] in names:
-            st.selectbox("Item set", names, **state.widget("items", state["items"], reset=("at", "drafts")))
-            copy_link(state.link("part"))
-        st.button("Hypotheses of a dataset", on_click=lambda: state.put(items=None, part=None, at=None))
-    drafts = ItemDrafts(resources.store(), state["items"])
-    if state["part"] not in ITEM_PARTS:
-        state.put(part="review" if any(drafts.counts().values()) else "make")
-    draw_parts(state, drafts, ITEM_PARTS)
-    if state["part"] == "make":
-        draw_make(state, drafts)
-    else:
-        draw_review(state, drafts)
-
-
-def question_sets() -> list[str]:
-    """Names of the item sets whose questions and contexts can be reworded."""
-    return [info.name for info in item_sets(resources.store()) if info.kind == "questions"]
 
 
 def draw_parts(state: PageState, drafts: Drafts, parts: Mapping[str, str]) -> None:

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from evidencebench_core.answers.agreement import one_relation
-from evidencebench_core.answers.model import AnswerSentence, Relation
+from evidencebench_core.answers.model import AnswerSentence
 
 Tone = Literal["good", "half", "plain", "bad", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Badge:
     """How a label is drawn."""
 
     sign: str
@@ -24,45 +23,39 @@ class Look:
         return f"{self.sign} {self.words}"
 
 
-_SAYS_SO: Final = Look("✓", "says so", "good")
-_OPPOSITE: Final = Look("✕", "says the opposite", "bad")
-_NOT_SO: Final = Look("○", "does not say so", "plain")
-UNCHECKED: Final = Look("?", "not checked", "unknown")
-NO_LABEL: Final = Look("?", "no label", "unknown")
-
-CITATIONS: Final[Mapping[str, Look]] = {
-    **dict.fromkeys(("supporting", "supports", "attributable"), _SAYS_SO),
-    **dict.fromkeys(("contradicting", "contradicts"), _OPPOSITE),
-    **dict.fromkeys(("neutral", "not attributable"), _NOT_SO),
-    "not relevant": Look("○", "is about something else", "plain"),
-    "invalid citation": Look("?", "there is no such document", "unknown"),
-}
-RELEVANCE: Final[Mapping[str, Look]] = {
-    "required": Look("●", "required", "good"),
-    "borderline": Look("◐", "borderline", "half"),
-    "unnecessary": Look("○", "unnecessary", "plain"),
-    "inappropriate": Look("✕", "inappropriate", "bad"),
-}
+UNCHECKED: Final = Badge("?", "not checked", "unknown")
+NO_LABEL: Final = Badge("?", "no label", "unknown")
+_SUPPORTS: Final = Badge("✓", "says so", "good")
+_CONTRADICTS: Final = Badge("✕", "says the opposite", "bad")
+_NEUTRAL: Final = Badge("○", "does not say so", "plain")
+BADGES: Final[Mapping[str, Badge]] = {
+    "supporting": _SUPPORTS, "supports": _SUPPORTS, "contradicting": _CONTRADICTS, "contradicts": _CONTRADICTS,
+    "neutral": _NEUTRAL, "not relevant": Badge("○", "is about something else", "plain"),
+    "invalid citation": Badge("?", "there is no such document", "unknown"),
+    "required": Badge("●", "required", "good"), "borderline": Badge("◐", "borderline", "half"),
+    "unnecessary": Badge("○", "unnecessary", "plain"), "inappropriate": Badge("✕", "inappropriate", "bad"),
+}  # fmt: skip
 _WORST: Final[tuple[Tone, ...]] = ("bad", "plain", "half", "unknown", "good")
 
 
-def look_of(label: str | None) -> Look:
-    """Of a judge's label, on any scale."""
-    return NO_LABEL if label is None else CITATIONS.get(label) or RELEVANCE[label]
+def badge(label: str | None) -> Badge:
+    """Of a judge's label, or a person's."""
+    return NO_LABEL if label is None else BADGES[label]
 
 
-def citation_look(relations: Iterable[Relation]) -> Look:
-    """Of all that people said of a citation, one label: supporting if any."""
-    label = one_relation(tuple(relations))
-    return UNCHECKED if label is None else CITATIONS[label]
+def people_badges(sentence: AnswerSentence, document: str) -> list[Badge]:
+    """All that people said of a citation: one may be supporting and neutral."""
+    return list(dict.fromkeys(BADGES[relation] for relation in sentence.relations(document)))
 
 
-def said_text(sentence: AnswerSentence, document: str) -> str:
-    """Every relation that people named of a citation, in words: one may be supporting and neutral."""
-    looks = dict.fromkeys(CITATIONS[one] for one in sentence.relations(document))
-    return ", ".join(map(str, looks)) or str(UNCHECKED)
+def citation_badge(sentence: AnswerSentence, document: str) -> Badge:
+    """One badge for all that people said of a citation: supporting if any."""
+    badges = people_badges(sentence, document)
+    return next(
+        (one for one in (_SUPPORTS, _CONTRADICTS) if one in badges), badges[0] if badges else UNCHECKED
+    )
 
 
-def worst(looks: Iterable[Look]) -> Look | None:
+def worst(badges: Iterable[Badge]) -> Badge | None:
     """The one to look at first; ``None`` of none."""
-    return min(looks, key=lambda look: _WORST.index(look.tone), default=None)
+    return min(badges, key=lambda one: _WORST.index(one.tone), default=None)

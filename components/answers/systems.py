@@ -1,166 +1,85 @@
-"""The systems of a set: one metric with its intervals, and the means of all."""
+"""The systems of a set: one metric with its intervals, the means of all, every pair."""
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Any, Final
 
-import numpy as np
+import pandas as pd
 import streamlit as st
 
-from components.answers import cached
-from components.answers.differences import draw_differences
-from components.answers.judge import corrections_of, judge_name, judges_of, warn_of_no_run
+from components.answers.view import judges_of, key_of, scores_of, values_of
 from components.app.state import PageState
-from components.charts.dots import interval_chart
+from components.charts.figures import interval_dots
+from components.frame.page import percent
 from components.widgets.chart import draw_chart, is_dark
-from components.widgets.frame_table import csv_and_json
+from components.widgets.frame_table import csv_button, frame_table, intervals
 from components.widgets.markdown import literal
-from components.widgets.switches import on_off_switch
-from components.widgets.table import Cell, Column, Interval, Row, table
-from evidencebench_core.answers.judged import LABELLED
+from components.widgets.table import Column
+from evidencebench_core.answers.judging import JUDGES
 from evidencebench_core.answers.store import AnswerSetInfo
-from evidencebench_core.answers.systems import COUNTS, METRICS, SystemScores
+from evidencebench_core.answers.units import COUNTS, METRICS, system_differences
 from evidencebench_core.palette import SYSTEMS
-from evidencebench_core.runs import ChatRunInfo
-from evidencebench_core.words import enumerated, quantity
+from evidencebench_core.words import quantity
 
-_RECALL: Final = (
-    "clusters of answer sentences that say the same which hold a sentence of the answer / clusters"
-)
+_RECALL: Final = "clusters of answer sentences that say the same which hold one of the answer / clusters"
 _FIRST: Final = ("coverage", "recall R+B (ST)", "precision", "accuracy")
-_MOST_NAMED: Final = 5
 
 
 def draw_systems(state: PageState, info: AnswerSetInfo) -> None:
+    """One metric with its intervals, the means of all, and the pairs of systems."""
+    models = list(dict.fromkeys(run.settings["model"] for run in judges_of(info, *JUDGES).values()))
+    model = state["by"] if state["by"] in models else ""
+    scores = scores_of(info.name, info.sha256, model, key_of(info))
+    shares = [metric for metric in dict.fromkeys(scores["metric"]) if metric not in COUNTS]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        run, corrections = _labels(state, info)
-        scores = cached.scores_by(info, run, corrections)
-        shares = [name for name in scores.metrics if name not in COUNTS]
-        first = next((name for name in (*_FIRST, *shares) if name in shares), None)
-        wanted = state["metric"] or first
-        if first is not None:
-            if wanted not in shares:
-                st.warning(
-                    f"There is no metric {literal(state['metric'], 80)} of these labels; {first} is shown."
-                )
-                wanted = first
-            st.selectbox("Metric", shares, format_func=_heading, width=360, **state.widget("metric", wanted))
-        if run is None and info.counts["answers"]:
-            told = "There a share of nothing, such as of no citation, counts as 0."
-            if on_off_switch(state, "official", "As MedAESQA's script", help=told):
-                scores = cached.system_scores(info, True)
-    if not scores.metrics:
-        st.info("There is nothing to score: these answers have no labels of people and no clusters.")
-        return
-    if wanted is None:
-        st.info(
-            "These answers have no labels of people: their sentences and citations can only be counted. Have a model "
-            "judge them, above."
-        )
-    else:
-        if run is not None:
-            st.caption(
-                f"By the labels of {literal(judge_name(run))}, a model's opinion: see Judges for how far it agrees."
+        if models:
+            st.selectbox(
+                "Labels of", ["", *models], format_func=lambda one: one or "People",
+                **state.widget("by", model, reset=("metric",)),
+            )  # fmt: skip
+        if not shares:
+            st.info("Nobody has labelled these answers: have a model judge them, above.")
+            return
+        first = next((metric for metric in _FIRST if metric in shares), shares[0])
+        metric = state["metric"] if state["metric"] in shares else first
+        st.selectbox("Metric", shares, **state.widget("metric", metric))
+        csv_button("CSV", f"systems of {info.name}", lambda: scores)
+    rows = scores[scores["metric"] == metric].sort_values("value", ascending=False, kind="stable")
+    chart = rows.assign(name=rows["system"], colour=SYSTEMS[0].on(is_dark())).astype(
+        {"low": float, "high": float}
+    )
+    alt = "; ".join(f"{system}: {percent(value)}" for system, value in rows[["system", "value"]].to_numpy())
+    draw_chart(interval_dots(chart, f"{metric}, %"), key=f"systems-{metric}-{model}", alt=f"{metric}: {alt}")
+    by = f"By the labels of {literal(model)}, a model's opinion. " if model else ""
+    n = info.counts["questions"]
+    st.caption(
+        f"{by}{METRICS.get(metric, _RECALL).capitalize()}; mean over {quantity(n, 'question')}, drawn whole."
+    )
+    _draw_means(state, info, scores, rows)
+    with st.expander("Every pair of systems"):
+        pairs = system_differences(values_of(info.name, info.sha256, model, key_of(info)), metric)
+        columns = [Column("a", "A"), Column("b", "B"), Column("difference", "A − B", "interval"),
+                   Column("p_holm", "p, Holm", "number", digits=3), Column("n", "n", "number")]  # fmt: skip
+        if len(pairs):
+            shown = pairs.assign(difference=intervals(pairs, "difference")).head(200)
+            frame_table(
+                columns, shown, key=f"pairs-{metric}", action="none", caption="Pairs of systems", height=400
             )
-        _draw_metric(scores, wanted, f"{info.sha256[:8]}-{run and run.id}-{len(corrections)}")
-    st.markdown("## All metrics")
-    _draw_means(state, scores, info, wanted)
-    csv_and_json(f"systems of {info.name}", scores.table)
-    if wanted is not None and len(scores.systems) > 1:
-        draw_differences(state, info, wanted, run, corrections)
 
 
-def _labels(state: PageState, info: AnswerSetInfo) -> tuple[ChatRunInfo | None, cached.Corrections]:
-    """Whose labels are scored: people's, or a judge's with what people corrected of them."""
-    runs = judges_of(info, *LABELLED)
-    if not runs:
-        return None, ()
-    chosen = state["labels"] if state["labels"] in runs else ""
-    warn_of_no_run(info, state["labels"], "people's labels are")
-    st.selectbox(
-        "Labels of",
-        ["", *runs],
-        format_func=lambda one: judge_name(runs[one]) if one else "People",
-        width=360,
-        **state.widget("labels", chosen, reset=("metric", "against")),
+def _draw_means(state: PageState, info: AnswerSetInfo, scores: pd.DataFrame, best: pd.DataFrame) -> None:
+    means = scores.pivot(index="system", columns="metric", values="value")
+    means = means[list(dict.fromkeys(scores["metric"]))].reindex(
+        [*best["system"], *(system for system in means.index if system not in set(best["system"]))]
     )
-    return (runs[chosen], corrections_of(info)) if chosen else (None, ())
-
-
-def _draw_metric(scores: SystemScores, metric: str, key: str) -> None:
-    rows = scores.table()
-    rows = rows[(rows["metric"] == metric) & rows["mean"].notna()].sort_values(
-        "mean", ascending=False, kind="stable"
-    )
-    frame = rows.rename(columns={"system": "name", "mean": "recall"}).assign(colour=SYSTEMS[0].on(is_dark()))
-    means = zip(frame["name"], 100 * frame["recall"], strict=True)
-    alt = "; ".join(f"{name}: {mean:.1f}" for name, mean in means)
-    draw_chart(
-        interval_chart(frame, f"{_heading(metric)}, mean over questions (%)"),
-        key=f"answers-{key}-{metric}-{is_dark()}",
-        alt=f"{metric} in percent: {alt}",
-    )
-    st.caption(
-        f"{_heading(METRICS.get(metric, _RECALL))}. 95% intervals by drawing questions; n is the questions that have a"
-        " value."
-    )
-    if metric.startswith("recall R+B"):
-        st.caption(
-            "Recall R+B is not recall R plus something: each setting was clustered by itself, and an answer may have "
-            "fewer R+B clusters than R clusters."
-        )
-
-
-def _heading(name: str) -> str:
-    return name[:1].upper() + name[1:]
-
-
-def _draw_means(state: PageState, scores: SystemScores, info: AnswerSetInfo, first: str | None) -> None:
-    """A row a system, the best by the metric on top: that with its interval and n, the means of all others."""
-    others = sorted((one for one in scores.metrics if one != first), key=COUNTS.__contains__)  # shares first
     columns = [Column("system", "System", "title")]
-    order = list(range(len(scores.systems)))
-    if first is not None:
-        place = scores.metrics.index(first)
-        about = _heading(METRICS.get(first, _RECALL))
-        columns.append(Column(first, f"{_heading(first)} (95%)", "interval", about))
-        columns.append(Column("n", "n", "number", "Questions behind it"))
-        order.sort(key=lambda one: -np.nan_to_num(scores.means[place, one], nan=-1.0))
-    for metric in others:
+    for metric in means.columns:
         is_count = metric in COUNTS
-        about = _heading(COUNTS.get(metric) or METRICS.get(metric, _RECALL))
-        kind: Literal["number", "percent"] = "number" if is_count else "percent"
-        columns.append(Column(metric, _heading(metric), kind, about, digits=2 * is_count))
-    rows = []
-    for one in order:
-        cells: list[Cell] = [scores.systems[one]]
-        if first is not None:
-            low, high = map(_or_none, scores.intervals[place, one])
-            mean = _or_none(scores.means[place, one])
-            cells += [None if mean is None else Interval(mean, low, high)]
-            cells += [int((~np.isnan(scores.values[place, one])).sum())]
-        cells += [_or_none(scores.means[scores.metrics.index(metric), one]) for metric in others]
-        rows.append(Row(scores.systems[one], tuple(cells)))
-    table(
-        columns,
-        rows,
-        key=f"answers-means-{info.sha256[:8]}",
-        on_open=lambda system: state.put(part="answers", system=system, sentence=None),
-        action="open" if info.counts["answers"] else "none",
-        caption="Means of every metric; a click on a system shows its answers",
-        height=560,
-    )
-    nothing = "0, as in MedAESQA's script" if state["official"] == "1" else "left out of its mean"
-    missing = scores.missing_answers()
-    told = [f"{system} {quantity(len(questions), 'question')}" for system, questions in missing.items()]
-    more = f" and {len(told) - _MOST_NAMED:,} more" if len(told) > _MOST_NAMED else ""
-    st.caption(
-        literal(
-            f"Means over {quantity(len(scores.questions), 'question')}; a share of nothing is {nothing}."
-            + (f" Not answered, and left out: {enumerated(told[:_MOST_NAMED])}{more}." if told else "")
+        kind: Any = "number" if is_count else "percent"
+        columns.append(
+            Column(metric, metric.capitalize(), kind, METRICS.get(metric, _RECALL), digits=2 * is_count)
         )
-    )
-
-
-def _or_none(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+    frame_table(
+        columns, means.reset_index(), key=f"means-{info.sha256[:8]}", ids="system", caption="Means of every metric",
+        on_open=lambda system: state.put(part="answer", system=system, sentence=None), height=420,
+    )  # fmt: skip

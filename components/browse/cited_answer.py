@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Final
 
 import streamlit as st
 
 from components.app import resources
 from components.app.page import percent
-from components.app.session import session_text, widget_value
 from components.app.state import PageState
-from components.browse.aspect_matrix import draw_aspect_matrix
 from components.models.server import session_model
 from components.models.short_answer import (
     Labels,
@@ -24,20 +21,17 @@ from components.models.short_answer import (
 from components.widgets.chips import sentence_chip
 from components.widgets.markdown import literal
 from components.widgets.table import Chip
-from evidencebench_core.answers.asking import answer_in, labels_in, pair_unit
-from evidencebench_core.answers.cited import CitedAnswer
-from evidencebench_core.answers.store import Mark, add_mark, marks
+from evidencebench_core.answers.asking import answer_in, pair_labels
+from evidencebench_core.answers.cited import CitedAnswer, CitedScore, cited_score
 from evidencebench_core.answers.verdicts import citation_words
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.data.model import Focus
-from evidencebench_core.metrics.cited import CitedScore, Pair, cited_score
 from evidencebench_core.runs import ChatRunInfo
 from evidencebench_core.words import quantity
 
 ANSWER_DEFAULTS: Final = {"answer": "", "judge": ""}
 
 _HERE: Final = "here"  # by the session's model
-_MISSED: Final = "missed"
 
 
 def draw_cited_answer(state: PageState, dataset: DatasetInfo, instance: Instance) -> None:
@@ -68,17 +62,18 @@ def draw_cited_answer(state: PageState, dataset: DatasetInfo, instance: Instance
     if answer is None:
         return
     question = None if judge else citations_question(answer, instance.sentences)
-    labels = labels_in(resources.store(), judge, instance.id, answer) if judge else known_labels(question)
+    labels = (
+        pair_labels(resources.store(), judge, {instance.id: answer})[instance.id]
+        if judge
+        else known_labels(question)
+    )
     focus: Focus = "all" if run is None else run.settings["focus"]
-    subject = dataset.sha256 if run is None else run.id
-    if not _draw(state, instance, focus, answer, labels, subject):
+    if not _draw(state, instance, focus, answer, labels):
         return
     covers = instance.evidence.covers(focus)
     score = cited_score(answer.cited, covers, len(instance.sentences), labels if judge or labels else None)
     _figures(score, answer)
-    draw_aspect_matrix(state, instance, focus, answer, labels or {})
     draw_judging(question)
-    _draw_missed(subject, instance, answer, frozenset().union(*covers))
 
 
 def _picked_judge(state: PageState, run: ChatRunInfo) -> str:
@@ -95,17 +90,12 @@ def _picked_judge(state: PageState, run: ChatRunInfo) -> str:
     return judge if judges[judge] else ""
 
 
-def _draw(
-    state: PageState, instance: Instance, focus: Focus, answer: CitedAnswer, labels: Labels, subject: str
-) -> bool:
+def _draw(state: PageState, instance: Instance, focus: Focus, answer: CitedAnswer, labels: Labels) -> bool:
     gold = frozenset().union(*instance.evidence.covers(focus))
-    marked = _marked(subject, instance, answer)
 
     def chip(u: int, s: int) -> Chip:
         """Filled where it is gold."""
         words = citation_words(s in gold, *([labels[u, s]] if (u, s) in labels else []))
-        if (u, s) in marked:
-            words += ", missed by gold"
         return sentence_chip(s, instance.sentences[s], f" {words}", filled=s in gold)
 
     return draw_answer(state, answer, chip, "cited-answer")
@@ -133,53 +123,6 @@ def _figures(score: CitedScore, answer: CitedAnswer) -> None:
         what = "1 cited index is" if answer.n_unknown == 1 else f"{answer.n_unknown:,} cited indices are"
         lines.append(f"{what} not in the paper, and left out.")
     st.caption(literal(" ".join(lines)))
-
-
-# -- what gold has missed ---------------------------------------------------------------------------
-
-
-def _units(instance: Instance, answer: CitedAnswer) -> dict[Pair, str]:
-    """The id of each citation."""
-    return {
-        (u, s): pair_unit(instance.id, u, s, one.text)
-        for u, one in enumerate(answer.sentences)
-        for s in one.citations
-    }
-
-
-def _marked(subject: str, instance: Instance, answer: CitedAnswer) -> set[Pair]:
-    kept = {mark.unit for mark in marks(resources.store(), subject, "gold")}
-    return {pair for pair, unit in _units(instance, answer).items() if unit in kept}
-
-
-def _draw_missed(subject: str, instance: Instance, answer: CitedAnswer, gold: frozenset[int]) -> None:
-    """The citations that are not gold, for a reader to mark those that gold has missed."""
-    units = {pair: unit for pair, unit in _units(instance, answer).items() if pair[1] not in gold}
-    if not units:
-        return
-    key = f"missed-{subject}-{instance.id}"
-    st.pills(
-        "Gold missed this",
-        list(units),
-        selection_mode="multi",
-        wrap=True,
-        default=sorted(_marked(subject, instance, answer) & set(units)),
-        format_func=lambda pair: f"{pair[1]}, cited by sentence {pair[0] + 1}",
-        help="Mark a citation that bears on the hypothesis although no study aspect has its sentence. It is kept as "
-        "your note, and changes no score.",
-        key=key,
-        on_change=_keep_missed,
-        args=(subject, key, units),
-    )
-
-
-def _keep_missed(subject: str, key: str, units: Mapping[Pair, str]) -> None:
-    now: Sequence[Pair] = widget_value(key) or ()
-    kept = {mark.unit for mark in marks(resources.store(), subject, "gold")}
-    for pair, unit in units.items():
-        if (pair in now) != (unit in kept):
-            value = _MISSED if pair in now else ""
-            add_mark(resources.store(), subject, Mark("gold", unit, value, session_text("author")))
 
 
 def _label(run: ChatRunInfo | None) -> str:

@@ -17,12 +17,11 @@ from components.models.server import session_connection, session_model
 from components.widgets.chips import go_to
 from components.widgets.markdown import literal
 from components.widgets.table import Chip, Column, Row, table
-from evidencebench_core.answers.cited import CitedAnswer, cited_answer
+from evidencebench_core.answers.cited import CitedAnswer, Pair, Support, cited_answer
 from evidencebench_core.answers.model import has_words
 from evidencebench_core.answers.verdicts import citation_verdicts, verdict_request
 from evidencebench_core.llm import Connection, Conversation
 from evidencebench_core.llm.conversation import Planned
-from evidencebench_core.metrics.cited import Pair, Support
 from evidencebench_core.words import quantity
 
 Labels = Mapping[Pair, Support | None]

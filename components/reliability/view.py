@@ -1,101 +1,64 @@
-"""The subject of the page: a set of questions, the runs on it, and their scores."""
+"""A set of questions with its runs, their cards and scores, as the page Reliability shows them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
-from components.app.choices import setting_text
-from components.app.page import set_picker
-from components.app.state import PageState
-from components.reliability import cached
-from components.widgets.chart import is_dark
-from evidencebench_core.palette import ASPECTS
-from evidencebench_core.reliability.card import Card, CardRow, ComparisonRow
-from evidencebench_core.reliability.items import ItemSet, ItemSetInfo
-from evidencebench_core.reliability.runs import ReliabilityRun
-from evidencebench_core.reliability.score import TaskScore
-from evidencebench_core.reliability.tasks import RELIABILITY_TASKS
+import streamlit as st
 
-PROBE_FILTERS: Final = {"cell": "", "null": "", "label": "", "variant": "", "differ": "", "page": "1"}
-VIEW_DEFAULTS: Final = {
-    "items": "",
-    "task": "",
-    "run": "",
-    "beside": "",
-    "card": "",
-    "item": "",
-    **PROBE_FILTERS,
-}
+from components.app import resources
+from components.widgets.markdown import literal
+from evidencebench_core.reliability.card import Card, model_card, run_score
+from evidencebench_core.reliability.items import ItemSetInfo
+from evidencebench_core.reliability.runs import ReliabilityRun, judge_runs
+from evidencebench_core.reliability.score import Comparison, TaskScore
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class View:
-    """A set of questions with the runs on it, judges' own left out."""
+    """A set with its runs."""
 
     info: ItemSetInfo
-    items: ItemSet
     runs: tuple[ReliabilityRun, ...]
 
     @property
-    def systems(self) -> Mapping[str, tuple[str, bool]]:
-        """Model and whether the construction is the paper's, by what the page calls that."""
-        systems = {system_of(run): (run.model, run.as_published) for run in self.runs}
-        return dict(sorted(systems.items()))
+    def models(self) -> list[str]:
+        return list(dict.fromkeys(run.model for run in self.runs))
 
-    def card(self, system: str) -> Card:
-        """Every test of a system, by the answers that there are so far."""
-        model, as_published = self.systems[system]
-        return cached.card(self.info, model, as_published)
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Changes with every answer."""
+        judges = [judge for run in self.runs if run.task.judge_prompt for judge in _judges(run)]
+        return tuple((run.id, run.n_answered, run.n_failed) for run in (*self.runs, *judges))
 
-    def score(self, run: ReliabilityRun) -> TaskScore:
-        """The score of what a run has answered so far."""
-        on_card = (row.score for row in self.card(system_of(run)).rows if row.score.run == run.id)
-        return next(on_card, None) or cached.score(run)
+    def card(self, model: str) -> Card:
+        """All tests of a model, scored."""
+        with st.spinner(f"Scoring {literal(model)} …"):
+            return _card(self.info.name, model, self.key)
 
-    def run(self, run_id: str) -> ReliabilityRun | None:
-        return next((run for run in self.runs if run.id == run_id), None)
-
-    def of_task(self, task: str) -> tuple[ReliabilityRun, ...]:
-        """The runs of a task, the fullest and newest first."""
-        runs = [run for run in self.runs if run.task.name == task]
-        return tuple(sorted(runs, key=lambda run: (run.n_answered, run.created_at), reverse=True))
+    def score(self, run_id: str) -> TaskScore:
+        return _score(run_id, self.key)
 
 
-def view_of(state: PageState) -> View | None:
-    """The set that the address names (an unknown one is reported), with a picker; ``None`` without any."""
-    sets = {info.name: info for info in cached.item_sets()}
-    if not sets:
-        return None
-    described = {name: f"{name} ({info.n_items:,})" for name, info in sets.items()}
-    reset = ("run", "beside", "item", "card", *PROBE_FILTERS)
-    info = sets[set_picker(state, "items", "Questions", described, "set of questions", reset)]
-    return View(info, cached.item_set(info), cached.runs(info))
+def _judges(run: ReliabilityRun) -> tuple[ReliabilityRun, ...]:
+    return judge_runs(resources.store(), run.id)
 
 
-def colours(names: Sequence[str]) -> Mapping[str, str]:
-    """A colour for each name."""
-    return {name: ASPECTS[place % len(ASPECTS)].on(is_dark()) for place, name in enumerate(names)}
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _card(items: str, model: str, key: tuple[object, ...]) -> Card:
+    return model_card(resources.store(), items, model)
 
 
-def system_of(run: ReliabilityRun) -> str:
-    """The model, and the construction where it is the paper's."""
-    return f"{run.model}, as published" if run.as_published else run.model
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _score(run_id: str, key: tuple[object, ...]) -> TaskScore:
+    return run_score(resources.store(), run_id)
 
 
-def label_of(run: ReliabilityRun) -> str:
-    """The model, what sets the run apart from others of its task, and the beginning of the id."""
-    return f"{' '.join(filter(None, (run.model, run.label)))} ({run.id[:4]})"
+def title_of(score: TaskScore) -> str:
+    """The test, with the settings that are not the defaults."""
+    return f"{score.task.title} ({score.run.label})" if score.run.label else score.task.title
 
 
-def title_of(task: str) -> str:
-    """A task as the page calls it."""
-    return RELIABILITY_TASKS[task].title
-
-
-def row_title(row: CardRow | ComparisonRow) -> str:
-    """A row of a card or comparison: its task, and the settings that are not the defaults."""
-    return ", ".join(
-        [row.task.title, *(f"{name}={setting_text(value)}" for name, value in row.differs.items())]
-    )
+def points(comparison: Comparison | None) -> str | None:
+    """``+13.8 (7.4 to 20.4)``."""
+    return comparison.difference.text(unit="", sign=True) if comparison else None

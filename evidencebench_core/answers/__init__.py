@@ -1,1 +1,1 @@
-"""Answers with citations: BioACE and MedAESQA's metrics, and answers checked against a paper's gold evidence."""
+"""Answers that cite what they rest on: of systems, by MedAESQA's metrics; to hypotheses, against gold; and judges."""

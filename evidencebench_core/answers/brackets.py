@@ -1,4 +1,4 @@
-"""Citations in brackets, taken out of a text before it is split into sentences (spec rules 7 to 9)."""
+"""Citations in brackets, taken out of a text before it is split into sentences."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ import itertools
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, TypeVar
 
-from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.llm.parse import index_list
-
-Bracket = Literal["before", "trec"]
 
 _T = TypeVar("_T")
 
@@ -19,13 +16,11 @@ _BRACKET: Final = re.compile(r"\s*[\[［【]([^\[\]［］【】]{1,2000})[\]］�
 _DOCUMENTS: Final = re.compile(
     r"\s*(?:PMIDs?\s*:?\s*)?\d{1,20}\s*(?:[,;]\s*(?:PMID\s*:?\s*)?\d{1,20}\s*)*", re.IGNORECASE
 )
-_WITHIN, _BEHIND = "\ue000", "\ue001"  # stand for a bracket while the text is split
-_ONE_MASK: Final = re.compile(f"[{_WITHIN}{_BEHIND}]")
-_MASK: Final = re.compile(f" ?[{_WITHIN}{_BEHIND}]")
-_LEADING: Final = re.compile(f"(?:{_MASK.pattern})*")
+_MARK: Final = "\ue000"  # stands for a bracket while the text is split
+_ONE_MASK: Final = re.compile(_MARK)
+_MASK: Final = re.compile(f" ?{_MARK}")
 _PARAGRAPH: Final = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•]|\d{1,2}[.)])\s)")
 _STOP: Final = re.compile(r"[.!?…][\"'”’»)}]*$")
-_TREC_MOST: Final = 3  # citations of a sentence that count in TREC BioGen 2024
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +35,14 @@ class CitedSentence:
     n_unknown: int = 0
 
 
-def cited_sentences(text: str, bracket: Bracket = "before") -> tuple[CitedSentence, ...]:
+def cited_sentences(text: str) -> tuple[CitedSentence, ...]:
     """The sentences of an answer that cites documents as ``[123]``, ``[123, 456]`` or ``[PMID: 123]``.
 
-    A bracket behind a full stop belongs to the sentence before it, one at the very start to the first. With
-    ``bracket="trec"`` both are dropped, and so is all but the first three citations of a sentence. Brackets with
+    A bracket behind a full stop belongs to the sentence before it, one at the very start to the first. Brackets with
     anything else in them are text.
     """
-    if bracket not in ("before", "trec"):
-        raise SettingError("bracket", f"is {shown(bracket)}", "Choices are: before, trec.")
-    pairs = _split(text, _document_ids, within=bracket == "trec")
-    most = _TREC_MOST if bracket == "trec" else None
-    return tuple(CitedSentence(claim, tuple(dict.fromkeys(cited))[:most]) for claim, cited in pairs)
+    pairs = _split(text, _document_ids)
+    return tuple(CitedSentence(claim, tuple(dict.fromkeys(cited))) for claim, cited in pairs)
 
 
 def index_sentences(text: str, shown_indices: Collection[int]) -> tuple[CitedSentence, ...]:
@@ -93,26 +84,22 @@ def _document_ids(inside: str) -> list[str] | None:
     return [document_id(one) for one in re.findall(r"\d+", inside)] if _DOCUMENTS.fullmatch(inside) else None
 
 
-def _split(
-    text: str, read: Callable[[str], Sequence[_T] | None], within: bool = False
-) -> list[tuple[str, list[_T]]]:
-    """Each sentence without its brackets, and what is in them; ``within`` leaves out those outside a sentence."""
+def _split(text: str, read: Callable[[str], Sequence[_T] | None]) -> list[tuple[str, list[_T]]]:
+    """Each sentence without its brackets, and what is in them."""
     from evidencebench_core.papers.sentences import sentences_of
 
-    masked, found = zip(*(_masked(one, read) for one in _PARAGRAPH.split(text)), strict=True)
-    every = itertools.chain.from_iterable(found)
+    paragraphs = [_masked(paragraph, read) for paragraph in _PARAGRAPH.split(text)]
+    contents = itertools.chain.from_iterable(inside for _, inside in paragraphs)
     pairs: list[tuple[str, list[_T]]] = []
-    for sentence in itertools.chain.from_iterable(map(sentences_of, masked)):
-        leading = 0 if pairs else len(_LEADING.match(sentence)[0].replace(" ", ""))  # type: ignore[index]
-        claim, cited = _MASK.sub("", sentence).strip(), list[_T]()
-        for number, mark in enumerate(_ONE_MASK.findall(sentence)):
-            inside = next(every)
-            if not within or (mark == _WITHIN and number >= leading):
-                cited.extend(inside)
-        if claim:
-            pairs.append((claim, cited))
-        elif pairs:
-            pairs[-1][1].extend(cited)
+    for masked, _ in paragraphs:
+        for sentence in sentences_of(masked):
+            claim, cited = _MASK.sub("", sentence).strip(), list[_T]()
+            for _ in _ONE_MASK.findall(sentence):
+                cited.extend(next(contents))
+            if claim:
+                pairs.append((claim, cited))
+            elif pairs:
+                pairs[-1][1].extend(cited)
     return pairs
 
 
@@ -129,10 +116,8 @@ def _masked(text: str, read: Callable[[str], Sequence[_T] | None]) -> tuple[str,
         piece = text[last : match.start()]
         stop = _STOP.search(piece, max(0, len(piece) - 6))
         pieces += [piece[: stop.start()], stop[0]] if stop else [piece] if piece else []
-        if pieces and _STOP.fullmatch(pieces[-1]):
-            pieces.insert(-1, f" {_BEHIND}")
-        else:
-            pieces.append(f" {_WITHIN}")
+        is_behind_stop = bool(pieces) and bool(_STOP.fullmatch(pieces[-1]))
+        pieces.insert(len(pieces) - is_behind_stop, f" {_MARK}")
         found.append(cited)
         last = match.end()
         if text[last : last + 1].isalnum():  # "lowers B[11]and C"

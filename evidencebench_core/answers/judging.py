@@ -1,237 +1,206 @@
-"""The questions to a judge about an answer, and how its label is read (bioace spec rules 22, 27 to 33)."""
+"""A model as a judge of answers: what it is asked of a set, and how its labels are read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Final, Literal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
-from evidencebench_core.answers.agreement import LABELS, Form
-from evidencebench_core.answers.matching import Support, similarities
-from evidencebench_core.answers.nuggets import parsed_nuggets
-from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.llm import ChatRequest, Conversation, prompt
-from evidencebench_core.llm.labels import LabelRead, stated_label
+from evidencebench_core.answers.model import AnswerSet, has_words, unit_id
+from evidencebench_core.answers.store import Mark, answer_set_info, stored_answers
+from evidencebench_core.answers.units import RELEVANCES, SUPPORT, Labels
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import SettingError, did_you_mean, shown
+from evidencebench_core.llm import ChatRequest, prompt
+from evidencebench_core.llm.labels import stated_label
 from evidencebench_core.llm.parse import after_thinking, plain_text
 from evidencebench_core.llm.prompts import prompt_version
-from evidencebench_core.runs import MAX_TOKENS, Result, asked, request_settings, request_with
+from evidencebench_core.runs import (
+    ChatPlan,
+    ChatRunInfo,
+    ChatRuns,
+    ChatRunSpec,
+    Result,
+    asked,
+    chat_plan,
+    request_settings,
+    request_with,
+)
 
-SourceSetting = Literal["document", "maxsim"]
+if TYPE_CHECKING:
+    from evidencebench_core.llm import LLM
 
-_FORMS: Final = {
-    "support": ("support", "supports", "supporting", "supported"),
-    "contradict": ("contradict", "contradicts", "contradicting", "contradicted"),
+KIND: Final = "answers"  # of the runs
+JUDGES: Final[Mapping[str, str]] = {
+    "relevance": "answer-relevance",
+    "citations": "citation-judge",
+    "correctness": "citation-judge",
+    "nuggets": "nugget-assign",
 }
-WING: Final = "answers"  # of the runs
-NUGGET_TOKENS: Final = 1_024
-MOST_GOLD: Final = 10  # gold nuggets that a judge is shown at once
-_ASSIGNED: Final[Mapping[str, Support]] = {"support": "support", "partial": "partial", "none": "none"}
+"""What is judged, and the prompt: of a sentence; of a citation; of a sentence by all it cites; of a gold nugget."""
+MEANINGS: Final[Mapping[str, str]] = {
+    "supports": "the source says what the claim says",
+    "contradicts": "the source says the opposite of the claim",
+    "neutral": "neither: the source says nothing on the claim, or too little",
+}
+NUGGETS: Final = ("support", "partial", "none")
+_MOST_NUGGETS: Final = 10  # that a judge is shown at once
+_FORMS: Final[Mapping[str, str]] = {
+    form: label
+    for label, stem in (("supports", "support"), ("contradicts", "contradict"))
+    for form in (stem, f"{stem}s", f"{stem}ing", f"{stem}ed")
+} | {label: label for label in (*SUPPORT, *RELEVANCES)}
 
 
-def forms_of(scale: Form) -> Mapping[str, str]:
-    """The label of every form in which it may be written."""
-    labels = LABELS[scale]
-    forms = {label: label for label in labels}
-    for stem, words in _FORMS.items():
-        forms |= {word: label for label in labels if label.startswith(stem) for word in words}
-    return forms
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One question to a judge: its unit, and what the prompt is filled with."""
+
+    unit: str
+    fields: Mapping[str, str]
 
 
-def read_judgement(result: Result, scale: Form, threshold: float | None = None) -> LabelRead:
-    """The label in the stored answer of a judge; of one that gives scores, by its threshold or another."""
-    if (score := result.get("score")) is not None:
-        yes, no = ("supports", "neutral") if scale == "ternary" else ("attributable", "not attributable")
-        if score >= (result["threshold"] if threshold is None else threshold):
-            return LabelRead(yes, "stated")
-        against = scale == "ternary" and result.get("contradiction", 0.0) >= 0.5
-        return LabelRead("contradicts" if against else no, "stated")
+def judge_plan(  # noqa: PLR0913 - what is judged, and how it is asked
+    store: Store,
+    name: str,
+    task: str,
+    model: str,
+    *,
+    limit: int | None = None,
+    llm: LLM | None = None,
+    fresh: bool = False,
+    request: Mapping[str, object] | None = None,
+) -> ChatPlan:
+    """The run in which a model judges the answers of a set, those to its first ``limit`` questions.
+
+    ``relevance``: how much an answer needs each sentence. ``citations``: whether a document supports the sentence
+    that cites it; ``correctness``: whether all that it cites do together. ``nuggets``: which gold nuggets the answer
+    gives. Documents and sentences without text are not put to a judge.
+    """
+    prompt_name = JUDGES.get(task)
+    if prompt_name is None:
+        remedy = f"{did_you_mean(task, JUDGES)}Known: {', '.join(JUDGES)}."
+        raise SettingError("judge", f"{shown(task)} is not known", remedy)
+    units = {one.unit: one for one in judgements(stored_answers(store, name), task, limit)}
+    asking = prompt(prompt_name)
+    spec = judge_spec(answer_set_info(store, name).sha256, task, prompt_name, model, request)
+
+    def conversation(unit: str) -> Any:
+        messages = asking.messages(**units[unit].fields)
+        return asked(request_with(model, spec.settings["request"], messages))
+
+    return chat_plan(store, spec, tuple(units), conversation, llm, fresh=fresh)
+
+
+def judge_spec(
+    subject: str, task: str, prompt_name: str, model: str, request: Mapping[str, object] | None, **more: Any
+) -> ChatRunSpec:
+    """The identity of a run about an answer set, a dataset or a run of answers."""
+    versions = {prompt_name: prompt_version(prompt_name)}
+    settings = {"task": task, "model": model, "prompts": versions, "request": request_settings(request)}
+    return ChatRunSpec(KIND, subject, settings | more)
+
+
+def judgements(answers: AnswerSet, task: str, limit: int | None = None) -> Iterator[Judgement]:
+    """What a judge is asked about a set."""
+    wanted = set(list(answers.question)[:limit])
+    for answer in answers.answers:
+        key = (answer.question_id, answer.system)
+        if answer.question_id not in wanted:
+            continue
+        question = answers.question[answer.question_id]
+        if task == "nuggets":
+            for start in range(0, len(question.nuggets) if has_words(answer.text) else 0, _MOST_NUGGETS):
+                some = question.nuggets[start : start + _MOST_NUGGETS]
+                listed = "\n".join(f"{n}: {' '.join(nugget.split())}" for n, nugget in enumerate(some, 1))
+                fields = {"question": question.question, "answer": answer.text, "nuggets": listed}
+                yield Judgement(unit_id(*key, f"nuggets from {start + 1} of {len(some)}"), fields)
+            continue
+        for sentence in answer.sentences:
+            claim, documents = sentence.claim, [one for one in sentence.citations if one in answers.document]
+            if not has_words(claim):
+                continue
+            unit = (*key, sentence.id)
+            if task == "relevance":
+                yield Judgement(unit_id(*unit), {"question": question.question, "sentence": claim})
+            elif task == "citations":
+                for document in documents:
+                    source = answers.document[document].whole
+                    yield Judgement(unit_id(*unit, document), support_fields(claim, source))
+            elif documents:
+                sources = "\n\n".join(answers.document[document].whole for document in documents)
+                yield Judgement(unit_id(*unit), support_fields(claim, sources))
+
+
+def support_fields(claim: str, source: str) -> dict[str, str]:
+    """What the citation judge is asked: does the source support the claim?"""
+    labels = "\n".join(f"- {label}: {meaning}." for label, meaning in MEANINGS.items())
+    return {"sentence": claim, "document": source, "labels": labels}
+
+
+def citation_request(request: ChatRequest, claim: str, source: str) -> ChatRequest:
+    """The request to the citation judge, for one call outside a run."""
+    return replace(request, messages=prompt("citation-judge").messages(**support_fields(claim, source)))
+
+
+# -- labels -----------------------------------------------------------------------------------------
+
+
+def read_judgement(result: Result) -> str | None:
+    """The label in the stored answer of a judge; ``None`` where it has none."""
     said = {name: result.get(name) for name in ("refusal", "finish_reason")}
-    return stated_label(result["text"], forms_of(scale), **said)
+    return stated_label(result["text"], _FORMS, **said).label
 
 
-# -- what is asked --------------------------------------------------------------------------------
+def judge_labels(
+    store: Store, run: ChatRunInfo, decisions: Mapping[str, Mark] | None = None
+) -> dict[str, str | None]:
+    """Label by unit, ``None`` where the judgement has none; ``decisions`` of people take their place.
 
-
-def citation_question(
-    request: ChatRequest, claim: str, source: str, scale: Form = "ternary"
-) -> Conversation[Result]:
-    """Does the source support the claim? On the scale ``four`` as on the others."""
-    return asked(citation_request(request, claim, source, scale))
-
-
-def citation_request(request: ChatRequest, claim: str, source: str, scale: Form = "ternary") -> ChatRequest:
-    """The request of `citation_question`."""
-    labels = "\n".join(f"- {label}: {meaning}." for label, meaning in LABELS[scale].items())
-    messages = prompt("citation-judge").messages(sentence=claim, document=source, labels=labels)
-    return replace(request, messages=messages)
-
-
-def nuggets_question(request: ChatRequest, claim: str, source: str) -> Conversation[Result]:
-    """Does the source support the claim, by the nuggets of both? The label is one of four."""
-    both = []
-    for name, fields in (
-        ("answer-nuggets", {"question": "What does this sentence state?", "answer": claim}),
-        ("document-nuggets", {"document": source}),
-    ):
-        result = yield from asked(replace(request, messages=prompt(name).messages(**fields)), name)
-        both.append(result)
-    listed = ["\n".join(parsed_nuggets(one["text"]).nuggets) or "(no fact)" for one in both]
-    messages = prompt("citation-judge-nuggets").messages(nuggets=listed[0], document_nuggets=listed[1])
-    judged = yield from asked(replace(request, messages=messages), "judge")
-    return {**judged, "nuggets": [one["text"] for one in both]}
-
-
-def relevance_question(
-    request: ChatRequest, question: str, claim: str, answer: str | None = None
-) -> Conversation[Result]:
-    """How much does an answer need the sentence? With ``answer`` the judge sees all of it."""
-    asking = prompt("answer-relevance" if answer is None else "answer-relevance-context")
-    return asked(
-        replace(request, messages=asking.messages(question=question, sentence=claim, answer=answer or ""))
-    )
-
-
-def nugget_request(request: ChatRequest, question: str, answer: str) -> Conversation[Result]:
-    """The nuggets of an answer; `parsed_nuggets` reads them."""
-    return asked(
-        replace(request, messages=prompt("answer-nuggets").messages(question=question, answer=answer))
-    )
-
-
-def support_question(
-    request: ChatRequest, question: str, answer: str, gold: Sequence[str]
-) -> Conversation[Result]:
-    """Which gold nuggets does the answer give? At most ten are shown at once; `read_support` reads the results."""
-    parts = []
-    for start in range(0, len(gold), MOST_GOLD):
-        shown_gold = "\n".join(
-            f"{n}: {' '.join(one.split())}" for n, one in enumerate(gold[start : start + MOST_GOLD], 1)
-        )
-        messages = prompt("nugget-assign").messages(question=question, answer=answer, nuggets=shown_gold)
-        part = yield from asked(replace(request, messages=messages), f"nuggets from {start + 1}")
-        parts.append(part)
-    return {"parts": parts, "n": len(gold)}
-
-
-def read_support(result: Result) -> tuple[Support | None, ...]:
-    """Of each gold nugget what the judge said; ``None`` where it said nothing that can be read."""
-    read: list[Support | None] = []
-    for part in result["parts"]:
-        here: list[Support | None] = [None] * min(MOST_GOLD, result["n"] - len(read))
-        for line in (after_thinking(plain_text(part["text"])) or "").splitlines():
-            number, colon, word = line.strip(" \t*_`-").partition(":")
-            said = word.strip(" \t*_`.").casefold()
-            if colon and number.isascii() and number.isdecimal() and said in _ASSIGNED and len(number) < 4:
-                place = int(number) - 1
-                if 0 <= place < len(here):
-                    here[place] = _ASSIGNED[said]
-        read += here
-    return tuple(read)
-
-
-# -- correctness ----------------------------------------------------------------------------------
-
-
-def windows(n: int, k: int = 3) -> tuple[range, ...]:
-    """Windows of k consecutive of n sentences, each one on; of fewer than k sentences one with all."""
-    if k < 1:
-        raise SettingError("window", f"is {shown(k)}", "Give the number of sentences, 1 or more.")
-    return tuple(range(start, start + k) for start in range(n - k + 1)) or ((range(n),) if n else ())
-
-
-def window_texts(documents: Sequence[Sequence[str]], k: int = 3) -> list[str]:
-    """The windows of all documents as texts, each once."""
-    texts = (
-        " ".join(sentences[i] for i in one) for sentences in documents for one in windows(len(sentences), k)
-    )
-    return list(dict.fromkeys(texts))
-
-
-def nearest(claim: str, texts: Sequence[str], most: int, model: str = "minilm") -> list[int]:
-    """The places of the texts most similar to a claim, the best first, ties in order."""
-    cosines = similarities([claim], texts, model)[0]
-    return [int(place) for place in np.argsort(-cosines, kind="stable")[:most]]
-
-
-def correctness_question(
-    request: ChatRequest, claim: str, documents: Sequence[Sequence[str]], k: int = 3, prefilter: int = 5
-) -> Conversation[Result]:
-    """Does any window of any document support the claim? Only the ``prefilter`` nearest are put to the judge."""
-    texts = window_texts(documents, k)
-    chosen = nearest(claim, texts, prefilter) if 0 < prefilter < len(texts) else list(range(len(texts)))
-    parts = []
-    for place in chosen:
-        part = yield from citation_question(request, claim, texts[place])
-        parts.append({**part, "window": texts[place]})
-        if read_judgement(part, "ternary").label == "supports":
-            break  # the others cannot change it
-    return {"parts": parts, "n_windows": len(texts)}
-
-
-def read_correctness(result: Result, threshold: float | None = None) -> LabelRead | None:
-    """Supports if any window does, else the first that could not be read, else neutral; ``None``: nothing to check."""
-    reads = [read_judgement(part, "ternary", threshold) for part in result["parts"]]
-    if not reads:
-        return None
-    best = next((one for one in reads if one.label == "supports"), None)
-    return best or next((one for one in reads if one.label is None), LabelRead("neutral", "stated"))
-
-
-def joined_question(request: ChatRequest, claim: str, sources: Sequence[str]) -> Conversation[Result]:
-    """Do the sources support the claim together, and is each needed? ALCE's questions (Gao et al., EMNLP 2023)."""
-    asking = [("whole", 0, "\n\n".join(sources))]
-    parts = list[dict[str, Any]]()
-    for role, place, source in asking:
-        part = yield from citation_question(request, claim, source)
-        parts.append({**part, "role": role, "place": place})
-        supports = read_judgement(part, "ternary").label == "supports"
-        if role == "whole" and supports and len(sources) > 1:
-            asking += [("alone", n, one) for n, one in enumerate(sources)]
-        if role == "alone" and not supports:
-            asking.append(("rest", place, "\n\n".join((*sources[:place], *sources[place + 1 :]))))
-    return {"parts": parts, "n": len(sources)}
-
-
-def read_joined(result: Result) -> tuple[bool, int]:
-    """Whether the sources support the claim together, and how many of them are precise.
-
-    One is if it supports the claim alone, or if the others do not without it; none where all together do not.
+    Calls that failed are absent, and so are decisions about units that were not judged.
     """
-    said = {
-        (part["role"], part["place"]): read_judgement(part, "ternary").label == "supports"
-        for part in result["parts"]
+    labels: dict[str, str | None] = {}
+    for unit, result in ChatRuns(store).results(run.id).items():
+        if isinstance(result, str):
+            continue
+        if run.settings["task"] == "nuggets":
+            labels |= _nugget_labels(unit, result)
+        else:
+            labels[unit] = read_judgement(result)
+    for unit, mark in (decisions or {}).items():
+        if unit in labels:
+            labels[unit] = mark.label
+    return labels
+
+
+def _nugget_labels(unit: str, result: Result) -> dict[str, str | None]:
+    """Of each gold nugget what the judge said."""
+    answer_unit, _, place = unit.rpartition("/")
+    first, n = (int(word) for word in place.split() if word.isdecimal())
+    labels: dict[str, str | None] = {
+        f"{answer_unit}/nugget {number}": None for number in range(first, first + n)
     }
-    if not said["whole", 0] or result["n"] == 1:
-        return said["whole", 0], int(said["whole", 0])
-    return True, sum(said["alone", n] or not said["rest", n] for n in range(result["n"]))
+    for line in (after_thinking(plain_text(result["text"])) or "").splitlines():
+        number, _, word = line.strip(" \t*_`-").partition(":")
+        label = word.strip(" \t*_`.").casefold()
+        if number.isascii() and number.isdecimal() and len(number) < 4 and label in NUGGETS:
+            named = f"{answer_unit}/nugget {first + int(number) - 1}"
+            if named in labels:
+                labels[named] = label
+    return labels
 
 
-# -- sources --------------------------------------------------------------------------------------
+def judge_runs(store: Store, subject: str) -> tuple[ChatRunInfo, ...]:
+    """The judges' runs about an answer set or a run of answers, oldest first."""
+    return ChatRuns(store).runs(KIND, subject)
 
 
-def source_text(setting: SourceSetting, claim: str, title: str, sentences: Sequence[str]) -> str:
-    """The part of a document that the judge reads (rule 31); empty if there is none.
-
-    ``document``: title and abstract. ``maxsim``: the one sentence nearest to the claim, the title only where there
-    is nothing else.
-    """
-    if setting == "document":
-        return " ".join(filter(None, (title.strip(), " ".join(sentences)))).strip()
-    if setting != "maxsim":
-        raise SettingError("setting", f"is {shown(setting)}", "Choices are: document, maxsim, nuggets.")
-    return sentences[nearest(claim, sentences, 1)[0]] if sentences else title.strip()
-
-
-def run_settings(
-    model: str, prompts: Sequence[str], request: Mapping[str, object] | None, max_tokens: int = MAX_TOKENS
-) -> dict[str, Any]:
-    """The identity of the requests of a run: model, versions of prompts, `runs.REQUEST_SETTINGS`."""
-    versions = {name: prompt_version(name) for name in prompts}
-    return {"model": model, "prompts": versions, "request": request_settings(request, max_tokens)}
-
-
-def request_of(settings: Mapping[str, Any]) -> ChatRequest:
-    """The request of a run without its messages."""
-    return request_with(settings["model"], settings["request"], ())
+def labels_by_task(
+    store: Store, subject: str, model: str, decisions: Mapping[str, Mark] | None = None
+) -> Labels:
+    """All that one model said of a set; of each kind of judgement the run with the most answers counts."""
+    labels = {}
+    for run in sorted(judge_runs(store, subject), key=lambda run: (run.n_answered, run.created_at)):
+        if run.settings["model"] == model and run.n_answered:
+            labels[run.settings["task"]] = judge_labels(store, run, decisions)
+    return labels

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from functools import cached_property
+from typing import Annotated, Any, Final, Literal
 
-from evidencebench_core.answers.brackets import without_citations
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from evidencebench_core.answers.brackets import citations_in, cited_sentences, document_id, without_citations
 
 Relevance = Literal["required", "borderline", "unnecessary", "inappropriate"]
 Relation = Literal["supporting", "contradicting", "neutral", "not relevant", "invalid citation"]
-Precedence = Literal["support-first", "contradict-first"]
-Setting = Literal["supported_required", "required", "required_and_borderline"]
-
-RELEVANCES: Final[tuple[Relevance, ...]] = ("required", "borderline", "unnecessary", "inappropriate")
-RELATIONS: Final[tuple[Relation, ...]] = (
-    "supporting", "contradicting", "neutral", "not relevant", "invalid citation",
-)  # fmt: skip
-SETTINGS: Final[Mapping[Setting, str]] = {
-    "supported_required": "S+R", "required": "R", "required_and_borderline": "R+B",
-}  # fmt: skip
+SETTINGS: Final = {"supported_required": "S+R", "required": "R", "required_and_borderline": "R+B"}
 """Which sentences were clustered, and what the paper calls that."""
+_RELATIONS: Final = {
+    "support": "supporting", "contradict": "contradicting", "not": "not relevant", "irrelevant": "not relevant",
+    "invalid": "invalid citation",
+}  # fmt: skip
 
 
 def has_words(text: str) -> bool:
@@ -33,22 +30,50 @@ def unit_id(*parts: str) -> str:
     return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in parts)
 
 
-def unit_parts(unit: str) -> tuple[str, ...]:
-    """The parts of a `unit_id`."""
-    return tuple(part.replace("%2F", "/").replace("%25", "%") for part in unit.split("/"))
+def _plain(value: object) -> object:
+    return " ".join(value.lower().split()) if isinstance(value, str) else value
 
 
-@dataclass(frozen=True, slots=True)
-class Assessment:
+def _relation(value: object) -> object:
+    """``supports`` and ``Supported`` are ``supporting``."""
+    plain = _plain(value)
+    if not isinstance(plain, str):
+        return plain
+    return next((name for stem, name in _RELATIONS.items() if plain.startswith(stem)), plain)
+
+
+def _setting(value: object) -> object:
+    plain = _plain(value)
+    return next((name for name, short in SETTINGS.items() if plain == short.lower()), plain)
+
+
+def _trimmed(value: object) -> object:
+    return str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else value
+
+
+def _document(value: object) -> object:
+    trimmed = _trimmed(value)
+    return document_id(trimmed) if isinstance(trimmed, str) else trimmed
+
+
+Id = Annotated[str, BeforeValidator(_trimmed), Field(min_length=1, max_length=200)]
+DocumentId = Annotated[str, BeforeValidator(_document), Field(min_length=1, max_length=200)]
+Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Assessment(_Row):
     """A person's label of one excerpt of a cited document; ``excerpt`` is empty where nothing was copied out."""
 
-    document: str
-    relation: Relation
-    excerpt: str = ""
+    document: DocumentId
+    relation: Annotated[Relation, BeforeValidator(_relation)]
+    excerpt: Text = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerSentence:
+class AnswerSentence(_Row):
     """A sentence of an answer.
 
     Attributes
@@ -58,22 +83,44 @@ class AnswerSentence:
     text : str
         As in the file, its citations still in it; without them where the sentences were split here.
     citations : tuple of str
-        Normal document ids, each once.
+        Normal document ids, each once; those in brackets and those assessed where the file has none.
     relevance : str or None
         ``None`` where nobody judged it.
     assessments : tuple of Assessment
         Any number for one citation, with different relations too.
     """
 
-    id: str
+    id: Id = ""
     text: str
-    citations: tuple[str, ...] = ()
-    relevance: Relevance | None = None
+    citations: tuple[DocumentId, ...] = ()
+    relevance: Annotated[Relevance | None, BeforeValidator(_plain)] = None
     assessments: tuple[Assessment, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_citations(cls, raw: Any) -> Any:
+        if not isinstance(raw, dict):
+            return raw
+        assessments = raw.get("assessments") or []
+        citations = raw.get("citations")
+        if citations is None and isinstance(raw.get("text"), str) and isinstance(assessments, list | tuple):
+            assessed = [one.get("document") for one in assessments if isinstance(one, dict)]
+            citations = [*citations_in(raw["text"]), *assessed]
+        return {**raw, "assessments": assessments, "citations": citations}
+
+    @model_validator(mode="after")
+    def _assessed_are_cited(self) -> AnswerSentence:
+        object.__setattr__(self, "citations", tuple(dict.fromkeys(self.citations)))
+        for assessment in self.assessments:
+            if assessment.document not in self.citations:
+                raise ValueError(
+                    f"an assessment is of {assessment.document!r}, which the sentence does not cite"
+                )
+        return self
 
     @property
     def claim(self) -> str:
-        """The text that a judge reads: without its citations; a sentence without words is not."""
+        """The text that a judge reads: without its citations."""
         return without_citations(self.text)
 
     def relations(self, document: str) -> tuple[Relation, ...]:
@@ -81,76 +128,104 @@ class AnswerSentence:
         return tuple(one.relation for one in self.assessments if one.document == document)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One system's answer to one question; ``nuggets`` is ``None`` where none were made, empty where it has none."""
+class Answer(_Row):
+    """One system's answer to one question, split into sentences where the file has none."""
 
-    question_id: str
-    system: str
-    text: str
+    question_id: Id
+    system: Id
+    text: Text = Field("", alias="answer")
     sentences: tuple[AnswerSentence, ...] = ()
     accurate: bool | None = None
-    nuggets: tuple[str, ...] | None = None
 
-    @property
-    def id(self) -> str:
-        """Unique in its set: the keys of runs over answers begin with it."""
-        return unit_id(self.question_id, self.system)
+    @model_validator(mode="before")
+    @classmethod
+    def _split(cls, raw: Any) -> Any:
+        if not isinstance(raw, dict):
+            return raw
+        sentences = raw.get("sentences")
+        if sentences is None and isinstance(raw.get("answer"), str):
+            split = cited_sentences(raw["answer"])
+            sentences = [{"text": sentence.text, "citations": sentence.citations} for sentence in split]
+        if isinstance(sentences, list | tuple):
+            sentences = [
+                {**one, "id": str(number)} if isinstance(one, dict) and one.get("id") is None else one
+                for number, one in enumerate(sentences, start=1)
+            ]
+        return {**raw, "sentences": sentences}
+
+    @model_validator(mode="after")
+    def _ids_once(self) -> Answer:
+        if len({sentence.id for sentence in self.sentences}) < len(self.sentences):
+            raise ValueError("two sentences have one id")
+        return self
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question with the gold nuggets and the answer of an expert; ``nuggets`` is ``None`` where none were made."""
+class Question(_Row):
+    """A question with the gold nuggets and the answer of an expert, where there are any."""
 
-    id: str
-    text: str = ""
-    nuggets: tuple[str, ...] | None = None
-    reference: str = ""
+    question_id: Id
+    question: Text = ""
+    nuggets: tuple[str, ...] = ()
+    reference: Text = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A document that answers may cite; ``sentences`` are empty where the file has its text unsplit."""
+class Document(_Row):
+    """A document that answers may cite."""
 
-    id: str
-    title: str = ""
-    text: str = ""
+    document_id: DocumentId
+    title: Text = ""
+    text: Text = ""
     sentences: tuple[str, ...] = ()
 
-
-@dataclass(frozen=True, slots=True)
-class Clusters:
-    """The answer sentences of one question in clusters that say the same; ``"M1-2"``: system M1, sentence 2."""
-
-    question_id: str
-    setting: Setting
-    name: str  # of the embedding: "ST", "SimCSE"
-    clusters: tuple[frozenset[str], ...]
+    @property
+    def whole(self) -> str:
+        """Title and text, as a judge reads them."""
+        return " ".join(filter(None, (self.title.strip(), self.text.strip() or " ".join(self.sentences))))
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerSet:
-    """A file of answers, or several read together.
+class Clusters(_Row):
+    """The answer sentences of one question in clusters that say the same; ``"M1-2"``: system M1, sentence 2.
 
-    Attributes
-    ----------
-    questions, documents : mapping from id
-        Questions in the order of the file; one that only answers name has no text.
-    answers : mapping from (question id, system)
-    clusters : tuple of Clusters
+    ``name`` is that of the embedding: "ST", "SimCSE".
     """
 
-    questions: Mapping[str, Question]
-    answers: Mapping[tuple[str, str], Answer]
-    documents: Mapping[str, Document] = field(default_factory=dict)
+    question_id: Id
+    setting: Annotated[
+        Literal["supported_required", "required", "required_and_borderline"], BeforeValidator(_setting)
+    ]
+    name: str = "clusters"
+    clusters: Mapping[str, tuple[str, ...]]
+
+    @property
+    def metric(self) -> str:
+        """``recall R+B (ST)``."""
+        return f"recall {SETTINGS[self.setting]} ({self.name})"
+
+
+class AnswerSet(_Row):
+    """A file of answers, or several read together."""
+
+    questions: tuple[Question, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    documents: tuple[Document, ...] = ()
     clusters: tuple[Clusters, ...] = ()
+
+    @cached_property
+    def question(self) -> Mapping[str, Question]:
+        """By id, in the order of the file; one that only answers name has no text."""
+        return {one.question_id: one for one in self.questions}
+
+    @cached_property
+    def answer(self) -> Mapping[tuple[str, str], Answer]:
+        """By question id and system."""
+        return {(one.question_id, one.system): one for one in self.answers}
+
+    @cached_property
+    def document(self) -> Mapping[str, Document]:
+        """By id; those with words."""
+        return {one.document_id: one for one in self.documents if has_words(one.whole)}
 
     @property
     def systems(self) -> tuple[str, ...]:
         """In the order of the file."""
-        return tuple(dict.fromkeys(system for _, system in self.answers))
-
-    def has_text(self, document: str) -> bool:
-        """Whether there is anything to read of a document; else a citation of it is not checked by a judge."""
-        found = self.documents.get(document)
-        return found is not None and any(map(has_words, (found.title, found.text, *found.sentences)))
+        return tuple(dict.fromkeys(one.system for one in self.answers))

@@ -1,281 +1,212 @@
-"""Files of answers: our JSON Lines, MedAESQA's main and cluster files, and the files of BioACE's two tasks.
+"""Files of answers: our JSON Lines, and MedAESQA's main and cluster files.
 
 Ours has one object a line, told by ``kind`` (a JSON list of the same objects will do), in any order::
 
     {"kind": "question", "question_id": "q1", "question": "...", "nuggets": ["..."], "reference": "..."}
     {"kind": "document", "document_id": "123", "title": "...", "text": "..."}       or "sentences": ["..."]
-    {"kind": "answer", "question_id": "q1", "system": "M1", "answer": "...", "accurate": true, "nuggets": ["..."],
+    {"kind": "answer", "question_id": "q1", "system": "M1", "answer": "...", "accurate": true,
      "sentences": [{"id": "1", "text": "... [123].", "citations": ["123"], "relevance": "required",
                     "assessments": [{"document": "123", "relation": "supporting", "excerpt": "..."}]}]}
     {"kind": "clusters", "question_id": "q1", "setting": "required", "name": "ST", "clusters": {"0": ["M1-1"]}}
 
-An answer needs ``question_id``, ``system`` and ``answer`` (or ``sentences``); all else may be left out, and keys that
-are not known are kept. The other files are told by their keys and turned into the same lines.
+An answer needs ``question_id``, ``system`` and ``answer`` (or ``sentences``); all else may be left out.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final
 
-from evidencebench_core.answers.brackets import Bracket, citations_in, cited_sentences, document_id
-from evidencebench_core.answers.fields import (
-    REMEDY,
-    Line,
-    Placed,
-    check_once,
-    choice,
-    field,
-    id_field,
-    list_of,
-    text_field,
-)
-from evidencebench_core.answers.files import lines_of
-from evidencebench_core.answers.model import (
-    RELATIONS,
-    RELEVANCES,
-    SETTINGS,
-    Answer,
-    AnswerSentence,
-    AnswerSet,
-    Assessment,
-    Clusters,
-    Document,
-    Question,
-    Relation,
-    Relevance,
-    Setting,
-)
+from pydantic import ValidationError
+
+from evidencebench_core.answers.model import Answer, AnswerSet, Clusters, Document, Question
+from evidencebench_core.data.files import file_content
 from evidencebench_core.errors import DataError, shown
 
-_T = TypeVar("_T")
 SAMPLE: Final = Path(__file__).with_name("sample_answers.jsonl")
 """Six invented questions, answered by three systems, with documents and labels."""
-_RELATION_FORMS: Final[Mapping[str, Relation]] = {one: one for one in RELATIONS} | {
-    "support": "supporting", "supports": "supporting", "supported": "supporting",
-    "contradict": "contradicting", "contradicts": "contradicting", "contradicted": "contradicting",
-    "not_relevant": "not relevant", "not-relevant": "not relevant", "irrelevant": "not relevant",
-    "invalid": "invalid citation",
-}  # fmt: skip
-_RELEVANCE_FORMS: Final[Mapping[str, Relevance]] = {one: one for one in RELEVANCES}
-_SETTING_FORMS: Final[Mapping[str, Setting]] = {one: one for one in SETTINGS} | {
-    short.lower(): one for one, short in SETTINGS.items()
-}
+MOST_BYTES: Final = 512 << 20
+_REMEDY: Final = "The format is in the documentation of evidencebench_core.answers.read."
+_KINDS: Final = {"question": Question, "document": Document, "answer": Answer, "clusters": Clusters}
+_CLUSTERED: Final = "_answer_sentences_cluster"
+_EMBEDDINGS: Final = {"sentence_transformers": "ST", "sim_cse": "SimCSE"}  # part of a file's name: short name
+Line = tuple[str, Any]
+"""Where an object stands, for messages, and the object."""
 
 
-def read_answers(paths: Sequence[Path], system: str = "", bracket: Bracket = "before") -> list[Placed]:
-    """The lines of files that belong together, checked, with their places; answers split into sentences.
+def read_answers(paths: Sequence[Path]) -> AnswerSet:
+    """The answers of files that belong together, say MedAESQA's main file and its two cluster files.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        Say MedAESQA's main file and its two cluster files.
-    system : str
-        Whose answers they are, for files that do not say (default: the name of the file).
-    bracket : str
-        How brackets that stand between sentences are read, see `cited_sentences`.
-
-    Raises
-    ------
-    DataError
-        With file, line, field and value of what is wrong.
+    `DataError` names file, line, field and value of what is wrong.
     """
-    lines = [placed for path in paths for placed in lines_of(path, system)]
-    lines = [(place, _with_sentences(place, line, bracket)) for place, line in lines]
-    answer_set(lines)
-    return lines
+    return answer_set(line for path in paths for line in _lines(Path(path)))
 
 
-def answer_set(lines: Iterable[Placed]) -> AnswerSet:
-    """The values of lines; `DataError` if two do not go together."""
-    questions, documents = dict[str, Question](), dict[str, Document]()
-    answers, clusters = dict[tuple[str, str], Answer](), dict[tuple[str, ...], tuple[str, Clusters]]()
+def answer_set(lines: Iterable[Line]) -> AnswerSet:
+    """The answers of lines in our shape; `DataError` if one is wrong, or two do not go together."""
+    rows: dict[str, dict[Any, Any]] = {kind: {} for kind in _KINDS}
     for place, line in lines:
+        if not isinstance(line, Mapping):
+            raise DataError(place, f"is {shown(line)}, not an object", _REMEDY)
         kind = line.get("kind")
-        if kind == "question":
-            question = _question(place, line)
-            questions[question.id] = _union(place, questions.get(question.id), question)
-        elif kind == "document":
-            document = _document(place, line)
-            documents[document.id] = _union(place, documents.get(document.id), document)
-        elif kind == "answer":
-            answer = _answer(place, line)
-            if (answer.question_id, answer.system) in answers:
-                problem = (
-                    f"is a second answer of {shown(answer.system)} to question {shown(answer.question_id)}"
-                )
-                raise DataError(place, problem, "Keep one of them.")
-            answers[answer.question_id, answer.system] = answer
-            questions.setdefault(answer.question_id, Question(answer.question_id))
-        elif kind == "clusters":
-            one = _clusters(place, line)
-            key = (one.question_id, one.setting, one.name)
-            if key in clusters:
-                raise DataError(place, f"has clusters {shown(key)} a second time", "Keep one of them.")
-            clusters[key] = (place, one)
-            questions.setdefault(one.question_id, Question(one.question_id))
-        else:
-            kinds = "question, document, answer, clusters"
-            raise DataError(f"{place}, kind", f"is {shown(kind)}", f"Kinds are: {kinds}. {REMEDY}")
-    if answers:
-        _check_clustered(answers.values(), clusters.values())
-    return AnswerSet(questions, answers, documents, tuple(one for _, one in clusters.values()))
+        if kind not in _KINDS:
+            raise DataError(
+                f"{place}, kind", f"is {shown(kind)}", f"Kinds are: {', '.join(_KINDS)}. {_REMEDY}"
+            )
+        row = _validated(place, _KINDS[kind], line)
+        key = _key(row)
+        if rows[kind].setdefault(key, row) != row:
+            raise DataError(place, f"is a second {kind} {shown(key)}", "Keep one of them.")
+        if kind in ("answer", "clusters"):
+            rows["question"].setdefault(row.question_id, Question(question_id=row.question_id))
+    answers = AnswerSet(
+        questions=tuple(rows["question"].values()),
+        answers=tuple(rows["answer"].values()),
+        documents=tuple(rows["document"].values()),
+        clusters=tuple(rows["clusters"].values()),
+    )
+    _check_clusters(answers)
+    return answers
+
+
+def _key(row: Any) -> Any:
+    if isinstance(row, Answer):
+        return row.question_id, row.system
+    if isinstance(row, Clusters):
+        return row.question_id, row.setting, row.name
+    return row.document_id if isinstance(row, Document) else row.question_id
+
+
+def _validated(place: str, kind: Any, line: Mapping[str, Any]) -> Any:
+    try:
+        return kind.model_validate(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        problem = f"is {shown(first['input'])}: {first['msg'].removeprefix('Value error, ')}"
+        raise DataError(f"{place}, {field}".rstrip(", "), problem, _REMEDY) from error
+
+
+def _check_clusters(answers: AnswerSet) -> None:
+    """Every clustered sentence is one of an answer, where there are answers."""
+    known = {
+        (answer.question_id, f"{answer.system}-{sentence.id}")
+        for answer in answers.answers
+        for sentence in answer.sentences
+    }
+    for one in answers.clusters:
+        members = [member for cluster in one.clusters.values() for member in cluster]
+        strangers = [member for member in members if (one.question_id, member) not in known]
+        if answers.answers and strangers:
+            problem = f"name {shown(strangers[0])}, which no answer to question {one.question_id} has"
+            raise DataError("clusters", problem, "Give the answers that were clustered.")
 
 
 def counts(answers: AnswerSet) -> dict[str, int]:
-    """How much of everything there is, by name: what `answers ingest --check` prints."""
-    sentences = [sentence for answer in answers.answers.values() for sentence in answer.sentences]
-    relevance = Counter[str](sentence.relevance or "not judged" for sentence in sentences)
-    assessments = [one for sentence in sentences for one in sentence.assessments]
-    relation = Counter(one.relation for one in assessments)
-    accurate = Counter(answer.accurate for answer in answers.answers.values())
+    """How much of everything there is, by name."""
+    sentences = [sentence for answer in answers.answers for sentence in answer.sentences]
     cited = {document for sentence in sentences for document in sentence.citations}
-    both = sum(
-        {"supporting", "contradicting"} <= set(sentence.relations(document))
-        for sentence in sentences
-        for document in sentence.citations
-    )
     return {
         "questions": len(answers.questions),
-        "questions with gold nuggets": sum(bool(one.nuggets) for one in answers.questions.values()),
         "systems": len(answers.systems),
         "answers": len(answers.answers),
-        "answers judged accurate": accurate[True],
-        "answers judged inaccurate": accurate[False],
         "sentences": len(sentences),
-        **{f"sentences {label}": relevance[label] for label in (*RELEVANCES, "not judged")},
+        "sentences with a label": sum(sentence.relevance is not None for sentence in sentences),
         "citations": sum(len(sentence.citations) for sentence in sentences),
-        "citations both supporting and contradicting": both,
-        "assessments": len(assessments),
-        **{f"assessments {label}": relation[label] for label in RELATIONS},
+        "assessments": sum(len(sentence.assessments) for sentence in sentences),
         "documents": len(answers.documents),
-        "documents cited and not given": len(cited - set(answers.documents)),
+        "documents cited and not given": len(cited - set(answers.document)),
         "clusters": sum(len(one.clusters) for one in answers.clusters),
     }
 
 
-def _question(place: str, line: Line) -> Question:
-    nuggets = line.get("nuggets")
-    return Question(
-        id_field(place, line, "question_id"),
-        text_field(place, line, "question"),
-        None if nuggets is None else tuple(list_of(f"{place}, nuggets", nuggets, str)),
-        text_field(place, line, "reference"),
-    )
+# -- formats --------------------------------------------------------------------------------------
 
 
-def _document(place: str, line: Line) -> Document:
-    sentences = tuple(list_of(f"{place}, sentences", line.get("sentences"), str))
-    key = document_id(id_field(place, line, "document_id"))
-    return Document(key, text_field(place, line, "title"), text_field(place, line, "text"), sentences)
-
-
-def _with_sentences(place: str, line: Line, bracket: Bracket) -> Line:
-    """The line of an answer with its sentences, split here where the file has none: a later split may be another."""
-    if line.get("kind") != "answer" or line.get("sentences") is not None:
-        return line
-    text = field(place, line, "answer", str)
-    split = [
-        {"id": str(number), "text": one.text, "citations": list(one.citations)}
-        for number, one in enumerate(cited_sentences(text, bracket), start=1)
-    ]
-    return {**line, "sentences": split}
-
-
-def _answer(place: str, line: Line) -> Answer:
-    sentences = [
-        _sentence(f"{place}, sentences[{number - 1}]", one, str(number))
-        for number, one in enumerate(list_of(f"{place}, sentences", line.get("sentences"), dict), start=1)
-    ]
-    check_once(f"{place}, sentences", [one.id for one in sentences], "sentence id")
-    accurate, nuggets = line.get("accurate"), line.get("nuggets")
-    if accurate is not None and not isinstance(accurate, bool):
-        raise DataError(f"{place}, accurate", f"is {shown(accurate)}", "Give true, false or null.")
-    return Answer(
-        id_field(place, line, "question_id"),
-        id_field(place, line, "system"),
-        text_field(place, line, "answer"),
-        tuple(sentences),
-        accurate,
-        None if nuggets is None else tuple(list_of(f"{place}, nuggets", nuggets, str)),
-    )
-
-
-def _sentence(place: str, raw: Line, number: str) -> AnswerSentence:
-    text = field(place, raw, "text", str)
-    assessments = tuple(
-        _assessment(f"{place}.assessments[{at}]", one)
-        for at, one in enumerate(list_of(f"{place}.assessments", raw.get("assessments"), dict))
-    )
-    assessed = [one.document for one in assessments]
-    if raw.get("citations") is None:
-        citations = [*citations_in(text), *assessed]
+def _lines(path: Path) -> Iterator[Line]:
+    """The objects of a file in our shape, whatever shape it has."""
+    text = file_content(path, MOST_BYTES, _REMEDY).decode("utf-8-sig", "replace")
+    if path.suffix == ".jsonl":
+        for number, line in enumerate(text.split("\n"), start=1):
+            if line.strip():
+                yield f"{path}, line {number}", _parsed(f"{path}, line {number}", line)
+        return
+    value = _parsed(str(path), text)
+    if isinstance(value, list):
+        for number, item in enumerate(value, start=1):
+            place = f"{path}, item {number}"
+            if isinstance(item, dict) and "machine_generated_answers" in item:
+                yield from _medaesqa(place, item)
+            else:
+                yield place, item
+    elif isinstance(value, dict) and all(_is_clustered(item) for item in value.values()):
+        for key, item in value.items():
+            yield from _clusters(path, key, item)
     else:
-        listed = list_of(f"{place}.citations", raw["citations"], (str, int))
-        citations = [document_id(str(one)) for one in listed]
-        if strangers := set(assessed) - set(citations):
-            problem = f"are of {shown(min(strangers))}, which the sentence does not cite"
-            raise DataError(f"{place}.assessments", problem, "Name it in citations too.")
-    relevance = raw.get("relevance")
-    return AnswerSentence(
-        id_field(place, raw, "id") if raw.get("id") is not None else number,
-        text,
-        tuple(dict.fromkeys(citations)),
-        None if relevance is None else choice(f"{place}.relevance", relevance, _RELEVANCE_FORMS),
-        assessments,
-    )
+        raise DataError(str(path), f"holds {shown(value)}, not a list of answers", _REMEDY)
 
 
-def _assessment(place: str, raw: Line) -> Assessment:
-    relation = choice(f"{place}.relation", raw.get("relation"), _RELATION_FORMS)
-    return Assessment(
-        document_id(id_field(place, raw, "document")), relation, text_field(place, raw, "excerpt")
-    )
+def _parsed(place: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(place, f"is not JSON: {error}", _REMEDY) from error
 
 
-def _clusters(place: str, line: Line) -> Clusters:
-    found = field(place, line, "clusters", dict)
-    members = {
-        number: list_of(f"{place}, clusters[{shown(number)}]", ids, str) for number, ids in found.items()
+def _is_clustered(item: object) -> bool:
+    return isinstance(item, dict) and bool(item) and all(str(key).endswith(_CLUSTERED) for key in item)
+
+
+def _clusters(path: Path, question: str, item: Mapping[str, Any]) -> Iterator[Line]:
+    name = next((short for part, short in _EMBEDDINGS.items() if part in path.name), "clusters")
+    for setting, clusters in item.items():
+        place = f"{path}, {question}, {setting}"
+        try:
+            ids = {
+                number: [one["answer_sentence_id"] for one in members] for number, members in clusters.items()
+            }
+        except (AttributeError, KeyError, TypeError) as error:
+            raise DataError(place, "holds no clusters of answer sentences", _REMEDY) from error
+        line = {"kind": "clusters", "question_id": question, "setting": setting.removesuffix(_CLUSTERED)}
+        yield place, {**line, "name": name, "clusters": ids}
+
+
+def _medaesqa(place: str, item: Mapping[str, Any]) -> Iterator[Line]:
+    question = item.get("question_id")
+    reference = item.get("expert_curated_answer")
+    yield place, {**item, "kind": "question", "reference": reference}
+    systems = item["machine_generated_answers"]
+    for system, raw in systems.items() if isinstance(systems, dict) else ():
+        where = f"{place}, question {question}, {system}"
+        verdict = str(raw.get("is_answer_accurate") or "").strip().lower()
+        yield (
+            where,
+            {
+                "kind": "answer",
+                "question_id": question,
+                "system": system,
+                "answer": raw.get("answer"),
+                "accurate": {"yes": True, "no": False, "": None}.get(verdict, verdict),
+                "sentences": [_medaesqa_sentence(one) for one in raw.get("answer_sentences") or []],
+            },
+        )
+
+
+def _medaesqa_sentence(raw: Mapping[str, Any]) -> dict[str, Any]:
+    assessments = [
+        {
+            "document": one.get("cited_pmid"),
+            "relation": one.get("evidence_relation"),
+            "excerpt": one.get("evidence_support"),
+        }
+        for one in raw.get("citation_assessment") or []
+    ]
+    return {
+        "id": raw.get("answer_sentence_id"),
+        "text": raw.get("answer_sentence"),
+        "relevance": raw.get("answer_sentence_relevance"),
+        "citations": [one["document"] for one in assessments],
+        "assessments": assessments,
     }
-    for number, ids in members.items():
-        if not ids:
-            raise DataError(f"{place}, clusters[{shown(number)}]", "is empty", "Leave it out.")
-    check_once(f"{place}, clusters", [one for ids in members.values() for one in ids], "answer sentence")
-    setting = choice(f"{place}, setting", line.get("setting"), _SETTING_FORMS)
-    name = text_field(place, line, "name") or "clusters"
-    return Clusters(
-        id_field(place, line, "question_id"), setting, name, tuple(map(frozenset, members.values()))
-    )
-
-
-def _check_clustered(answers: Iterable[Answer], clusters: Iterable[tuple[str, Clusters]]) -> None:
-    known: dict[str, set[str]] = {}
-    for answer in answers:
-        ids = {f"{answer.system}-{sentence.id}" for sentence in answer.sentences}
-        known.setdefault(answer.question_id, set()).update(ids)
-    for place, one in clusters:
-        for cluster in one.clusters:
-            if strangers := cluster - known.get(one.question_id, set()):
-                problem = f"name {shown(min(strangers))}, which no answer to question {one.question_id} has"
-                raise DataError(f"{place}, clusters", problem, "Give the answers that were clustered.")
-
-
-def _union(place: str, before: _T | None, new: _T) -> _T:
-    """Two lines about one thing, where each says what the other does not."""
-    if before is None:
-        return new
-    changes = {}
-    for name in new.__slots__:  # type: ignore[attr-defined]
-        old, value = getattr(before, name), getattr(new, name)
-        if value in ("", None, ()):
-            continue
-        if old not in ("", None, (), value):
-            raise DataError(
-                f"{place}, {name}", f"is {shown(value)}, and before {shown(old)}", "Keep one of them."
-            )
-        changes[name] = value
-    return replace(before, **changes)  # type: ignore[type-var]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar, cast
 
+from evidencebench_core.answers.cited import Pair, Support
 from evidencebench_core.answers.judging import citation_request, read_judgement
 from evidencebench_core.llm import Ask, ChatRequest, Conversation
-from evidencebench_core.metrics.cited import Pair, Support
 from evidencebench_core.runs import MAX_TOKENS
 
 _K = TypeVar("_K")
@@ -81,5 +81,5 @@ def _supports(
     read: dict[_K, Support | None] = {}
     for key, answer in zip(pairs, answers, strict=True):
         said = {"text": answer.text, "refusal": answer.refusal, "finish_reason": answer.finish_reason}
-        read[key] = cast("Support | None", read_judgement(said, "ternary").label)
+        read[key] = cast("Support | None", read_judgement(said))
     return read

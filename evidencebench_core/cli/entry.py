@@ -35,11 +35,6 @@ VERBS: Final[Mapping[str, Verb]] = {
     "finetune-encoder": Verb(
         "finetune_encoder", "train an embedding model on the gold evidence of a dataset"
     ),
-    "answers": Verb("answers", "answers with citations: ask for them, score them, have them judged"),
-    "reliability": Verb(
-        "reliability",
-        "ask a model RAmBLA's tasks over a file of questions, and say what it can be trusted with",
-    ),
     "find": Verb("find", "show the sentences of any paper that bear on a hypothesis"),
 }
 

@@ -10,14 +10,22 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from evidencebench_core.cli import answers, data, entry, export, frame, kinds, reliability, runs
 from evidencebench_core.cli import app as app_verb
-from evidencebench_core.cli import data, entry, export, frame, kinds, runs
 from evidencebench_core.cli.frame import app
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.words import one_line
 
 INTERRUPTED: Final = 130  # what shells report for a process ended by Ctrl-C: 128 + SIGINT
-MODULES: Final = (app_verb, data, kinds, runs, export)  # to import them registers their verbs
+MODULES: Final = (
+    app_verb,
+    data,
+    kinds,
+    runs,
+    export,
+    reliability,
+    answers,
+)  # to import them registers their verbs
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 

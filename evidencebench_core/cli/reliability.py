@@ -1,414 +1,241 @@
-"""``evidencebench reliability``: RAmBLA's tasks, from a file of questions to a score."""
+"""Verbs on RAmBLA's tests: ``reliability ingest``, ``run``, ``score``."""
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
-from evidencebench_core.cli import reliability_scores
-from evidencebench_core.cli.arguments import Action, add_json, add_settings, positive, store_of, verb_of
-from evidencebench_core.cli.asking import (
-    add_engine,
-    carry_out,
-    engine_of,
-    failure_status,
-    print_cost,
-    print_written,
-    written_files,
+from typer import Argument, Option
+
+from evidencebench_core.cli.ask import carry_out, cost_of, exit_code
+from evidencebench_core.cli.emit import Output, emit, note
+from evidencebench_core.cli.frame import (
+    Ask,
+    Engine,
+    Json,
+    Limit,
+    Model,
+    Out,
+    Settings,
+    SomeDataset,
+    StorePath,
+    group,
+    opened,
+    settings_of,
+    verb,
 )
-from evidencebench_core.cli.output import note, print_json, print_table, print_wrapped, text_columns
-from evidencebench_core.cli.spending import add_server, server_llm
-from evidencebench_core.cli.variants import add_prepare_arguments, prepare
 from evidencebench_core.errors import SettingError
-from evidencebench_core.words import enumerated, one_line, quantity
+from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
-    from evidencebench_core.llm import LLM
-    from evidencebench_core.reliability.runs import ReliabilityRun
-    from evidencebench_core.runs import ChatPlan, Progress
+    from evidencebench_core.runs import ChatPlan
 
-_NOUN: Final = "question"  # what is counted while a model is asked
-
-
-# -- tasks and items ------------------------------------------------------------------------------
-
-
-def _tasks(args: argparse.Namespace) -> int:
-    """List the tasks with their settings."""
-    from evidencebench_core.cli.runs import setting_text
-    from evidencebench_core.reliability import RELIABILITY_TASKS
-    from evidencebench_core.runs import REQUEST_SETTINGS
-
-    if args.json:
-        names = ("name", "number", "title", "aspect", "about", "needs", "labels", "figure")
-        print_json(
-            [
-                {name: getattr(task, name) for name in names}
-                | {"settings": {name: spec.help for name, spec in task.settings.items() if not spec.derived}}
-                for task in RELIABILITY_TASKS.values()
-            ]
-        )
-        return 0
-    columns = text_columns()
-
-    def print_settings(flag: str, specs: Mapping[str, Any]) -> None:
-        for name, spec in specs.items():
-            if not spec.derived:
-                choices = "|".join(spec.choices) if spec.choices else spec.allowed()
-                setting = f"{flag} {name}={setting_text(spec.default)}"
-                print_wrapped(f"({choices}) {spec.help}", f"    {setting:<24}  ", columns)
-
-    for task in RELIABILITY_TASKS.values():
-        print(f"{task.name} ({task.number}): {task.title}")
-        print_wrapped(task.about, "    ", columns)
-        print_settings("--set", task.settings)
-        print()
-    print("Of every request:")
-    print_settings("--request", REQUEST_SETTINGS)
-    print("\nevidencebench reliability run ITEMS --task NAME --model NAME")
-    return 0
+RELIABILITY = group("reliability", "what a model can be trusted with: RAmBLA's tests")
+PERCENT = ("value", "low", "high", "null_rate", "constant_value")
+_SHOWN = (
+    "task",
+    "settings",
+    "figure",
+    "value",
+    "low",
+    "high",
+    "difference",
+    "p_holm",
+    "null_rate",
+    "n",
+    "in_words",
+)
 
 
-def _add_ingest(parser: argparse.ArgumentParser) -> None:
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument(
-        "file",
-        metavar="FILE",
-        type=Path,
-        nargs="?",
-        help="PubMedQA's or BioASQ's JSON, or CSV, JSON or JSON lines with id, question, context, answer and, where"
-        " there are some, long_answer and group; or pairs: statement_1, statement_2, similar",
-    )
-    source.add_argument(
-        "--dataset",
-        metavar="D",
-        help="make the items of a dataset in the store: does a sentence bear on the hypothesis?",
-    )
-    source.add_argument("--sample", action="store_true", help="24 invented items to try things out with")
-    parser.add_argument(
-        "--name", metavar="NAME", help="what the item set is called (default: after its source)"
-    )
-    for flag, word in (("--positive", "yes"), ("--negative", "no")):
-        parser.add_argument(
-            flag, metavar="WORD", default="", help=f"what stands for {word} in the column answer"
-        )
-    parser.add_argument(
-        "--seed", metavar="S", type=int, default=0, help="with --dataset: another seed, other sentences"
-    )
-    add_json(parser)
+@verb(within=RELIABILITY)
+def ingest(
+    file: Annotated[
+        Path | None, Argument(metavar="FILE", help="CSV, JSON or JSON lines; PubMedQA's, BioASQ's")
+    ] = None,
+    dataset: SomeDataset = None,
+    sample: Annotated[bool, Option("--sample", help="24 invented questions")] = False,
+    name: Annotated[str | None, Option("--name", metavar="NAME", help="(default: after its source)")] = None,
+    json: Json = False,
+    store: StorePath = None,
+) -> None:
+    """Bring questions into the store.
 
+    Of a file: id, question, context, answer and maybe long_answer, group; or pairs: statement_1, statement_2, similar.
+    Of a dataset in the store: does a sentence bear on the hypothesis?
 
-def _ingest(args: argparse.Namespace) -> int:
-    """Bring a file of questions into the store, or make items of a dataset."""
+    Example: evidencebench reliability ingest pubmedqa.json
+    """
     from evidencebench_core.reliability.from_evidencebench import ingest_evidence
     from evidencebench_core.reliability.read_items import ingest_items
-    from evidencebench_core.reliability.sample import add_sample_items
+    from evidencebench_core.reliability.sample import SAMPLE_NAME, add_sample_items
 
-    store = store_of(args)
-    if args.sample:
-        info = add_sample_items(store, args.name)
-    elif args.dataset is not None:
-        info = ingest_evidence(store, args.dataset, args.name, args.seed)
-        note(
-            "An answer no means that the sentence covers none of the study aspects, not that it is irrelevant."
-        )
+    if (file is not None) + (dataset is not None) + sample != 1:
+        raise SettingError("reliability ingest", "needs one source", "Give FILE, --dataset or --sample.")
+    known = opened(store, create=True)
+    if file is not None:
+        info = ingest_items(known, file, name)
+    elif dataset is not None:
+        info = ingest_evidence(known, dataset, name)
     else:
-        info = ingest_items(store, args.file, args.name, args.positive, args.negative)
-    if args.json:
-        print_json(asdict(info))
-    else:
-        print(one_line(f"{info.name}: {quantity(info.n_items, 'item')} from {info.source}"))
-    return 0
-
-
-def _sets(args: argparse.Namespace) -> int:
-    """List the item sets in the store."""
-    from evidencebench_core.reliability.items import item_sets
-
-    infos = item_sets(store_of(args))
-    if args.json:
-        print_json([asdict(info) for info in infos])
-    elif not infos:
-        note(
-            "There are no item sets yet. Bring one in with `evidencebench reliability ingest FILE`, or --sample."
-        )
-    else:
-        rows = [(one.name, one.kind, f"{one.n_items:,}", one.source, one.added_at[:10]) for one in infos]
-        print_table(("items", "kind", "number", "source", "added"), rows, right=("number",))
-    return 0
-
-
-# -- asking ---------------------------------------------------------------------------------------
-
-
-def _add_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("items", metavar="ITEMS", help="an item set in the store")
-    parser.add_argument(
-        "--task",
-        metavar="T",
-        action="append",
-        required=True,
-        help="a task, as `reliability tasks` lists them (may be repeated); all: every task that the items allow",
+        info = add_sample_items(known, name or SAMPLE_NAME)
+    emit(
+        Output(asdict(info), title=f"{info.name}: {quantity(info.n_items, 'item')} from {info.source}"), json
     )
-    _add_model(parser, "the model that is asked, as the server calls it")
-    add_settings(parser, "a setting of the tasks that have it")
-    parser.add_argument(
-        "--as-published",
-        action="store_true",
-        help="the paper's construction, with its seeds, instead of ours",
-    )
-    parser.add_argument(
-        "--reviewed", action="store_true", help="leave out paraphrases and negations that nobody has read"
-    )
-    parser.add_argument("--limit", type=positive, metavar="N", help="only the first N items")
-    parser.add_argument(
-        "--seeds",
-        type=positive,
-        metavar="K",
-        help="repeat what is random with the seeds 0 to K - 1, a run each",
-    )
-    _add_asking(parser)
 
 
-def _add_model(parser: argparse.ArgumentParser, text: str) -> None:
-    parser.add_argument("--model", metavar="M", required=True, help=text)
+@verb(within=RELIABILITY)
+def run(
+    *,
+    items: Annotated[str, Argument(metavar="ITEMS", help="an item set in the store")],
+    model: Model,
+    ask: Ask,
+    engine: Engine,
+    task: Annotated[
+        list[str] | None, Option("--task", metavar="T", help="(default: all that the items allow)")
+    ] = None,
+    judge: Annotated[
+        str, Option("--judge", metavar="M", help="a model that reads answers in free text")
+    ] = "",
+    set_: Settings = None,
+    limit: Limit = None,
+    json: Json = False,
+    store: StorePath = None,
+) -> int:
+    """Ask a model tests, or go on with them.
 
-
-def _add_asking(parser: argparse.ArgumentParser) -> None:
-    add_settings(parser, "a setting of every request", "--request")
-    add_server(parser)
-    add_engine(parser)
-    add_json(parser)
-
-
-def _run(args: argparse.Namespace) -> int:
-    """Ask a model the questions of tasks; resumes where it was interrupted."""
-    store = store_of(args)
-    llm = server_llm(store, args)
-    return _carry_out(args, llm, _plans(args, llm))
-
-
-def _plans(args: argparse.Namespace, llm: LLM) -> list[ChatPlan]:
-    from evidencebench_core.reliability import RELIABILITY_TASKS, reliability_task
-    from evidencebench_core.reliability.items import item_set
-    from evidencebench_core.reliability.runs import run_plan
-
-    store, given, every = store_of(args), dict(args.settings), "all" in args.task
-    items = item_set(store, args.items)
-    tasks = (
-        [task for task in RELIABILITY_TASKS.values() if items.kind in task.prompts]
-        if every
-        else list({task.name: task for task in map(reliability_task, args.task)}.values())
-    )
-    unknown = [name for name in given if not any(name in task.settings for task in tasks)]
-    plans = []
-    for task in tasks:
-        settings = {name: value for name, value in given.items() if name in task.settings or name in unknown}
-        seeds: Sequence[Mapping[str, object]] = (
-            [{"seed": seed} for seed in range(args.seeds)] if args.seeds and task.is_random else [{}]
-        )
-        for seed in seeds:
-            try:
-                plans.append(
-                    run_plan(
-                        store,
-                        items,
-                        task.name,
-                        args.model,
-                        {**settings, **seed},
-                        as_published=args.as_published,
-                        reviewed_only=args.reviewed,
-                        request=dict(args.request),
-                        limit=args.limit,
-                        llm=llm,
-                        fresh=args.fresh,
-                    )
-                )
-            except SettingError as error:
-                if not every or unknown:
-                    raise
-                note(f"{task.name} is left out: {error}")
-                break
-    if not plans:
-        raise SettingError(f"item set {items.name}", "allows none of the tasks", "Name another set.")
-    return plans
-
-
-def _add_judge(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", metavar="RUN", help="a run of a task whose answers are free text")
-    _add_model(parser, "the judge, as the server calls it")
-    _add_asking(parser)
-
-
-def _judge(args: argparse.Namespace) -> int:
-    """Have a model judge answers in free text, and its controls; resumes where it was interrupted."""
-    from evidencebench_core.reliability.runs import judge_plan
-
-    store = store_of(args)
-    llm = server_llm(store, args)
-    plan = judge_plan(store, args.run, args.model, request=dict(args.request), llm=llm, fresh=args.fresh)
-    return _carry_out(args, llm, [plan])
-
-
-def _add_nli(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("items", metavar="ITEMS", help="an item set of pairs of statements")
-    parser.add_argument(
-        "--model",
-        metavar="NAME",
-        required=True,
-        help="a model of natural language inference: its folder, or its name on the Hugging Face hub",
-    )
-    add_json(parser)
-
-
-def _nli(args: argparse.Namespace) -> int:
-    """Have a model of inference on this machine judge pairs of statements, without a server, as runs of their own."""
-    from evidencebench_core.reliability.nli import nli_runs
-    from evidencebench_core.reliability.runs import reliability_run
-
-    store = store_of(args)
-    runs = [reliability_run(store, one) for one in nli_runs(store, args.items, args.model)]
-    if args.json:
-        print_json({"runs": [_run_document(run) for run in runs]})
-    else:
-        _print_runs(store, runs)
-    return 0
-
-
-def _carry_out(args: argparse.Namespace, llm: LLM, plans: Sequence[ChatPlan]) -> int:
+    Example: evidencebench reliability run pubmedqa --model qwen3 --task t1 --task spelling
+    """
+    from evidencebench_core.reliability.runs import judge_plan, reliability_run, run_plan
+    from evidencebench_core.reliability.tasks import RELIABILITY_TASKS, reliability_task
     from evidencebench_core.runs import ChatRuns
 
-    store, (engine_name, engine) = store_of(args), engine_of(args)
-    if (args.batch_out or args.batch_in) and len(plans) > 1:
-        raise SettingError(
-            "--batch-out, --batch-in", f"are for one run, not for {len(plans)}", "Give one task at a time."
-        )
-    cost = print_cost(plans, args, engine_name, _NOUN)
-    for task, reasons in {plan.spec.settings["task"]: plan.reasons for plan in plans if plan.reasons}.items():
-        words = enumerated([f"{reason} ({n:,})" for reason, n in reasons.items()])
-        note(f"{task}: {quantity(sum(reasons.values()), 'item')} left out: {words}")
-    lasts = carry_out(plans, engine, args, _NOUN)
-    files = written_files(engine)
-    runs = _runs_of(args, lasts)
-    if args.json:
-        document: dict[str, Any] = {"runs": [_run_document(run) for run in runs]}
-        document |= {"estimate": cost.as_dict(), "spending": asdict(llm.budget.spent)}
-        print_json(document | ({"written": [str(path) for path in files]} if files else {}))
-    elif files:
-        print_written(files, lasts[0], args, _NOUN)
-    else:
-        _print_runs(store, runs)
-    failures = (one for last in lasts for one in ChatRuns(store).failures(last.run_id))
-    return failure_status(sum(last.failed for last in lasts), _NOUN, failures)
-
-
-def _runs_of(args: argparse.Namespace, lasts: Sequence[Progress]) -> list[ReliabilityRun]:
-    from evidencebench_core.reliability.runs import reliability_run
-
-    return [reliability_run(store_of(args), last.run_id) for last in lasts]
-
-
-# -- runs -----------------------------------------------------------------------------------------
-
-
-def _add_runs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--items", metavar="NAME", help="only the runs over this item set")
-    add_json(parser)
-
-
-def _runs(args: argparse.Namespace) -> int:
-    """List the runs of tasks, each with the runs of its judges."""
-    from evidencebench_core.reliability.runs import judge_runs, reliability_runs
-
-    store = store_of(args)
-    runs = [
-        one
-        for run in reliability_runs(store, args.items)
-        for one in (run, *(judge_runs(store, run.id) if run.task.judge_prompt else ()))
-    ]
-    if args.json:
-        print_json([_run_document(run) for run in runs])
-    elif not runs:
-        note(
-            "There are no runs yet. Start one with `evidencebench reliability run ITEMS --task T --model M`."
-        )
-    else:
-        _print_runs(store, runs)
-    return 0
-
-
-def _print_runs(store: Store, runs: Sequence[ReliabilityRun]) -> None:
-    from evidencebench_core.reliability.items import item_sets
-
-    names = {info.sha256: info.name for info in item_sets(store)}
-    print_table(
-        ("run", "items", "task", "model", "settings", "answered", "failed", "started"),
-        [
-            (
-                run.id,
-                names.get(run.items_sha256, ""),
-                f"judge of {run.judged}" if run.judged else run.task.name,
-                run.model,
-                run.label,
-                f"{run.n_answered:,}",
-                f"{run.n_failed:,}",
-                run.created_at[:16].replace("T", " "),
+    known = opened(store)
+    llm, given = ask.llm(known), settings_of(set_)
+    rows = [reliability_task(name) for name in task] if task else list(RELIABILITY_TASKS.values())
+    if unknown := [name for name in given if not any(name in row.settings for row in rows)]:
+        raise SettingError("--set", f"{unknown[0]} is a setting of none of these tests", "See the manual.")
+    plans: list[ChatPlan] = []
+    for row in rows:
+        settings = {name: value for name, value in given.items() if name in row.settings}
+        try:
+            plans.append(
+                run_plan(known, items, row.name, model, settings, limit=limit, llm=llm, fresh=ask.fresh)
             )
-            for run in runs
-        ],
-        right=("answered", "failed"),
-    )
+        except SettingError as error:
+            if task:
+                raise
+            note(f"{row.name} is left out: {error}")
+    cost = cost_of(plans, engine.engine == "batch", "question")
+    if ask.estimate:
+        emit(Output({"estimate": cost.as_dict() if cost else None}), json)
+        return 0
+    reports = carry_out(plans, engine.make(), "question")
+    runs = [reliability_run(known, report.run_id) for report in reports]
+    if judge:
+        judged = [one.id for one in runs if one.task.judge_prompt and one.n_answered]
+        plans = [judge_plan(known, run_id, judge, llm=llm, fresh=ask.fresh) for run_id in judged]
+        reports += carry_out(plans, engine.make(), "answer")
+    records = [_run_document(known, one.id) for one in runs]
+    document = {"runs": records, "spending": asdict(llm.budget.spent)}
+    emit(Output(document, {"": records}, percent=PERCENT), json)
+    reasons = (reason for report in reports for reason in ChatRuns(known).failures(report.run_id))
+    return exit_code(sum(report.failed for report in reports), "question", reasons)
 
 
-def _run_document(run: ReliabilityRun) -> dict[str, Any]:
-    names = ("id", "model", "items_sha256", "created_at", "n_answered", "n_failed", "judged", "wordings")
-    values = {name: getattr(run, name) for name in names}
-    return {**values, "task": run.task.name, "settings": dict(run.settings), "request": dict(run.request)}
+def _run_document(store: Store, run_id: str) -> dict[str, Any]:
+    from evidencebench_core.reliability.card import run_score, score_record
+
+    record = score_record(run_score(store, run_id))
+    return {name: record[name] for name in ("run", *_SHOWN)}
 
 
-def _add_delete(parser: argparse.ArgumentParser) -> None:
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--run", metavar="RUN", help="a run, with its judges' runs")
-    what.add_argument("--items", metavar="NAME", help="an item set, with its runs and drafts")
-    parser.add_argument("--yes", action="store_true", help="delete it; without this, only say what would go")
+@verb(within=RELIABILITY)
+def score(
+    name: Annotated[
+        str, Argument(metavar="ITEMS|RUN", help="an item set, for the cards of its models; or a run")
+    ],
+    model: Annotated[str | None, Option("--model", metavar="M", help="only this model")] = None,
+    against: Annotated[
+        str | None, Option("--against", metavar="M", help="compare --model with this one")
+    ] = None,
+    out: Out = None,
+    json: Json = False,
+    store: StorePath = None,
+) -> None:
+    """Score the tests of models, with intervals.
+
+    Of a run also every answer, to a CSV file with --out.
+
+    Example: evidencebench reliability score pubmedqa --model qwen3
+    """
+    from evidencebench_core.reliability.items import item_sets
+
+    known = opened(store)
+    if name not in {info.name for info in item_sets(known)}:
+        _score_run(known, name, out, json)
+    elif model is not None and against is not None:
+        _compare(known, name, model, against, json)
+    else:
+        _cards(known, name, model, out, json)
 
 
-def _delete(args: argparse.Namespace) -> int:
-    """Delete a run or an item set with all that depends on it; without ``--yes`` nothing is deleted."""
-    from evidencebench_core.cli.keep import delete_named
-    from evidencebench_core.reliability.items import delete_item_set, item_set_dependents, item_set_info
-    from evidencebench_core.reliability.runs import reliability_run
-    from evidencebench_core.runs import ChatRuns
+def _score_run(store: Store, run_id: str, out: Path | None, json: bool) -> None:
+    from evidencebench_core.data.files import whole_file
+    from evidencebench_core.export import csv_text
+    from evidencebench_core.reliability.card import run_score, score_record
 
-    store = store_of(args)
-    if args.run:
-        runs, run = ChatRuns(store), reliability_run(store, args.run)
-        info = runs.run(run.id)
-        what = f"run {run.id} ({run.task.name}, {run.model})"
-        return delete_named(what, runs.dependents(info), lambda: runs.delete(info), args.yes)
-    what = f"item set {item_set_info(store, args.items).name}"
-    going = item_set_dependents(store, args.items)
-    return delete_named(what, going, lambda: delete_item_set(store, args.items), args.yes)
+    result = run_score(store, run_id)
+    if out is not None:
+        with whole_file(out) as stream:
+            stream.write(csv_text(result.answers).encode("utf-8", "backslashreplace"))
+        note(f"{quantity(len(result.answers), 'answer')} in {out}")
+    variants = _records(result.variants)
+    record = score_record(result) | {"left_out": dict(result.left_out), "variants": variants}
+    shown = [{key: record[key] for key in _SHOWN}]
+    emit(Output(record, {"": shown, "By variant": variants}, f"run {result.run.id}", percent=PERCENT), json)
 
 
-_ACTIONS: Final[dict[str, Action]] = {
-    "tasks": ("list the tasks with their settings", add_json, _tasks),
-    "ingest": ("bring a file of questions into the store, or make items of a dataset", _add_ingest, _ingest),
-    "sets": ("list the item sets in the store", add_json, _sets),
-    "prepare": (
-        "have a model reword questions and contexts, and review that",
-        add_prepare_arguments,
-        prepare,
-    ),
-    "run": ("ask a model the questions of tasks; resumes where it was interrupted", _add_run, _run),
-    "judge": ("have a model judge answers in free text", _add_judge, _judge),
-    "nli": ("have a model of inference on this machine judge pairs of statements", _add_nli, _nli),
-    "runs": ("list the runs", _add_runs, _runs),
-    **reliability_scores.ACTIONS,
-    "delete": ("delete a run or an item set, and what depends on it", _add_delete, _delete),
-}
-VERBS: Final = {"reliability": verb_of(_ACTIONS)}
+def _cards(store: Store, items: str, model: str | None, out: Path | None, json: bool) -> None:
+    import pandas as pd
+
+    from evidencebench_core.data.files import whole_file
+    from evidencebench_core.export import csv_text
+    from evidencebench_core.reliability.card import model_card
+    from evidencebench_core.reliability.runs import reliability_runs
+
+    models = list(dict.fromkeys(one.model for one in reliability_runs(store, items)))
+    cards = {name: model_card(store, items, name).frame() for name in models if model in (None, name)}
+    if not cards:
+        raise SettingError(f"item set {items}", "was asked of no such model", "Start with `reliability run`.")
+    if out is not None:
+        with whole_file(out) as stream:
+            stream.write(csv_text(pd.concat(cards.values())).encode("utf-8", "backslashreplace"))
+        note(f"written to {out}")
+    records = {name: _records(frame) for name, frame in cards.items()}
+    tables = {name: [{key: row[key] for key in _SHOWN} for row in rows] for name, rows in records.items()}
+    emit(Output(records, tables, f"Questions: {items}", percent=PERCENT), json)
+
+
+def _compare(store: Store, items: str, a: str, b: str, json: bool) -> None:
+    from evidencebench_core.reliability.card import compare_models
+
+    rows = []
+    for one, other, comparison, p in compare_models(store, items, a, b):
+        difference = comparison.difference if comparison else None
+        rows.append(
+            {
+                "task": one.task.name, "settings": one.run.label, a: one.value.value, b: other.value.value,
+                "difference": difference.value if difference else None,
+                "low": difference.low if difference else None,
+                "high": difference.high if difference else None,
+                "p_holm": p, "n": comparison.n if comparison else 0,
+            }
+        )  # fmt: skip
+    emit(Output(rows, {"": rows}, f"{a} minus {b}", percent=(a, b, "difference", "low", "high")), json)
+
+
+def _records(frame: Any) -> list[dict[str, Any]]:
+    records: list[dict[str, Any]] = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    return records

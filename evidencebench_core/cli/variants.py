@@ -52,29 +52,6 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-def add_prepare_arguments(parser: argparse.ArgumentParser) -> None:
-    """Of ``reliability prepare``: the same for an item set."""
-    parser.add_argument("items", metavar="ITEMS", help="an item set in the store")
-    add_draft_arguments(parser, "items")
-    parser.add_argument(
-        "--checker",
-        metavar="M",
-        default="",
-        help="a model at the same server that answers each question from its negated context; where it does not"
-        " give the opposite answer, the draft is refused",
-    )
-    add_server(parser)
-    add_json(parser)
-
-
-def prepare(args: argparse.Namespace) -> int:
-    """Make drafts of paraphrases of questions and of negated contexts, or review them."""
-    from evidencebench_core.reliability.drafts import ItemDrafts
-
-    drafts = ItemDrafts(store_of(args), args.items, args.checker)
-    return decide(drafts, args) if args.model is None else make(drafts, args)
-
-
 def add_draft_arguments(parser: argparse.ArgumentParser, nouns: str) -> argparse._MutuallyExclusiveGroup:
     """Arguments to have drafts made, and to list and decide on them; returns the group of what to do."""
     what = parser.add_mutually_exclusive_group(required=True)

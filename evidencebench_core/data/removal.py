@@ -51,10 +51,6 @@ def delete_dataset(store: Store, name: str) -> None:
     with store.write() as db:
         db.execute("DELETE FROM annotations WHERE substr(paper, 1, length(:key)) = :key", values)
         judged = "SELECT id FROM chat_runs WHERE subject = :sha256"
-        db.execute(
-            f"DELETE FROM answer_marks WHERE subject = :sha256 OR subject IN ({judged})",
-            values,
-        )
         db.execute(f"DELETE FROM chat_runs WHERE subject = :sha256 OR subject IN ({judged})", values)
         db.execute("UPDATE datasets SET ingested_at = '', pid = :pid WHERE id = :id", values)
     remove_dataset(store, info.id)

@@ -280,51 +280,24 @@ CREATE TABLE item_sets (
     added_at TEXT NOT NULL
 );
 
-CREATE TABLE item_drafts (                -- columns as of hypothesis_drafts
-    id INTEGER PRIMARY KEY,
-    item_set_id INTEGER NOT NULL REFERENCES item_sets (id) ON DELETE CASCADE,
-    item_id TEXT NOT NULL,
-    name TEXT NOT NULL,
-    text TEXT NOT NULL,
-    problem TEXT NOT NULL,
-    model TEXT NOT NULL,
-    prompt TEXT NOT NULL,
-    made_at TEXT NOT NULL,
-    state TEXT NOT NULL,
-    edited TEXT,
-    reviewer TEXT NOT NULL DEFAULT '',
-    reviewed_at TEXT NOT NULL DEFAULT '',
-    checked_by TEXT NOT NULL DEFAULT '',
-    UNIQUE (item_set_id, item_id, name, model, prompt)
-);
-CREATE INDEX item_drafts_by_state ON item_drafts (item_set_id, state);
-
-CREATE TABLE item_wordings (              -- the texts that a run used
-    digest TEXT PRIMARY KEY,
-    item_set_id INTEGER NOT NULL REFERENCES item_sets (id) ON DELETE CASCADE,
-    body BLOB NOT NULL                    -- JSON, zstd
-) WITHOUT ROWID;
-
 -- Answers with citations ---------------------------------------------------------------------------------
 
 CREATE TABLE answer_sets (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
-    sha256 TEXT NOT NULL UNIQUE,          -- of the sorted lines
+    sha256 TEXT NOT NULL UNIQUE,          -- of the body
     source TEXT NOT NULL,
     counts TEXT NOT NULL,                 -- JSON object
-    body BLOB NOT NULL,                   -- list of the lines: JSON, zstd
+    body BLOB NOT NULL,                   -- answers.model.AnswerSet: JSON, zstd
     added_at TEXT NOT NULL
 );
 
 CREATE TABLE answer_marks (               -- append-only, the newest of a unit counts
     id INTEGER PRIMARY KEY,
-    subject TEXT NOT NULL,                -- sha256 of the answer set, or id of the run that wrote the answers
-    what TEXT NOT NULL,                   -- 'label', 'nuggets', 'gold'
+    subject TEXT NOT NULL,                -- sha256 of the answer set
     unit TEXT NOT NULL,
-    value TEXT NOT NULL,                  -- '' takes it back
+    label TEXT NOT NULL,                  -- '' takes it back
     author TEXT NOT NULL,
-    before TEXT NOT NULL,                 -- what the judge had said
     created_at TEXT NOT NULL
 );
 CREATE INDEX answer_marks_by_subject ON answer_marks (subject);

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from evidencebench_core.export.across import across_documents, across_frame, across_html
-from evidencebench_core.export.card import card_frame, card_html
 from evidencebench_core.export.dataset import BenchmarkFile, stream_dataset, write_benchmark
 from evidencebench_core.export.picks import explanations, paper_report, pick_documents, plain_explanations
 from evidencebench_core.export.report import (
@@ -30,8 +29,6 @@ __all__ = [
     "across_documents",
     "across_frame",
     "across_html",
-    "card_frame",
-    "card_html",
     "cell",
     "csv_text",
     "explanations",

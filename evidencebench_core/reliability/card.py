@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean, stdev
 from typing import Any
+
+import pandas as pd
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.reliability.items import item_set_info, item_sets
-from evidencebench_core.reliability.judge import Judgements
-from evidencebench_core.reliability.paired import Paired
+from evidencebench_core.reliability.items import ITEM_SETS
 from evidencebench_core.reliability.runs import (
     ReliabilityRun,
     items_of,
@@ -21,223 +20,178 @@ from evidencebench_core.reliability.runs import (
     results_of,
     run_probes,
 )
-from evidencebench_core.reliability.score import TaskRun, TaskScore, compare_scores, plain, task_score
-from evidencebench_core.reliability.tasks import RELIABILITY_TASKS, ReliabilityTask
+from evidencebench_core.reliability.score import Comparison, TaskScore, compare_scores, task_score
+from evidencebench_core.reliability.tasks import RELIABILITY_TASKS
 from evidencebench_core.stats import holm
 
 
-@dataclass(frozen=True, slots=True)
-class SeedSpread:
-    """The figure over runs that differ in their seed alone; ``sd`` with ddof 1."""
-
-    n: int
-    mean: float
-    sd: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
-class CardRow:
-    """A task of a model's card."""
-
-    task: ReliabilityTask
-    differs: Mapping[str, Any]  # settings other than the defaults
-    score: TaskScore  # of the lowest seed
-    p_holm: float | None  # against the baseline, corrected for all rows
-    seeds: SeedSpread | None
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Card:
-    """A model on the tasks of an item set, in the order of `RELIABILITY_TASKS`."""
+    """A model on the tasks of an item set, in the order of `RELIABILITY_TASKS`; p-values corrected for all rows."""
 
     items: str
     model: str
-    as_published: bool
-    rows: tuple[CardRow, ...]
+    scores: tuple[TaskScore, ...]
+    p_holm: tuple[float | None, ...]
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-able values."""
-        rows = [
-            {
-                "number": row.task.number,
-                "title": row.task.title,
-                "differs": plain(row.differs),
-                "p_holm": row.p_holm,
-                "seeds": plain(row.seeds),
-                **row.score.as_dict(),
-            }
-            for row in self.rows
-        ]
-        return {"items": self.items, "model": self.model, "as_published": self.as_published, "tasks": rows}
+    def frame(self) -> pd.DataFrame:
+        """One row a test, shares 0 to 1, with its sentence for readers who are no researchers."""
+        rows = [score_record(score, p) for score, p in zip(self.scores, self.p_holm, strict=True)]
+        return pd.DataFrame(rows)
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonRow:
-    """Two models on one task: the first minus the second. ``p_holm`` is corrected for all tasks compared.
+def score_record(score: TaskScore, p_holm: float | None = None) -> dict[str, Any]:
+    """The figures of a score, JSON-able."""
+    against = score.baseline
+    best = max(score.constants, key=score.constants.__getitem__, default="")
+    return {
+        "task": score.task.name,
+        "number": score.task.number,
+        "title": score.task.title,
+        "model": score.run.model,
+        "items": score.items,
+        "settings": score.run.label,
+        "run": score.run.id,
+        "figure": score.task.figure,
+        "value": score.value.value,
+        "low": score.value.low,
+        "high": score.value.high,
+        "n": score.value.n,
+        "n_left_out": sum(score.left_out.values()),
+        "null_rate": None if score.answers.empty else score.null_rate,
+        "constant": best,
+        "constant_value": score.constants.get(best),
+        "difference": against.difference.value if against else None,
+        "difference_low": against.difference.low if against else None,
+        "difference_high": against.difference.high if against else None,
+        "p": against.p if against else None,
+        "p_holm": p_holm,
+        "judge": score.judge,
+        "in_words": in_words(score),
+    }
 
-    ``paired`` is ``None`` where the two cannot be compared, for the reason in ``problem``.
-    """
 
-    task: ReliabilityTask
-    differs: Mapping[str, Any]
-    value_a: float | None
-    value_b: float | None
-    paired: Paired | None
-    p_holm: float | None
-    problem: str = ""
+def model_card(store: Store, items: str, model: str) -> Card:
+    """Every task that a model was asked of an item set, once for each of the settings it was asked with."""
+    runs = [run for run in reliability_runs(store, items) if run.model == model]
+    scores = tuple(run_score(store, run.id) for run in shown_runs(runs))
+    p_values = holm([score.baseline.p if score.baseline else None for score in scores])
+    return Card(ITEM_SETS.named(store, items).name, model, scores, p_values)
+
+
+def shown_runs(runs: Sequence[ReliabilityRun]) -> list[ReliabilityRun]:
+    """Of each task, model and settings the run with the most answers, the latest of equals, in the order of tasks."""
+    best: dict[tuple[str, ...], ReliabilityRun] = {}
+    for run in sorted(runs, key=lambda run: (run.n_answered, run.created_at)):
+        best[run.task.name, run.model, run.label] = run
+    places = list(RELIABILITY_TASKS)
+    return sorted(best.values(), key=lambda run: (places.index(run.task.name), run.model, run.label))
 
 
 def run_score(store: Store, run_id: str, judge_run: str | None = None) -> TaskScore:
-    """The score of a run in the store.
+    """The score of a run beside the baseline of the same model and items.
 
-    The baseline is that of the same model, items and construction; free texts are read by the last judge that was
-    asked about the run, or by ``judge_run``. The id of a judge's run gives the score of the run it judged, by it.
+    Free texts are read by ``judge_run``, else by the judge that has read the most of them. The id of a judge's run
+    gives the score of the run it judged, by it.
     """
     run = reliability_run(store, run_id)
     if run.judged:
         return run_score(store, run.judged, run.id)
-    return _score(store, run, {}, judge_run)
-
-
-def compare_runs(store: Store, a: str, b: str) -> Paired:
-    """Two runs of one task, say of two models: a minus b; see `compare_scores`."""
-    return compare_scores(run_score(store, a), run_score(store, b))
-
-
-def model_card(store: Store, items: str, model: str, as_published: bool = False) -> Card:
-    """Every task that a model was asked of an item set, once for each of the settings it was asked with."""
-    scored: dict[str, TaskScore] = {}
-    groups = _groups(reliability_runs(store, items), model, as_published)
-    found = []
-    for runs in groups.values():
-        scores = [_score(store, run, scored) for run in runs]
-        values = [score.value.value for score in scores if score.value.value is not None]
-        spread = None
-        if len(values) > 1:
-            spread = SeedSpread(len(values), fmean(values), stdev(values), min(values), max(values))
-        found.append((runs[0], scores[0], spread))
-    p_values = holm([score.baseline.p_value if score.baseline else None for _, score, _ in found])
-    rows = tuple(
-        CardRow(run.task, _differs(run), score, p, spread)
-        for (run, score, spread), p in zip(found, p_values, strict=True)
+    judges = [
+        judge for judge in judge_runs(store, run.id) if judge.n_answered and judge_run in (None, judge.id)
+    ]
+    judge = max(judges, key=lambda judge: (judge.n_answered, judge.created_at), default=None)
+    baseline = _baseline_of(store, run)
+    return task_score(
+        run,
+        items_of(store, run),
+        run_probes(store, run),
+        results_of(store, run),
+        results_of(store, judge) if judge else None,
+        run_score(store, baseline.id) if baseline else None,
+        judge.model if judge else "",
     )
-    return Card(item_set_info(store, items).name, model, as_published, rows)
+
+
+def _baseline_of(store: Store, run: ReliabilityRun) -> ReliabilityRun | None:
+    """The baseline of the same model over the same items, asked in the same way if there is one."""
+    runs = reliability_runs(store, items_of(store, run).name)
+    baselines = [
+        other
+        for other in runs
+        if other.task.name == "baseline" and other.model == run.model and other.n_answered
+    ]
+    if run.task.name == "baseline" or not baselines:
+        return None
+    return max(baselines, key=lambda other: (other.request == run.request, other.n_answered))
 
 
 def compare_models(
-    store: Store, items: str, a: str, b: str, as_published: bool = False
-) -> tuple[ComparisonRow, ...]:
-    """Two models task by task on the same probes; `SettingError` if no task was asked of both in the same way."""
-    runs = reliability_runs(store, items)
-    of_a, of_b = (_groups(runs, model, as_published) for model in (a, b))
-    scored: dict[str, TaskScore] = {}
-    found = []
-    for key in (key for key in of_a if key in of_b):
-        one, other = of_a[key][0], of_b[key][0]
-        judges = _common_judge(store, one, other)
-        score_a = _score(store, one, scored, judges[0])
-        score_b = _score(store, other, scored, judges[1])
-        pair, problem = None, ""
-        try:
-            pair = compare_scores(score_a, score_b)
-        except SettingError as error:
-            problem = f"{error.problem}. {error.remedy}"
-        found.append((one, score_a.value.value, score_b.value.value, pair, problem))
-    if not found:
+    store: Store, items: str, a: str, b: str
+) -> list[tuple[TaskScore, TaskScore, Comparison | None, float | None]]:
+    """Two models task by task on the same probes: scores, a minus b, and the p-value by Holm over the tasks.
+
+    `SettingError` if no task was asked of both with the same settings.
+    """
+    cards = [
+        {(score.task.name, score.run.label): score for score in model_card(store, items, model).scores}
+        for model in (a, b)
+    ]
+    both = [key for key in cards[0] if key in cards[1]]
+    if not both:
         problem = f"no task was asked of both {shown(a)} and {shown(b)} with the same settings"
         raise SettingError(f"item set {shown(items)}", problem, "Run a task for both models.")
-    p_values = holm([pair.p_value if pair else None for *_, pair, _ in found])
-    return tuple(
-        ComparisonRow(run.task, _differs(run), one, other, pair, p, problem)
-        for (run, one, other, pair, problem), p in zip(found, p_values, strict=True)
-    )
-
-
-def _common_judge(store: Store, one: ReliabilityRun, other: ReliabilityRun) -> tuple[str | None, str | None]:
-    """The judge's runs about both, of the last judge that both have; else of each its own."""
-    of_one, of_other = (
-        {judge.model: judge.id for judge in judge_runs(store, run.id) if judge.n_answered}
-        for run in (one, other)
-    )
-    common = [model for model in of_one if model in of_other]
-    return (of_one[common[-1]], of_other[common[-1]]) if common else (None, None)
-
-
-# -- which runs belong together -------------------------------------------------------------------
-
-
-def _groups(
-    runs: Sequence[ReliabilityRun], model: str, as_published: bool
-) -> dict[str, list[ReliabilityRun]]:
-    """Runs that differ in their seed alone, the lowest first; of one seed the latest. In the order of the tasks."""
-    latest = {
-        (_kind(run), run.settings.get("seed")): run
-        for run in runs
-        if (run.model, run.as_published) == (model, as_published)
-    }
-    places = list(RELIABILITY_TASKS)
-    groups: dict[str, list[ReliabilityRun]] = {}
-    for run in sorted(latest.values(), key=lambda run: (places.index(run.task.name), _kind(run))):
-        groups.setdefault(_kind(run), []).append(run)
-    return {
-        kind: sorted(some, key=lambda run: run.settings.get("seed") or 0) for kind, some in groups.items()
-    }
-
-
-def _kind(run: ReliabilityRun) -> str:
-    return f"{run.task.name} {sorted(_differs(run).items())}"
-
-
-def _differs(run: ReliabilityRun) -> dict[str, Any]:
-    """Settings other than the defaults, seed and what is filled in by itself apart; none as published."""
-    if run.as_published:
-        return {}
-    return {
-        name: run.settings[name]
-        for name, spec in run.task.settings.items()
-        if name != "seed" and not spec.derived and run.settings[name] != spec.default
-    }
-
-
-def _score(
-    store: Store, run: ReliabilityRun, scored: dict[str, TaskScore], judge_run: str | None = None
-) -> TaskScore:
-    """Its score, and that of its baseline, each once."""
-    if run.id in scored:
-        return scored[run.id]
-    items = items_of(store, run)
-    baselines = [
-        other
-        for other in reliability_runs(store, items.name)
-        if (other.task.name, other.model, other.as_published) == ("baseline", run.model, run.as_published)
-        and other.n_answered
+    pairs = [(cards[0][key], cards[1][key]) for key in both]
+    found = [compare_scores(one, other) for one, other in pairs]
+    p_values = holm([comparison.p if comparison else None for comparison in found])
+    return [
+        (one, other, comparison, p)
+        for (one, other), comparison, p in zip(pairs, found, p_values, strict=True)
     ]
-    baseline = None
-    if baselines and run.task.name != "baseline":
-        same_request = [other for other in baselines if other.request == run.request]
-        baseline = _score(store, (same_request or baselines)[-1], scored)
-    of = TaskRun(
-        run.task, items, run_probes(store, run), results_of(store, run), run.id, run.model, run.settings
+
+
+# -- plain words ------------------------------------------------------------------------------------
+
+
+def in_words(score: TaskScore) -> str:
+    """What a test found, in counts, for readers who are no researchers."""
+    top = score.headline
+    if top.empty:
+        return "Nothing to score yet."
+    if score.task.figure == "bias":
+        return _bias_in_words(score)
+    n_right, n = int((top["state"] == "right").sum()), len(top)
+    if score.task.figure == "refrain_rate":
+        mirror = score.answers[score.answers["variant"] == "mirror"]
+        n_declined = int((mirror["label"] == "unknown").sum())
+        return (
+            f"With a text about something else it said so {n_right:,} of {n:,} times; with the right text it "
+            f"declined {n_declined:,} of {len(mirror):,} times, which it should not."
+        )
+    if score.judge:
+        itself = ", which is the model itself" if score.judge == score.run.model else ""
+        return f"By {score.judge} as a judge{itself}, {n_right:,} of {n:,} answers say what they should."
+    return f"It was right on {n_right:,} of {n:,} answers. {_against_in_words(score)}"
+
+
+def _bias_in_words(score: TaskScore) -> str:
+    if score.value.value is None:
+        return "Too few answers of one kind to tell."
+    return (
+        "Half of the right answers are yes. Depending on the examples shown first, the share of yes was "
+        f"{100 * score.value.value:.0f} points away from that on average."
     )
-    scored[run.id] = task_score(of, baseline, _judgements(store, run, judge_run))
-    return scored[run.id]
 
 
-def _judgements(store: Store, run: ReliabilityRun, judge_run: str | None) -> Judgements | None:
-    """The judge's labels, and its own answers to pairs of statements, where it was asked about them."""
-    judges = [
-        one
-        for one in judge_runs(store, run.id)
-        if one.id == judge_run or (judge_run is None and one.n_answered)
-    ]
-    if not judges:
-        return None
-    judge = judges[-1]
-    results = results_of(store, judge)
-    for info in reversed([one for one in item_sets(store) if one.kind == "pairs"]):
-        pairs = [one for one in reliability_runs(store, info.name) if one.model == judge.model]
-        if pairs:
-            return Judgements(judge.id, judge.model, results, _score(store, pairs[-1], {}).reads, info.name)
-    return Judgements(judge.id, judge.model, results)
+def _against_in_words(score: TaskScore) -> str:
+    against = score.baseline
+    if against is None:
+        most = int(score.headline["expected"].value_counts().max())
+        return f"Always giving the same answer would be right on {most:,}."
+    if against.followed:
+        n_followed, n_before = against.followed
+        return f"Of {n_before:,} that it had right before, it changed {n_followed:,} with the text."
+    pairs = [("right", "wrong"), ("right", "null")]
+    lost = sum(against.moves[after][before] for before, after in pairs)
+    won = sum(against.moves[before][after] for before, after in pairs)
+    return f"Against the same questions unchanged, {lost:,} right answers were lost and {won:,} won."

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, get_args
 
 import orjson
 
 from evidencebench_core.data.named_sets import NamedSets
-from evidencebench_core.data.removal import counted
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import DataError, shown
-from evidencebench_core.perturb.wordings import UNKNOWN, MadeBy
 
 Label = Literal["yes", "no", "maybe"]
 Kind = Literal["questions", "evidence", "pairs"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-_DEPENDENTS: Final = {
-    "run": "chat_runs WHERE subject = :sha256",
-    "judge's run": "chat_runs WHERE subject IN (SELECT id FROM chat_runs WHERE subject = :sha256)",
-    "draft": "item_drafts WHERE item_set_id = (SELECT id FROM item_sets WHERE sha256 = :sha256)",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +35,9 @@ class Item:
     long_answer : tuple of str
         The reference, then further ones. Of a pair: the second statement.
     group : str
-        What items are clustered by, such as a paper; ``""``: each item stands for itself.
-    passage : str
-        Of evidence: the sentence between its two neighbours; else empty.
-    neighbour_covers : bool
-        Of evidence: whether one of those neighbours covers a study aspect.
-    annotators : mapping of str to Label
-        Labels by others than the gold's own author, by name; maybe none.
+        What items are clustered by, such as a paper; empty: each item stands for itself.
+    passage, neighbour_covers : str, bool
+        Of evidence: the sentence between its neighbours, and whether one of those covers a study aspect.
     wordings : mapping of str to str
         Other wordings that came with the data, by name: ``"paraphrase:lexical"``, ``"negation"``.
     """
@@ -62,79 +50,52 @@ class Item:
     group: str = ""
     passage: str = ""
     neighbour_covers: bool = False
-    annotators: Mapping[str, Label] = field(default_factory=lambda: MappingProxyType({}))
-    wordings: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    wordings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
         """The whole context."""
         return "\n\n".join(self.context)
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-able values of what is not empty."""
-        values = {name: getattr(self, name) for name in self.__slots__}
-        plain = {name: dict(one) if isinstance(one, Mapping) else one for name, one in values.items()}
-        return {name: list(one) if isinstance(one, tuple) else one for name, one in plain.items() if one}
-
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Item:
-        """The inverse of `as_dict`."""
         lists = {name: tuple(values.get(name, ())) for name in ("context", "long_answer")}
         return cls(**{**values, **lists})
 
 
 @dataclass(frozen=True, slots=True)
-class ItemSet:
-    """Items under a name.
-
-    Attributes
-    ----------
-    sha256 : str
-        Of the content: what runs are about, whatever the set is called.
-    kind : {"questions", "evidence", "pairs"}
-        ``evidence``: made of a dataset (`from_evidencebench`); ``pairs``: statements to measure judges on.
-    source : str
-        The file, dataset or person it came from.
-    """
-
-    name: str
-    sha256: str
-    items: tuple[Item, ...]
-    kind: Kind = "questions"
-    source: str = ""
-    added_at: str = ""  # ISO 8601, UTC; empty before it is in a store
-
-    def __hash__(self) -> int:
-        return hash(self.sha256)
-
-
-@dataclass(frozen=True, slots=True)
 class ItemSetInfo:
-    """An item set without its items."""
+    """An item set without its items; ``sha256`` is of the content, which is what runs are about."""
 
     name: str
     sha256: str
     kind: Kind
     source: str
     n_items: int
-    added_at: str
+    added_at: str  # ISO 8601, UTC
 
 
 @dataclass(frozen=True, slots=True)
-class ItemWording:
-    """Another wording of an item: of its question (``"paraphrase:..."``), or its context turned round (``"negation"``).
-
-    Of evidence both are of the hypothesis.
-    """
+class ItemSet:
+    """Items under a name."""
 
     name: str
-    text: str
-    made_by: MadeBy = UNKNOWN
-    reviewed: bool = True
+    sha256: str
+    items: tuple[Item, ...]
+    kind: Kind = "questions"
+    source: str = ""
+
+    def __hash__(self) -> int:
+        return hash(self.sha256)
 
 
-ItemWordings = Mapping[str, tuple[ItemWording, ...]]
-"""By item id."""
+ITEM_SETS: Final = NamedSets(
+    "item_sets",
+    "item set",
+    ("name", "sha256", "kind", "source", "n_items", "added_at"),
+    ItemSetInfo,
+    "There is none yet: ingest a file of items first.",
+)
 
 
 def new_item_set(name: str, items: Sequence[Item], kind: Kind = "questions", source: str = "") -> ItemSet:
@@ -148,28 +109,19 @@ def new_item_set(name: str, items: Sequence[Item], kind: Kind = "questions", sou
     seen = set[str]()
     for item in items:
         if item.id in seen:
-            raise DataError(
-                place, f"has the id {shown(item.id)} more than once", "Give every item its own id."
-            )
+            problem = f"has the id {shown(item.id)} more than once"
+            raise DataError(place, problem, "Give every item its own id.")
         seen.add(item.id)
     try:
-        content = orjson.dumps([kind, [item.as_dict() for item in items]], option=orjson.OPT_SORT_KEYS)
+        content = orjson.dumps([kind, [_plain(item) for item in items]], option=orjson.OPT_SORT_KEYS)
     except orjson.JSONEncodeError as error:
-        raise DataError(
-            place, f"has a text that cannot be stored ({error})", "Write it as valid UTF-8."
-        ) from error
+        problem = f"has a text that cannot be stored ({error})"
+        raise DataError(place, problem, "Write it as valid UTF-8.") from error
     return ItemSet(name, hashlib.sha256(content).hexdigest(), tuple(items), kind, source)
 
 
-# -- in the store -------------------------------------------------------------------------------
-
-ITEM_SETS: Final = NamedSets(
-    "item_sets",
-    "item set",
-    ("name", "sha256", "kind", "source", "n_items", "added_at"),
-    ItemSetInfo,
-    "There is none yet: ingest a file of items first.",
-)
+def _plain(item: Item) -> dict[str, Any]:
+    return {name: value for name, value in asdict(item).items() if value}
 
 
 def add_items(
@@ -181,7 +133,7 @@ def add_items(
     """
     added = new_item_set(name, items, kind, source)
     values = {"kind": kind, "source": source, "n_items": len(items)}
-    return ITEM_SETS.add(store, name, added.sha256, [item.as_dict() for item in items], values)
+    return ITEM_SETS.add(store, name, added.sha256, [_plain(item) for item in items], values)
 
 
 def item_sets(store: Store) -> tuple[ItemSetInfo, ...]:
@@ -197,8 +149,8 @@ def item_set_info(store: Store, name: str) -> ItemSetInfo:
 def item_set(store: Store, name: str) -> ItemSet:
     """An item set of the store; `UnknownNameError` where there is none of that name."""
     info = ITEM_SETS.named(store, name)
-    items = tuple([Item.from_dict(one) for one in ITEM_SETS.body(store, info)])
-    return ItemSet(info.name, info.sha256, items, info.kind, info.source, info.added_at)
+    items = tuple(Item.from_dict(values) for values in ITEM_SETS.body(store, info))
+    return ItemSet(info.name, info.sha256, items, info.kind, info.source)
 
 
 def rename_item_set(store: Store, name: str, new: str) -> ItemSetInfo:
@@ -206,19 +158,11 @@ def rename_item_set(store: Store, name: str, new: str) -> ItemSetInfo:
     return ITEM_SETS.rename(store, name, new)
 
 
-def item_set_dependents(store: Store, name: str) -> dict[str, int]:
-    """How many runs and drafts go with an item set, by noun; without zeros."""
-    with store.read() as db:
-        return counted(db, _DEPENDENTS, {"sha256": item_set_info(store, name).sha256})
-
-
 def delete_item_set(store: Store, name: str) -> None:
-    """Delete an item set with its drafts and runs; stored answers of language models stay, and are found again."""
-    from evidencebench_core.runs.chat_runs import (
-        delete_runs_about,
-    )  # brings numpy, which a list of tasks needs not
+    """Delete an item set with its runs; stored answers of language models stay, and are found again."""
+    from evidencebench_core.runs.chat_runs import delete_runs_about
 
     with store.write() as db:
-        sha256 = item_set_info(store, name).sha256
+        sha256 = ITEM_SETS.named(store, name).sha256
         delete_runs_about(db, sha256)
         db.execute("DELETE FROM item_sets WHERE sha256 = ?", (sha256,))

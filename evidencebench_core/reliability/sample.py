@@ -16,9 +16,9 @@ SAMPLE_SOURCE: Final = "invented items (no study in them is real)"
 def sample_items() -> tuple[Item, ...]:
     """The items, 12 of each answer, each with a paraphrase and a context that says the opposite."""
     text = files(__package__).joinpath("sample_items.json").read_text(encoding="utf-8")
-    return tuple([Item.from_dict(one) for one in json.loads(text)])
+    return tuple(Item.from_dict(values) for values in json.loads(text))
 
 
-def add_sample_items(store: Store, name: str | None = None) -> ItemSetInfo:
-    """Keep them, as `SAMPLE_NAME` if no name is given; where the store has them already, that set."""
-    return add_items(store, SAMPLE_NAME if name is None else name, sample_items(), source=SAMPLE_SOURCE)
+def add_sample_items(store: Store, name: str = SAMPLE_NAME) -> ItemSetInfo:
+    """Keep them under a name; where the store has them already, that set."""
+    return add_items(store, name, sample_items(), source=SAMPLE_SOURCE)

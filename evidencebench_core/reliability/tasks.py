@@ -1,25 +1,95 @@
-"""RAmBLA's tasks by name, with everything they can be told."""
+"""RAmBLA's tasks: of each a row, and a function that makes its questions ("probes") from items."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Any, Final, Literal, cast
 
 from evidencebench_core.errors import SettingError, did_you_mean, shown
-from evidencebench_core.reliability.items import Kind
+from evidencebench_core.perturb.spelling import misspellings
+from evidencebench_core.reliability.draws import (
+    ANSWERS,
+    MOST_EXAMPLES,
+    balanced_items,
+    drawn_distractors,
+    drawn_examples,
+    shown_text,
+    wrong_contexts,
+)
+from evidencebench_core.reliability.items import Item, ItemSet, Kind
 from evidencebench_core.retrievers.base import Setting
 from evidencebench_core.retrievers.setting_specs import SettingSpec, canonical_settings
+from evidencebench_core.words import enumerated, quantity
 
 Aspect = Literal["baseline", "robustness", "recall", "hallucination", "judges"]
 Figure = Literal["weighted_f1", "bias", "refrain_rate", "judged_accuracy", "judged_f1"]
+FIGURES: Final[Mapping[Figure, str]] = {
+    "weighted_f1": "Weighted F1",
+    "bias": "Bias",
+    "refrain_rate": "Refrain rate",
+    "judged_accuracy": "Judged like the reference",
+    "judged_f1": "Weighted F1 of the judge's labels",
+}
 ORDERS: Final = ("NNNN", "NNNY", "NNYY", "NYNY", "YNYN", "YYNN", "YYYN", "YYYY")
-"""The orders of few-shot examples that the paper has, in its sequence; the first letter is shown first."""
+"""The orders of few-shot examples that the paper has; the first letter is shown first."""
+BEYOND: Final = "beyond the limit"
+OPPOSITE: Final[Mapping[str | None, str]] = {"yes": "no", "no": "yes"}
 
-_NOTHING: Final[Mapping[str, Setting]] = MappingProxyType({})
-_SEED: Final = SettingSpec(0, int, "Another seed, another draw.", minimum=0)
-_WORDINGS: Final = SettingSpec(None, tuple, "Names of the wordings to use; none: all there are.")
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A question to a model about an item.
+
+    Attributes
+    ----------
+    variant : str
+        The order of the examples (``"NNNY"``), number of errors (``"3"``), place of the own context (``"1"``),
+        ``"shuffled"`` or ``"mirror"``, a wording's name; else empty.
+    fields : mapping of str to str
+        What the prompt is filled with.
+    expected : str or None
+        The label of a right answer; ``None`` for free text.
+    reworded : {"", "question", "context"}
+        The field that a model rewords first.
+    details : mapping of str to JSON-able values
+        What was changed: ``examples``, ``distractors``, ``context_of`` (ids), ``place``, ``errors``, ...
+    """
+
+    item: Item
+    variant: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    expected: str | None = None
+    reworded: Literal["", "question", "context"] = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """Unique in the task."""
+        return f"{self.variant} {self.item.id}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Probes:
+    """The probes of a task, variant by variant, and by item id why other items have none."""
+
+    probes: tuple[Probe, ...]
+    left_out: Mapping[str, str]
+
+
+@dataclass(slots=True)
+class Draft:
+    """The input of a task's function, which names in `left_out` the items that it leaves out."""
+
+    items: list[Item]
+    kind: Kind
+    settings: Mapping[str, Any]
+    left_out: dict[str, str]
+
+    def leave_out(self, item: Item, reason: str) -> None:
+        self.left_out[item.id] = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,26 +98,20 @@ class ReliabilityTask:
 
     Attributes
     ----------
-    name, number, title : str
-        For commands and URLs; as the specification numbers it; for people.
-    aspect : str
-        The aspect of the paper.
-    about : str
-        What its figure tells, in a sentence.
+    name, number, title, about : str
+        For commands and URLs; as the paper's tables count; for people; what its figure tells, in a sentence.
     prompts : mapping of kind to str
         The prompt for each kind of item set that it can be run on.
     needs : tuple of str
         Fields of `Item` without which an item is left out.
     labels : tuple of str
         What the model can answer; empty for free text.
-    figure : str
-        The one figure that stands for the task.
+    probes : callable
+        Given a `Draft`, its probes.
+    headline : tuple of str
+        The variants that the task's figure is of; empty: all.
     judge_prompt, judge_labels : str, tuple of str
         For answers in free text, which a judge reads; else empty.
-    settings : mapping of str to SettingSpec
-        All but ``as_published``.
-    published : mapping of str to Setting
-        Those that differ in the paper's construction.
     """
 
     name: str
@@ -59,120 +123,234 @@ class ReliabilityTask:
     needs: tuple[str, ...]
     labels: tuple[str, ...]
     figure: Figure
+    probes: Callable[[Draft], Iterator[Probe]]
+    headline: tuple[str, ...] = ()
+    settings: Mapping[str, SettingSpec] = field(default_factory=dict)
     judge_prompt: str = ""
     judge_labels: tuple[str, ...] = ()
-    settings: Mapping[str, SettingSpec] = field(default_factory=lambda: MappingProxyType({}))
-    published: Mapping[str, Setting] = field(default_factory=lambda: _NOTHING)
 
     @property
-    def is_random(self) -> bool:
-        """Whether its probes depend on a seed, so that it can be repeated with others."""
-        return "seed" in self.settings
+    def read_labels(self) -> tuple[str, ...]:
+        """The labels of its answers, the model's own or those of a judge."""
+        return self.labels or self.judge_labels
 
+
+# -- probes, task by task -----------------------------------------------------------------------------
+
+
+def _plain(draft: Draft) -> Iterator[Probe]:
+    for item in draft.items:
+        yield Probe(item, fields=_fields(item), expected=item.answer)
+
+
+def _fields(item: Item, **changed: str) -> dict[str, str]:
+    return {"question": item.question, "context": item.text, **changed}
+
+
+def _paraphrase(draft: Draft) -> Iterator[Probe]:
+    for item in draft.items:
+        names = [name for name in item.wordings if name.startswith("paraphrase")]
+        for name in names:
+            fields = _fields(item, question=item.wordings[name])
+            yield Probe(item, name, fields, item.answer, details={"wording": name})
+        if not names and draft.kind == "questions":
+            yield Probe(item, "paraphrase", _fields(item), item.answer, "question")
+        elif not names:
+            draft.leave_out(item, "no paraphrase")
+
+
+def _negation(draft: Draft) -> Iterator[Probe]:
+    """Of questions the context says the opposite; a negated hypothesis has the same evidence."""
+    for item in draft.items:
+        text = item.wordings.get("negation")
+        if draft.kind == "evidence" and text is None:
+            draft.leave_out(item, "no negation")
+        elif draft.kind == "evidence" and text is not None:
+            yield Probe(item, "negation", _fields(item, question=text), item.answer)
+        elif text is None:
+            yield Probe(item, "negation", _fields(item), OPPOSITE[item.answer], "context")
+        else:
+            yield Probe(item, "negation", _fields(item, context=text), OPPOSITE[item.answer])
+
+
+def _few_shot(draft: Draft) -> Iterator[Probe]:
+    orders = _orders(draft.settings["orders"])
+    tested = balanced_items(draft.items)
+    if not tested:
+        n_yes = sum(item.answer == "yes" for item in draft.items)
+        problem = f"has {n_yes:,} items with the answer yes and {len(draft.items) - n_yes:,} with no"
+        raise SettingError("task few-shot", problem, "It needs both answers, equally often.")
+    inside = {item.id for item in tested}
+    for item in draft.items:
+        if item.id not in inside:
+            draft.leave_out(item, "not in the balanced set")
+    half = len(tested) // 2
+    draft.items = [item for pair in zip(tested[:half], tested[half:], strict=True) for item in pair]
+    examples = drawn_examples(tested, orders, draft.settings["seed"])
+    for order in orders:
+        for item, by_answer in zip(tested, examples, strict=True):
+            rest = {letter: iter(members) for letter, members in by_answer.items()}
+            chosen = [next(rest[letter]) for letter in order]
+            text = "\n\n".join(_example(example, draft.kind) for example in chosen)
+            details = {"examples": [example.id for example in chosen]}
+            yield Probe(item, order, _fields(item, examples=text), item.answer, details=details)
+
+
+def _orders(given: tuple[str, ...]) -> tuple[str, ...]:
+    orders = tuple(order.upper() for order in given)
+    for order in orders:
+        if not 1 <= len(order) <= MOST_EXAMPLES or set(order) - set(ANSWERS) or orders.count(order) > 1:
+            remedy = "An order is 1 to 8 letters Y and N, the first shown first, and is given once."
+            raise SettingError("task few-shot", f"orders cannot have {shown(order)}", remedy)
+    return orders
+
+
+def _example(item: Item, kind: Kind) -> str:
+    context, question = ("Sentence", "Hypothesis") if kind == "evidence" else ("Context", "Question")
+    answer = str(item.answer).capitalize()
+    return f"{context}: {item.text}\n{question}: {item.question}\nAnswer: {answer}"
+
+
+def _spelling(draft: Draft) -> Iterator[Probe]:
+    names = draft.settings["errors"]
+    for name in names:
+        if not name.isdecimal() or len(name) > 4 or names.count(name) > 1:
+            remedy = "Give whole numbers from 0, each once."
+            raise SettingError("task spelling", f"errors cannot have {shown(name)}", remedy)
+    numbers = [int(name) for name in names]
+    seed, keep_digits = draft.settings["seed"], draft.settings["keep_digits"]
+    texts = [misspellings(item.text, numbers, seed, keep_digits) for item in draft.items]
+    for column, name in enumerate(names):
+        for item, variants in zip(draft.items, texts, strict=True):
+            misspelt = variants[column]
+            details = {"errors": misspelt.n_mutated, "digits_changed": misspelt.n_digits}
+            fields = _fields(item, context=misspelt.text)
+            yield Probe(item, name, fields, item.answer, details=details)
+
+
+def _distraction(draft: Draft) -> Iterator[Probe]:
+    if draft.kind == "evidence":
+        for item in draft.items:
+            if item.answer == "no" and item.neighbour_covers:
+                draft.leave_out(item, "a neighbour of the sentence covers a study aspect")
+        draft.items = [item for item in draft.items if item.id not in draft.left_out]
+    n = cast(int, draft.settings["distractors"])
+    others = drawn_distractors(draft.items, n, draft.settings["seed"])
+    for place in range(n + 1):
+        for item, distractors in zip(draft.items, others, strict=True):
+            contexts = [*distractors[:place], item, *distractors[place:]]
+            fields = _fields(item, context="\n\n".join(map(shown_text, contexts)))
+            details = {"place": place, "distractors": [other.id for other in distractors]}
+            yield Probe(item, str(place), fields, item.answer, details=details)
+
+
+def _unknown(draft: Draft) -> Iterator[Probe]:
+    others = wrong_contexts(draft.items, draft.settings["seed"])
+    for item, other in zip(draft.items, others, strict=True):
+        fields = _fields(item, context=shown_text(other))
+        yield Probe(item, "shuffled", fields, "unknown", details={"context_of": other.id})
+    for item in draft.items:
+        yield Probe(item, "mirror", _fields(item, context=shown_text(item)), item.answer)
+
+
+def _free_text(draft: Draft) -> Iterator[Probe]:
+    for item in draft.items:
+        yield Probe(item, fields=_fields(item, answer="".join(item.long_answer[:1])))
+
+
+def _pairs(draft: Draft) -> Iterator[Probe]:
+    for item in draft.items:
+        fields = {"statement_1": item.question, "statement_2": item.long_answer[0]}
+        yield Probe(item, fields=fields, expected=item.answer)
+
+
+# -- the table ----------------------------------------------------------------------------------------
 
 _QA: Final[Mapping[Kind, str]] = {"questions": "reliability-baseline", "evidence": "reliability-evidence"}
 _SHORT: Final = ("question", "context", "answer")
 _YES_NO: Final = ("yes", "no")
-_SIMILAR: Final = "reliability-judge"
+_SEED: Final = SettingSpec(0, int, "Another seed, another draw.", minimum=0)
+_WRITER: Final = SettingSpec(None, str, "The model that rewords; none: the one that is asked.")
 
 _TASKS: Final = (
     ReliabilityTask(
         "baseline", "T1", "Baseline", "baseline",
         "How often the model answers yes or no rightly from the context.",
-        _QA, _SHORT, _YES_NO, "weighted_f1",
+        _QA, _SHORT, _YES_NO, "weighted_f1", _plain,
     ),
     ReliabilityTask(
         "knowledge", "T1k", "Without context", "baseline",
         "How often it is right with nothing to read: what it knows by heart, or guesses.",
-        {"questions": "reliability-knowledge"}, ("question", "answer"), _YES_NO, "weighted_f1",
+        {"questions": "reliability-knowledge"}, ("question", "answer"), _YES_NO, "weighted_f1", _plain,
     ),
     ReliabilityTask(
         "paraphrase", "T2", "Paraphrase", "robustness",
         "Whether the answer stays the same when the question is worded differently.",
-        _QA, _SHORT, _YES_NO, "weighted_f1", settings={"wordings": _WORDINGS},
+        _QA, _SHORT, _YES_NO, "weighted_f1", _paraphrase, settings={"writer": _WRITER},
     ),
     ReliabilityTask(
         "few-shot", "T3", "Few-shot bias", "robustness",
         "Whether the order of the examples shown before a question sways the answer.",
         {"questions": "reliability-few-shot", "evidence": "reliability-evidence-few-shot"},
-        _SHORT, _YES_NO, "bias",
+        _SHORT, _YES_NO, "bias", _few_shot,
         settings={
-            "orders": SettingSpec(
-                ORDERS, tuple,
-                "Orders of the examples' answers, such as NNNY, of 1 to 8 examples each; all: the 16 of four.",
-            ),
-            "examples_from": SettingSpec(None, str, "Another item set that the examples come from."),
-            "label_swap": SettingSpec(False, bool, "Show the examples with the opposite answers, as a control."),
+            "orders": SettingSpec(ORDERS, tuple, "Orders of the examples' answers, such as NNNY."),
             "seed": _SEED,
-            "examples_sha256": SettingSpec(
-                None, str, "Content of the item set of examples; filled in by itself.", derived=True
-            ),
         },
-        published={"seed": 1234},
     ),
     ReliabilityTask(
-        "spelling", "T4", "Spelling errors", "robustness",
-        "How much misspelt words cost.",
-        _QA, _SHORT, _YES_NO, "weighted_f1",
+        "spelling", "T4", "Spelling errors", "robustness", "How much misspelt words cost.",
+        _QA, _SHORT, _YES_NO, "weighted_f1", _spelling, headline=("3",),
         settings={
             "errors": SettingSpec(("0", "1", "3", "10", "20", "50"), tuple, "How many words are misspelt."),
-            "field": SettingSpec(
-                "context", str, "Where the errors are.", choices=("context", "question", "both")
-            ),
             "keep_digits": SettingSpec(False, bool, "Change no digit: a changed number can change a result."),
             "seed": _SEED,
         },
-        published={"errors": ("1", "3", "10", "20", "50"), "seed": 123},
     ),
     ReliabilityTask(
         "negation", "T5", "Negated context", "recall",
         "Whether the model follows a text that says the opposite, or answers by heart.",
-        _QA, _SHORT, _YES_NO, "weighted_f1", settings={"wordings": _WORDINGS},
+        _QA, _SHORT, _YES_NO, "weighted_f1", _negation, settings={"writer": _WRITER},
     ),
     ReliabilityTask(
         "distraction", "T6", "Distraction", "recall",
         "Whether the model finds the text that matters among others that do not.",
         {"questions": "reliability-baseline", "evidence": "reliability-evidence-passage"},
-        _SHORT, _YES_NO, "weighted_f1",
+        _SHORT, _YES_NO, "weighted_f1", _distraction,
         settings={
             "distractors": SettingSpec(2, int, "How many other contexts are shown.", minimum=0, maximum=8),
-            "places": SettingSpec(None, tuple, "Places of the item's own context, from 0; none: each in turn."),
-            "near": SettingSpec(False, bool, "Take the most similar contexts (by BM25) instead of random ones."),
             "seed": _SEED,
         },
-        published={"places": ("1",), "seed": 1234},
     ),
     ReliabilityTask(
         "freeform", "T7, T10", "Freeform answers", "hallucination",
-        "Whether an answer in the model's own words says the same as the reference.",
+        "Whether an answer in the model's own words says what the reference says.",
         {"questions": "reliability-freeform"}, ("question", "context", "long_answer"), (), "judged_accuracy",
-        _SIMILAR, _YES_NO,
+        _free_text, judge_prompt="reliability-judge", judge_labels=_YES_NO,
     ),
     ReliabilityTask(
         "question", "T8", "Question formation", "hallucination",
         "Whether the model finds the question that an answer belongs to.",
         {"questions": "reliability-question"}, ("question", "long_answer"), (), "judged_accuracy",
-        _SIMILAR, _YES_NO,
+        _free_text, judge_prompt="reliability-judge", judge_labels=_YES_NO,
     ),
     ReliabilityTask(
         "conclusion", "T9", "Conclusion", "hallucination",
         "Whether a conclusion that the model writes still answers the question rightly.",
-        {"questions": "reliability-conclusion"}, _SHORT, (), "judged_f1",
-        "reliability-conclusion-judge", ("yes", "no", "unknown"),
+        {"questions": "reliability-conclusion"}, _SHORT, (), "judged_f1", _free_text,
+        judge_prompt="reliability-conclusion-judge", judge_labels=("yes", "no", "unknown"),
     ),
     ReliabilityTask(
         "unknown", "T11", "I don't know", "hallucination",
         "Whether the model says so when the text does not tell, and only then.",
         {"questions": "reliability-unknown", "evidence": "reliability-evidence-unknown"},
-        ("question", "context"), ("yes", "no", "unknown"), "refrain_rate",
-        settings={"seed": _SEED}, published={"seed": 1234},
+        ("question", "context"), ("yes", "no", "unknown"), "refrain_rate", _unknown,
+        headline=("shuffled",), settings={"seed": _SEED},
     ),
     ReliabilityTask(
         "judge", "T12", "Judges measured", "judges",
         "How well the model tells whether two statements mean the same, which it does as a judge.",
-        {"pairs": _SIMILAR}, ("question", "long_answer", "answer"), _YES_NO, "weighted_f1",
-        settings={"both_orders": SettingSpec(True, bool, "Ask again with the statements exchanged.")},
-        published={"both_orders": False},
+        {"pairs": "reliability-judge"}, ("question", "long_answer", "answer"), _YES_NO, "weighted_f1", _pairs,
     ),
 )  # fmt: skip
 
@@ -182,13 +360,7 @@ RELIABILITY_TASKS: Final[Mapping[str, ReliabilityTask]] = MappingProxyType(
 
 
 def reliability_task(name: str) -> ReliabilityTask:
-    """The task of a name or number: ``few-shot``, ``t3``.
-
-    Raises
-    ------
-    SettingError
-        If there is none; names those there are.
-    """
+    """The task of a name or number, such as ``few-shot`` or ``t3``; `SettingError` names those there are."""
     wanted = name.strip().lower()
     for task in _TASKS:
         if wanted in {task.name, *task.number.lower().split(", ")}:
@@ -197,24 +369,41 @@ def reliability_task(name: str) -> ReliabilityTask:
     raise SettingError("reliability task", f"{shown(name)} is not known", remedy)
 
 
-def task_settings(
-    task: ReliabilityTask, settings: Mapping[str, object] = _NOTHING, as_published: bool = False
-) -> dict[str, Setting]:
-    """All settings of a task in canonical form, defaults filled in, and ``as_published``: they go into a run's id.
+def task_settings(task: ReliabilityTask, settings: Mapping[str, object]) -> dict[str, Setting]:
+    """All settings of a task in canonical form, defaults filled in: they go into a run's id."""
+    return canonical_settings(f"task {task.name}", task.settings, settings)
 
-    Raises
-    ------
-    SettingError
-        If there is no such setting, it cannot have the value, or the paper's construction has another.
+
+def probes_of(
+    items: ItemSet, task: ReliabilityTask, settings: Mapping[str, object], limit: int | None = None
+) -> Probes:
+    """The probes of a task over an item set, of the first ``limit`` items that have any.
+
+    `SettingError` if a setting is wrong, or the set has not what the task needs; names what is missing.
     """
-    owner = f"task {task.name}"
-    given = {name: value for name, value in settings.items() if name != "as_published"}
-    whole = canonical_settings(owner, task.settings, given)
-    if not (as_published or settings.get("as_published") is True):
-        return {"as_published": False, **whole}
-    fixed = {name: task.published.get(name, spec.default) for name, spec in task.settings.items()}
-    for name in given:
-        if whole[name] != fixed[name]:
-            problem = f"{name} is {shown(fixed[name])} in the paper's construction, not {shown(whole[name])}"
-            raise SettingError(owner, problem, "Leave out as_published or that setting.")
-    return {"as_published": True, **fixed}
+    place = f"task {task.name} on item set {shown(items.name)}"
+    if items.kind not in task.prompts:
+        raise SettingError(
+            place, f"cannot be run on {items.kind}", f"Use a set of {' or '.join(task.prompts)}."
+        )
+    left_out = {item.id: reason for item in items.items if (reason := _lack(item, task))}
+    fitting = [item for item in items.items if item.id not in left_out]
+    draft = Draft(fitting, items.kind, task_settings(task, settings), left_out)
+    probes = tuple(task.probes(draft)) if fitting else ()
+    if not probes:
+        reasons = [f"{reason} ({n:,})" for reason, n in Counter(left_out.values()).most_common()]
+        problem = f"has nothing to ask about {quantity(len(items.items), 'item')}: {enumerated(reasons)}"
+        raise SettingError(place, problem, f"It needs {enumerated(task.needs)} of an item.")
+    if limit is not None:
+        within = {item.id for item in draft.items[:limit]}
+        probes = tuple(probe for probe in probes if probe.item.id in within)
+        for item in draft.items[limit:]:
+            left_out.setdefault(item.id, BEYOND)
+    return Probes(probes, left_out)
+
+
+def _lack(item: Item, task: ReliabilityTask) -> str:
+    """The reason for which a task leaves an item out; empty if it does not."""
+    if item.answer == "maybe":
+        return "the answer is maybe"
+    return next((f"no {need}" for need in task.needs if not getattr(item, need)), "")

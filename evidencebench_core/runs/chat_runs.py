@@ -183,7 +183,6 @@ class ChatRuns:
         tables = {
             "answer": "chat_results WHERE run_id = :id",
             "judge run": "chat_runs WHERE subject = :id",
-            "mark": f"answer_marks WHERE subject IN ({_GOING})",
         }
         with self.store.read() as db:
             return counted(db, tables, {"id": run.id})
@@ -238,9 +237,7 @@ def delete_runs_about(db: sqlite3.Connection, subject: str) -> None:
 
 
 def _delete(db: sqlite3.Connection, run_id: str) -> None:
-    """Marks are on answers of the run."""
-    for table, column in (("answer_marks", "subject"), ("chat_runs", "id")):
-        db.execute(f"DELETE FROM {table} WHERE {column} IN ({_GOING})", {"id": run_id})
+    db.execute(f"DELETE FROM chat_runs WHERE id IN ({_GOING})", {"id": run_id})
 
 
 # -- plans ----------------------------------------------------------------------------------------

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evidencebench_core.answers.agreement import human_units
-from evidencebench_core.answers.read import SAMPLE, answer_set, read_answers
+from evidencebench_core.answers.judging import judge_spec
+from evidencebench_core.answers.read import SAMPLE, read_answers
 from evidencebench_core.answers.store import add_answers
+from evidencebench_core.answers.units import units_frame
 from evidencebench_core.data import Store
-from evidencebench_core.runs import ChatRuns, ChatRunSpec
+from evidencebench_core.runs import ChatRuns
+
+_PROMPTS = {"relevance": "answer-relevance", "citations": "citation-judge"}
 
 
 def judge_run(
-    store: Store, subject: str, task: str, labels: Mapping[str, str | None], scale: str = "ternary"
+    store: Store, subject: str, task: str, labels: Mapping[str, str | None], model: str = "scripted"
 ) -> str:
     """The id of a run in which a judge gave these labels, and none where it is ``None``."""
-    spec = ChatRunSpec("answers", subject, {"task": task, "scale": scale, "model": "scripted"})
+    spec = judge_spec(subject, task, _PROMPTS[task], model, None)
     ChatRuns(store).create(spec)
     results = {unit: {"text": f"LABEL: {label}" if label else "Well."} for unit, label in labels.items()}
     ChatRuns(store).add(spec.id, results)
@@ -29,6 +32,10 @@ def add_sample(store: Store) -> str:
 
 def judge_sample(store: Store) -> str:
     """A run in which a judge of the sample's citations is right of two in three, and silent once."""
-    human = human_units(answer_set(read_answers([SAMPLE])), "ternary").labels
-    labels = {unit: label if n % 3 else "supports" for n, (unit, label) in enumerate(human.items())}
+    units = units_frame(read_answers([SAMPLE]))
+    human = units[(units["kind"] == "citations") & units["human"].notna()]
+    labels: dict[str, str | None] = {
+        unit: label if n % 3 else "supports"
+        for n, (unit, label) in enumerate(human[["unit", "human"]].values)
+    }
     return judge_run(store, add_sample(store), "citations", {**labels, next(iter(labels)): None})

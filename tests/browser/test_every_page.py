@@ -52,9 +52,9 @@ PAGES = {  # the address, and what it shows once it is whole
     "/compare": ".js-plotly-plot",
     "/dataset": ".js-plotly-plot",
     "/reliability?items=sample": ".js-plotly-plot",
-    "/reliability?items=sample&part=task&task=few-shot": ".js-plotly-plot",
+    "/reliability?items=sample&part=test": ".js-plotly-plot",
     "/answers": ".js-plotly-plot",
-    "/answers?part=answers&question=migraine&system=Magpie&sentence=3": ".prose .one",
+    "/answers?part=answer&question=migraine&system=Magpie&sentence=3": ".prose .one",
 }
 
 

@@ -46,6 +46,8 @@ READING = {  # a call of each verb that prints data, on the store of `tiny` with
     "delete": ["delete run RUN --yes", "delete dataset tiny --yes"],
     "backup": ["backup OUT"],
     "ingest": ["ingest TINY --name again"],
+    "reliability ingest": ["reliability ingest --sample", "reliability ingest --dataset tiny"],
+    "answers ingest": ["answers ingest --sample"],
 }
 
 

@@ -44,7 +44,6 @@ def test_the_answer_and_its_citations(sample_store: Store, open_page: OpenPage) 
         list(execute(judge))
     app = open_page("browse", **READ)
     assert "2 citations without a label" in app.words
-    assert "Aspect by aspect" in [one.label for one in app.expander]
     assert "1 cited index is not in the paper" in app.words
     unjudged = open_page("browse", **READ, judge="none")
     assert "without a label" not in unjudged.words

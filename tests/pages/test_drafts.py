@@ -17,8 +17,6 @@ from evidencebench_core.perturb import (
     added_wordings,
     hypothesis_variants,
 )
-from evidencebench_core.reliability.drafts import ItemDrafts
-from evidencebench_core.reliability.items import Item, add_items
 from tests.llm.server import Step, answering, reply, scripted, status
 from tests.pages.app import App, OpenPage, listing, with_server
 
@@ -223,50 +221,3 @@ def test_a_file_that_a_model_wrote_comes_to_review(
     assert variants["paraphrase:hand"] == {"sample_cohort": "By hand."}
     assert "paraphrase:gpt" not in variants
     assert drafts.counts()["waiting"] == 1
-
-
-# -- of an item set ---------------------------------------------------------------------------------------
-
-ITEMS = (
-    Item("1", "Does IL-6 fall with tea?", ("Tea was given.", HOSTILE), "yes"),
-    Item("2", "Is sleep shorter?", ("Sleep was as long.",), "no"),
-)
-
-
-def test_questions_and_contexts_are_written_checked_and_read(
-    open_page: OpenPage, sample_store: Store
-) -> None:
-    def say(request: dict[str, Any]) -> Step:
-        if request["model"] == "other":
-            return reply("No")
-        question = "NEW QUESTION:" in request["messages"][-1]["content"]
-        return reply("NEW QUESTION: Less IL-6?" if question else f"NEW CONTEXT: Not so. {HOSTILE}")
-
-    add_items(sample_store, "tea", ITEMS)
-    with scripted(answering(say)) as server:
-        app = open_page("wording", with_server(server.url), items="tea")
-        assert app.address["part"] == "make"  # there is nothing to review
-        app.fill("Model that checks the negations", "other")
-        assert "4 wordings, about 6 calls" in app.words
-        app.ask("Write drafts")
-    assert "3 drafts, 1 refused by the checks." in app.words
-    app = open_page("wording", {"author": "Ana"}, items="tea", part="review")
-    # The checker says no: the opposite of item 1's gold, and not of item 2's.
-    assert "Does IL-6 fall with tea? Gold: yes. The draft must make it no." in app.words
-    assert "checked by other" in app.words
-    assert "onerror" in app.words
-    assert not [one for one in app.markdown if "<img" in one.value.replace(r"\<img", "")]
-    app.press("Accept")
-    drafts = ItemDrafts(sample_store, "tea")
-    assert drafts.counts() == {"waiting": 2, "refused": 1, "accepted": 1, "rejected": 0}
-    assert "other answers no from it, not yes" in open_page("wording", items="tea", drafts="refused").words
-    assert open_page("wording", items="tea", part="effect").address["part"] == "review"
-
-
-def test_an_unknown_item_set_is_said(open_page: OpenPage, sample_store: Store) -> None:
-    app = open_page("wording", items="tea")
-    assert "item set 'tea': is not in" in app.problems
-    add_items(sample_store, "tea", ITEMS)
-    app = open_page("wording", items="cup")
-    assert "There are: tea." in app.problems
-    assert "Would a retriever have found" in app.press("Hypotheses of a dataset").words

@@ -8,13 +8,8 @@ from typing import Any
 import pytest
 
 from components.app import resources
-from components.reliability import cached
-from components.reliability.start import ASKING
 from evidencebench_core.data import Store, ingest
-from evidencebench_core.reliability.runs import run_plan
-from evidencebench_core.reliability.sample import add_sample_items
 from tests.pages.app import SAMPLE, OpenPage, finished_runs, jobs_ended
-from tests.reliability.asking import carry_out
 
 
 def load_sample(store: Store) -> None:
@@ -25,14 +20,9 @@ def run_bm25(store: Store) -> None:
     finished_runs(store, "bm25")
 
 
-def ask_model(store: Store) -> None:
-    carry_out(store, run_plan(store, "sample", "baseline", "yea"), lambda _: "Yes.")
-
-
 CASES = {  # page: what is there before, kind of the job, what it does, what the page reads, what then stands on it
     "home": (None, "data", load_sample, (Store, "datasets"), "Click a dataset to see"),
     "runs": (load_sample, "run", run_bm25, (resources, "runs"), "Click runs to compare them"),
-    "reliability": (add_sample_items, ASKING, ask_model, (cached, "runs"), "Model card"),
 }
 
 

@@ -1,30 +1,109 @@
-"""Runs in a store without a server: every probe is answered by a function of its prompt."""
+"""Scores and runs without a server: every probe is answered by a function."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from evidencebench_core.data import Store
 from evidencebench_core.llm.request import Answer
-from evidencebench_core.reliability.runs import judge_plan, run_plan
-from evidencebench_core.runs import ChatPlan, ChatRuns
+from evidencebench_core.reliability.items import Item, ItemSet, new_item_set
+from evidencebench_core.reliability.runs import (
+    ReliabilityRun,
+    judge_fields,
+    judge_plan,
+    judge_unit,
+    messages_of,
+    run_plan,
+)
+from evidencebench_core.reliability.score import TaskScore, task_score
+from evidencebench_core.reliability.tasks import Probe, probes_of, reliability_task, task_settings
+from evidencebench_core.runs import ChatPlan, ChatRuns, request_settings
 from tests.reliability.scripted_models import answer
 
+Say = Callable[[Probe], Any]
+"""A text, a whole result, an exception (the call failed), or None: not asked yet."""
 
-def carry_out(store: Store, plan: ChatPlan, say: Callable[[str], str]) -> None:
-    """Answer everything that a plan asks."""
+
+def item_set(gold: Sequence[str | None], **more: Mapping[int, Any]) -> ItemSet:
+    """Items 0, 1, ... with these gold labels; ``more`` gives some of them other values of a field."""
+    items = [
+        Item(
+            str(place),
+            f"Does tea {place} help?",
+            (f"Tea {place} was tried.",),
+            label,  # type: ignore[arg-type]
+            **{name: values[place] for name, values in more.items() if place in values},
+        )
+        for place, label in enumerate(gold)
+    ]
+    return new_item_set("tea", items)
+
+
+def texts(*answers: Any) -> Say:
+    """The answers of items 0, 1, ..., whatever the variant."""
+    return lambda probe: answers[int(probe.item.id)]
+
+
+def scored(
+    items: ItemSet,
+    task: str,
+    say: Say,
+    *,
+    baseline: TaskScore | None = None,
+    judge: Callable[[Mapping[str, str]], str] | None = None,
+    model: str = "m",
+    **settings: Any,
+) -> TaskScore:
+    """The score of a run over all probes; ``judge`` is given what it is asked."""
+    row = reliability_task(task)
+    values = task_settings(row, settings)
+    run = ReliabilityRun(f"run of {task}", items.sha256, row, model, values, request_settings(), "", 0, 0)
+    probes = probes_of(items, row, values)
+    results: dict[str, Any] = {}
+    for probe in probes.probes:
+        said = say(probe)
+        if said is not None:
+            results[probe.id] = said if isinstance(said, dict) else result(said)
+    judgements = None
+    if judge is not None:
+        fields = judge_fields(row, probes, results)
+        judgements = {judge_unit(unit, asked): result(judge(asked)) for unit, asked in fields.items()}
+    return task_score(run, items, probes, results, judgements, baseline, "" if judge is None else "the judge")
+
+
+def result(said: Any) -> Any:
+    """The stored result of a call."""
+    return (
+        str(said) if isinstance(said, Exception) else {"text": said, "finish_reason": "stop", "refusal": None}
+    )
+
+
+def scripted_answer(items: ItemSet, task: str, model: str) -> Say:
+    """The answers of a scripted model to its prompts."""
+    row = reliability_task(task)
+    run = ReliabilityRun("", items.sha256, row, model, {}, {}, "", 0, 0)
+    return lambda probe: answer(model, messages_of(run, items, probe)[-1].content)
+
+
+# -- in a store -----------------------------------------------------------------------------------
+
+
+def carry_out(store: Store, plan: ChatPlan, say: Callable[[str], str]) -> str:
+    """Answer everything that a plan asks, given the last message; the id of the run."""
     plan.create()
-    plan.prepare()
     results = {}
-    for one in plan.missing:
-        conversation = plan.conversations(one)
-        (ask,) = next(conversation)
-        text = say(ask.request.messages[-1].content)  # type: ignore[union-attr]
+    for unit in plan.missing:
+        conversation = plan.conversations(unit)
+        asks = next(conversation)
         try:
-            conversation.send((Answer(text, "stop", completion_tokens=3, seconds=0.1),))
+            while True:
+                content = asks[0].request.messages[-1].content  # type: ignore[union-attr]
+                asks = conversation.send((Answer(say(content), "stop", completion_tokens=3, seconds=0.1),))
         except StopIteration as end:
-            results[one] = end.value
+            results[unit] = end.value
     ChatRuns(store).add(plan.run_id, results)
+    return plan.run_id
 
 
 def ask_scripted(store: Store, items: str, tasks: Sequence[str], models: Sequence[str]) -> None:
@@ -33,6 +112,6 @@ def ask_scripted(store: Store, items: str, tasks: Sequence[str], models: Sequenc
         for task in tasks:
             plan = run_plan(store, items, task, model)
             carry_out(store, plan, lambda prompt, model=model: answer(model, prompt))  # type: ignore[misc]
-            if task in ("freeform", "question", "conclusion"):
+            if reliability_task(task).judge_prompt:
                 judge = judge_plan(store, plan.run_id, "word-overlap")
                 carry_out(store, judge, lambda prompt: answer("word-overlap", prompt))

@@ -1,8 +1,7 @@
-"""Runs of tasks: planned, resumed, capped, judged, read back and deleted."""
+"""Runs of tasks in a store: planned, capped and continued, reworded, judged, shown on a card, compared, deleted."""
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,27 +10,30 @@ import pytest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import BudgetReachedError, SettingError, UnknownNameError
 from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection
+from evidencebench_core.reliability.card import compare_models, model_card, run_score
 from evidencebench_core.reliability.items import Item, add_items, delete_item_set
 from evidencebench_core.reliability.runs import (
+    items_of,
     judge_plan,
     judge_runs,
+    messages_of,
+    new_wording,
     reliability_run,
     reliability_runs,
     results_of,
     run_plan,
     run_probes,
 )
+from evidencebench_core.reliability.sample import add_sample_items, sample_items
 from evidencebench_core.runs import ChatPlan, ChatRuns, execute
 from tests.llm.server import Scripted, answering, reply, scripted
+from tests.reliability.asking import ask_scripted, carry_out
 
 ITEMS = [
     Item(
         f"q{number}",
         f"Does tea number {number} help?",
-        (
-            f"Tea number {number} was given to many people.",
-            f"It did {'' if number % 2 else 'not '}help {number} of them.",
-        ),
+        (f"Tea {number} was given. It did {'' if number % 2 else 'not '}help.",),
         "yes" if number % 2 else "no",
         (f"Tea number {number} is as it is.",),
     )
@@ -55,75 +57,41 @@ def run(plan: ChatPlan) -> str:
     return last.run_id
 
 
-def last_line(sent: dict[str, Any]) -> str:
-    return str(sent["messages"][-1]["content"])
-
-
 def test_a_run_is_the_same_whoever_continues_it(store: Store) -> None:
     with scripted(reply("Yes.")) as server:
         first = run_plan(store, "teas", "spelling", "m", {"errors": "0,1"}, limit=3, llm=llm(server, store))
-        assert (len(first.missing), first.left_out, dict(first.reasons)) == (6, 1, {"the answer is maybe": 1})
+        assert (len(first.missing), dict(first.reasons)) == (6, {"the answer is maybe": 1})
+        capped = llm(server, store, Budget(calls=5))
         with pytest.raises(BudgetReachedError):
-            run(
-                run_plan(
-                    store, "teas", "t4", " m ", {"errors": "0,1"}, llm=llm(server, store, Budget(calls=5))
-                )
-            )
+            run(run_plan(store, "teas", "t4", " m ", {"errors": "0,1"}, llm=capped))
         assert len(server.requests) == 5
         run_id = run(run_plan(store, "teas", "spelling", "m", {"errors": ("0", "1")}, llm=llm(server, store)))
         assert (run_id, len(server.requests)) == (first.run_id, 16)
-        assert not run_plan(store, "teas", "spelling", "m", {"errors": "0,1"}, llm=llm(server, store)).missing
     (found,) = reliability_runs(store, "teas")
     assert (found.id, found.task.name, found.model, found.n_answered) == (run_id, "spelling", "m", 16)
-    assert (found.label, found.as_published) == ("errors=0+1", False)
-    probes = run_probes(store, found)
+    assert found.label == "errors=0+1"
+    probes = run_probes(store, reliability_run(store, run_id[:6]))
     assert set(results_of(store, found)) == {probe.id for probe in probes.probes}
-    assert probes == run_probes(store, reliability_run(store, run_id[:6]))
-    (sent, *_) = (one.json for one in server.requests)
-    assert (sent["max_tokens"], sent["temperature"], sent["seed"]) == (4096, 0.0, 0)
 
 
 def test_what_decides_what_is_asked_is_in_the_id(store: Store) -> None:
-    def run_id(task: str, *args: Any, **more: Any) -> str:
-        return run_plan(store, "teas", task, *args, **more).run_id
+    def run_id(task: str, model: str, **more: Any) -> str:
+        return run_plan(store, "teas", task, model, **more).run_id
 
-    add_items(
-        store, "others", [Item("x", "Is it?", ("It is.",), "yes"), Item("y", "Was it?", ("No.",), "no")] * 1
-    )
-    ids = [
+    ids = {
         run_id("baseline", "m"),
         run_id("baseline", "n"),
-        run_id("baseline", "m", as_published=True),
-        run_id("baseline", "m", request={"max_tokens": 10}),
-        run_id("baseline", "m", request={"extra_body": '{"top_p": 0.5}'}),
+        run_id("baseline", "m", request={"temperature": 0.5}),
         run_id("distraction", "m"),
-        run_id("distraction", "m", {"seed": 1}),
-        run_id("few-shot", "m", {"orders": "YN"}),
-        run_id("few-shot", "m", {"orders": "YN", "examples_from": "others"}),
-    ]
-    assert len(set(ids)) == len(ids)
-    assert (
-        run_id("baseline", "m", limit=2)
-        == run_id("baseline", "m", {}, request={"max_tokens": "4096"})
-        == ids[0]
-    )
-    add_items(store, "more", [*ITEMS[:7], Item("z", "Is it?", ("It is.",), "yes")])
-    assert run_plan(store, "more", "baseline", "m").run_id != ids[0]
+        run_id("distraction", "m", settings={"seed": 1}),
+    }
+    assert len(ids) == 5
+    assert run_id("baseline", "m", limit=2, settings={}) in ids
     for wrong, words in (
         (lambda: run_id("baseline", " "), "is not named"),
         (lambda: run_id("baseline", "m", request={"top_k": 3}), "there is no setting 'top_k'"),
-        (lambda: run_id("baseline", "m", {"seed": 1}), "no setting 'seed'|takes no settings"),
-        (lambda: run_id("paraphrase", "m"), "no paraphrase"),
+        (lambda: run_id("baseline", "m", settings={"seed": 1}), "takes no settings"),
         (lambda: run_id("judge", "m"), "teas"),
-        (
-            lambda: run_id("few-shot", "m", {"orders": "YYYY"}),
-            "has 3 examples with the answer yes .* needs 4",
-        ),
-        (lambda: run_id("distraction", "m", {"distractors": 8}), "has 7 contexts other than .* needs 8"),
-        (
-            lambda: run_plan(store, "others", "freeform", "m"),
-            r"nothing to ask about 2 items: no long_answer \(2\)",
-        ),
     ):
         with pytest.raises(SettingError, match=words):
             wrong()
@@ -132,13 +100,48 @@ def test_what_decides_what_is_asked_is_in_the_id(store: Store) -> None:
         run_plan(store, "nothing", "baseline", "m")
 
 
+def test_a_rewording_is_the_first_step_of_its_items_conversation(store: Store) -> None:
+    def say(sent: dict[str, Any]) -> Any:
+        content = sent["messages"][-1]["content"]
+        if "NEW QUESTION:" not in content:
+            return reply("Yes")
+        is_lost = "tea number 3" in content
+        return reply("I cannot." if is_lost else "NEW QUESTION: Is this tea of help?")
+
+    with scripted(answering(say)) as server:
+        plan = run_plan(store, "teas", "paraphrase", "m", {"writer": "w"}, llm=llm(server, store))
+        run_id = run(plan)
+        assert [one.json["model"] for one in server.requests].count("w") == 8
+        assert len(server.requests) == 15
+    found = reliability_run(store, run_id)
+    score = run_score(store, run_id)
+    assert (score.value.n, score.left_out) == (7, {"the answer is maybe": 1, "no usable rewording": 1})
+    wording = results_of(store, found)["paraphrase q1"]["wording"]  # type: ignore[call-overload, index]
+    probe = next(probe for probe in run_probes(store, found).probes if probe.item.id == "q1")
+    assert "Is this tea of help?" in messages_of(found, items_of(store, found), probe, wording)[-1].content
+
+
+@pytest.mark.parametrize(
+    ("answer", "wording"),
+    [
+        ("Right.\nNEW QUESTION: **Is it so?**", "Is it so?"),
+        ("NEW QUESTION: a NEW QUESTION: b?", "b?"),
+        ("NEW QUESTION:  was it SO? ", ""),
+        ("I cannot.", ""),
+        ("<think>NEW QUESTION: no?", ""),
+    ],
+)
+def test_a_new_wording(answer: str, wording: str) -> None:
+    assert new_wording("NEW QUESTION", answer, "Was it so?") == wording
+
+
 def test_a_judge_reads_the_answers_as_they_stand(store: Store) -> None:
     texts = {"q3": ""}
 
     def say(sent: dict[str, Any]) -> Any:
         if sent["model"] == "judge":
             return reply("Yes")
-        number = last_line(sent).split("Does tea number ")[1][0]
+        number = sent["messages"][-1]["content"].split("Does tea number ")[1][0]
         return reply(texts.get(f"q{number}", f"Tea {number} helps."))
 
     with scripted(answering(say)) as server:
@@ -147,28 +150,60 @@ def test_a_judge_reads_the_answers_as_they_stand(store: Store) -> None:
         with pytest.raises(SettingError, match="has no answers to judge yet"):
             judge_plan(store, empty.run_id, "judge", llm=llm(server, store))
         run_id = run(run_plan(store, "teas", "freeform", "m", llm=llm(server, store)))
-        plan = judge_plan(store, run_id, "judge", llm=llm(server, store))
-        n_asked = len(plan.missing)
-        assert "q0" in plan.missing
-        assert "q3" not in plan.missing  # an empty text is not sent
-        judged = run(plan)
+        judged = run(judge_plan(store, run_id, "judge", llm=llm(server, store)))
         assert not judge_plan(store, run_id, "judge", llm=llm(server, store)).missing
         (judge,) = judge_runs(store, run_id)
-        assert (judge.id, judge.judged, judge.model, judge.task.name) == (judged, run_id, "judge", "freeform")
+        assert (judge.id, judge.judged, judge.model, judge.n_answered) == (judged, run_id, "judge", 7)
         assert [one.id for one in reliability_runs(store)] == [run_id]
-        assert len(results_of(store, judge)) == n_asked
+        score = run_score(store, judged)
+        assert (score.judge, score.value.value, score.run.id) == ("judge", pytest.approx(7 / 8), run_id)
         texts["q5"] = "Nobody knows."
         run(run_plan(store, "teas", "freeform", "m", llm=llm(server, store), fresh=True))
-        about_q5 = {one for one in plan.missing if one.split()[-1] == "q5"} & {"q5", "exchanged q5"}
-        assert plan.missing.keys() - results_of(store, judge).keys() >= about_q5
         again = judge_plan(store, run_id, "judge", llm=llm(server, store))
-        assert about_q5 <= set(again.missing) < set(plan.missing)
-        run(again)
-        assert len(results_of(store, judge)) == n_asked
-        counts = Counter(one.json["model"] for one in server.requests)
-        assert counts == {"m": 16, "judge": n_asked + len(again.missing)}
+        assert [unit.split("#")[0] for unit in again.missing] == ["q5"]
+        assert run_score(store, run_id).left_out["not judged yet"] == 1
         for wrong in (judged, run(run_plan(store, "teas", "baseline", "m", llm=llm(server, store)))):
             with pytest.raises(SettingError, match="need no judge"):
                 judge_plan(store, wrong, "judge")
     delete_item_set(store, "teas")
     assert ChatRuns(store).runs() == ()
+
+
+def test_the_card_shows_of_each_task_the_fullest_run(store: Store) -> None:
+    ask_scripted(store, "teas", ["baseline", "unknown", "spelling", "freeform"], ["word-overlap"])
+    run_plan(store, "teas", "baseline", "word-overlap", request={"temperature": 0.5}).create()
+    card = model_card(store, "teas", "word-overlap")
+    frame = card.frame()
+    assert frame["task"].tolist() == ["baseline", "baseline", "spelling", "freeform", "unknown"]
+    assert frame["settings"].tolist()[:2] == ["", "temperature=0.5"]
+    assert frame["n"].tolist() == [8, 0, 8, 8, 8]
+    baseline, begun, spelling = card.scores[:3]
+    assert begun.value.value is None
+    assert spelling.baseline is not None
+    assert spelling.baseline.run == baseline.run.id
+    assert card.p_holm[2] is not None
+
+
+def test_two_models_task_by_task(store: Store) -> None:
+    ask_scripted(store, "teas", ["baseline", "unknown", "freeform"], ["word-overlap", "always-yes"])
+    rows = compare_models(store, "teas", "word-overlap", "always-yes")
+    assert [one.task.name for one, *_ in rows] == ["baseline", "freeform", "unknown"]
+    for one, other, comparison, p_holm in rows:
+        assert comparison is not None
+        assert one.value.value is not None
+        assert other.value.value is not None
+        assert comparison.difference.value == pytest.approx(one.value.value - other.value.value)
+        assert p_holm is not None
+        assert p_holm >= (comparison.p or 0)
+    free = reliability_runs(store, "teas")[-1]
+    carry_out(store, judge_plan(store, free.id, "another"), lambda _: "yes")
+    carry_out(store, judge_plan(store, free.id, "another", request={"temperature": 1}), lambda _: "yes")
+    with pytest.raises(SettingError, match="no task was asked of both"):
+        compare_models(store, "teas", "word-overlap", "nobody")
+
+
+def test_the_sample_is_added_once(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "store.sqlite")
+    info = add_sample_items(store)
+    assert add_sample_items(store) == info
+    assert {item.answer for item in sample_items()} == {"yes", "no"}

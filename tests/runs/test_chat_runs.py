@@ -166,20 +166,14 @@ def test_a_run_is_deleted_with_those_about_it(store: Store) -> None:
     for spec in (SPEC, judge):
         runs.create(spec)
         runs.add(spec.id, {"q0": {"text": "yes"}, "q1": "no answer"})
-    with store.write() as db:
-        db.execute(
-            "INSERT INTO answer_marks (subject, what, unit, value, author, before, created_at)"
-            " VALUES (?, 'gold', 'q0', 'missed', '', '', '')",
-            (SPEC.id,),
-        )
-    assert runs.dependents(runs.run(SPEC.id)) == {"answer": 2, "judge run": 1, "mark": 1}
+    assert runs.dependents(runs.run(SPEC.id)) == {"answer": 2, "judge run": 1}
     runs.delete(runs.run(SPEC.id))
     with store.read() as db:
         counts = [
             db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-            for table in ("chat_runs", "chat_results", "answer_marks")
+            for table in ("chat_runs", "chat_results")
         ]
-    assert (counts, runs.runs()) == ([0, 0, 0], ())
+    assert (counts, runs.runs()) == ([0, 0], ())
     with pytest.raises(UnknownNameError, match="has been deleted"):
         runs.add(SPEC.id, {"q0": {"text": "yes"}})
     for spec in (SPEC, judge):

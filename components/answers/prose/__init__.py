@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from components.answers.labels import Look
+from components.answers.labels import Badge
 from components.app.session import component_event
 from components.widgets.component import component
 
@@ -16,8 +16,8 @@ class Citation:
     """A cited document, with what people said of it, and the judge where there is one."""
 
     document: str
-    human: Look
-    judge: Look | None = None
+    human: Badge
+    judge: Badge | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Sentence:
 
     id: str
     text: str
-    mark: Look | None
+    mark: Badge | None
     note: str
     problem: bool
     citations: tuple[Citation, ...] = ()

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import math
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from components.charts.answers import match_squares
 from components.charts.bars import histogram, share_chart
 from components.charts.curves import recall_curve, spelling_chart
 from components.charts.dots import difference_chart, interval_chart, missed_chart
@@ -244,11 +242,3 @@ def test_a_name_is_no_link_wherever_a_chart_shows_it() -> None:
         mark = next(trace for trace in figure.data if trace.customdata is not None and len(trace.customdata))
         assert mark.customdata[0][2].startswith("&lt;a ")
         assert "%{customdata[2]}" in mark.hovertemplate
-
-
-def test_a_long_nugget_has_room_for_its_lines() -> None:
-    similarity, short = np.array([[0.9, 0.1]]), "<b>it fell</b>"
-    figure = match_squares(similarity, {(0, 0)}, (["it fell"], [short, "it rose"]), "#0072b2")
-    assert figure.layout.yaxis.ticktext == ("&lt;b&gt;it fell&lt;/b&gt; (matched)", "it rose (missed)")
-    longer = match_squares(similarity, {(0, 0)}, (["it fell"], [f"{short} " * 9, "it rose"]), "#0072b2")
-    assert longer.layout.height > figure.layout.height

@@ -1,0 +1,67 @@
+"""A set of answers with its labels, as the page Answers shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from components.app import resources
+from components.app.state import PageState
+from evidencebench_core.answers.judging import judge_runs, labels_by_task
+from evidencebench_core.answers.model import AnswerSet
+from evidencebench_core.answers.store import AnswerSetInfo, marks, stored_answers
+from evidencebench_core.answers.units import UnitKind, answer_values, system_scores
+from evidencebench_core.runs import ChatRunInfo, Result
+
+JUDGED: Final[tuple[UnitKind, ...]] = ("citations", "relevance")
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the answers …")
+def answers_of(name: str, sha256: str) -> AnswerSet:
+    return stored_answers(resources.store(), name)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Computing …")
+def values_of(name: str, sha256: str, model: str, key: tuple[object, ...]) -> pd.DataFrame:
+    """By people's labels, or by those of a model with what people decided about them."""
+    store = resources.store()
+    judged = labels_by_task(store, sha256, model, marks(store, sha256)) if model else None
+    return answer_values(answers_of(name, sha256), judged)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Computing …")
+def scores_of(name: str, sha256: str, model: str, key: tuple[object, ...]) -> pd.DataFrame:
+    return system_scores(values_of(name, sha256, model, key))
+
+
+def key_of(info: AnswerSetInfo) -> tuple[object, ...]:
+    """Changes with every judgement and decision."""
+    store = resources.store()
+    runs = tuple((run.id, run.n_answered) for run in judge_runs(store, info.sha256))
+    return (*runs, *((unit, mark.label) for unit, mark in marks(store, info.sha256).items()))
+
+
+def judges_of(info: AnswerSetInfo, *tasks: str) -> dict[str, ChatRunInfo]:
+    runs = judge_runs(resources.store(), info.sha256)
+    return {run.id: run for run in runs if run.n_answered and run.settings["task"] in tasks}
+
+
+def judge_picker(state: PageState, runs: Mapping[str, ChatRunInfo], *first: str) -> ChatRunInfo | None:
+    names = [*first, *runs]
+    chosen = state["run"] if state["run"] in names else names[0]
+    st.selectbox(
+        "Judge", names,
+        format_func=lambda one: f"{runs[one].settings['model']}, {runs[one].settings['task']}" if one else "none",
+        **state.widget("run", chosen, reset=("unit",)),
+    )  # fmt: skip
+    return runs.get(chosen)
+
+
+def judgement_of(
+    judged: Mapping[str, str | None], results: Mapping[str, Result | str], unit: str
+) -> tuple[str | None, Result] | None:
+    result = results.get(unit)
+    return (judged[unit], result) if unit in judged and isinstance(result, Mapping) else None

@@ -1,0 +1,162 @@
+"""One test of one model: its figure by variant, against the baseline, and every answer with its prompt."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pandas as pd
+import streamlit as st
+
+from components.app import resources
+from components.app.state import PageState
+from components.charts.figures import interval_dots
+from components.frame.ask import Ask, ask_button
+from components.frame.filters import Filter, filter_popover, filtered
+from components.frame.page import percent
+from components.models.server import session_model
+from components.reliability.view import View, points
+from components.widgets.chart import draw_chart, is_dark
+from components.widgets.frame_table import csv_button, frame_table
+from components.widgets.markdown import literal
+from components.widgets.table import Column, Row, table
+from components.widgets.table.paging import paging
+from evidencebench_core.llm import LLM
+from evidencebench_core.palette import SYSTEMS
+from evidencebench_core.reliability.card import in_words, shown_runs
+from evidencebench_core.reliability.items import item_set
+from evidencebench_core.reliability.runs import ReliabilityRun, judge_plan, messages_of, run_probes
+from evidencebench_core.reliability.score import STATES, Comparison, TaskScore
+from evidencebench_core.reliability.tasks import FIGURES
+from evidencebench_core.runs import ChatPlan
+from evidencebench_core.stats import Estimate
+from evidencebench_core.words import quantity
+
+ASKING: Final = "reliability"  # the kind of the jobs
+_ANSWERS: Final = (
+    Column("question", "Question", "title", lines=2),
+    Column("variant", "Variant", "id"),
+    Column("expected", "Right", "id"),
+    Column("label", "Read as", "id"),
+    Column("text", "Answer", lines=2),
+)
+_FILTERS: Final = tuple(
+    Filter(name, label, "choice")
+    for name, label in (
+        ("state", "State"),
+        ("variant", "Variant"),
+        ("label", "Read as"),
+        ("reason", "No label"),
+    )
+)
+
+
+def draw_test(state: PageState, view: View) -> None:
+    """What a test found, by variant and against the baseline, and every answer with its prompt."""
+    runs = {run.id: run for run in shown_runs(view.runs)}
+    run = runs.get(state["run"]) or next(iter(runs.values()))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox(
+            "Test", list(runs), format_func=lambda one: _name(runs[one]),
+            **state.widget("run", run.id, reset=("where", "probe", "page")),
+        )  # fmt: skip
+        if run.task.judge_prompt and run.n_answered:
+            ask_button(_judging(run), "Have the answers judged")
+    score = view.score(run.id)
+    st.markdown(
+        f"{run.task.about} **{FIGURES[run.task.figure]} {score.value.text()}**, {_count(score.value)}."
+    )
+    st.markdown(literal(in_words(score)))
+    if score.answers.empty:
+        reasons = ", ".join(f"{reason} ({n:,})" for reason, n in score.left_out.items())
+        st.info(literal(f"There is nothing to score: {reasons}."))
+        return
+    left, right = st.columns(2, gap="large")
+    with left:
+        _draw_variants(score)
+    with right:
+        if score.baseline is not None:
+            _draw_moves(score.baseline)
+    _draw_answers(state, view, score)
+
+
+def _name(run: ReliabilityRun) -> str:
+    return " · ".join(filter(None, (run.task.title, run.model, run.label)))
+
+
+def _count(value: Estimate) -> str:
+    return quantity(value.n, "question")
+
+
+def _draw_variants(score: TaskScore) -> None:
+    frame = score.variants.assign(
+        name=score.variants["variant"].replace("", "as it is"), colour=SYSTEMS[0].on(is_dark())
+    )
+    frame = frame.astype({"value": float, "low": float, "high": float})
+    of_order = score.task.figure == "bias"
+    title = "Share of yes, %" if of_order else f"{FIGURES[score.task.figure]}, %"
+    chart = interval_dots(frame, title, lines={"half": 0.5} if of_order else None)
+    alt = "; ".join(f"{name}: {percent(value)}" for name, value in frame[["name", "value"]].to_numpy())
+    draw_chart(chart, key=f"variants-{score.run.id}", alt=f"{title} by variant: {alt}")
+
+
+def _draw_moves(against: Comparison) -> None:
+    st.markdown(
+        f"**Against the same questions unchanged:** weighted F1 {points(against)} points, n = {against.n:,}."
+    )
+    columns = [
+        Column("before", "Unchanged ↓ here →", "id"),
+        *(Column(name, name, "number") for name in STATES),
+    ]
+    moves = against.moves.T.to_dict("list")
+    rows = [Row(name, (name, *moves[name])) for name in STATES]
+    table(
+        columns,
+        rows,
+        key=f"moves-{against.run}-{against.n}",
+        action="none",
+        caption="Answers unchanged and here",
+    )
+    st.caption(f"The same label in {percent(against.same)} of them.")
+
+
+def _draw_answers(state: PageState, view: View, score: TaskScore) -> None:
+    """The answers behind the figure; one in hand with all that was asked."""
+    questions = {item.id: item.question for item in item_set(resources.store(), view.info.name).items}
+    every = score.answers.assign(question=score.answers["item"].map(questions))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("## Answers")
+        filter_popover(state, every, _FILTERS)
+        csv_button("CSV", f"answers-{score.run.id}", lambda: every)
+    shown = filtered(state, every, _FILTERS)
+    pages = paging(state, len(shown))
+    st.caption(f"{len(shown):,} of {quantity(len(every), 'answer')}. A click shows what was asked.")
+    left, right = st.columns((3, 2), gap="large")
+    with left:
+        frame_table(
+            _ANSWERS, shown.iloc[pages.rows], key=f"answers-{score.run.id}", ids="probe",
+            on_open=lambda probe: state.put(probe=probe), chosen=(state["probe"],), caption="Answers", height=560,
+        )  # fmt: skip
+        pages.draw(state)
+    with right:
+        rows = every[every["probe"] == state["probe"]]
+        if len(rows):
+            _draw_answer(score, rows.iloc[0])
+
+
+def _draw_answer(score: TaskScore, row: pd.Series[Any]) -> None:
+    store = resources.store()
+    probe = next(one for one in run_probes(store, score.run).probes if one.id == row["probe"])
+    st.markdown(f"**{row['state']}**: right {row['expected']}, read as {row['label'] or row['reason']}")
+    st.code(row["text"], language=None, wrap_lines=True)
+    if probe.details:
+        st.caption(literal("; ".join(f"{name}: {value}" for name, value in probe.details.items())))
+    for message in messages_of(score.run, item_set(store, score.items), probe, row["wording"]):
+        st.caption(message.role)
+        st.code(message.content, language=None, wrap_lines=True)
+
+
+def _judging(run: ReliabilityRun) -> Ask:
+    def plans(llm: LLM, _: object) -> list[ChatPlan]:
+        return [judge_plan(resources.store(), run.id, session_model(), llm=llm)]
+
+    return Ask("Have the answers judged", ASKING, "answer", lambda: True, plans)

@@ -1,0 +1,119 @@
+"""Named sets, of questions or of answers: the one that is looked at, files of one's own, renaming and deleting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from components.app.page import set_picker
+from components.app.session import flash
+from components.app.state import PageState
+from components.frame.upload import safe_name
+from components.widgets.keeping import draw_delete, draw_rename
+from components.widgets.markdown import literal
+from evidencebench_core.errors import EvidenceBenchError
+
+
+@dataclass(frozen=True)
+class SetKind:
+    """A kind of named sets.
+
+    Attributes
+    ----------
+    param, label, noun : str
+        The page's parameter with the name; over the picker; "set of questions".
+    form : str
+        What a file may be, as Markdown.
+    ingest : callable
+        Given paths and a name (empty: after the first file), keeps the set and returns its info.
+    size : callable
+        Given an info, ``"24 questions"``.
+    rename, delete : callable
+        By name.
+    most_bytes : int
+        Of a file.
+    """
+
+    param: str
+    label: str
+    noun: str
+    form: str
+    ingest: Callable[[Sequence[Path], str], Any]
+    size: Callable[[Any], str]
+    rename: Callable[[str, str], object]
+    delete: Callable[[str], object]
+    most_bytes: int
+
+
+def picked_set(state: PageState, kind: SetKind, infos: Sequence[Any]) -> Any:
+    """The info of the set that the address names, with a picker; ``None`` where there is no set yet."""
+    known = {info.name: info for info in infos}
+    if not known:
+        return None
+    described = {name: f"{name} ({kind.size(info)})" for name, info in known.items()}
+    others = set(state.defaults) - {kind.param, "part", "dataset", "task", "runs"}
+    return known[set_picker(state, kind.param, kind.label, described, kind.noun, others)]
+
+
+def draw_files(state: PageState, kind: SetKind) -> None:
+    """Files of one's own, read and checked as a whole; nothing of a wrong one is kept."""
+    st.markdown(kind.form)
+    most = kind.most_bytes >> 20
+    uploads = st.file_uploader(
+        f"Files, up to {most} MiB each",
+        accept_multiple_files=True,
+        max_upload_size=most,
+        key=f"{kind.param}.files",
+    )
+    name = st.text_input(
+        "Name", placeholder="the file's name", max_chars=100, key=f"{kind.param}.name"
+    ).strip()
+    if st.button("Read", disabled=not uploads, key=f"{kind.param}.read"):
+        with st.spinner("Reading …"):
+            _read(state, kind, uploads, name)
+
+
+def _read(state: PageState, kind: SetKind, uploads: Sequence[Any], name: str) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {Path(folder) / f"{n}" / safe_name(upload.name): upload for n, upload in enumerate(uploads)}
+        for path, upload in paths.items():
+            path.parent.mkdir()
+            path.write_bytes(upload.getvalue())
+        try:
+            info = kind.ingest(list(paths), name)
+        except EvidenceBenchError as error:
+            message = str(error)
+            for path, upload in paths.items():
+                message = message.replace(str(path), upload.name)
+            st.error(literal(message))
+            return
+    keep(state, kind, info)
+    st.rerun()
+
+
+def keep(state: PageState, kind: SetKind, info: Any) -> None:
+    """Go to a set that has just come in."""
+    flash(f"{kind.size(info)}, kept as {literal(info.name)}.")
+    state.put(**{kind.param: info.name}, part=None)
+
+
+def draw_keeping(state: PageState, kind: SetKind, info: Any, dependents: Mapping[str, int]) -> None:
+    """Renaming, and deleting with what depends on the set, by noun."""
+    with st.popover("Rename or delete", key=f"keeping.{kind.param}.{info.name}"):
+
+        def rename(new: str) -> None:
+            kind.rename(info.name, new)
+            state.put(**{kind.param: new})
+
+        def delete() -> None:
+            kind.delete(info.name)
+            state.put(**{kind.param: None})
+
+        draw_rename(info.name, rename, info.sha256)
+        draw_delete(info.name, {noun: n for noun, n in dependents.items() if n}, delete, info.sha256)

@@ -1,0 +1,270 @@
+"""MedAESQA's metrics of systems, and judges against people: by hand, and against other code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import kendalltau
+from sklearn.metrics import cohen_kappa_score, f1_score
+
+from evidencebench_core.answers.model import AnswerSet, unit_id
+from evidencebench_core.answers.read import answer_set, read_answers
+from evidencebench_core.answers.units import (
+    answer_values,
+    judge_agreement,
+    same_order,
+    system_differences,
+    system_scores,
+    units_frame,
+)
+from tests.answers.medaesqa import ANSWERS, RELEVANCES, cluster_paths, main_file
+
+SETTINGS = ("supported_required", "required", "required_and_borderline")
+
+
+def percents(values: pd.DataFrame, metric: str, systems: Sequence[str]) -> list[float | None]:
+    scores = system_scores(values[values["metric"] == metric]).set_index("system")["value"]
+    return [round(100 * scores[system], 2) if system in scores else None for system in systems]
+
+
+@pytest.fixture
+def nine(tmp_path: Path) -> AnswerSet:
+    path = tmp_path / "medaesqa_v1.json"
+    path.write_text(json.dumps(main_file()))
+    return read_answers([path])
+
+
+def test_nine_answers_to_a_real_question(nine: AnswerSet) -> None:
+    values = answer_values(nine)
+    expected = {
+        "precision": [83.33, 100, 0, 0, 40, 87.5, 50, 100, 66.67],
+        "redundancy": [0, 0, 0, 0, 40, 12.5, 0, 0, 33.33],
+        "harmfulness": [0, 0, 0, 0, 0, 0, 25, 0, 0],
+        "coverage": [100, 85.71, 0, 0, 60, 0, 25, 100, 0],
+        "support rate": [85.71, 81.82, 0, None, 75, None, 50, 76.92, None],
+        "accuracy": [100, 100, 0, 0, 100, 100, 100, 100, 100],
+        "citations": [100 * n for n in (14, 11, 3, 0, 4, 0, 2, 13, 0)],
+    }
+    for metric, wanted in expected.items():
+        assert percents(values, metric, list(ANSWERS)) == wanted
+
+
+RECALL = """M1 31.50/31.25 M2 39.75/39.50 M3 31.00/30.25 M4 31.00/30.50 M5 7.75/7.75 M6 41.50/40.50 M7 15.25/15.00
+M8 32.75/32.75 M9 31.75/34.50 M10 38.25/36.25 M11 31.75/31.25 M12 28.50/28.00 M13 30.50/33.50 M14 35.75/33.25
+M15 9.00/8.50 M16 36.75/40.00 M17 29.00/29.25 M18 29.75/30.00 M19 39.25/41.00 M20 32.00/31.25 M21 28.25/29.25
+M22 8.50/9.25 M23 10.00/9.50 M24 42.75/45.75 M25 20.25/21.50 M26 39.00/41.50 M27 40.25/41.00 M28 26.25/26.00
+M29 32.75/32.50 M30 17.50/17.75"""
+
+
+@pytest.mark.realdata
+def test_recall_of_thirty_systems_over_forty_questions() -> None:
+    answers = read_answers(cluster_paths())
+    values = answer_values(answers)
+    words = RECALL.split()
+    st, sim = zip(*(pair.split("/") for pair in words[1::2]), strict=True)
+    for name, expected, mean in (("ST", st, (20.52, 27.81, 28.94)), ("SimCSE", sim, (20.84, 28.02, 29.28))):
+        metrics = [f"recall {short} ({name})" for short in ("S+R", "R", "R+B")]
+        assert percents(values, metrics[2], words[::2]) == [float(one) for one in expected]
+        means = [100 * values[values["metric"] == metric]["value"].mean() for metric in metrics]
+        assert means == pytest.approx(mean, abs=0.0051)
+    assert values.groupby("metric").size().unique().tolist() == [1200]
+    for short, tau in (("S+R", 0.9488), ("R", 0.9421), ("R+B", 0.8840)):
+        both = [values[values["metric"] == f"recall {short} ({name})"] for name in ("ST", "SimCSE")]
+        renamed = [one.assign(metric="recall") for one in both]
+        assert same_order(*renamed, "recall") == pytest.approx(tau, abs=1e-4)
+
+
+def lines_of(questions: dict[str, Sequence[str]]) -> list[tuple[str, dict[str, Any]]]:
+    """Citations by sentence, s supporting; a second system has not answered q3."""
+    lines = []
+    for question, sentences in questions.items():
+        raw = []
+        for place, kinds in enumerate(sentences, start=1):
+            cited = [f"{place}{number}" for number in range(len(kinds))]
+            relations = ["supporting" if kind == "s" else "not relevant" for kind in kinds]
+            pairs = zip(cited, relations, strict=True)
+            assessments = [{"document": one, "relation": relation} for one, relation in pairs]
+            raw.append({"text": "Words.", "citations": cited, "assessments": assessments})
+        for system in ("A", "B") if question != "q3" else ("A",):
+            line = {"kind": "answer", "question_id": question, "system": system, "answer": ""}
+            lines.append((f"{question} {system}", {**line, "sentences": raw}))
+    return lines
+
+
+def test_means_are_over_questions_where_a_metric_is_defined() -> None:
+    answers = answer_set(lines_of({"q1": ["sss", "x"], "q2": ["s", "", "", ""], "q3": [""]}))
+    scores = system_scores(answer_values(answers)).set_index(["system", "metric"])
+    assert scores.loc[("A", "support rate"), ["value", "n"]].tolist() == [0.875, 2]
+    assert scores.loc[("A", "coverage"), ["value", "n"]].tolist() == [pytest.approx((0.5 + 0.25 + 0) / 3), 3]
+    assert scores.loc[("B", "coverage"), ["value", "n"]].tolist() == [0.375, 2]
+    differences = system_differences(answer_values(answers), "coverage")
+    assert differences[["a", "b", "n", "difference", "ties"]].values.tolist() == [["A", "B", 2, 0.0, 2]]
+
+
+def test_labels_of_a_judge_give_the_same_metrics(nine: AnswerSet) -> None:
+    units = units_frame(nine)
+    relevances = dict(units[units["kind"] == "relevance"][["unit", "human"]].values)
+    people, judge = answer_values(nine), answer_values(nine, {"relevance": relevances})
+    for metric in ("precision", "redundancy", "harmfulness"):
+        assert percents(people, metric, list(ANSWERS)) == percents(judge, metric, list(ANSWERS))
+    assert "support rate" not in set(judge["metric"])
+    del relevances[unit_id("116", "M1", "1")]  # a call that failed
+    assert percents(answer_values(nine, {"relevance": relevances}), "precision", ["M1"]) == [None]
+    relevances |= {unit_id("116", "M1", str(number)): None for number in range(1, 7)}  # unparsed
+    assert percents(answer_values(nine, {"relevance": relevances}), "precision", ["M1"]) == [0]
+
+
+def test_what_no_judge_can_read_is_not_waited_for() -> None:
+    """A sentence without words stays in the denominators; a citation of a document without text does not."""
+    sentences = [
+        {"text": "Tea helps [1].", "relevance": "required"},
+        {"text": "... [1]", "relevance": "required"},
+        {"text": "It is hot [2].", "relevance": "borderline"},
+    ]
+    line = {"kind": "answer", "question_id": "q", "system": "A", "answer": "x", "sentences": sentences}
+    answers = answer_set([("a", line), ("d", {"kind": "document", "document_id": "1", "text": "Tea."})])
+    relevance = {unit_id("q", "A", "1"): "required", unit_id("q", "A", "3"): "borderline"}
+    values = answer_values(
+        answers, {"relevance": relevance, "citations": {unit_id("q", "A", "1", "1"): "supports"}}
+    )
+    assert percents(values, "precision", ["A"]) == [33.33]
+    assert percents(values, "coverage", ["A"]) == [33.33]
+    assert percents(values, "support rate", ["A"]) == [100]
+    found = judge_agreement(answers, relevance, "relevance")
+    assert (len(found.pairs), found.n_missing) == (2, 0)
+
+
+def test_answers_that_nobody_labelled_have_counts_only() -> None:
+    line = {"kind": "answer", "question_id": "q", "system": "A", "answer": "Tea helps [1]. It is hot."}
+    assert set(answer_values(answer_set([("a", line)]))["metric"]) == {"sentences", "citations"}
+
+
+def test_nuggets_and_correctness_of_a_judge() -> None:
+    lines = [
+        ("q", {"kind": "question", "question_id": "q", "question": "?", "nuggets": ["a", "b", "c"]}),
+        ("a", {"kind": "answer", "question_id": "q", "system": "A", "answer": "One [1]. Two [1]. Three."}),
+    ]
+    nuggets = {
+        unit_id("q", "A", f"nugget {n}"): label for n, label in enumerate(("support", "partial", None), 1)
+    }
+    correct = {unit_id("q", "A", "1"): "supports", unit_id("q", "A", "2"): "neutral"}
+    values = answer_values(answer_set(lines), {"nuggets": nuggets, "correctness": correct})
+    assert percents(values, "nugget recall", ["A"]) == [50]
+    assert percents(values, "correctness", ["A"]) == [50]
+
+
+def made_set() -> AnswerSet:
+    """40 questions x 30 systems with known labels, some answers inaccurate or without sentences."""
+    rng = np.random.default_rng(7)
+    relations = ("supporting", "contradicting", "neutral", "not relevant", "invalid citation")
+    labels = [*RELEVANCES.values()][:4]
+    lines: list[tuple[str, dict[str, Any]]] = [
+        (f"d{number}", {"kind": "document", "document_id": str(number), "text": "x"}) for number in range(40)
+    ]
+    for question in range(40):
+        for system in range(30):
+            sentences = []
+            for place in range(rng.integers(0, 6)):
+                documents = [str(one) for one in rng.integers(1, 40, size=rng.integers(0, 4))]
+                assessments = [
+                    {"document": document, "relation": relations[rng.integers(0, 5)]}
+                    for document in documents
+                ]
+                relevance = labels[rng.integers(0, 4)]
+                sentences.append(
+                    {"text": f"Sentence {place}.", "relevance": relevance, "assessments": assessments}
+                )
+            line = {"kind": "answer", "question_id": f"q{question}", "system": f"S{system}", "answer": "x"}
+            accurate = bool(system % 3)
+            lines.append((f"{question} {system}", {**line, "sentences": sentences, "accurate": accurate}))
+    return answer_set(lines)
+
+
+@pytest.fixture(scope="module")
+def made() -> AnswerSet:
+    return made_set()
+
+
+def by_hand(answers: AnswerSet, system: str) -> dict[str, float]:
+    """Means over questions, by other and slower code."""
+    values: dict[str, list[float]] = {}
+    for question in answers.question:
+        answer = answers.answer[question, system]
+        of = [
+            {document: set(sentence.relations(document)) for document in sentence.citations}
+            for sentence in answer.sentences
+        ]
+        cited = [relations for sentence in of for relations in sentence.values()]
+        is_assessed = bool(cited) or not any(sentence.citations for sentence in answer.sentences)
+        covered = [any("supporting" in relations for relations in sentence.values()) for sentence in of]
+        required = [sentence.relevance == "required" for sentence in answer.sentences]
+        for name, found in (
+            ("accuracy", [answer.accurate]),
+            ("precision", required),
+            ("coverage", covered if is_assessed else []),
+            ("support rate", ["supporting" in one for one in cited]),
+            ("contradict rate", ["contradicting" in one for one in cited]),
+        ):
+            if found:
+                values.setdefault(name, []).append(sum(map(bool, found)) / len(found))
+    return {name: sum(some) / len(some) for name, some in values.items()}
+
+
+def test_a_made_set_against_other_code(made: AnswerSet) -> None:
+    scores = system_scores(answer_values(made)).set_index(["system", "metric"])
+    for system in made.systems:
+        for metric, value in by_hand(made, system).items():
+            row = scores.loc[(system, metric)]
+            assert row["value"] == pytest.approx(value)
+            assert row["low"] <= row["value"] <= row["high"]
+
+
+def test_judges_of_the_made_set_are_measured_as_by_other_code(made: AnswerSet) -> None:
+    """One that tells the truth, one that always supports, one that guesses."""
+    units = units_frame(made)
+    citations = units[units["kind"] == "citations"]
+    rng = np.random.default_rng(3)
+    guesses = [
+        ("supports", "neutral", "contradicts", None)[one] for one in rng.integers(0, 4, len(citations))
+    ]
+    truth = [human or "neutral" for human in citations["human"]]
+    people = answer_values(made)
+    for judged in (truth, ["supports"] * len(citations), guesses):
+        labels = dict(zip(citations["unit"], judged, strict=True))
+        found = judge_agreement(made, labels, "citations")
+        human, said = found.pairs["human"], found.pairs["judged"].fillna("no label")
+        assert found.figures["accuracy"].value == pytest.approx((human == said).mean())
+        kappa = cohen_kappa_score(human, said)
+        assert found.figures["kappa"].value == pytest.approx(kappa)
+        known = ["supports", "contradicts", "neutral"]
+        assert found.figures["macro F1"].value == pytest.approx(
+            f1_score(human, said, labels=known, average="macro", zero_division=0)
+        )
+        assert found.table.to_numpy().sum() == len(found.pairs)
+        assert (found.constant, found.n_missing) == (human.mode()[0], 0)
+        values = answer_values(made, {"citations": labels})
+        orders = [
+            one[one["metric"] == "support rate"].groupby("system")["value"].mean().round(9)
+            for one in (people, values)
+        ]
+        tau = kendalltau(*orders).statistic
+        assert same_order(people, values, "support rate") == (None if np.isnan(tau) else pytest.approx(tau))
+
+
+def test_the_worst_disagreement_comes_first(nine: AnswerSet) -> None:
+    units = units_frame(nine)
+    human = units[(units["kind"] == "citations") & units["human"].notna()]
+    labels = dict(zip(human["unit"], human["human"], strict=True))
+    first, second, third = list(labels)[:3]
+    labels |= {first: "neutral", second: "contradicts", third: None}
+    found = judge_agreement(nine, labels, "citations")
+    assert found.pairs["unit"].tolist()[:3] == [second, first, third]
+    assert found.pairs["distance"].tolist()[:4] == [2, 1, 0.25, 0]
+    assert found.n_unlabelled == 1
+    assert found.by("system").set_index("system").loc["M1", "accuracy"] < 1

@@ -67,8 +67,8 @@ def test_what_it_never_takes_the_place_of(store: Store, tmp_path: Path) -> None:
     other = open_store(path)
     with other.write():  # in use
         refused(path)
+    assert [info.name for info in other.datasets()] == ["tiny"]
     other.close()
-    assert [info.name for info in open_store(path).datasets()] == ["tiny"]
     with store.write() as db:
         db.execute("UPDATE datasets SET name = 'again'")
     store.backup(path, overwrite=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evidencebench_core.data.model import EvidenceSet, Focus
-from evidencebench_core.data.packing import packed_covering
 
 Numbers = NDArray[np.int64]
 
@@ -61,9 +61,7 @@ class Gold:
                     len(evidence.aspects),
                     evidence.optimal,
                     evidence.results_optimal,
-                    packed_covering(
-                        [(aspect.sentence_indices, aspect.is_result) for aspect in evidence.aspects]
-                    ),
+                    _packed(evidence),
                 )
                 for instance_id, evidence in sets
             ]
@@ -144,3 +142,11 @@ class Gold:
         first, end = np.searchsorted(self.instance, [row, row + 1])
         edges = np.searchsorted(self.aspect, np.arange(first, end + 1)).tolist()
         return tuple(frozenset(self.sentence[start:stop].tolist()) for start, stop in pairwise(edges))
+
+
+def _packed(evidence: EvidenceSet) -> bytes:
+    """The covering sentences of every aspect, and whether it is a result aspect."""
+    values = [2 * len(aspect.sentence_indices) + aspect.is_result for aspect in evidence.aspects]
+    for aspect in evidence.aspects:
+        values += aspect.sentence_indices
+    return struct.pack(f"<{len(values)}I", *values)

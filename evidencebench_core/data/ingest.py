@@ -13,10 +13,11 @@ from itertools import islice, starmap
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
+import orjson
+
 from evidencebench_core.data.format import check_instance, is_sufficient
-from evidencebench_core.data.packing import packed_evidence, packed_instance, packed_paper, zstd_frames
-from evidencebench_core.data.records import checked_name
-from evidencebench_core.data.removal import count_instances, remove_dataset, remove_unfinished
+from evidencebench_core.data.records import checked_name, to_blob
+from evidencebench_core.data.removal import count_instances, paper_words, remove_dataset, remove_unfinished
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in
 from evidencebench_core.data.stream import DatasetFile, instances_in
 from evidencebench_core.errors import StoreError, StreamError, shown
@@ -170,11 +171,9 @@ class _Record(NamedTuple):
 
     columns: tuple[str | int | float | None, ...]  # instance_id and what follows it in the table of instances
     hypothesis: str
-    body: bytes
-    evidence: tuple[bytes, bytes | None, bytes]
-    paper_key: bytes
-    paper_body: bytes
-    paper_words: bytes
+    rest: dict[str, Any]  # without the paper
+    paper: tuple[list[str], list[str]]  # sentences and their types
+    paper_key: str
     synthetic: bool
     sufficient: bool
 
@@ -194,15 +193,13 @@ def _record(instance_id: str, value: object) -> _Record:
         raw["results_evidence_retrieval_at_optimal_evaluation"]["optimal"] if n_results else None,
         _ends_coverage(raw["aspect2sentence_indices"], len(sentences)),
     )
-    paper_body, paper_words = packed_paper(sentences, raw["sentence_types_in_candidate_pool"])
+    paper = sentences, raw["sentence_types_in_candidate_pool"]
     return _Record(
         columns,
         raw["hypothesis"],
-        packed_instance(instance_id, raw),
-        packed_evidence(raw),
-        hashlib.sha256(paper_body).digest(),
-        paper_body,
-        paper_words,
+        {**raw, "paper_as_candidate_pool": None, "sentence_types_in_candidate_pool": None},
+        paper,
+        hashlib.sha256(orjson.dumps(paper)).hexdigest(),
         raw.get("synthetic") is True,
         is_sufficient(raw),
     )
@@ -221,21 +218,19 @@ def _write(
     db: sqlite3.Connection, dataset_id: int, position: int, records: Sequence[_Record], path: Path
 ) -> None:
     """Write a batch inside the transaction that is open; a paper that is there already is not written again."""
-    papers = {record.paper_key: record for record in records}
+    papers = {record.paper_key: record.paper for record in records}
     marks = ",".join("?" * len(papers))
     row_of = dict(db.execute(f"SELECT key, id FROM papers WHERE key IN ({marks})", list(papers)))
-    new = [record for key, record in papers.items() if key not in row_of]
-    row_of |= {record.paper_key: row for row, record in enumerate(new, _free_id(db, "papers"))}
-    rows = [(row_of[record.paper_key], record) for record in new]
-    bodies = zstd_frames([record.paper_body for record in new])
+    new = [key for key in papers if key not in row_of]
+    row_of |= {key: row for row, key in enumerate(new, _free_id(db, "papers"))}
     db.executemany(
         "INSERT INTO papers (id, key, body) VALUES (?, ?, ?)",
-        [(row, record.paper_key, body) for (row, record), body in zip(rows, bodies, strict=True)],
+        [(row_of[key], key, to_blob(papers[key])) for key in new],
     )
-    if rows:  # in one statement: FTS5 flushes after each, and keeps 32 MB where there are only single rows
+    if new:  # in one statement: FTS5 flushes after each, and keeps 32 MB where there are only single rows
         db.execute(
-            f"INSERT INTO paper_words (rowid, sentences) VALUES {','.join(['(?, ?)'] * len(rows))}",
-            [value for row, record in rows for value in (row, record.paper_words)],
+            f"INSERT INTO paper_words (rowid, sentences) VALUES {','.join(['(?, ?)'] * len(new))}",
+            [value for key in new for value in (row_of[key], paper_words(papers[key][0]))],
         )
     numbered = list(enumerate(records, _free_id(db, "instances")))
     for number, (row, record) in enumerate(numbered, position):
@@ -249,14 +244,9 @@ def _write(
         except sqlite3.IntegrityError as error:
             problem = f"has the instance id {shown(record.columns[0])} twice"
             raise StreamError(str(path), problem, "Give every instance its own id.") from error
-    bodies = zstd_frames([record.body for record in records])
     db.executemany(
         "INSERT INTO bodies (instance, hypothesis, body) VALUES (?, ?, ?)",
-        [(row, record.hypothesis, body) for (row, record), body in zip(numbered, bodies, strict=True)],
-    )
-    db.executemany(
-        "INSERT INTO evidence (instance, aspects, texts, covering) VALUES (?, ?, ?, ?)",
-        [(row, *record.evidence) for row, record in numbered],
+        [(row, record.hypothesis, to_blob(record.rest)) for row, record in numbered],
     )
     db.executemany(
         "INSERT INTO hypothesis_words (rowid, hypothesis) VALUES (?, ?)",

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Final, Literal
 
-from evidencebench_core.data.packing import packed_paper, unpacked_paper
-from evidencebench_core.data.records import checked_name, is_running, now
+from evidencebench_core.data.records import checked_name, from_blob, is_running, now
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in
 from evidencebench_core.errors import StoreError, shown
 from evidencebench_core.words import quantity
@@ -154,12 +153,17 @@ def _remove_instances(db: sqlite3.Connection, instances: Sequence[tuple[int, int
         " AND NOT EXISTS (SELECT 1 FROM instances WHERE paper = papers.id)"
     ).fetchall()
     if unused:
-        words = [("delete", paper, packed_paper(*unpacked_paper(body))[1]) for paper, body in unused]
+        words = [("delete", paper, paper_words(from_blob(body)[0])) for paper, body in unused]
         db.execute(
             f"INSERT INTO paper_words (paper_words, rowid, sentences) VALUES {','.join(['(?, ?, ?)'] * len(words))}",
             [*chain.from_iterable(words)],
         )
         db.executemany("DELETE FROM papers WHERE id = ?", [(paper,) for paper, _ in unused])
+
+
+def paper_words(sentences: Sequence[str]) -> str:
+    """What the index of words has of a paper."""
+    return "\n".join(sentences)
 
 
 def counted(

@@ -21,7 +21,7 @@ CREATE UNIQUE INDEX datasets_by_sha256 ON datasets (sha256) WHERE ingested_at <>
 
 CREATE TABLE papers (
     id INTEGER PRIMARY KEY,
-    key BLOB NOT NULL UNIQUE,             -- sha256 of the unpacked body
+    key TEXT NOT NULL UNIQUE,             -- sha256 of the unpacked body
     body BLOB NOT NULL                    -- sentences and their types: JSON, zstd
 );
 
@@ -49,13 +49,6 @@ CREATE TABLE bodies (
     body BLOB NOT NULL                    -- the raw instance without its paper: JSON, zstd
 );
 CREATE INDEX bodies_by_hypothesis ON bodies (hypothesis COLLATE NOCASE);
-
-CREATE TABLE evidence (
-    instance INTEGER PRIMARY KEY REFERENCES instances (id) ON DELETE CASCADE,
-    aspects BLOB NOT NULL,                -- JSON list of their ids
-    texts BLOB,                           -- JSON list; NULL where the data has none
-    covering BLOB NOT NULL                -- see packing.py
-);
 
 CREATE VIRTUAL TABLE hypothesis_words USING fts5 (  -- rowid: instances.id
     hypothesis, content = '', tokenize = 'unicode61 remove_diacritics 2'

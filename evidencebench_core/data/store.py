@@ -7,18 +7,15 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import orjson
-
 from evidencebench_core.data.connection import Connections
 from evidencebench_core.data.files import whole_file
-from evidencebench_core.data.format import instance_of
-from evidencebench_core.data.model import SUFFICIENT_NOTE, Aspect, EvidenceSet, Instance
-from evidencebench_core.data.packing import unpacked_covering, unpacked_instance
+from evidencebench_core.data.format import evidence_of, instance_of
+from evidencebench_core.data.model import SUFFICIENT_NOTE, EvidenceSet, Instance
 from evidencebench_core.data.query import RANGES, Filter, matching_sql
+from evidencebench_core.data.records import from_blob
 from evidencebench_core.errors import StoreError, UnknownNameError, did_you_mean, shown
 
 if TYPE_CHECKING:
@@ -190,62 +187,48 @@ class Store:
         """Read at once, unpacked one by one."""
         columns = "i.instance_id, b.body, p.body"
         for instance_id, body, paper in self._by_id(info, ids, columns, "JOIN papers AS p ON p.id = i.paper"):
-            yield instance_id, unpacked_instance(body, paper)
+            raw = from_blob(body)
+            raw["paper_as_candidate_pool"], raw["sentence_types_in_candidate_pool"] = from_blob(paper)
+            yield instance_id, raw
 
     def evidence_sets(
         self, dataset: str, ids: Iterable[str] | None = None
     ) -> Iterator[tuple[str, EvidenceSet]]:
-        """The gold of all instances, or of those named, in the order of the file.
-
-        The papers are not read, so this is fast: some 50,000 a second.
-        """
+        """The gold of all instances, or of those named, in the order of the file; the papers are not read."""
         info = self.dataset(dataset)
         if ids is None:
             wanted: Sequence[str] = self.ids(dataset)
         else:
             positions = dict(self._by_id(info, tuple(dict.fromkeys(ids)), "i.instance_id, i.position"))
             wanted = sorted(positions, key=positions.__getitem__)
-        columns = "i.instance_id, i.n_sentences, i.optimal, i.results_optimal, e.aspects, e.texts, e.covering"
-        join = "JOIN evidence AS e ON e.instance = i.id"
         for batch in _batches(wanted):
-            for instance_id, *columns_of in self._by_id(info, batch, columns, join):
-                yield instance_id, _evidence_set(*columns_of)
+            for instance_id, n_sentences, body in self._by_id(
+                info, batch, "i.instance_id, i.n_sentences, b.body"
+            ):
+                yield instance_id, evidence_of(from_blob(body), n_sentences)
+
+    def paper_ids(self, dataset: str) -> dict[str, str]:
+        """Paper id by instance id, in the order of the file."""
+        sql = "SELECT instance_id, paper_id FROM instances WHERE dataset_id = ? ORDER BY position"
+        with self.read() as db:
+            return dict(db.execute(sql, (self.dataset(dataset).id,)))
 
     def gold(self, dataset: str) -> Gold:
-        """The same as arrays, 100,000 instances in less than a second; those of one dataset stay at hand."""
+        """The evidence sets as arrays; those of one dataset stay at hand."""
         from evidencebench_core.data.gold import Gold
 
         info = self.dataset(dataset)
         known = self._gold
         if known is None or known[0] != info:
-            with self.read() as db:
-                rows = db.execute(
-                    "SELECT i.instance_id, i.paper_id, i.n_sentences, i.n_aspects, i.optimal, i.results_optimal,"
-                    " e.covering FROM instances AS i JOIN evidence AS e ON e.instance = i.id"
-                    " WHERE i.dataset_id = ? ORDER BY i.position",
-                    (info.id,),
-                ).fetchall()
-            known = self._gold = (info, replace(Gold.from_rows(rows), sufficient=info.sufficient))
+            gold = replace(Gold.of(self.evidence_sets(dataset)), sufficient=info.sufficient)
+            gold = replace(gold, paper_ids=tuple(self.paper_ids(dataset).values()))
+            known = self._gold = (info, gold)
         return known[1]
 
     def aspect_names(self, dataset: str) -> tuple[list[str], list[str | None]]:
         """Ids and texts (``None`` where the data has none) of the aspects of `gold`, in its order."""
-        info = self.dataset(dataset)
-        with self.read() as db:
-            rows = db.execute(
-                "SELECT e.aspects, e.texts FROM instances AS i JOIN evidence AS e ON e.instance = i.id"
-                " WHERE i.dataset_id = ? ORDER BY i.position",
-                (info.id,),
-            ).fetchall()
-        packed, packed_texts = zip(*rows, strict=True) if rows else ((), ())
-        of_instances = orjson.loads(b"[%b]" % b",".join(packed))
-        ids = list(chain.from_iterable(of_instances))
-        if not any(packed_texts):
-            return ids, [None] * len(ids)
-        texts: list[str | None] = []
-        for its_ids, its_texts in zip(of_instances, packed_texts, strict=True):
-            texts += orjson.loads(its_texts) if its_texts else [None] * len(its_ids)
-        return ids, texts
+        aspects = [aspect for _, gold in self.evidence_sets(dataset) for aspect in gold.aspects]
+        return [aspect.id for aspect in aspects], [aspect.text for aspect in aspects]
 
     # -- tables of instances --------------------------------------------------------------
 
@@ -332,25 +315,6 @@ def datasets_in(db: sqlite3.Connection) -> tuple[DatasetInfo, ...]:
     infos = [DatasetInfo(**dict(zip(names, row, strict=True))) for row in rows]
     return tuple(
         [replace(info, synthetic=bool(info.synthetic), sufficient=bool(info.sufficient)) for info in infos]
-    )
-
-
-def _evidence_set(
-    n_sentences: int, optimal: int, results_optimal: int | None, ids: bytes, texts: bytes | None, body: bytes
-) -> EvidenceSet:
-    names = orjson.loads(ids)
-    of_names = orjson.loads(texts) if texts else [None] * len(names)
-    aspects = zip(names, unpacked_covering(body, len(names)), of_names, strict=True)
-    return EvidenceSet(
-        n_sentences,
-        tuple(
-            [
-                Aspect(name, covering, is_result, f"A{number}", text)
-                for number, (name, (covering, is_result), text) in enumerate(aspects, start=1)
-            ]
-        ),
-        optimal,
-        results_optimal,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from evidencebench_core.data.model import SentenceType
-from evidencebench_core.data.packing import unpacked_paper, unpacked_rest
+from evidencebench_core.data.records import from_blob
 from evidencebench_core.data.store import Store
 
 _BATCH: Final = 128  # papers a query
@@ -56,7 +56,7 @@ def paper_texts(store: Store, dataset: str, ids: Collection[str] | None = None) 
                 f"SELECT id, body FROM papers WHERE id IN ({','.join('?' * len(batch))})", batch
             ).fetchall()
         for paper, body in rows:
-            sentences, types = unpacked_paper(body)
+            sentences, types = from_blob(body)
             yield PaperText(hypotheses[paper], sentences, cast("list[SentenceType]", types))
 
 
@@ -81,7 +81,7 @@ def designs(store: Store, dataset: str) -> dict[str, str]:
         for number, (instance_id, body) in enumerate(rows):
             if number == _DESIGNS_WITHIN and not names:
                 break
-            design = unpacked_rest(body).get(_DESIGN)
+            design = from_blob(body).get(_DESIGN)
             if isinstance(design, str) and design.strip():
                 names[instance_id] = " ".join(design.split())
     return names

@@ -29,9 +29,9 @@ ADD: Final = """INSERT INTO retrievals
 _NEAREST: Final = (
     "INSERT OR REPLACE INTO nearest_sentences (run_id, task, instance_id, nearest) VALUES (?, ?, ?, ?)"
 )
-_EVIDENCE: Final = """SELECT e.covering, i.n_aspects
+_EVIDENCE: Final = """SELECT b.body
     FROM runs JOIN instances AS i ON i.dataset_id = runs.dataset_id
-    JOIN evidence AS e ON e.instance = i.id
+    JOIN bodies AS b ON b.instance = i.id
     WHERE runs.id = ? AND i.instance_id = ?"""
 
 
@@ -47,7 +47,7 @@ def keep_answers(
             is_new = db.execute(sql, (*key, *_columns(answer), moment)).rowcount
             n_new += is_new
             if is_new and evidence and not isinstance(answer, str):
-                nearest = packed_nearest(answer.ranking, answer.scores, answer.selection, *evidence)
+                nearest = packed_nearest(answer.ranking, answer.scores, answer.selection, evidence[0])
                 db.execute(_NEAREST, (*key, nearest))
     return n_new
 

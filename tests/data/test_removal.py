@@ -19,7 +19,7 @@ OTHER = {
     ),
     "shared": {**tiny_dataset()["tiny_0"], "hypothesis": "Another question."},
 }
-TABLES = ("papers", "instances", "bodies", "evidence", "datasets")
+TABLES = ("papers", "instances", "bodies", "datasets")
 
 
 def rows(store: Store) -> dict[str, int]:

@@ -31,7 +31,6 @@ from evidencebench_core.analyses.conditions import dataset_slices, recalls_of
 from evidencebench_core.analyses.sample import ingest_sample
 from evidencebench_core.analyses.slices import Slices
 from evidencebench_core.analyses.systems import Systems, systems_of_runs
-from evidencebench_core.analyses.wording import WORDING_VARIANTS
 from evidencebench_core.annotation.provenance import GoldMakers
 from evidencebench_core.annotation.provenance import gold_makers as makers_of_gold
 from evidencebench_core.annotation.store import Annotations
@@ -41,7 +40,7 @@ from evidencebench_core.data.hits import sentence_hits as find_hits
 from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.perturb import Wording, added_wordings, hypothesis_variants
-from evidencebench_core.runs import ChatRunInfo, ChatRuns, RunInfo, RunStore, Variant, score_run
+from evidencebench_core.runs import ChatRunInfo, ChatRuns, RunInfo, RunStore, score_run
 from evidencebench_core.runs.notes import Note, NoteStore
 from evidencebench_core.tasks import Score, score, task_named
 from evidencebench_core.words import WARNING
@@ -237,12 +236,6 @@ def wording_origins(dataset: DatasetInfo) -> dict[str, dict[str, Wording]]:
     return added_wordings(store(), dataset.name)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=_KEYS_WITH_WORDINGS)
-def wording_variants(dataset: DatasetInfo, question: str) -> tuple[Variant, ...]:
-    """The variants behind a question of the page Wording."""
-    return WORDING_VARIANTS[question](store(), dataset.name)
-
-
 # -- retrievers, asked live --------------------------------------------------------------------------
 
 
@@ -287,7 +280,7 @@ def recalls(dataset: DatasetInfo, run: RunInfo, task: str) -> NDArray[np.float64
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=KEYS)
 def bounds(dataset: DatasetInfo, task: str) -> Score:
     """Ceiling and random expectation over every instance of a dataset that a task can score."""
-    return score(task_named(task), store().gold(dataset.name), {}, missing="zero")
+    return score(task_named(task), store().evidence_sets(dataset.name), {}, missing="zero")
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=KEYS)

@@ -22,7 +22,6 @@ from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from components.widgets.retriever_picker import retriever_picker
 from components.widgets.sentence_note import LETTERS
-from evidencebench_core.perturb import Refusal, opposite
 from evidencebench_core.retrievers import RETRIEVERS
 from evidencebench_core.runs import DEFAULT_BUDGET
 
@@ -169,15 +168,10 @@ def _read(words: str, opened: OpenPaper) -> str | None:
 
 
 def _wordings(state: PageState, opened: OpenPaper, asked: str) -> None:
-    """The opposite by rule, and what came with a sample; a click asks it and compares."""
+    """The wordings that came with a sample; a click asks it and compares."""
     choices = {name: text for name, text in opened.wordings.items() if text != asked}
     if opened.hypothesis and opened.hypothesis != asked:
         choices = {"original": opened.hypothesis, **choices}
-    by_rule = opposite(asked)
-    if isinstance(by_rule, Refusal):
-        st.caption(f"No opposite by rule: {literal(by_rule.reason)}.")
-    else:
-        choices = {"opposite, by rule": by_rule.text, **choices}
     st.caption("Ask it in other words, and see which sentences are found again.")
     for name, text in choices.items():
         if st.button(f"{literal(name)}: {literal(text)}", key=f"wording.{name}", width="stretch"):

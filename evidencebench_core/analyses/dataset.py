@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
+from evidencebench_core.analyses.frame import gold_frame, instance_frame
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data import paper_texts
-from evidencebench_core.data.gold import Gold, Numbers
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
 from evidencebench_core.data.store import DatasetInfo, Store
@@ -37,54 +37,51 @@ def dataset_report(store: Store, name: str, read: int | None = READ) -> Report:
         *sections*, one row a section class, and *types*, one a sentence type: ``where``, ``n_sentences``,
         ``n_covering`` sentences that cover an aspect (``share_covering`` of them all), ``n_aspects`` that
         a sentence there covers (``share_aspects`` of all), ``n_only`` aspects that only sentences there
-        cover (``share_only``). An aspect covered in several places counts in each, so shares of aspects add
-        up to more than 1. All shares are 0 to 1.
+        cover (``share_only``). An aspect covered in several places counts in each.
 
         *distributions*: ``quantity``, ``value``, ``n``: how often each value occurs.
     """
     info = store.dataset(name)
-    values = _values(store.gold(name))
     step = 1 if read is None else max(1, -(-info.n_instances // max(1, read)))
     gold = dict(store.evidence_sets(name, store.ids(name)[::step]))
-    counts: dict[str, dict[str, Counter[str]]] = {
-        kind: {column: Counter() for column in _PLACE_COUNTS} for kind in ("section", "type")
-    }
-    tokens_of: list[int] = []
-    for text in paper_texts(store, info.name, gold):
-        tokens = sum(len(sentence.split()) for sentence in text.sentences)
-        sections, types = section_classes(text.sentences, text.types), [_KINDS[kind] for kind in text.types]
-        for instance_id in text.hypotheses:
-            tokens_of.append(tokens)
-            _count_places(counts["section"], sections, gold[instance_id])
-            _count_places(counts["type"], types, gold[instance_id])
-    values = {"tokens": np.array(tokens_of, dtype=np.int64), **values}
+    sections, types = ({column: Counter[str]() for column in _PLACE_COUNTS} for _ in range(2))
+    tokens: list[int] = []
+    for paper in paper_texts(store, info.name, gold):
+        n_tokens = sum(len(sentence.split()) for sentence in paper.sentences)
+        classes = section_classes(paper.sentences, paper.types)
+        kinds = [_KINDS[kind] for kind in paper.types]
+        for instance_id in paper.hypotheses:
+            tokens.append(n_tokens)
+            _count_places(sections, classes, gold[instance_id])
+            _count_places(types, kinds, gold[instance_id])
+    values = {"tokens": np.array(tokens, dtype=np.int64), **_values(store, name)}
     n_aspects = sum(len(evidence.aspects) for evidence in gold.values())
     tables = {
         "overview": _overview(values),
-        "sections": _places(counts["section"], SECTION_CLASSES, n_aspects),
-        "types": _places(counts["type"], _KINDS.values(), n_aspects),
+        "sections": _places(sections, SECTION_CLASSES, n_aspects),
+        "types": _places(types, _KINDS.values(), n_aspects),
         "distributions": _distributions(values),
     }
     return Report(f"Dataset: {info.name}", tables, tuple(_notes(info, values)))
 
 
-def _values(gold: Gold) -> dict[str, Numbers]:
+def _values(store: Store, name: str) -> dict[str, Any]:
     """By quantity the numbers that need no text."""
-    with_results = gold.results_optimal >= 0
-    n_covering = gold.n_covering
-    offset = gold.offset
-    n_aspects = np.bincount(offset[gold.instance[gold.aspect]] + gold.sentence)  # by sentence of the dataset
-    covering = np.flatnonzero(n_aspects)
-    instances = np.searchsorted(offset, covering, side="right") - 1
+    instances, gold = instance_frame(store, name), gold_frame(store, name)
+    with_results = instances["results_optimal"] >= 0
+    covered = gold[gold["sentence"] >= 0]
+    sentences = covered.groupby(["row", "sentence"]).size()
     return {
-        "sentences": gold.n_sentences,
-        "aspects": gold.per_instance(),
-        "result aspects": gold.per_instance(gold.is_result)[with_results],
-        "optimal K": gold.optimal,
-        "result optimal K": gold.results_optimal[with_results],
-        "sentences that cover an aspect": np.bincount(instances, minlength=len(gold.ids)),
-        "sentences per aspect": n_covering[n_covering > 0],
-        "aspects per covering sentence": n_aspects[covering],
+        "sentences": instances["n_sentences"].to_numpy(),
+        "aspects": instances["n_aspects"].to_numpy(),
+        "result aspects": instances.loc[with_results, "n_results"].to_numpy(),
+        "optimal K": instances["optimal"].to_numpy(),
+        "result optimal K": instances.loc[with_results, "results_optimal"].to_numpy(),
+        "sentences that cover an aspect": np.bincount(
+            sentences.index.get_level_values("row"), minlength=len(instances)
+        ),
+        "sentences per aspect": covered.groupby(["row", "number"]).size().to_numpy(),
+        "aspects per covering sentence": sentences.to_numpy(),
     }
 
 
@@ -111,16 +108,16 @@ def _places(counts: Mapping[str, Counter[str]], names: Iterable[str], n_aspects:
     return frame
 
 
-def _overview(values: Mapping[str, Numbers]) -> pd.DataFrame:
+def _overview(values: Mapping[str, Any]) -> pd.DataFrame:
     rows = []
     for quantity, numbers in values.items():
         array = numbers.astype(np.float64)
-        found = (array.min(), array.mean(), np.median(array), array.max()) if array.size else (np.nan,) * 4
-        rows.append((quantity, array.size, *map(float, found)))
+        figures = (array.min(), array.mean(), np.median(array), array.max()) if array.size else (np.nan,) * 4
+        rows.append((quantity, array.size, *map(float, figures)))
     return pd.DataFrame(rows, columns=["quantity", "n", "min", "mean", "median", "max"])
 
 
-def _distributions(values: Mapping[str, Numbers]) -> pd.DataFrame:
+def _distributions(values: Mapping[str, Any]) -> pd.DataFrame:
     frames = []
     for quantity, numbers in values.items():
         distinct, counts = np.unique(numbers, return_counts=True)
@@ -128,27 +125,24 @@ def _distributions(values: Mapping[str, Numbers]) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def _notes(info: DatasetInfo, values: Mapping[str, Numbers]) -> Iterator[str]:
+def _notes(info: DatasetInfo, values: Mapping[str, Any]) -> list[str]:
     per_aspect, per_sentence = values["sentences per aspect"], values["aspects per covering sentence"]
-    yield (
+    notes = [
         f"{info.n_instances:,} instances from {info.n_papers:,} papers; "
-        f"without result aspects: {info.n_instances - info.n_result_instances:,}."
-    )
-    yield (
-        "Tokens are runs of characters between white space: fewer than the paper's table 1 counts, which does "
-        "not name its tokenisation."
-    )
+        f"without result aspects: {info.n_instances - info.n_result_instances:,}.",
+        "Tokens are runs of characters between white space: fewer than the paper's table 1 counts.",
+    ]
     if per_aspect.size:
-        yield (
+        notes.append(
             f"Redundancy of gold: {(per_aspect == 1).sum():,} of {len(per_aspect):,} aspects stand on one sentence "
             f"alone, and {(per_sentence > 1).sum():,} of {len(per_sentence):,} covering sentences cover "
             "more than one aspect."
         )
     if n_uncovered := int(values["aspects"].sum()) - len(per_aspect):
-        yield f"{n_uncovered:,} aspects that no sentence covers."
-    yield from info.gold_notes
+        notes.append(f"{n_uncovered:,} aspects that no sentence covers.")
     if len(values["tokens"]) < info.n_instances:
-        yield (
+        notes.append(
             f"Tokens, sections and sentence types stand on {len(values['tokens']):,} instances, evenly spread "
             "over the file; all else on all."
         )
+    return [*notes, *info.gold_notes]

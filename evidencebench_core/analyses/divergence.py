@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from evidencebench_core.analyses.frame import runs_named
 from evidencebench_core.analyses.report import Report
-from evidencebench_core.analyses.systems import runs_over_one_dataset, systems_of_runs
+from evidencebench_core.analyses.systems import systems_of_runs
 from evidencebench_core.data.store import Store
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore
@@ -35,7 +36,7 @@ def divergence(store: Store, run_a: str, run_b: str, task: str | Task = "er@opti
     Webber, Moffat and Zobel, "A similarity measure for indefinite rankings", ACM TOIS 28 (2010).
     """
     chosen = task_named(task)
-    infos = runs_over_one_dataset(store, (run_a, run_b))
+    infos = runs_named(store, (run_a, run_b))
     if len(infos) == 1:  # a run diverges from itself nowhere
         infos *= 2
     both = systems_of_runs(store, infos, chosen)

@@ -1,37 +1,114 @@
-"""Every aspect that a run missed, with how near the miss was.
-
-`aspect_outcomes` needs no paper (20,000 instances in a few seconds); what only their words can say is in
-`missed_text`. Everything about one miss is `missed_context`.
-"""
+"""Every aspect that a run missed: how near the miss was, why it may have been, and what it is a share of."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import chain, islice
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from pandas.arrays import IntegerArray
 
-from evidencebench_core.data.gold import Gold, Numbers
+from evidencebench_core.analyses.causes import CAUSES, suggestions
+from evidencebench_core.analyses.frame import estimate_columns
+from evidencebench_core.analyses.report import Report
+from evidencebench_core.data import paper_texts
+from evidencebench_core.data.model import EvidenceSet
+from evidencebench_core.data.sections import SECTION_CLASSES, section_classes, section_titles
 from evidencebench_core.data.store import Store
+from evidencebench_core.data.texts import PaperText
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
-from evidencebench_core.retrievers import retriever_entry
+from evidencebench_core.metrics import marginal_gains
+from evidencebench_core.retrievers import Retrieval, retriever_entry
+from evidencebench_core.retrievers.bm25 import tokens_of
 from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.runs.notes import Note
+from evidencebench_core.runs.results import papers_of
+from evidencebench_core.stats import ratios
 from evidencebench_core.tasks import Task, task_named
 
-_NEAREST: Final = np.dtype([("sentence", "<i4"), ("rank", "<i4"), ("score", "<f8")])  # of `packed_nearest`
+BINNINGS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "cause": "By the first cause suggested; the share is of all aspects asked for, found ones included.",
+        "section": "An aspect counts in every part of the paper in which a sentence covers it.",
+        "decile": "An aspect counts in every tenth of the paper in which a sentence covers it.",
+        "n_covering": "By how many sentences cover the aspect.",
+    }
+)
+_DECILES: Final = tuple(f"{10 * tenth}–{10 * tenth + 10}%" for tenth in range(10))
+_COUNTS: Final = {"1": 1, "2": 2, "3": 3, "4–5": 5, "6–10": 10, "over 10": 1 << 30}  # by the largest of each
 
 
-def aspect_outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame:
+def missed(
+    store: Store, run_id: str, task: str | Task = "result-er@optimal", *, results_only: bool = True
+) -> Report:
+    """Every aspect that a run missed, nearest miss first, and the share missed of each kind.
+
+    Returns
+    -------
+    Report
+        *missed*: the columns of `outcomes`. *shares*, one row a bin of each of `BINNINGS`: ``by``, ``bin``;
+        ``n_missed`` of ``n_aspects`` in ``n_papers``; ``share`` (0 to 1; ``low``, ``high``; NaN in an empty bin).
+    """
+    chosen = task_named(task)
+    run = RunStore(store).run(run_id)
+    every = outcomes(store, run.id, chosen)
+    asked = every[every["is_result"]] if results_only else every
+    queue = queue_of(every, results_only)
+    shares = pd.concat([missed_shares(asked, by).assign(by=by) for by in BINNINGS])
+    counts = every.attrs
+    left_out = {
+        "aspects that no sentence covers": counts["n_uncoverable"],
+        "instances without an answer": counts["n_unanswered"],
+        "instances without anything to cover": counts["n_skipped"],
+    }
+    return Report(
+        f"Missed aspects: {run.label} ({run.id}), {chosen.title} on {run.dataset}",
+        {"missed": queue.drop(columns="missed"), "shares": shares[["by", *shares.columns.drop("by")]]},
+        (
+            f"{len(queue):,} of {len(asked):,} {'result aspects' if results_only else 'aspects'} in"
+            f" {asked['instance'].nunique():,} instances are missed; nearest miss first.",
+            *(f"Left out: {n:,} {noun}." for noun, n in left_out.items() if n),
+            "Shares: 95% intervals, papers drawn whole. "
+            + " ".join(f"{by}: {text}" for by, text in BINNINGS.items()),
+            *(f"Cause {cause.name}: {cause.rule}" for cause in CAUSES.values() if cause.rule),
+            "Causes are suggestions by these rules, in this order, never verdicts.",
+            *store.dataset(run.dataset).gold_notes,
+        ),
+    )
+
+
+def finding(shares: pd.DataFrame, label: str, results_only: bool = True) -> str:
+    """A run's misses in one sentence, from the table *shares* of `missed`."""
+    causes = shares[(shares["by"] == "cause") & (shares["n_missed"] > 0)]
+    noun = "result aspects" if results_only else "aspects"
+    n_aspects = int(shares.loc[shares["by"] == "cause", "n_aspects"].max()) if len(shares) else 0
+    if causes.empty:
+        return f"{label} misses none of {n_aspects:,} {noun}."
+    most = causes.sort_values("n_missed", ascending=False, kind="stable").head(3)
+    parts = [f"{row['n_missed']:,} {_IN_WORDS[row['bin']]}" for row in most.to_dict("records")]
+    n_missed = int(causes["n_missed"].sum())
+    return f"{label} misses {n_missed:,} of {n_aspects:,} {noun}: {', '.join(parts)}."
+
+
+_IN_WORDS: Final = {
+    "budget": "rank just outside the budget",
+    "redundancy": "lost their place to redundant picks",
+    "vocabulary": "share hardly a word with the hypothesis",
+    "position": "stand in the middle of the paper",
+    "front": "lost to headings and the abstract",
+    "near": "rank a few places below K",
+    "far": "rank far below K",
+}
+
+
+def outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame:
     """Every aspect that a task asks a run for, found or missed: what shares of misses are shares of.
 
-    Left out, and counted in ``frame.attrs``: aspects that no sentence covers (``n_uncoverable``: nobody can
-    find them), instances without an answer (``n_unanswered``) and those with nothing to cover
-    (``n_skipped``).
+    Left out, and counted in ``frame.attrs``: aspects that no sentence covers (``n_uncoverable``), instances without an
+    answer (``n_unanswered``) and those with nothing to cover (``n_skipped``).
 
     Returns
     -------
@@ -41,199 +118,196 @@ def aspect_outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame
         - ``instance``, ``paper``: ids. ``number``: 0-based position of the aspect in its instance.
           ``aspect``, ``label``, ``text`` (``None`` where the data has none), ``is_result``.
         - ``missed``: whether no pick covers it.
-        - ``covering``: tuple of the sentences that cover it; ``n_covering`` of them, 1 or more;
-          ``n_sentences`` in the paper.
-        - ``budget``: K of the instance, missing on the unconstrained task. ``picks``: tuple, in the order in
-          which they were made; ``n_picks`` = ``n_adding`` (cover an asked aspect that no earlier pick covers)
-          + ``n_repeating`` (cover only what earlier picks cover) + ``n_blank`` (cover nothing asked for).
-        - ``sentence``: the nearest covering sentence, i.e. the best ranked; the first in the paper where the
-          ranking reaches none of them. ``best_rank``: its rank, from 1; missing where it has none.
-        - ``distance``: ``best_rank`` minus K (minus ``n_picks`` where there is no K): how many places too
-          low; missing with the rank, or without picks to measure from.
-        - ``gap``: score of the last pick minus that of ``sentence``, in the retriever's own unit; NaN where
-          either has no score.
+        - ``covering``: tuple of the sentences that cover it; ``n_covering`` of them; ``n_sentences`` in the paper.
+        - ``budget``: K of the instance, missing on the unconstrained task. ``picks``: tuple, in their order;
+          ``n_picks`` = ``n_adding`` (cover an asked aspect that no earlier pick covers) + ``n_repeating`` (cover
+          only what earlier picks cover) + ``n_blank`` (cover nothing asked for).
+        - ``sentence``: the best ranked covering sentence; the first in the paper where the ranking reaches none.
+          ``best_rank``: its rank, from 1; missing where it has none.
+        - ``distance``: ``best_rank`` minus K (minus ``n_picks`` where there is no K).
+        - ``gap``: score of the last pick minus that of ``sentence``; NaN where either has none.
         - ``position``: where ``sentence`` stands, 0 (first sentence) to 1 (last).
-        - ``found_by``: tuple of the ids of the other runs over the same instances that found it, out of
-          ``n_others`` that answered; runs that see the gold, or of a model that was trained on instances of
-          the dataset, do not count. For found aspects too.
+        - ``found_by``: ids of the other runs that found it, out of ``n_others`` that answered; runs that see the
+          gold, or whose model was trained on instances of the dataset, do not count.
+        - ``type``, ``section``, ``heading`` of ``sentence``; ``types``, ``sections`` of every covering sentence.
+        - ``overlap``: share of the hypothesis' content words in the covering sentence with the most of them,
+          ``overlap_sentence``; missing for found aspects. ``front_share``: share of the picks that are headings or
+          abstract sentences.
+        - ``cause``, the first that is suggested, and ``causes``, all of them; ``None`` for found aspects.
     """
     chosen = task_named(task)
     runs = RunStore(store)
     run = runs.run(run_id)
-    if not run.tasks.get(chosen.name):
+    n_answers = run.tasks.get(chosen.name, 0)
+    if not n_answers:
         raise UnknownNameError(
             f"run {run.id}",
             f"has no answers for {chosen.name}",
             f"It has: {', '.join(run.tasks) or 'none'}. `evidencebench run` adds tasks to a run.",
         )
-    gold = store.gold(run.dataset)
-    ranked = _Ranked.of(store, run.id, chosen.name, gold)
-    is_asked = gold.is_result if chosen.focus == "results" else np.ones(gold.instance.size, dtype=bool)
-    is_there = ranked.answered[gold.instance] & is_asked
-    some = gold.per_instance(is_asked) > 0
-    kept = np.flatnonzero(is_there & (gold.n_covering > 0))
-    instance = gold.instance[kept]
-    is_kept = np.zeros(gold.instance.size, dtype=bool)
-    is_kept[kept] = True
-    n_sentences, n_covering = gold.n_sentences[instance], gold.n_covering[kept]
-    n_picks, n_adding, n_repeating = (counts[instance] for counts in _kinds_of_picks(gold, is_asked, ranked))
-    budget = chosen.budgets_for(gold)[instance]
-    edge = np.where(budget < 0, n_picks, budget)
-    nearest, rank, score = ranked.sentence[kept], ranked.rank[kept], ranked.score[kept]
-    last = ranked.last_score[instance]
-    names, texts = store.aspect_names(run.dataset)
-    found_by, n_others = _others(gold, kept, runs, run, chosen)
-    frame = pd.DataFrame(
-        {
-            "instance": pd.Series(gold.ids).array.take(instance),
-            "paper": pd.Series(gold.paper_ids).array.take(instance),
-            "number": gold.number[kept],
-            "aspect": _taken(names, kept),
-            "label": pd.Series([f"A{n + 1}" for n in range(gold.number.max(initial=0) + 1)]).array.take(
-                gold.number[kept]
-            ),
-            "text": pd.Series(_taken(texts, kept), dtype=object),
-            "is_result": gold.is_result[kept],
-            "missed": ~gold.found(ranked.pick_row, ranked.pick)[kept],
-            "covering": _tuples(gold.sentence[is_kept[gold.aspect]], n_covering),
-            "n_covering": n_covering,
-            "n_sentences": n_sentences,
-            "budget": _integers(budget, budget >= 0),
-            "picks": _taken(
-                _tuples(ranked.pick, np.bincount(ranked.pick_row, minlength=len(gold.ids))), instance
-            ),
-            "n_picks": n_picks,
-            "n_adding": n_adding,
-            "n_repeating": n_repeating,
-            "n_blank": n_picks - n_adding - n_repeating,
-            "sentence": _integers(nearest),
-            "best_rank": _integers(rank, rank > 0),
-            "distance": _integers(rank - edge, (rank > 0) & (edge > 0)),
-            "gap": last - score,
-            "position": nearest / np.maximum(n_sentences - 1, 1),
-            "found_by": found_by,
-            "n_others": n_others,
-        }
-    )
+    others = [other for other in other_runs(runs, run, chosen) if not other.n_trained_on]
+    version = (n_answers, *(other.tasks[chosen.name] for other in others), store.dataset(run.dataset).version)
+    return _outcomes(store, run.id, chosen, tuple(other.id for other in others), version)
+
+
+@lru_cache(maxsize=16)
+def _outcomes(
+    store: Store, run_id: str, task: Task, others: tuple[str, ...], version: tuple[object, ...]
+) -> pd.DataFrame:
+    run = RunStore(store).run(run_id)
+    papers = papers_of(store, run.dataset)
+    answers = dict(RunStore(store).retrievals(run.id, task.name))
+    theirs = {other: RunStore(store).selections(other, task.name) for other in others}
+    gold = dict(store.evidence_sets(run.dataset))
+    n_uncoverable = n_unanswered = n_skipped = 0
+    by_instance: dict[str, list[dict[str, Any]]] = {}
+    for name, evidence in gold.items():
+        if not evidence.focused(task.focus):
+            n_skipped += 1
+        elif name not in answers:
+            n_unanswered += 1
+        else:
+            selections = {other: of_run[name] for other, of_run in theirs.items() if name in of_run}
+            rows = list(_aspect_rows(evidence, answers[name], task, selections))
+            n_uncoverable += len(evidence.focused(task.focus)) - len(rows)
+            by_instance[name] = [{"instance": name, "paper": papers[name], **row} for row in rows]
+    for text in paper_texts(store, run.dataset, by_instance):
+        _add_texts(text, by_instance)
+    frame = pd.DataFrame(list(chain.from_iterable(by_instance.values())), columns=_COLUMNS)
+    frame = frame.astype(dict.fromkeys(("budget", "best_rank", "distance", "overlap_sentence"), "Int64"))
+    frame = frame.astype(dict.fromkeys(("gap", "overlap", "front_share"), float))
+    frame = frame.astype({"missed": bool, "is_result": bool})
     frame.attrs.update(
         run=run.id,
         dataset=run.dataset,
-        task=chosen.name,
-        n_uncoverable=int((is_there & (gold.n_covering == 0)).sum()),
-        n_unanswered=int((some & ~ranked.answered).sum()),
-        n_skipped=int((~some).sum()),
+        task=task.name,
+        n_uncoverable=n_uncoverable,
+        n_unanswered=n_unanswered,
+        n_skipped=n_skipped,
     )
     return frame
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Ranked:
-    """A run's picks, and where its rankings have the aspects.
-
-    ``pick_row`` and ``pick`` have all picks in their order, instance by instance; ``sentence``, ``rank`` and
-    ``score`` are those of `packed_nearest`, one an aspect of the gold.
-    """
-
-    answered: NDArray[np.bool_]
-    pick_row: Numbers
-    pick: Numbers
-    last_score: NDArray[np.float64]
-    sentence: Numbers
-    rank: Numbers
-    score: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, store: Store, run_id: str, task: str, gold: Gold) -> _Ranked:
-        row_of = {name: row for row, name in enumerate(gold.ids)}
-        n_aspects = gold.per_instance()
-        chosen = [b""] * len(gold.ids)
-        nearest = [bytes((n + 1) * _NEAREST.itemsize) for n in n_aspects.tolist()]
-        answered = np.zeros(len(gold.ids), dtype=bool)
-        for name, selection, its_nearest in RunStore(store).nearest(run_id, task):
-            row = row_of[name]
-            chosen[row], nearest[row], answered[row] = selection, its_nearest, True
-        entries = np.frombuffer(b"".join(nearest), dtype=_NEAREST)
-        last = np.cumsum(n_aspects + 1) - 1
-        n_picks = [len(selection) // 4 for selection in chosen]
-        of_aspects = np.delete(entries, last)
-        return cls(
-            answered,
-            np.repeat(np.arange(len(gold.ids)), n_picks),
-            np.frombuffer(b"".join(chosen), dtype="<i4").astype(np.int64),
-            entries["score"][last],
-            of_aspects["sentence"].astype(np.int64),
-            of_aspects["rank"].astype(np.int64),
-            of_aspects["score"].astype(np.float64),
-        )
-
-
-def _runs(sizes: Sequence[int] | Numbers) -> tuple[Numbers, Numbers]:
-    """For parts of these sizes, one after the other, the number of the part and the place in it."""
-    counts = np.asarray(sizes, dtype=np.int64)
-    which = np.repeat(np.arange(counts.size), counts)
-    return which, np.arange(which.size) - np.repeat(np.cumsum(counts) - counts, counts)
-
-
-def _kinds_of_picks(
-    gold: Gold, is_asked: NDArray[np.bool_], ranked: _Ranked
-) -> tuple[Numbers, Numbers, Numbers]:
-    """How many picks each instance has, how many add an asked aspect, and how many only repeat some."""
-    n, offset, pairs = len(gold.ids), gold.offset, is_asked[gold.aspect]
-    n_picks = ranked.pick.size
-    place = offset[ranked.pick_row] + ranked.pick
-    order = np.argsort(place, kind="stable")
-    places = np.append(place[order], -1)
-    covered = (offset[gold.instance[gold.aspect]] + gold.sentence)[pairs]
-    found = np.searchsorted(places[:-1], covered)
-    hit = places[found] == covered
-    first = order[found[hit]]  # the earliest pick of the sentence
-    covers = np.zeros(n_picks, dtype=bool)
-    covers[first] = True
-    covers = covers[order[np.searchsorted(places[:-1], place)]]  # a sentence may be picked twice
-    adds = np.full(gold.instance.size, n_picks)  # pick that is the first to cover each aspect
-    np.minimum.at(adds, gold.aspect[pairs][hit], first)
-    adding = np.zeros(n_picks + 1, dtype=bool)
-    adding[adds] = True
-    repeating = covers & ~adding[:-1]
-    counts = (ranked.pick_row, ranked.pick_row[adding[:-1]], ranked.pick_row[repeating])
-    all_picks, n_adding, n_repeating = (np.bincount(rows, minlength=n) for rows in counts)
-    return all_picks, n_adding, n_repeating
-
-
-def _others(
-    gold: Gold, kept: Numbers, runs: RunStore, run: RunInfo, task: Task
-) -> tuple[list[tuple[str, ...]], Numbers]:
-    """Which other runs have found each of the aspects, and how many have answered its instance."""
-    found_by: list[tuple[str, ...]] = [()] * kept.size
-    n_others = np.zeros(len(gold.ids), dtype=np.int64)
-    for other in other_runs(runs, run, task):
-        if other.n_trained_on:
+def _aspect_rows(
+    evidence: EvidenceSet, answer: Retrieval, task: Task, selections: Mapping[str, Sequence[int]]
+) -> Iterator[dict[str, Any]]:
+    """What the run did with each coverable aspect of one instance, without the words of the paper."""
+    ranks = {index: rank for rank, index in enumerate(answer.ranking, start=1)}
+    scores = dict(zip(answer.ranking, answer.scores, strict=False))
+    picks = answer.selection
+    gains = marginal_gains(picks, evidence.covers(task.focus))
+    n_adding = sum(bool(gain.new) for gain in gains)
+    n_repeating = sum(bool(gain.repeated) and not gain.new for gain in gains)
+    budget = task.budget_for(evidence)
+    edge = len(picks) if budget is None else budget
+    last_score = scores.get(picks[-1], np.nan) if picks else np.nan
+    for number, aspect in enumerate(evidence.aspects):
+        covering = aspect.sentence_indices
+        if not covering or not (aspect.is_result or task.focus == "all"):
             continue
-        selections = runs.selections(other.id, task.name)
-        chosen = [selections.get(name, ()) for name in gold.ids]
-        n_others += [name in selections for name in gold.ids]
-        which, _ = _runs([len(picks) for picks in chosen])
-        flat = np.fromiter(chain.from_iterable(chosen), dtype=np.int64, count=which.size)
-        for place in np.flatnonzero(gold.found(which, flat)[kept]).tolist():
-            found_by[place] = (*found_by[place], other.id)
-    return found_by, n_others[gold.instance[kept]]
+        sentence = min(covering, key=lambda index: ranks.get(index, len(ranks) + 1))
+        rank = ranks.get(sentence)
+        yield {
+            "number": number,
+            "aspect": aspect.id,
+            "label": aspect.label,
+            "text": aspect.text,
+            "is_result": aspect.is_result,
+            "missed": set(covering).isdisjoint(picks),
+            "covering": covering,
+            "n_covering": len(covering),
+            "n_sentences": evidence.n_sentences,
+            "budget": budget,
+            "picks": picks,
+            "n_picks": len(picks),
+            "n_adding": n_adding,
+            "n_repeating": n_repeating,
+            "n_blank": len(picks) - n_adding - n_repeating,
+            "sentence": sentence,
+            "best_rank": rank,
+            "distance": None if rank is None or not edge else rank - edge,
+            "gap": last_score - scores.get(sentence, np.nan),
+            "position": sentence / max(evidence.n_sentences - 1, 1),
+            "found_by": tuple(
+                run for run, chosen in selections.items() if not set(covering).isdisjoint(chosen)
+            ),
+            "n_others": len(selections),
+        }
 
 
-def _taken(values: Sequence[Any], places: Numbers) -> NDArray[np.object_]:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array[places]
+def _add_texts(paper: PaperText, by_instance: Mapping[str, list[dict[str, Any]]]) -> None:
+    """Add what the words of a paper say, and the causes that follow."""
+    classes = section_classes(paper.sentences, paper.types)
+    headings = section_titles(paper.sentences, paper.types)
+    words: dict[int, frozenset[str]] = {}
+    for name, hypothesis in paper.hypotheses.items():
+        asked = content_words(hypothesis)
+        for row in by_instance[name]:
+            overlap, best = np.nan, None
+            if row["missed"] and asked:
+                for index in row["covering"]:
+                    if index not in words:
+                        words[index] = content_words(paper.sentences[index])
+                best = max(row["covering"], key=lambda index: len(asked & words[index]))
+                overlap = len(asked & words[best]) / len(asked)
+            front = sum(paper.types[pick] != "normal_paragraph" for pick in row["picks"])
+            row |= {
+                "type": paper.types[row["sentence"]],
+                "section": classes[row["sentence"]],
+                "heading": headings[row["sentence"]],
+                "types": tuple(paper.types[index] for index in row["covering"]),
+                "sections": tuple(classes[index] for index in row["covering"]),
+                "overlap": overlap,
+                "overlap_sentence": best,
+                "front_share": front / len(row["picks"]) if row["picks"] else np.nan,
+            }
+            causes = tuple(suggestions(row)) if row["missed"] else None
+            row |= {"cause": causes and causes[0], "causes": causes}
 
 
-def _tuples(flat: Numbers, sizes: Numbers) -> list[tuple[int, ...]]:
-    """The numbers, cut into tuples of these sizes."""
-    values = iter(flat.tolist())
-    return [tuple(islice(values, size)) for size in sizes.tolist()]
+_COLUMNS: Final = [
+    *(
+        "instance",
+        "paper",
+        "number",
+        "aspect",
+        "label",
+        "text",
+        "is_result",
+        "missed",
+        "covering",
+        "n_covering",
+    ),
+    *(
+        "n_sentences",
+        "budget",
+        "picks",
+        "n_picks",
+        "n_adding",
+        "n_repeating",
+        "n_blank",
+        "sentence",
+        "best_rank",
+    ),
+    *(
+        "distance",
+        "gap",
+        "position",
+        "found_by",
+        "n_others",
+        "type",
+        "section",
+        "heading",
+        "types",
+        "sections",
+    ),
+    *("overlap", "overlap_sentence", "front_share", "cause", "causes"),
+]
 
 
-def _integers(values: Numbers, known: NDArray[np.bool_] | None = None) -> IntegerArray:
-    """A column of integers, some of which may be missing."""
-    return IntegerArray(values, np.zeros(values.size, dtype=bool) if known is None else ~known)
+def content_words(text: str) -> frozenset[str]:
+    """The distinct content words of a text: lower-cased runs of letters and digits, no function words, no stemming."""
+    return frozenset(tokens_of(text, "word-stop"))
 
 
 def other_runs(runs: RunStore, run: RunInfo, task: Task) -> list[RunInfo]:
@@ -252,12 +326,105 @@ def _sees_gold(retriever: str) -> bool:
         return False
 
 
-def queue_of(outcomes: pd.DataFrame, results_only: bool = True) -> pd.DataFrame:
-    """The missed rows, nearest miss first; result aspects only, or all.
+def queue_of(frame: pd.DataFrame, results_only: bool = True) -> pd.DataFrame:
+    """The missed rows of `outcomes`, nearest miss first; those that the ranking does not reach come last."""
+    queue = frame[frame["missed"] & (frame["is_result"] | (not results_only))]
+    return queue.sort_values("distance", kind="stable", na_position="last")
 
-    By ``distance``; those that the ranking does not reach come last; equals keep the order of the dataset.
-    """
-    missed = outcomes[outcomes["missed"] & (outcomes["is_result"] | (not results_only))]
-    queue = missed.sort_values("distance", kind="stable", na_position="last")
-    queue.attrs.update(outcomes.attrs)
-    return queue
+
+def missed_shares(frame: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Missed aspects as a share of all aspects of a bin; rows are those of `outcomes`, columns as in `missed`."""
+    names = bin_names(by)
+    paper, papers = pd.factorize(frame["paper"], sort=True)
+    rows, columns = _bins(frame, by)
+    is_missed = frame["missed"].to_numpy(dtype=bool)
+    shape = (len(papers), len(names))
+    cells = paper[rows] * len(names) + columns
+    tops = np.bincount(cells[is_missed[rows]], minlength=shape[0] * shape[1]).reshape(shape)
+    bottoms = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
+    if by == "cause":
+        bottoms = np.repeat(np.bincount(paper, minlength=len(papers))[:, None], len(names), axis=1)
+    columns_of = {
+        "bin": names,
+        "n_missed": tops.sum(axis=0),
+        "n_aspects": bottoms.sum(axis=0),
+        "n_papers": (bottoms > 0).sum(axis=0),
+    }
+    return pd.DataFrame(columns_of | estimate_columns(ratios(tops, bottoms), "share"))
+
+
+def bin_names(by: str) -> list[str]:
+    """The bins in their natural order."""
+    if by == "cause":
+        return [cause.name for cause in CAUSES.values() if cause.rule]
+    return list({"section": SECTION_CLASSES, "decile": _DECILES, "n_covering": _COUNTS}[by])
+
+
+def bin_of(frame: pd.DataFrame, by: str, names: Collection[str]) -> np.ndarray:
+    """Which rows are in one of these bins: the aspects behind a mark."""
+    rows, columns = _bins(frame, by)
+    wanted = np.array([name in names for name in bin_names(by)], dtype=bool)
+    inside = np.zeros(len(frame), dtype=bool)
+    inside[rows[wanted[columns]]] = True
+    return inside
+
+
+def _bins(frame: pd.DataFrame, by: str) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and the bins (places in `bin_names`) that they belong to, one pair each."""
+    if by == "n_covering":
+        return np.arange(len(frame)), np.searchsorted(list(_COUNTS.values()), frame["n_covering"])
+    if by == "decile":
+        sizes = zip(frame["covering"], frame["n_sentences"], strict=True)
+        bins: list[Collection[Any]] = [
+            {_DECILES[10 * index // n] for index in covering} for covering, n in sizes
+        ]
+    elif by == "section":
+        bins = [set(sections) for sections in frame["sections"]]
+    else:
+        bins = [(cause,) if isinstance(cause, str) else () for cause in frame["cause"]]
+    places = {name: place for place, name in enumerate(bin_names(by))}
+    pairs = [(row, places[name]) for row, its_bins in enumerate(bins) for name in its_bins]
+    rows, columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return rows, columns
+
+
+def missed_table(
+    store: Store, dataset: str, misses: pd.DataFrame, notes: Sequence[Note] = ()
+) -> pd.DataFrame:
+    """Rows of `outcomes` to take away: with ``hypothesis``, ``sentence_text`` and everybody's ``notes``."""
+    papers = {
+        name: (hypothesis, paper.sentences)
+        for paper in paper_texts(store, dataset, set(misses["instance"]))
+        for name, hypothesis in paper.hypotheses.items()
+    }
+    texts: dict[tuple[str, str], list[str]] = {}
+    for note in notes:
+        words = ", ".join(filter(None, (note.cause, *note.tags, note.text)))
+        texts.setdefault((note.instance_id, note.aspect_id), []).append(f"{note.author}: {words}")
+    keys = list(zip(misses["instance"], misses["aspect"], strict=True))
+    places = zip(misses["instance"], misses["sentence"], strict=True)
+    frame = misses.assign(
+        hypothesis=[papers[name][0] for name, _ in keys],
+        sentence_text=[papers[name][1][index] for name, index in places],
+        notes=["; ".join(texts.get(key, ())) for key in keys],
+    )
+    return frame[list(EXPORT_COLUMNS)]
+
+
+SHORT_COLUMNS: Final = (
+    *("instance", "label", "cause", "best_rank", "distance", "sentence", "section", "overlap", "n_covering"),
+)
+EXPORT_COLUMNS: Final = (
+    *(
+        "instance",
+        "hypothesis",
+        "aspect",
+        "label",
+        "text",
+        "is_result",
+        "sentence",
+        "sentence_text",
+        "best_rank",
+    ),
+    *("budget", "distance", "position", "section", "n_covering", "overlap", "cause", "causes", "notes"),
+)

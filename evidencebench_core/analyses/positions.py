@@ -1,42 +1,36 @@
-"""Where evidence can be found, where it must be found, where runs look, and what they miss there.
+"""Where evidence can be found, where it must be found, where runs look, and what they find there.
 
-A run that finds little in the middle of papers may ignore the middle, or there may be little to find.
-So every recall here stands beside its opportunity: how many aspects it is a share of, how many
-sentences cover them, and what as many sentences drawn at random would find of them.
+A run that finds little in the middle of papers may ignore the middle, or there may be little to find. So every
+recall stands beside its opportunity: how many aspects it is a share of, and what as many sentences drawn at random
+would find of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from evidencebench_core.analyses.aspect_table import AspectTable, RunPicks, aspect_table, run_picks
-from evidencebench_core.analyses.buckets import (
-    STANDS,
-    Buckets,
-    Stand,
-    aspect_buckets,
-    buckets_of,
-    middle_buckets,
+from evidencebench_core.analyses.frame import (
+    Aspects,
+    Picks,
+    aspects,
+    estimate_columns,
+    instance_frame,
+    picks,
+    runs_named,
 )
 from evidencebench_core.analyses.report import Report
-from evidencebench_core.analyses.systems import runs_over_one_dataset
-from evidencebench_core.data.gold import Numbers
 from evidencebench_core.data.store import Store
-from evidencebench_core.runs import RunStore
-from evidencebench_core.stats import ratio_intervals
+from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.stats import Estimate, quotient, ratios
 from evidencebench_core.tasks import Task, task_named
+from evidencebench_core.words import quantity
 
-Run = tuple[str, str, RunPicks]
-"""Id, label and picks."""
-Sums = NDArray[np.float64]
+Table = np.ndarray
 """By paper (rows) and bucket (columns)."""
-_INSTANCES: Final = 4096  # whose sentences are counted at a time
 
 
 def positions(
@@ -46,300 +40,259 @@ def positions(
     task: str | Task = "er@optimal",
     *,
     buckets: int = 10,
-    by: str = "sentence",
-    n_resamples: int = 10_000,
 ) -> Report:
-    """Opportunity, picks and recall by position in the paper, as `position_report` has it.
+    """Opportunity, picks and recall by position in the paper; without runs, the opportunity alone.
 
-    Without runs, the opportunity alone. For ``buckets`` and ``by`` see `buckets_of`.
-    """
-    chosen = task_named(task)
-    infos = runs_over_one_dataset(store, runs, dataset)
-    table = aspect_table(store, dataset, chosen)
-    known = RunStore(store)
-    report = position_report(
-        table,
-        buckets_of(store, dataset, table, buckets, by),
-        buckets,
-        [
-            (info.id, info.label, run_picks(table, known.packed_selections(info.id, chosen.name)))
-            for info in infos
-        ],
-        f"Positions: {dataset}, {chosen.title}, {buckets} buckets by {by}",
-        n_resamples=n_resamples,
-    )
-    return replace(report, notes=(*report.notes, *store.dataset(dataset).gold_notes))
-
-
-def position_report(
-    table: AspectTable,
-    bucket: Buckets,
-    n_buckets: int,
-    runs: Sequence[Run],
-    title: str,
-    *,
-    n_resamples: int = 10_000,
-    with_middle: bool = False,
-) -> Report:
-    """The same from arrays: `positions` reads them from a store.
-
-    Everything stands on the instances that *all* the runs have answered, so that opportunity, picks and
-    recall are about the same aspects. Intervals are 95% percentile bootstrap intervals over papers.
+    Sentence i of n is in bucket ``i * buckets // n``; an aspect stands where its earliest covering sentence does.
+    Everything stands on the instances that *all* the runs have answered. Intervals draw papers whole.
 
     Returns
     -------
     Report
-        Three tables. In all of them ``bucket`` counts from 1, and ``from`` and ``to`` are its edges as
-        shares of the paper, 0 to 1; undefined shares are NaN.
+        ``bucket`` counts from 1, ``from`` and ``to`` are its edges as shares of the paper; undefined is NaN.
 
-        *opportunity*, one row a bucket: ``n_instances`` with a sentence there; ``n_sentences``;
-        ``n_covering`` sentences that cover at least one aspect, ``share_covering`` of all that do;
-        ``n_can`` aspects that a sentence there covers, ``can`` (``can_low``, ``can_high``) as a share of
-        all aspects; ``n_must`` aspects that only sentences there cover, ``must`` likewise; ``n_aspects``
-        in all.
+        *opportunity*, one row a bucket: ``n_instances`` with a sentence there; ``n_sentences``; ``n_covering``
+        sentences that cover an aspect, ``share_covering`` of all that do; ``n_can`` aspects that a sentence there
+        covers, ``can`` (``can_low``, ``can_high``) as a share of all aspects; ``n_must`` aspects that only sentences
+        there cover, ``must`` likewise; ``n_aspects`` in all.
 
-        *picks*, one row a run and bucket: ``run`` (id), ``label``, ``n_picks``, ``share`` of the run's
-        picks (``low``, ``high``), ``n_hits`` picks that cover an aspect, ``share_covering`` as above.
+        *picks*, one row a run and bucket: ``run`` (id), ``label``, ``n_picks``, ``share`` of the run's picks
+        (``low``, ``high``), ``n_hits`` picks that cover an aspect.
 
-        *recall*, one row a run, stand and bucket: ``stand`` says where an aspect stands (`STANDS`);
-        ``n_aspects`` that stand there, in ``n_instances``; ``found`` of them (a sum of probabilities where
-        a run picked more than its budget); ``recall`` = found / n_aspects (``low``, ``high``); ``chance``,
-        the recall expected of as many sentences drawn at random (NaN without a budget);
-        ``mean_covering``, sentences that cover such an aspect.
+        *recall*, one row a run and bucket: ``n_aspects`` that stand there, in ``n_instances``; ``found`` of them (a
+        sum of probabilities where a run picked more than its budget); ``recall`` (``low``, ``high``); ``chance``, the
+        recall expected of as many random sentences; ``mean_covering`` sentences that cover such an aspect.
 
-        With ``with_middle`` a fourth, *middle*, one row a run and stand: ``from``, ``to``, the middle
-        (`middle_buckets`) as shares of the paper; ``n_middle``, ``n_rest`` aspects that stand there, of
-        ``n_papers``; ``difference``: recall in the middle - recall in the rest, -1 to 1 (``low``, ``high``; NaN
-        where fewer than two papers have an aspect there); ``chance_difference``, that of as many random
-        picks. Empty without a middle, or without runs.
+        *middle*, one row a run: ``from``, ``to``, the middle third of the paper; ``n_middle``, ``n_rest`` aspects that
+        stand there and elsewhere; ``difference``: recall in the middle - recall elsewhere (``low``, ``high``);
+        ``chance_difference``, that of as many random picks. Empty with fewer than three buckets.
     """
-    kept = np.all([np.ones(len(table.ids), dtype=bool), *(picks.answered for _, _, picks in runs)], axis=0)
-    sums = _BucketSums(table, bucket, n_buckets, kept)
-    frames = {"opportunity": [sums.opportunity()]}
-    if runs:
-        frames["picks"] = [sums.picks(*run) for run in runs]
-        frames["recall"] = [frame for run in runs for frame in sums.recalls(*run)]
-    if with_middle:
-        frames["middle"] = [sums.middle()]
-    sums.add_intervals(np.random.default_rng(0), n_resamples)
-    tables = {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items()}
-    return Report(title, tables, tuple(_notes(sums, runs, n_resamples)))
+    if not 1 <= buckets <= 100:
+        raise SettingError("buckets", f"is {shown(buckets)}", "Give a number from 1 to 100.")
+    chosen = task_named(task)
+    of_task = aspects(store, dataset, chosen)
+    answers = [picks(store, run, chosen) for run in runs_named(store, runs, dataset)]
+    along = _Along(instance_frame(store, dataset), of_task, answers, buckets)
+    tables = {"opportunity": along.opportunity()}
+    if answers:
+        tables["picks"] = pd.concat([along.picks(answer) for answer in answers], ignore_index=True)
+        tables |= along.recalls(answers)
+    title = f"Positions: {dataset}, {chosen.title}, {buckets} buckets"
+    notes = [*along.notes(answers), *store.dataset(dataset).gold_notes]
+    return Report(title, tables, tuple(notes))
 
 
-class _BucketSums:
-    """Sums by paper and bucket over the instances that are kept, so that papers can be resampled.
+def bucket_of(sentence: Any, n_sentences: Any, buckets: int) -> Any:
+    """The bucket (from 0) of sentences of papers with so many."""
+    return sentence * buckets // n_sentences
 
-    ``ratios`` collects what wants an interval: the frame (one row a bucket), the prefix of the columns of the
-    bounds, numerators, and denominators (which may have a single column); ``differences`` what of them is pooled.
-    """
 
-    def __init__(self, table: AspectTable, bucket: Buckets, n_buckets: int, kept: NDArray[np.bool_]) -> None:
-        self.table, self.bucket, self.n_buckets, self.kept = table, bucket, n_buckets, kept
-        there = np.bincount(table.paper[kept], minlength=1) > 0
-        self.n_papers = int(there.sum())
-        self.cluster = (np.cumsum(there) - 1)[np.where(kept, table.paper, 0)]  # rows are those of kept papers
-        self.covers = np.zeros(bucket.size, dtype=bool)
-        self.covers[table.covering_place] = True
-        self.standing = {stand: aspect_buckets(table, bucket, stand) for stand in STANDS}
-        self.n_aspects = {stand: self._of_aspects(stand) for stand in STANDS}
-        self.ratios: list[tuple[pd.DataFrame, str, Sums, Sums]] = []
-        self.differences: list[tuple[list[int], list[int]]] = []
-        self.of_differences = pd.DataFrame()
+def middle_buckets(buckets: int) -> list[int]:
+    """Those (from 0) whose centre is in the middle third of the paper; none of one or two."""
+    return [n for n in range(buckets) if buckets <= 3 * (n + 0.5) <= 2 * buckets] if buckets > 2 else []
+
+
+class _Along:
+    """Sums by paper and bucket over the instances that all runs have answered."""
+
+    def __init__(
+        self, instances: pd.DataFrame, of_task: Aspects, answers: Sequence[Picks], buckets: int
+    ) -> None:
+        self.buckets, self.of_task = buckets, of_task
+        rows = of_task.frame["row"].to_numpy()
+        counts = np.zeros(len(instances), dtype=bool)
+        counts[rows] = True
+        self.n_missing = [int((counts & ~answer.answered).sum()) for answer in answers]
+        self.kept = np.all([counts, *(answer.answered for answer in answers)], axis=0)
+        self.instances = instances
+        self.paper = np.full(len(instances), -1)
+        self.paper[self.kept], papers = pd.factorize(instances.loc[self.kept, "paper"])
+        self.n_papers = len(papers)
+        self.is_kept = self.kept[rows]
+        self.rows = rows[self.is_kept]
+        frame = of_task.frame[self.is_kept]
+        self.first = self._buckets(self.rows, frame["first"].to_numpy())
+        last = self._buckets(self.rows, frame["last"].to_numpy())
+        self.is_alone = self.first == last
+        in_kept = self.is_kept[of_task.pairs["place"].to_numpy()]
+        pairs = of_task.pairs[in_kept]
+        pair_rows = of_task.frame["row"].to_numpy()[pairs["place"]]
+        there = self._buckets(pair_rows, pairs["sentence"].to_numpy())
+        every = pd.DataFrame({"row": pair_rows, "place": pairs["place"].to_numpy(), "bucket": there})
+        self.every = every.drop_duplicates(["place", "bucket"])
+        sentences = pd.DataFrame(
+            {"row": pair_rows, "sentence": pairs["sentence"].to_numpy(), "bucket": there}
+        )
+        self.covering = sentences.drop_duplicates(["row", "sentence"])
 
     def opportunity(self) -> pd.DataFrame:
         """Where aspects can and where they must be found."""
-        frame = self._edges()
-        n_sentences = self._sentences()
-        frame["n_instances"] = np.count_nonzero(n_sentences, axis=0)
-        frame["n_sentences"] = n_sentences.sum(axis=0)
-        covering = self._of_places(np.flatnonzero(self.covers))
-        frame["n_covering"] = covering.sum(axis=0).astype(int)
-        frame["share_covering"] = _share(covering)
-        aspects = self.n_aspects["earliest"].sum(axis=1, keepdims=True)
-        stands: tuple[tuple[str, Stand], ...] = (("can", "every"), ("must", "only"))
-        for name, stand in stands:
-            standing_there = self.n_aspects[stand]
-            frame[f"n_{name}"] = standing_there.sum(axis=0).astype(int)
-            frame[name] = _ratio(standing_there, aspects)
-            self.ratios.append((frame, f"{name}_", standing_there, aspects))
-        frame["n_aspects"] = int(aspects.sum())
-        return frame
+        sizes = self.instances.loc[self.kept, "n_sentences"].to_numpy()
+        edges = np.arange(1, self.buckets)
+        ends = -(-sizes[:, None] * edges // self.buckets)  # the first sentence of each next bucket
+        n_sentences = np.diff(np.column_stack([np.zeros(len(sizes), int), ends, sizes]), axis=1)
+        n_aspects = self._table(self.rows, self.first).sum(axis=1, keepdims=True)
+        can = self._table(self.every["row"].to_numpy(), self.every["bucket"].to_numpy())
+        must = self._table(self.rows[self.is_alone], self.first[self.is_alone])
+        estimates = ratios(np.hstack([can, must]), np.repeat(n_aspects, 2 * self.buckets, axis=1))
+        covering = self._counts(self.covering["bucket"])
+        columns: dict[str, Any] = {
+            "n_instances": np.count_nonzero(n_sentences, axis=0),
+            "n_sentences": n_sentences.sum(axis=0),
+            "n_covering": covering,
+            "share_covering": quotient(covering, covering.sum()),
+            "n_can": can.sum(axis=0).astype(int),
+            **estimate_columns(estimates[: self.buckets], "can", "can_"),
+            "n_must": must.sum(axis=0).astype(int),
+            **estimate_columns(estimates[self.buckets :], "must", "must_"),
+            "n_aspects": int(n_aspects.sum()),
+        }
+        return self._frame(columns)
 
-    def picks(self, run: str, label: str, picks: RunPicks) -> pd.DataFrame:
+    def picks(self, answer: Picks) -> pd.DataFrame:
         """Where a run looked."""
-        made = self._of_places(picks.place)
-        frame = self._edges(run=run, label=label)
-        frame["n_picks"] = made.sum(axis=0).astype(int)
-        frame["share"] = _share(made)
-        frame["n_hits"] = self._of_places(picks.place[self.covers[picks.place]]).sum(axis=0).astype(int)
-        frame["share_covering"] = _share(self._of_places(np.flatnonzero(self.covers)))
-        self.ratios.append((frame, "", made, made.sum(axis=1, keepdims=True)))
-        return frame
+        frame = answer.frame[self.kept[answer.frame["row"].to_numpy()]]
+        there = self._buckets(frame["row"].to_numpy(), frame["sentence"].to_numpy())
+        made = self._table(frame["row"].to_numpy(), there)
+        estimates = ratios(made, np.repeat(made.sum(axis=1, keepdims=True), self.buckets, axis=1))
+        columns: dict[str, Any] = {
+            "n_picks": made.sum(axis=0).astype(int),
+            **estimate_columns(estimates, "share"),
+            "n_hits": self._counts(there[frame["covers"].to_numpy()]),
+        }
+        return self._frame(columns, answer)
 
-    def recalls(self, run: str, label: str, picks: RunPicks) -> Iterator[pd.DataFrame]:
-        """The recall of a run, by where the aspects stand: one frame a stand."""
-        chance = self.table.chance
-        n_covering = np.bincount(self.table.covering_aspect, minlength=self.table.instance.size)
-        for stand, (aspect, where) in self.standing.items():
-            n_aspects, found = self.n_aspects[stand], self._of_aspects(stand, picks.found)
-            frame = self._edges(run=run, label=label, stand=stand)
-            frame["n_instances"] = self._n_instances(self.table.instance[aspect], where)
-            frame["n_aspects"] = n_aspects.sum(axis=0).astype(int)
-            frame["found"] = found.sum(axis=0)
-            frame["recall"] = _ratio(found, n_aspects)
-            frame["chance"] = np.nan if chance is None else self._mean(stand, chance)
-            frame["mean_covering"] = self._mean(stand, n_covering)
-            self.ratios.append((frame, "", found, n_aspects))
-            yield frame
+    def recalls(self, answers: Sequence[Picks]) -> dict[str, pd.DataFrame]:
+        """What each run found, by where the aspects stand; and the middle against the rest."""
+        n_aspects = self._table(self.rows, self.first)
+        counts = n_aspects.sum(axis=0)
+        there = middle_buckets(self.buckets)
+        elsewhere = [bucket for bucket in range(self.buckets) if bucket not in there]
+        kept = self.of_task.frame[self.is_kept]
+        chance = quotient(self._counts(self.first, kept["chance"].to_numpy()), counts)
+        mean_covering = quotient(self._counts(self.first, kept["n_covering"].to_numpy()), counts)
+        instances = pd.DataFrame({"row": self.rows, "bucket": self.first}).drop_duplicates()
+        frames, middles = [], []
+        for answer in answers:
+            found = self._table(self.rows, self.first, answer.found[self.is_kept])
+            estimates = ratios(found, n_aspects, differences=[(there, elsewhere)] if there else [])
+            columns: dict[str, Any] = {
+                "n_instances": self._counts(instances["bucket"]),
+                "n_aspects": counts.astype(int),
+                "found": found.sum(axis=0),
+                **estimate_columns(estimates[: self.buckets], "recall"),
+                "chance": chance,
+                "mean_covering": mean_covering,
+            }
+            frames.append(self._frame(columns, answer))
+            middles += [self._middle(answer, estimates[-1], counts, chance, there)] if there else []
+        return {"recall": pd.concat(frames, ignore_index=True), "middle": pd.DataFrame(middles)}
 
-    def middle(self) -> pd.DataFrame:
-        """The middle against the rest, in the frames of `recalls`."""
-        there = middle_buckets(self.n_buckets)
-        inside = np.isin(np.arange(self.n_buckets), there)
-        rows = []
-        for number, (frame, _, _, n_aspects) in enumerate(self.ratios if there else ()):
-            if "stand" in frame:
-                columns = number * self.n_buckets + np.arange(self.n_buckets)
-                self.differences.append((columns[inside].tolist(), columns[~inside].tolist()))
-                rows.append(
-                    {
-                        **frame.loc[0, ["run", "label", "stand"]],
-                        "from": there.start / self.n_buckets,
-                        "to": there.stop / self.n_buckets,
-                        "n_middle": int(n_aspects[:, inside].sum()),
-                        "n_rest": int(n_aspects[:, ~inside].sum()),
-                        "n_papers": int(n_aspects.any(axis=1).sum()),
-                        "difference": _difference(frame["recall"], frame["n_aspects"], inside),
-                        "chance_difference": _difference(frame["chance"], frame["n_aspects"], inside),
-                    }
-                )
-        self.of_differences = pd.DataFrame(rows)
-        return self.of_differences
+    def _middle(
+        self, answer: Picks, difference: Estimate, counts: Table, chance: Table, there: list[int]
+    ) -> dict[str, Any]:
+        inside = np.isin(np.arange(self.buckets), there)
+        known = np.where(counts > 0, chance, 0.0) * counts
+        middle, rest = (quotient(known[part].sum(), counts[part].sum()) for part in (inside, ~inside))
+        return {
+            "run": answer.run.id,
+            "label": answer.run.label,
+            "from": there[0] / self.buckets,
+            "to": (there[-1] + 1) / self.buckets,
+            "n_middle": int(counts[inside].sum()),
+            "n_rest": int(counts[~inside].sum()),
+            "n_papers": self.n_papers,
+            "difference": difference.value,
+            "low": difference.low,
+            "high": difference.high,
+            "chance_difference": float(middle - rest),
+        }
 
-    def add_intervals(self, rng: np.random.Generator, n_resamples: int) -> None:
-        """Fill in all intervals, from the same resamples of the papers."""
-        tops = np.concatenate([top for _, _, top, _ in self.ratios], axis=1)
-        bottoms = list({id(bottom): bottom for _, _, _, bottom in self.ratios}.values())
-        first = np.cumsum([0, *(bottom.shape[1] for bottom in bottoms)]).tolist()
-        columns = {id(bottom): range(first[n], first[n + 1]) for n, bottom in enumerate(bottoms)}
-        belongs = [
-            columns[id(bottom)][column if bottom.shape[1] > 1 else 0]
-            for _, _, top, bottom in self.ratios
-            for column in range(top.shape[1])
+    def notes(self, answers: Sequence[Picks]) -> list[str]:
+        notes = [
+            f"{quantity(int(self.kept.sum()), 'instance')} from {quantity(self.n_papers, 'paper')}, "
+            f"{len(self.rows):,} aspects; intervals: 95%, papers drawn whole."
         ]
-        bounds = ratio_intervals(
-            tops,
-            np.concatenate(bottoms, axis=1),
-            rng,
-            n_resamples,
-            belongs=belongs,
-            differences=self.differences,
+        if self.of_task.n_skipped:
+            notes.append(f"{quantity(self.of_task.n_skipped, 'instance')} without anything to cover.")
+        if self.of_task.n_uncovered:
+            notes.append(f"{self.of_task.n_uncovered:,} aspects that no sentence covers are left out.")
+        for answer, n_missing in zip(answers, self.n_missing, strict=True):
+            if n_missing:
+                notes.append(
+                    f"{n_missing:,} instances are left out for all: {answer.run.label} has no answer."
+                )
+            if answer.n_over_budget:
+                notes.append(
+                    f"{answer.run.label} picked more than the budget in {answer.n_over_budget:,} instances: an aspect "
+                    "counts with the probability that a random part of the picks of the budget's size covers it."
+                )
+        return notes
+
+    def _buckets(self, rows: np.ndarray, sentences: np.ndarray) -> np.ndarray:
+        return np.asarray(bucket_of(sentences, self.instances["n_sentences"].to_numpy()[rows], self.buckets))
+
+    def _table(self, rows: np.ndarray, there: np.ndarray, weights: np.ndarray | None = None) -> Table:
+        cells = np.bincount(
+            self.paper[rows] * self.buckets + there, weights, minlength=self.n_papers * self.buckets
         )
-        of_frames = bounds[: len(belongs)].reshape(len(self.ratios), -1, 2)
-        for (frame, prefix, _, _), (low, high) in zip(self.ratios, of_frames.swapaxes(1, 2), strict=True):
-            frame[f"{prefix}low"], frame[f"{prefix}high"] = low, high
-        if self.differences:
-            self.of_differences["low"], self.of_differences["high"] = bounds[len(belongs) :].T
+        return cells.reshape(self.n_papers, self.buckets).astype(float)
 
-    def _edges(self, **constants: str) -> pd.DataFrame:
-        numbers = np.arange(self.n_buckets)
-        edges = {"from": numbers / self.n_buckets, "to": (numbers + 1) / self.n_buckets}
-        return pd.DataFrame({**constants, "bucket": numbers + 1, **edges})
+    def _counts(self, there: Any, weights: np.ndarray | None = None) -> Any:
+        return np.bincount(there, weights, minlength=self.buckets)
 
-    def _sentences(self) -> Numbers:
-        """How many sentences each instance that is kept has in each bucket."""
-        counts = np.zeros((len(self.table.ids), self.n_buckets), dtype=np.int64)
-        for start in range(0, len(counts), _INSTANCES):
-            part = counts[start : start + _INSTANCES]
-            sizes = self.table.n_sentences[start : start + _INSTANCES]
-            first = int(self.table.offset[start])
-            bucket = self.bucket[first : first + int(sizes.sum())]
-            cells = np.repeat(np.arange(len(part)), sizes) * self.n_buckets + bucket
-            part[:] = np.bincount(cells, minlength=part.size).reshape(part.shape)
-        return counts[self.kept]
-
-    def _of_places(self, places: Numbers) -> Sums:
-        """How many of these sentences each paper has in each bucket."""
-        return self._cells(self.table.instance_at(places), self.bucket[places])
-
-    def _of_aspects(self, stand: Stand, weights: NDArray[np.float64] | None = None) -> Sums:
-        """How many aspects each paper has in each bucket, or the sum of their weights."""
-        aspect, where = self.standing[stand]
-        return self._cells(self.table.instance[aspect], where, None if weights is None else weights[aspect])
-
-    def _mean(self, stand: Stand, values: NDArray[Any]) -> NDArray[np.float64]:
-        """Of the aspects that stand in each bucket."""
-        aspect, where = self.standing[stand]
-        kept = self.kept[self.table.instance[aspect]]
-        sums = np.bincount(where[kept], values[aspect[kept]], self.n_buckets).astype(np.float64)
-        return _ratio(sums[None, :], self.n_aspects[stand])
-
-    def _cells(
-        self, instance: Numbers, bucket: Buckets | Numbers, weights: NDArray[np.float64] | None = None
-    ) -> Sums:
-        kept = self.kept[instance]
-        cells = self.cluster[instance[kept]] * self.n_buckets + bucket[kept]
-        sums = np.bincount(
-            cells,
-            weights=None if weights is None else weights[kept],
-            minlength=self.n_papers * self.n_buckets,
-        )
-        return sums.astype(np.float64).reshape(self.n_papers, self.n_buckets)
-
-    def _n_instances(self, instance: Numbers, bucket: Numbers) -> Numbers:
-        """How many different instances are in each bucket."""
-        kept = self.kept[instance]
-        n_cells = len(self.table.ids) * self.n_buckets
-        counts = np.bincount(instance[kept] * self.n_buckets + bucket[kept], minlength=n_cells)
-        present: Numbers = np.count_nonzero(counts.reshape(-1, self.n_buckets), axis=0)
-        return present
+    def _frame(self, columns: dict[str, Any], answer: Picks | None = None) -> pd.DataFrame:
+        numbers = np.arange(self.buckets)
+        head: dict[str, Any] = {} if answer is None else {"run": answer.run.id, "label": answer.run.label}
+        head |= {"bucket": numbers + 1, "from": numbers / self.buckets, "to": (numbers + 1) / self.buckets}
+        return pd.DataFrame(head | columns)
 
 
-def _share(sums: Sums) -> NDArray[np.float64]:
-    """Of each bucket in the sum of all."""
-    return _ratio(sums, sums.sum(axis=1, keepdims=True))
+def instances_in_bucket(
+    store: Store, dataset: str, task: str | Task, bucket: int, buckets: int, run: str | None = None
+) -> pd.DataFrame:
+    """The instances with an aspect that stands in a bucket (from 1).
 
-
-def _ratio(top: Sums, bottom: Sums) -> NDArray[np.float64]:
-    """Ratio of the sums over papers, NaN where there is nothing to divide by."""
-    above = top.sum(axis=0)
-    below = np.broadcast_to(bottom.sum(axis=0), above.shape)
-    return np.asarray(above / np.where(below != 0, below, np.nan), dtype=np.float64)
-
-
-def _difference(shares: pd.Series[float], n: pd.Series[int], inside: NDArray[np.bool_]) -> float:
-    """The share of all in the buckets ``inside`` minus that of all in the others; NaN where one has none."""
-    sums, sizes = np.where(n > 0, shares * n, 0.0), n.to_numpy().astype(np.float64)
-    one, other = (_ratio(sums[some, None], sizes[some, None])[0] for some in (inside, ~inside))
-    return float(one - other)
-
-
-def _notes(sums: _BucketSums, runs: Sequence[Run], n_resamples: int) -> Iterator[str]:
-    table, kept = sums.table, sums.kept
-    yield (
-        f"{int(kept.sum())} instances from {sums.n_papers} papers, {int(kept[table.instance].sum())} aspects; "
-        f"intervals: 95%, {n_resamples:,} bootstrap resamples of papers."
+    Returns
+    -------
+    DataFrame
+        ``instance``, ``n_aspects`` that stand there, ``n_missed`` of them by the run (NaN without one), and the first
+        ``sentence`` there that covers one. Most missed first, then in the order of the file.
+    """
+    of_task = aspects(store, dataset, task)
+    frame = of_task.frame.assign(missed=np.nan)
+    if run is not None:
+        answer = picks(store, runs_named(store, (run,))[0], task)
+        frame["missed"] = 1.0 - answer.found
+        frame = frame[answer.answered[frame["row"].to_numpy()]]
+    frame = frame[bucket_of(frame["first"], frame["n_sentences"], buckets) == bucket - 1]
+    grouped = frame.groupby("instance", sort=False, observed=True)
+    result = pd.DataFrame(
+        {
+            "n_aspects": grouped.size(),
+            "n_missed": grouped["missed"].sum(min_count=1),
+            "sentence": grouped["first"].min(),
+        }
     )
-    if table.skipped:
-        reasons = ", ".join(dict.fromkeys(table.skipped.values()))
-        yield f"{len(table.skipped)} instances are skipped, they have nothing to cover: {reasons}."
-    if table.n_uncovered:
-        yield f"{table.n_uncovered} aspects that no sentence covers stand nowhere and are left out."
-    for _, label, picks in runs:
-        if missing := int((~picks.answered).sum()):
-            yield f"{missing} instances are left out for all runs: {label} has not answered them."
-        if picks.n_over_budget:
-            yield (
-                f"{label} picked more than the budget in {picks.n_over_budget} instances: an aspect counts "
-                "there with the probability that a random part of the picks of the budget's size finds it."
-            )
-    if short := int((table.n_sentences[kept] < sums.n_buckets).sum()):
-        yield f"{short} papers have fewer sentences than buckets: some of their buckets are empty."
-    yield (
-        "Where a run found none or all of the aspects the interval has no width, which is no certainty: look "
-        "at how many they are."
-    )
-    yield (
-        "Aspects in different buckets are different aspects: compare recall with chance, the recall that as "
-        "many sentences drawn at random would reach there, before you blame the position."
-    )
+    order = "n_aspects" if run is None else "n_missed"
+    return result.reset_index().sort_values(order, ascending=False, kind="stable", ignore_index=True)
+
+
+def finding(middle: pd.DataFrame, opportunity: pd.DataFrame) -> str:
+    """The table *middle* in one sentence; without runs, where the gold stands."""
+    if middle.empty:
+        most = opportunity.sort_values("can", ascending=False, kind="stable").iloc[0]
+        place = f"{100 * most['from']:.0f} to {100 * most['to']:.0f}%"
+        return f"{100 * most['can']:.0f}% of the aspects can be found in {place} of the paper, the most in any part."
+    parts = []
+    for row in middle.to_dict("records"):
+        points = 100 * row["difference"]
+        text = f"{row['label']} finds {abs(points):.1f} points {'less' if points < 0 else 'more'}"
+        if pd.isna(row["low"]):
+            text += " (too few papers for an interval)"
+        elif row["low"] <= 0 <= row["high"]:
+            text += f" ({100 * row['low']:+.1f} to {100 * row['high']:+.1f}, no more than chance)"
+        else:
+            text += f" ({100 * row['low']:+.1f} to {100 * row['high']:+.1f})"
+        parts.append(text)
+    return f"In the middle of papers, compared with elsewhere: {'; '.join(parts)}."

@@ -6,7 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from evidencebench_core.analyses.wording import WORDING_VARIANTS
+from evidencebench_core.analyses.wording import QUESTIONS, variants_for
 from evidencebench_core.data.ingest import IngestResult, ingest
 from evidencebench_core.data.store import Store
 from evidencebench_core.runs import RunStore, Variant, execute, plan
@@ -25,7 +25,7 @@ def ingest_sample(store: Store, path: Path) -> IngestResult:
     name = result.dataset.name
     if RunStore(store).runs(name):
         return result
-    wordings = chain.from_iterable(variants(store, name) for variants in WORDING_VARIANTS.values())
+    wordings = chain.from_iterable(variants_for(store, name, question) for question in QUESTIONS)
     asked: list[tuple[str, Variant | None]] = [(retriever, None) for retriever in SAMPLE_RUNS]
     asked += [(SAMPLE_RUNS[0], wording) for wording in wordings]
     for retriever, variant in asked:

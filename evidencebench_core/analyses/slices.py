@@ -11,39 +11,31 @@ from typing import Any, Final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from evidencebench_core.analyses.ends import ends_coverage
+from evidencebench_core.analyses.ends import FEW, group_frame
+from evidencebench_core.analyses.frame import instance_frame
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.analyses.systems import Systems, systems
 from evidencebench_core.data import designs, paper_texts
 from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
 from evidencebench_core.data.store import Store
-from evidencebench_core.stats import cluster_numbers, resampled_groups
+from evidencebench_core.stats import interval, paired
 from evidencebench_core.tasks import Task
 
-FEW: Final = 20  # a slice of fewer instances is marked
 SECTIONS_UP_TO: Final = 5_000  # instances: to know sections, every paper must be read
 _DESIGNS: Final = 8  # the most frequent; the others share a slice
-_LARGE: Final = 5_000  # instances, from which on fewer resamples are as good
-_FEWER: Final = 1_000
 _HEAD: Final = ("family", "slice", "n", "few")
 
 Slices = dict[str, NDArray[np.bool_]]
 """By name, in their order: which instances are in it."""
 
 
-def slices(
-    store: Store,
-    runs: Sequence[str],
-    task: str | Task = "er@optimal",
-    *,
-    n_resamples: int = 10_000,
-) -> Report:
-    """Recall and differences of runs to the first, slice by slice; see `slice_report`."""
+def slices(store: Store, runs: Sequence[str], task: str | Task = "er@optimal") -> Report:
+    """Recall of runs, and differences to the first, slice by slice; see `slice_report`."""
     compared = systems(store, runs, task)
     families, notes = slices_of(store, compared.where, compared.ids, compared.task)
-    return slice_report(compared, families, notes, n_resamples=n_resamples)
+    return slice_report(compared, families, notes)
 
 
 def slice_report(
@@ -51,50 +43,54 @@ def slice_report(
     families: Mapping[str, Slices],
     notes: Sequence[str] = (),
     *,
-    n_resamples: int = 10_000,
     instances: bool = False,
 ) -> Report:
-    """The same for systems and slices at hand, by the family of slices; see `slices_of`.
-
-    At most 1,000 resamples from 5,000 instances on. ``instances`` asks for the table of that name.
+    """The same for systems and slices at hand, by the family of slices.
 
     Returns
     -------
     Report
         *recall*, one row a slice and run: ``family``, ``slice``, ``n`` instances, ``few`` (fewer than 20),
-        ``run``, ``label``, ``recall`` (mean, 0 to 1; ``low``, ``high``: 95%, papers being drawn).
+        ``run``, ``label``, ``recall`` (mean, 0 to 1; ``low``, ``high``).
 
         *difference*, one row a slice and run but the first: ``family``, ``slice``, ``n``, ``few``, ``a``,
         ``b`` (ids; b is the first run), ``label_a``, ``label_b``, ``difference`` of a and b (-1 to 1;
-        ``low``, ``high``: 95%, paired), ``wins``, ``ties``, ``losses`` of a.
+        ``low``, ``high``), ``wins``, ``ties``, ``losses`` of a.
 
         *instances*, where asked for, one row a slice and instance: ``family``, ``slice``, ``instance``, and
         the recall of every run under its id.
     """
-    named = [(family, name, chosen) for family, its in families.items() for name, chosen in its.items()]
     recalls: list[dict[str, Any]] = []
     differences: list[dict[str, Any]] = []
-    if compared.ids and named:
-        n_resamples = min(n_resamples, _FEWER) if len(compared.ids) >= _LARGE else n_resamples
-        groups = np.array([members for _, _, members in named])
-        numbers = cluster_numbers(compared.papers, len(compared.ids))
-        drawn = resampled_groups(compared.values, groups, numbers, np.random.default_rng(0), n_resamples)
-        for place, (family, name, members) in enumerate(named):
+    listed: list[pd.DataFrame] = []
+    papers, ids = np.array(compared.papers, dtype=object), np.array(compared.ids, dtype=object)
+    for family, its in families.items():
+        for name, members in its.items():
             n = int(members.sum())
             head = dict(zip(_HEAD, (family, name, n, n < FEW), strict=True))
-            known = drawn[:, place]
-            if compared.papers is not None and len(set(np.array(compared.papers)[members])) < 2:
-                known = np.full_like(known, np.nan)  # one paper says nothing about others
-            recalls += [head | row for row in _recalls(compared, members, known)]
-            differences += [head | row for row in _differences(compared, members, known)]
-    bounds = ("low", "high")
-    pair = ("a", "b", "label_a", "label_b", "difference", *bounds, "wins", "ties", "losses")
+            values, its_papers = compared.values[:, members], papers[members].astype(str)
+            for key, label, row in zip(compared.keys, compared.labels, values, strict=True):
+                estimate = interval(row, its_papers)
+                bounds = {"recall": estimate.value, "low": estimate.low, "high": estimate.high}
+                recalls.append(head | {"run": key, "label": label, **bounds})
+            for key, label, row in zip(compared.keys[1:], compared.labels[1:], values[1:], strict=True):
+                pair = paired(row, values[0], its_papers).as_dict()
+                names = {"a": key, "b": compared.keys[0], "label_a": label, "label_b": compared.labels[0]}
+                differences.append(head | names | {column: pair[column] for column in _OF_PAIR})
+            recall_of = dict(zip(compared.keys, values, strict=True))
+            listed.append(
+                pd.DataFrame({"family": family, "slice": name, "instance": ids[members], **recall_of})
+            )
+    bounds_names = ["recall", "low", "high"]
     tables = {
-        "recall": pd.DataFrame(recalls, columns=[*_HEAD, "run", "label", "recall", *bounds]),
-        "difference": pd.DataFrame(differences, columns=[*_HEAD, *pair]),
+        "recall": pd.DataFrame(recalls, columns=[*_HEAD, "run", "label", *bounds_names]),
+        "difference": pd.DataFrame(differences, columns=[*_HEAD, "a", "b", "label_a", "label_b", *_OF_PAIR]),
     }
     if instances:
-        tables["instances"] = _instances(compared, named)
+        columns = ["family", "slice", "instance", *compared.keys]
+        tables["instances"] = (
+            pd.concat(listed, ignore_index=True) if listed else pd.DataFrame(columns=columns)
+        )
     return Report(
         f"Slices: {compared.where}, {compared.task.title}",
         tables,
@@ -102,66 +98,13 @@ def slice_report(
             f"{len(compared.ids):,} instances that every run is scored on; slices of one family do not overlap.",
             *compared.notes,
             *notes,
-            f"Intervals: 95%, {n_resamples:,} bootstrap resamples of papers. Slices under {FEW} instances are "
-            "marked: their intervals are too short. With many slices some difference shows by chance: take one "
-            "as a question to new data.",
+            f"Intervals: 95%, papers drawn whole. Slices under {FEW} instances are marked: their intervals are too "
+            "short. With many slices some difference shows by chance: take one as a question to new data.",
         ),
     )
 
 
-def _instances(compared: Systems, named: Sequence[tuple[str, str, NDArray[np.bool_]]]) -> pd.DataFrame:
-    ids = np.array(compared.ids, dtype=object)
-    frames = [
-        pd.DataFrame(
-            {"family": family, "slice": name, "instance": ids[members]}
-            | {key: row[members] for key, row in zip(compared.keys, compared.values, strict=True)}
-        )
-        for family, name, members in named
-    ]
-    columns = ["family", "slice", "instance", *compared.keys]
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
-
-
-def _recalls(
-    compared: Systems, members: NDArray[np.bool_], drawn: NDArray[np.float64]
-) -> list[dict[str, Any]]:
-    return [
-        {
-            "run": key,
-            "label": compared.labels[place],
-            "recall": float(compared.values[place, members].mean()),
-            **_interval(drawn[:, place]),
-        }
-        for place, key in enumerate(compared.keys)
-    ]
-
-
-def _differences(
-    compared: Systems, members: NDArray[np.bool_], drawn: NDArray[np.float64]
-) -> list[dict[str, Any]]:
-    rows = []
-    for place in range(1, len(compared.keys)):
-        each = np.round(compared.values[place, members] - compared.values[0, members], 12)
-        rows.append(
-            {
-                "a": compared.keys[place],
-                "b": compared.keys[0],
-                "label_a": compared.labels[place],
-                "label_b": compared.labels[0],
-                "difference": float(each.mean()),
-                **_interval(drawn[:, place] - drawn[:, 0]),
-                "wins": int((each > 0).sum()),
-                "ties": int((each == 0).sum()),
-                "losses": int((each < 0).sum()),
-            }
-        )
-    return rows
-
-
-def _interval(drawn: NDArray[np.float64]) -> dict[str, float]:
-    known = drawn[~np.isnan(drawn)]
-    low, high = np.quantile(known, [0.025, 0.975]) if known.size else (np.nan, np.nan)
-    return {"low": float(low), "high": float(high)}
+_OF_PAIR: Final = ("difference", "low", "high", "wins", "ties", "losses")
 
 
 def slices_of(
@@ -171,32 +114,31 @@ def slices_of(
 
     The task's focus says which aspects and optimal K count. A family of fewer than two slices is left out.
     """
-    gold, wanted = store.gold(dataset), frozenset(ids)
-    chosen = np.array([name in wanted for name in gold.ids], dtype=bool)
-    gold = gold.part(chosen, chosen[gold.instance])
+    every = instance_frame(store, dataset).assign(coverage=group_frame(store, dataset)["coverage"])
+    frame = every[every["instance"].isin(set(ids))]
     notes: list[str] = []
     families: dict[str, Slices] = {}
     of_design = designs(store, dataset)
     if of_design:
-        families["design"] = _by_frequency([of_design.get(name, "not given") for name in gold.ids])
+        families["design"] = _by_frequency([of_design.get(name, "not given") for name in frame["instance"]])
     else:
         notes.append("No slices by study design: the instances of this dataset do not name it.")
     if len(ids) <= SECTIONS_UP_TO:
-        where = main_sections(store, dataset, ids, task)
-        families["section with most aspects"] = _in_order(
-            [where[name] for name in gold.ids], [*SECTION_CLASSES, "nowhere"]
-        )
+        sections = main_sections(store, dataset, ids, task)
+        order = [*SECTION_CLASSES, "nowhere"]
+        names = [sections[name] for name in frame["instance"]]
+        families["section with most aspects"] = _in_order(names, order)
     else:
         notes.append(f"No slices by section: that would read {len(ids):,} papers.")
-    n_aspects, n_results = gold.per_instance(), gold.per_instance(gold.is_result)
-    kind, counts = ("result aspects", n_results) if task.focus == "results" else ("aspects", n_aspects)
-    families["sentences"] = thirds(gold.n_sentences)
-    families[kind] = thirds(counts)
-    families["optimal K"] = thirds(np.maximum(gold.optimal_for(task.focus), 0))
-    families["ends coverage"] = _by_ends(ends_coverage(gold))
-    shares = [
-        round(100 * part / (n or 1)) for part, n in zip(n_results.tolist(), n_aspects.tolist(), strict=True)
-    ]
+    of_results = task.focus == "results"
+    optimal = frame["results_optimal" if of_results else "optimal"].clip(lower=0)
+    families["sentences"] = thirds(frame["n_sentences"])
+    families["result aspects" if of_results else "aspects"] = thirds(
+        frame["n_results" if of_results else "n_aspects"]
+    )
+    families["optimal K"] = thirds(optimal)
+    families["ends coverage"] = _by_ends(frame["coverage"].to_numpy())
+    shares = (100 * frame["n_results"] / frame["n_aspects"].clip(lower=1)).round().astype(int)
     families["share of result aspects"] = thirds(shares, "%")
     for family in [name for name, its in families.items() if len(its) < 2]:
         del families[family]
@@ -204,12 +146,12 @@ def slices_of(
     return families, tuple(notes)
 
 
-def thirds(values: ArrayLike, unit: str = "") -> Slices:
+def thirds(values: Any, unit: str = "") -> Slices:
     """Three slices of about the same size, named by their least and largest value.
 
     Equal values stay together, so that there may be fewer than three, of unequal size.
     """
-    array = np.array(values, dtype=np.int64)
+    array = np.asarray(values, dtype=np.int64)
     if not array.size:
         return {}
     numbers = np.searchsorted(np.quantile(array, [1 / 3, 2 / 3], method="inverted_cdf"), array, side="left")
@@ -226,7 +168,7 @@ def main_sections(store: Store, dataset: str, ids: Sequence[str], task: Task) ->
 
     Of classes that cover as many, the first in the order of a paper. Reads every paper.
     """
-    found = dict.fromkeys(ids, "nowhere")
+    sections = dict.fromkeys(ids, "nowhere")
     gold = dict(store.evidence_sets(dataset, ids))
     for paper in paper_texts(store, dataset, set(ids)):
         classes = section_classes(paper.sentences, paper.types)
@@ -235,8 +177,8 @@ def main_sections(store: Store, dataset: str, ids: Sequence[str], task: Task) ->
             for aspect in gold[instance_id].focused(task.focus):
                 counts.update({classes[index] for index in aspect.sentence_indices})
             if counts:
-                found[instance_id] = max(SECTION_CLASSES, key=lambda name: counts[name])
-    return found
+                sections[instance_id] = max(SECTION_CLASSES, key=lambda name: counts[name])
+    return sections
 
 
 def _by_frequency(names: Sequence[str]) -> Slices:
@@ -251,9 +193,14 @@ def _in_order(names: Sequence[str], order: Sequence[str]) -> Slices:
 
 
 def _by_ends(shares: NDArray[np.float64]) -> Slices:
-    """The paper's split: share of all aspects that the first and last 10 sentences cover."""
-    above, below = shares > 0.8, shares < 0.2
-    return _not_empty({"under 20%": below, "20 to 80%": ~above & ~below, "over 80%": above})
+    """The paper's split: share of all aspects that the first and last 10 sentences cover; none without aspects."""
+    return _not_empty(
+        {
+            "under 20%": shares < 0.2,
+            "20 to 80%": (shares >= 0.2) & (shares <= 0.8),
+            "over 80%": shares > 0.8,
+        }
+    )
 
 
 def _not_empty(named: Slices) -> Slices:

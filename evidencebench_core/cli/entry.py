@@ -25,7 +25,6 @@ class Verb(NamedTuple):
 
 
 VERBS: Final[Mapping[str, Verb]] = {
-    "analyse": Verb("analyse", "answer a question about runs or a dataset with tables"),
     "make-variants": Verb(
         "variants", "have a language model paraphrase and negate the hypotheses of a dataset"
     ),

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from evidencebench_core.cli import answers, data, entry, export, frame, kinds, reliability, runs
+from evidencebench_core.cli import analyse, answers, data, entry, export, frame, kinds, reliability, runs
 from evidencebench_core.cli import app as app_verb
 from evidencebench_core.cli.frame import app
 from evidencebench_core.errors import EvidenceBenchError
@@ -23,6 +23,7 @@ MODULES: Final = (
     kinds,
     runs,
     export,
+    analyse,
     reliability,
     answers,
 )  # to import them registers their verbs

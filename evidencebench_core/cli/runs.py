@@ -111,7 +111,7 @@ def run(
         str | None,
         Option(
             metavar="NAME",
-            help="ask perturbed hypotheses: negation, paraphrase:NAME, negation:rules, spelling:n=N[,seed=S]",
+            help="ask perturbed hypotheses: negation, paraphrase:NAME, spelling:n=N[,seed=S]",
         ),
     ] = None,
     wordings: Annotated[

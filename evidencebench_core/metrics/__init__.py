@@ -6,7 +6,6 @@
 from evidencebench_core.metrics.change import Change, selection_change
 from evidencebench_core.metrics.cover import best_cover, ceiling_range, greedy_cover, optimal_cover
 from evidencebench_core.metrics.coverage import (
-    Denominator,
     Gain,
     Mark,
     aspect_recall,
@@ -14,7 +13,7 @@ from evidencebench_core.metrics.coverage import (
     marks,
     times_covered,
 )
-from evidencebench_core.metrics.expectation import expected_recall, random_expectation, random_expectations
+from evidencebench_core.metrics.expectation import expected_recall, random_expectation
 from evidencebench_core.metrics.labels import (
     accuracy,
     answered_f1,
@@ -34,7 +33,6 @@ from evidencebench_core.metrics.labels import (
 
 __all__ = [
     "Change",
-    "Denominator",
     "Gain",
     "Mark",
     "accuracy",
@@ -56,7 +54,6 @@ __all__ = [
     "optimal_cover",
     "place_contrast",
     "random_expectation",
-    "random_expectations",
     "relative_change",
     "selection_change",
     "share_of_yes",

@@ -1,11 +1,7 @@
 """The best that any selection could do: optimal cover, best coverage at K, ceiling.
 
-Set cover and maximum coverage: greedy first, and where a bound proves greedy optimal that is the answer;
-otherwise an integer program, which HiGHS searches for so many nodes. Every instance that was met is solved by
-then; of one that is not, there is the best selection found, and a bound that no selection can pass. The same
-input gives the same answer, and solutions are remembered: a leaderboard asks for the same ceilings once per run.
-
-Inside, aspects are bits: a sentence is a *column* ``(sentence index, mask of the aspects it covers)``.
+Greedy first; where a bound proves it optimal, that is the answer, otherwise an integer program (HiGHS). Inside,
+aspects are bits: a sentence is a *column* ``(sentence index, mask of the aspects it covers)``.
 """
 
 from __future__ import annotations
@@ -13,103 +9,80 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import floor
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evidencebench_core.metrics.coverage import Denominator, check_budget, n_counted
-
-if TYPE_CHECKING:
-    from scipy.optimize import LinearConstraint
+from evidencebench_core.metrics.coverage import check_budget
 
 Column = tuple[int, int]
 
-_MOST_NODES: Final = 50  # of the search: the train set needs 1, random covers of its size up to 11
-_MOST_SECONDS: Final = 60.0  # the last resort, since what is found by then depends on the machine
-_MOST_CELLS: Final = 1_000_000  # aspects times columns of a program; the benchmark's have up to 50,000
+_OPTIONS: Final[Any] = {
+    "mip_rel_gap": 0.0,
+    "node_limit": 50,
+    "time_limit": 10.0,
+}  # the train set needs 1 node
 
 
 def greedy_cover(covers: Sequence[frozenset[int]], budget: int | None = None) -> tuple[int, ...]:
-    """Picks in greedy order: always the sentence that covers most of what is not covered yet.
+    """Picks in greedy order, at most ``budget``: always the sentence that covers most of what is not covered yet.
 
-    Parameters
-    ----------
-    covers : sequence of frozenset of int
-        One set of covering sentences per aspect.
-    budget : int or None
-        At most so many picks, 0 or more (else a `SettingError`); ``None`` for as many as it takes.
-
-    Returns
-    -------
-    tuple of int
-        In the order of the picks, ties to the sentence that comes first in the paper. It stops when no
-        sentence adds anything, so it may be shorter than the budget.
+    Ties go to the sentence that comes first in the paper. It stops when no sentence adds anything.
     """
+    check_budget(budget)
     return tuple(sentence for sentence, _ in _greedy(_columns(covers), budget))
 
 
 def optimal_cover(covers: Sequence[frozenset[int]]) -> tuple[int, ...]:
-    """A smallest selection (sentence indices, ascending) that covers every aspect that can be covered.
+    """A smallest selection (ascending) that covers every aspect that can be covered; empty where none can.
 
-    Aspects that no sentence covers are left out: nothing can be done about them. Empty where nothing can be
-    covered. Where the search ends before the smallest is proven, it is the smallest that was found.
+    Where the search ends before the smallest is proven, it is the smallest that was found.
     """
-    columns = _maximal_columns(_columns(covers))
-    greedy = _greedy(columns, None)
-    if len(greedy) <= _least_picks(columns, len(covers)):
-        return _indices(greedy)
-    if len(columns) * len(covers) > _MOST_CELLS:
-        return _indices(greedy)
-    return _indices(smallest_cover(tuple(columns), len(covers)) or greedy)
+    columns = _maximal(_columns(covers))
+    picks: Sequence[Column] = _greedy(columns, None)
+    if len(picks) > _least_picks(columns, len(covers)):
+        picks = _smallest(tuple(columns), len(covers)) or picks
+    return _indices(picks)
 
 
 def best_cover(covers: Sequence[frozenset[int]], budget: int) -> tuple[int, ...]:
     """A selection (ascending) of at most ``budget`` sentences that covers as many aspects as any such selection can.
 
-    No pick is useless, so there may be fewer than ``budget``. Where the search ends before that is proven, it
-    is the best that was found (`ceiling_range` says how far it can be from that). `SettingError` for a negative
-    budget.
+    No pick is useless, so there may be fewer. `ceiling_range` says how far it can be from the best.
     """
-    picks, _ = _best(covers, budget)
-    return _indices(_useful(picks))
+    check_budget(budget)
+    picks = list(_best(covers, budget)[0])
+    for pick in reversed(picks):
+        others = [column for column in picks if column != pick]
+        if not pick[1] & ~_mask(others):
+            picks = others
+    return _indices(picks)
 
 
-def ceiling_range(
-    covers: Sequence[frozenset[int]],
-    budget: int | None,
-    denominator: Denominator = "all",
-    search: bool = True,
-) -> tuple[float, float] | None:
+def ceiling_range(covers: Sequence[frozenset[int]], budget: int | None) -> tuple[float, float] | None:
     """The highest Aspect Recall (0 to 1) that a selection of at most ``budget`` sentences can have: at least, at most.
 
-    The two are equal but where the search ends too early, or there is none (``search``): then the first is
-    that of the best selection found, and no selection has more than the second.
-
-    Below 1 where the budget is too small, or where no sentence covers some aspect (and the denominator is
-    ``"all"``); ``None`` where there is nothing to cover. `SettingError` for a negative budget or an unknown
-    denominator.
+    The two differ only where the search ends too early. ``None`` where there is nothing to cover.
     """
-    n_aspects = n_counted(covers, denominator)
-    if not n_aspects:
+    if not covers:
         return None
     check_budget(budget)
     n_coverable = sum(map(bool, covers))
     if budget is None or budget >= n_coverable:
-        return n_coverable / n_aspects, n_coverable / n_aspects
-    picks, most = _best(covers, budget, search)
-    return covered_mask(picks).bit_count() / n_aspects, most / n_aspects
+        return n_coverable / len(covers), n_coverable / len(covers)
+    picks, bound = _best(covers, budget)
+    return _mask(picks).bit_count() / len(covers), bound / len(covers)
 
 
-def _best(covers: Sequence[frozenset[int]], budget: int, search: bool = True) -> tuple[Sequence[Column], int]:
+def _best(covers: Sequence[frozenset[int]], budget: int) -> tuple[Sequence[Column], int]:
     """The best selection found, and how many aspects no selection of the budget can pass."""
-    columns = _maximal_columns(_columns(covers))
+    columns = _maximal(_columns(covers))
     greedy = _greedy(columns, budget)
-    n_greedy, most = covered_mask(greedy).bit_count(), _most_covered(columns, greedy, budget)
-    if n_greedy >= most or not search or len(columns) * len(covers) > _MOST_CELLS:
-        return greedy, most
-    picks, bound = largest_coverage(tuple(columns), len(covers), budget)
-    return (picks if covered_mask(picks).bit_count() >= n_greedy else greedy), min(most, bound)
+    n_greedy, bound = _mask(greedy).bit_count(), _most_covered(columns, greedy, budget)
+    if n_greedy >= bound:
+        return greedy, bound
+    picks, solver_bound = _largest(tuple(columns), len(covers), budget)
+    return (picks if _mask(picks).bit_count() >= n_greedy else greedy), min(bound, solver_bound)
 
 
 def _columns(covers: Sequence[frozenset[int]]) -> list[Column]:
@@ -121,27 +94,18 @@ def _columns(covers: Sequence[frozenset[int]]) -> list[Column]:
     return sorted(masks.items())
 
 
-def covered_mask(columns: Iterable[Column]) -> int:
-    """The aspects that any of the columns covers, as bits."""
-    mask = 0
-    for _, aspects in columns:
-        mask |= aspects
-    return mask
-
-
-def _maximal_columns(columns: list[Column]) -> list[Column]:
+def _maximal(columns: list[Column]) -> list[Column]:
     """The columns without those whose aspects another one covers too (of equals the first stays)."""
-    kept: list[Column] = []
+    maximal: list[Column] = []
     for sentence, mask in sorted(columns, key=lambda column: (-column[1].bit_count(), column[0])):
-        if all(mask & ~other for _, other in kept):
-            kept.append((sentence, mask))
-    return sorted(kept)
+        if all(mask & ~other for _, other in maximal):
+            maximal.append((sentence, mask))
+    return sorted(maximal)
 
 
 def _greedy(columns: list[Column], budget: int | None) -> list[Column]:
-    check_budget(budget)
     limit = len(columns) if budget is None else budget
-    todo = covered_mask(columns)
+    todo = _mask(columns)
     picks: list[Column] = []
     while todo and len(picks) < limit:
         best = max(columns, key=lambda column: (column[1] & todo).bit_count())  # the first of equals
@@ -153,107 +117,81 @@ def _greedy(columns: list[Column], budget: int | None) -> list[Column]:
 def _least_picks(columns: list[Column], n_aspects: int) -> int:
     """A lower bound of the optimal cover: aspects of which no sentence covers two need a pick each."""
     rows = [sum(1 << i for i, (_, mask) in enumerate(columns) if mask >> j & 1) for j in range(n_aspects)]
-    used = picks = 0
+    used = n_picks = 0
     for row in sorted(filter(None, rows), key=int.bit_count):
         if not row & used:
             used |= row
-            picks += 1
-    return picks
+            n_picks += 1
+    return n_picks
 
 
 def _most_covered(columns: list[Column], greedy: list[Column], budget: int) -> int:
-    """An upper bound of the coverage at ``budget``.
+    """An upper bound of the coverage: what some greedy picks cover plus the ``budget`` largest gains on top.
 
-    Coverage is submodular: no selection covers more than what the first few greedy picks cover plus
-    the ``budget`` largest gains on top of them.
+    Coverage is submodular, so it holds after any number of greedy picks.
     """
-    bound = covered_mask(columns).bit_count()
+    bound = _mask(columns).bit_count()
     for n_picks in range(len(greedy) + 1):
-        covered = covered_mask(greedy[:n_picks])
+        covered = _mask(greedy[:n_picks])
         gains = sorted(((mask & ~covered).bit_count() for _, mask in columns), reverse=True)
         bound = min(bound, covered.bit_count() + sum(gains[:budget]))
     return bound
 
 
-def _useful(picks: Sequence[Column]) -> list[Column]:
-    """The picks without those that could be left out one after the other, last first."""
-    kept = list(picks)
-    for pick in reversed(picks):
-        others = [column for column in kept if column != pick]
-        if not pick[1] & ~covered_mask(others):
-            kept = others
-    return kept
-
-
-def _indices(picks: Iterable[Column]) -> tuple[int, ...]:
-    return tuple(sorted(sentence for sentence, _ in picks))
-
-
 @lru_cache(maxsize=4096)
-def smallest_cover(columns: tuple[Column, ...], n_aspects: int) -> tuple[Column, ...]:
-    """As few columns as are found that cover every aspect that a column covers; none where none were found.
-
-    Minimise ``sum x_i`` with ``sum over the columns i that cover j of x_i >= 1`` for every aspect j.
-    """
-    from scipy.optimize import LinearConstraint
-
-    rows = _incidence(columns, n_aspects)
-    rows = rows[rows.any(axis=1)]
-    constraint = LinearConstraint(rows, lb=1.0)
-    values, _ = _solution(np.ones(len(columns)), constraint, np.ones(len(columns), dtype=np.int64))
+def _smallest(columns: tuple[Column, ...], n_aspects: int) -> tuple[Column, ...]:
+    """Minimise ``sum x_i`` so that every coverable aspect has a picked column."""
+    incidence = _incidence(columns, n_aspects)
+    incidence = incidence[incidence.any(axis=1)]
+    ones = np.ones(len(columns))
+    values, _ = _solution(ones, incidence, np.ones(len(incidence)), ones)
     return _selection(columns, values)
 
 
 @lru_cache(maxsize=4096)
-def largest_coverage(
-    columns: tuple[Column, ...], n_aspects: int, budget: int
-) -> tuple[tuple[Column, ...], int]:
-    """At most ``budget`` columns that together cover as many aspects as is found, and how many can be at most.
+def _largest(columns: tuple[Column, ...], n_aspects: int, budget: int) -> tuple[tuple[Column, ...], int]:
+    """Maximise ``sum y_j`` with ``y_j <= sum over the columns i that cover j of x_i`` and ``sum x_i <= budget``.
 
-    Maximise ``sum y_j`` with ``y_j <= sum over the columns i that cover j of x_i``, ``sum x_i <= budget``.
     The y need not be declared whole: with whole x they are at an optimum.
     """
-    from scipy.optimize import LinearConstraint
-
-    n_columns = len(columns)
-    rows = np.hstack([_incidence(columns, n_aspects), -np.eye(n_aspects)])
-    limit = np.concatenate([np.ones(n_columns), np.zeros(n_aspects)])
-    constraint = LinearConstraint(
-        np.vstack([rows, -limit]),
-        lb=np.concatenate([np.zeros(n_aspects), [-float(budget)]]),
-    )
-    values, bound = _solution(limit - 1.0, constraint, limit.astype(np.int64))
+    is_column = np.concatenate([np.ones(len(columns)), np.zeros(n_aspects)])
+    rows = np.vstack([np.hstack([_incidence(columns, n_aspects), -np.eye(n_aspects)]), -is_column])
+    least = np.concatenate([np.zeros(n_aspects), [-float(budget)]])
+    values, bound = _solution(is_column - 1.0, rows, least, is_column)
     return _selection(columns, values), n_aspects if bound is None else floor(1e-6 - bound)
 
 
-def _incidence(columns: tuple[Column, ...], n_aspects: int) -> NDArray[np.float64]:
-    """Shape (n_aspects, n_columns), 1.0 where the column covers the aspect."""
-    return np.array([[float(mask >> j & 1) for _, mask in columns] for j in range(n_aspects)]).reshape(
-        n_aspects, len(columns)
-    )
-
-
-def _solution(
-    costs: NDArray[np.float64], constraint: LinearConstraint, integrality: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], float | None]:
-    """The variables, all between 0 and 1, that minimise the costs under the constraint, and a bound of the costs.
-
-    None and no bound where the search has ended before there were any.
-    """
-    from scipy.optimize import Bounds, milp
+def _solution(costs: Any, rows: Any, least: Any, integrality: Any) -> tuple[Any, float | None]:
+    """The variables, 0 to 1, of least cost with ``rows @ x >= least``, and a bound of the cost; none if out of time."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
 
     result = milp(
         costs,
         integrality=integrality,
         bounds=Bounds(0.0, 1.0),
-        constraints=constraint,
-        options={"mip_rel_gap": 0.0, "node_limit": _MOST_NODES, "time_limit": _MOST_SECONDS},
+        constraints=LinearConstraint(rows, lb=least),
+        options=_OPTIONS,
     )
-    if result.status in (2, 3):  # both programs have a solution, so this is a fault of the solver
-        raise RuntimeError(f"HiGHS did not solve a cover program: {result.message}")
-    values: NDArray[np.float64] = np.empty(0) if result.x is None else result.x
+    values = np.empty(0) if result.x is None else result.x
     return values, result.fun if result.success else result.mip_dual_bound
 
 
-def _selection(columns: tuple[Column, ...], values: NDArray[np.float64]) -> tuple[Column, ...]:
+def _incidence(columns: tuple[Column, ...], n_aspects: int) -> Any:
+    """Shape (n_aspects, n_columns), 1.0 where the column covers the aspect."""
+    return np.array([[float(mask >> j & 1) for _, mask in columns] for j in range(n_aspects)])
+
+
+def _selection(columns: tuple[Column, ...], values: Any) -> tuple[Column, ...]:
     return tuple(column for column, value in zip(columns, values, strict=False) if value > 0.5)
+
+
+def _mask(columns: Iterable[Column]) -> int:
+    """The aspects that any of the columns covers, as bits."""
+    mask = 0
+    for _, aspects in columns:
+        mask |= aspects
+    return mask
+
+
+def _indices(picks: Iterable[Column]) -> tuple[int, ...]:
+    return tuple(sorted(sentence for sentence, _ in picks))

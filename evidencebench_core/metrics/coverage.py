@@ -1,4 +1,4 @@
-"""Aspect Recall of a selection that fits its budget (spec rules 7 and 9), pick by pick and sentence by sentence."""
+"""Aspect Recall of a selection that fits its budget, pick by pick and sentence by sentence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Literal
 
 from evidencebench_core.errors import SettingError, shown
 
-Denominator = Literal["all", "coverable"]
 Mark = Literal["none", "gold", "picked", "both", "missed"]
 
 
@@ -17,42 +16,17 @@ def check_budget(budget: int | None) -> None:
         raise SettingError("budget", f"is {shown(budget)}", "Give the number of sentences, 0 or more.")
 
 
-def n_counted(covers: Sequence[frozenset[int]], denominator: Denominator = "all") -> int:
-    """How many aspects stand in the denominator: all of them, or those that at least one sentence covers."""
-    if denominator == "all":
-        return len(covers)
-    if denominator == "coverable":
-        return sum(map(bool, covers))
-    raise SettingError("denominator", f"is {shown(denominator)}", "Denominators are: all, coverable.")
+def aspect_recall(selection: Iterable[int], covers: Sequence[frozenset[int]]) -> float | None:
+    """Share of the aspects that at least one selected sentence covers, 0 to 1.
 
-
-def aspect_recall(
-    selection: Iterable[int], covers: Sequence[frozenset[int]], denominator: Denominator = "all"
-) -> float | None:
-    """Share of the aspects that at least one selected sentence covers.
-
-    Aspect Recall @K of the EvidenceBench paper, section "Evaluation Metrics".
-
-    Parameters
-    ----------
-    selection : iterable of int
-        Sentence indices; order and repetition make no difference.
-    covers : sequence of frozenset of int
-        One set of covering sentences per aspect.
-    denominator : {"all", "coverable"}
-        ``"all"`` is the paper's, all aspects of the evidence set; ``"coverable"`` is that of the authors'
-        code, those that at least one sentence of the paper covers. `SettingError` for any other.
-
-    Returns
-    -------
-    float or None
-        0 to 1; 0 for an empty selection; ``None`` where there is nothing to cover.
+    Aspect Recall @K of the EvidenceBench paper, section "Evaluation Metrics". Order and repetition make no
+    difference; ``covers`` has one set of covering sentences per aspect. 0 for an empty selection; ``None`` without
+    aspects.
     """
-    n_aspects = n_counted(covers, denominator)
-    if not n_aspects:
+    if not covers:
         return None
     picked = set(selection)
-    return sum(not cover.isdisjoint(picked) for cover in covers) / n_aspects
+    return sum(not cover.isdisjoint(picked) for cover in covers) / len(covers)
 
 
 def times_covered(selection: Iterable[int], covers: Sequence[frozenset[int]]) -> tuple[int, ...]:

@@ -2,7 +2,6 @@
 
 from evidencebench_core.perturb.drafts import DRAFT_STATES, KINDS, Draft, Drafts, DraftState, Kind
 from evidencebench_core.perturb.hypothesis_drafts import HypothesisDrafts
-from evidencebench_core.perturb.negation import Opposite, Refusal, opposite
 from evidencebench_core.perturb.spelling import Misspelling, misspelling
 from evidencebench_core.perturb.wording_files import read_wordings, wordings_document, write_wordings
 from evidencebench_core.perturb.wordings import (
@@ -28,15 +27,12 @@ __all__ = [
     "Kind",
     "MadeBy",
     "Misspelling",
-    "Opposite",
-    "Refusal",
     "Wording",
     "Wordings",
     "add_wordings",
     "added_wordings",
     "hypothesis_variants",
     "misspelling",
-    "opposite",
     "read_wordings",
     "wordings_document",
     "write_wordings",

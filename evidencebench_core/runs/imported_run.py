@@ -158,8 +158,9 @@ def _checked_name(name: str) -> str:
 
 def _asked(task: Task, gold: Gold, ranked: Mapping[str, Ranked]) -> dict[str, int | None]:
     """K of each ranked instance that the task asks about, in the order of the dataset; ``None`` without a limit."""
-    rows = zip(gold.ids, task.budgets_for(gold).tolist(), gold.optimal_for(task.focus).tolist(), strict=True)
-    return {one: None if k < 0 else k for one, k, optimal in rows if one in ranked and optimal >= 0 and k}
+    optimal = zip(gold.ids, gold.optimal_for(task.focus).tolist(), strict=True)
+    budgets = {name: k if task.budget == "optimal" else task.budget for name, k in optimal if k >= 0}
+    return {name: k for name, k in budgets.items() if name in ranked and k != 0}
 
 
 def _misfit(

@@ -7,7 +7,6 @@ from typing import cast
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.metrics import Denominator
 from evidencebench_core.runs.store import RunStore
 from evidencebench_core.tasks import (
     Missing,
@@ -25,8 +24,6 @@ def score_run(
     run_id: str,
     task: str | Task,
     missing: Missing = "report",
-    denominator: Denominator = "all",
-    seed: int = 0,
 ) -> Score:
     """The score of a run on a task, over the whole dataset: unanswered instances are missing.
 
@@ -38,10 +35,6 @@ def score_run(
     task : str or Task
     missing : {"report", "zero"}
         Whether a missing instance is left out of the mean and named, or counted as 0.
-    denominator : {"all", "coverable"}
-        Whether aspects that no sentence covers count (spec rule 7).
-    seed : int
-        Of the bootstrap.
 
     Raises
     ------
@@ -50,11 +43,10 @@ def score_run(
     """
     runs, chosen = RunStore(store), _task(task)
     run = runs.run(run_id)
-    gold, selections = store.gold(run.dataset), runs.selections(run.id, chosen.name)
-    return score(chosen, gold, selections, missing=missing, denominator=denominator, seed=seed)
+    return _score(store, run.dataset, runs.selections(run.id, chosen.name), chosen, missing)
 
 
-def compare_runs(store: Store, a: str, b: str, task: str | Task, seed: int = 0) -> ScoreComparison:
+def compare_runs(store: Store, a: str, b: str, task: str | Task) -> ScoreComparison:
     """Two runs over one dataset, paired by instance.
 
     Raises
@@ -70,8 +62,8 @@ def compare_runs(store: Store, a: str, b: str, task: str | Task, seed: int = 0) 
             f"are over different datasets, {shown(run_a.dataset)} and {shown(run_b.dataset)}",
             "Only runs over one dataset can be paired by instance.",
         )
-    scores = [score_run(store, run.id, task, seed=seed) for run in (run_a, run_b)]
-    return compare_scores(scores[0], scores[1], seed=seed)
+    scores = [score_run(store, run.id, task) for run in (run_a, run_b)]
+    return compare_scores(scores[0], scores[1], papers_of(store, run_a.dataset))
 
 
 def score_predictions(
@@ -80,8 +72,6 @@ def score_predictions(
     predictions: Mapping[str, object],
     task: str | Task,
     missing: Missing = "report",
-    denominator: Denominator = "all",
-    seed: int = 0,
 ) -> Score:
     """The score of anybody's predictions, instance id to sentence indices.
 
@@ -94,8 +84,26 @@ def score_predictions(
         the paper does not have.
     """
     picks = cast("Mapping[str, Sequence[int]]", predictions)  # checked there, one by one
+    return _score(store, dataset, picks, _task(task), missing)
+
+
+def _score(
+    store: Store, dataset: str, selections: Mapping[str, Sequence[int]], task: Task, missing: Missing
+) -> Score:
+    return score(
+        task,
+        store.evidence_sets(dataset),
+        selections,
+        missing=missing,
+        papers=papers_of(store, dataset),
+        sufficient=store.dataset(dataset).sufficient,
+    )
+
+
+def papers_of(store: Store, dataset: str) -> dict[str, str]:
+    """Paper id by instance id, in the order of the file."""
     gold = store.gold(dataset)
-    return score(_task(task), gold, picks, missing=missing, denominator=denominator, seed=seed)
+    return dict(zip(gold.ids, gold.paper_ids, strict=True))
 
 
 def _task(task: str | Task) -> Task:

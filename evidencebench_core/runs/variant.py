@@ -14,13 +14,10 @@ from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.perturb import (
     NEGATION,
     PARAPHRASE,
-    Opposite,
     hypothesis_variants,
     misspelling,
-    opposite,
 )
 
-RULE_NEGATION: Final = "negation:rules"
 _SPELLING: Final = re.compile(r"spelling:n=(\d{1,4})(?:,seed=(\d{1,9}))?")
 
 
@@ -79,14 +76,11 @@ def variant_named(store: Store, dataset: str, name: str) -> Variant:
         name = spelling_name(n, seed)
         misspelt = {one: misspelling(text, n, seed) for one, text in _hypotheses(store, dataset)}
         texts = {one: new.text for one, new in misspelt.items() if new.n_mutated}
-    elif name == RULE_NEGATION:
-        opposites = {one: opposite(text) for one, text in _hypotheses(store, dataset)}
-        texts = {one: made.text for one, made in opposites.items() if isinstance(made, Opposite)}
     else:
         texts = dict(hypothesis_variants(store, dataset).get(name, {}))
     if texts:
         return wording_variant(name, texts)
-    there = [*hypothesis_variants(store, dataset), RULE_NEGATION, "spelling:n=N"]
+    there = [*hypothesis_variants(store, dataset), "spelling:n=N"]
     raise SettingError(
         f"variant {shown(name)}",
         f"is one that no instance of {shown(dataset)} has",

@@ -20,7 +20,7 @@ from evidencebench_core.stats.correlation import (
     spearman_rho,
 )
 from evidencebench_core.stats.estimate import Estimate
-from evidencebench_core.stats.intervals import bootstrap, interval, ratios, standard_error
+from evidencebench_core.stats.intervals import bootstrap, interval, quotient, ratios, standard_error
 from evidencebench_core.stats.labels import LabelAgreement, best_constant, label_agreement
 from evidencebench_core.stats.mixture import Mixture, fitted_mixture, mixture_from
 from evidencebench_core.stats.pairs import Paired, holm, paired
@@ -82,6 +82,7 @@ __all__ = [
     "paired",
     "percentile_interval",
     "phi",
+    "quotient",
     "randomisation_p_value",
     "rank_biased_overlap",
     "rank_correlation",

@@ -85,9 +85,8 @@ def _draws(n: int, seed: int, n_resamples: int) -> Iterator[Values]:
     step = max(1, _BLOCK // max(1, n))
     for start in range(0, n_resamples, step):
         size = min(step, n_resamples - start)
-        weights = np.empty((size, n))
-        for row, clusters in zip(weights, rng.integers(0, n, size=(size, n), dtype=np.int32), strict=True):
-            row[:] = np.bincount(clusters, minlength=n)
+        clusters = rng.integers(0, n, size=(size, n), dtype=np.int32) + n * np.arange(size)[:, None]
+        weights = np.bincount(clusters.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
         yield weights
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from evidencebench_core.errors import SettingError
-from evidencebench_core.stats import PairedComparison, compare_paired
+from evidencebench_core.stats import paired
 from evidencebench_core.tasks.scoring import Score
 from evidencebench_core.tasks.task import Task
 
@@ -17,19 +16,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreComparison(PairedComparison):
+class ScoreComparison:
     """System a against system b on one task: Aspect Recall over the instances that both were scored on.
 
-    Attributes
-    ----------
-    task : Task
-    only_in_a, only_in_b : tuple of str
-        Ids of the instances scored in one only; they count for nothing here.
-    sufficient : bool
-        Whether the gold is sufficient, not complete.
+    ``only_in_a`` and ``only_in_b`` are the instances scored in one only; they count for nothing here.
     """
 
     task: Task
+    n: int
+    mean_a: float | None
+    mean_b: float | None
+    mean_difference: float | None
+    ci95: tuple[float, float] | None
+    p_value: float | None
+    wins: int
+    ties: int
+    losses: int
     only_in_a: tuple[str, ...]
     only_in_b: tuple[str, ...]
     sufficient: bool = False
@@ -40,7 +42,7 @@ class ScoreComparison(PairedComparison):
         lists = {name: list(value) for name, value in values.items() if isinstance(value, tuple)}
         if values.pop("sufficient"):
             values["sufficient_gold"] = True
-        return {"task": self.task.name} | values | lists
+        return values | lists
 
     def to_pandas(self) -> pd.DataFrame:
         """One row with the numbers; the ends of the interval are ``low`` and ``high``."""
@@ -51,26 +53,35 @@ class ScoreComparison(PairedComparison):
         return pd.DataFrame([values]).drop(columns=["ci95", "only_in_a", "only_in_b"])
 
 
-def compare_scores(a: Score, b: Score, seed: int = 0) -> ScoreComparison:
-    """Compare two scores, paired over the instances scored in both.
+def compare_scores(a: Score, b: Score, papers: Mapping[str, str] | None = None) -> ScoreComparison:
+    """Compare two scores over the instances scored in both; ``papers`` (by instance) are drawn whole.
 
-    `SettingError` if they are of different tasks or denominators, so that their recalls mean different things.
+    `SettingError` if they are of different tasks.
     """
-    if (a.task, a.denominator) != (b.task, b.denominator):
+    if a.task != b.task:
         raise SettingError(
             "compare_scores",
-            f"a is {a.task.name} over {a.denominator} aspects, b is {b.task.name} over {b.denominator}",
-            "Compare two scores of one task and one denominator.",
+            f"a is {a.task.name}, b is {b.task.name}",
+            "Compare two scores of one task.",
         )
     both = [name for name in a.per_instance if name in b.per_instance]
-    paired = compare_paired(
+    pair = paired(
         [a.per_instance[name] for name in both],
         [b.per_instance[name] for name in both],
-        np.random.default_rng(seed),
+        None if papers is None else [papers[name] for name in both],
     )
+    low, high = pair.difference.low, pair.difference.high
     return ScoreComparison(
-        **{field.name: getattr(paired, field.name) for field in fields(paired)},
         task=a.task,
+        n=pair.n,
+        mean_a=pair.mean_a,
+        mean_b=pair.mean_b,
+        mean_difference=pair.difference.value,
+        ci95=None if low is None or high is None else (low, high),
+        p_value=pair.p,
+        wins=pair.wins,
+        ties=pair.ties,
+        losses=pair.losses,
         only_in_a=tuple(name for name in a.per_instance if name not in b.per_instance),
         only_in_b=tuple(name for name in b.per_instance if name not in a.per_instance),
         sufficient=a.sufficient,

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from numbers import Integral
-from typing import TYPE_CHECKING
 
 from evidencebench_core.errors import SelectionError, shown
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.gold import Gold
-
-
-def validated_selections(selections: Mapping[str, object], gold: Gold) -> list[tuple[int, ...] | None]:
-    """The `validated_selection` for each instance of the gold, ``None`` without one; other instances are not read."""
-    return [
-        validated_selection(selections[name], n_sentences, name) if name in selections else None
-        for name, n_sentences in zip(gold.ids, gold.n_sentences.tolist(), strict=True)
-    ]
 
 
 def validated_selection(picks: object, n_sentences: int, place: str) -> tuple[int, ...]:
     """The picks as sentence indices of a paper, each at most once, in the order of the picks.
 
-    A repeated index does not help (spec rule 9), so only its first place is kept.
+    A repeated index does not help, so only its first place is kept.
 
     Parameters
     ----------

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final, Literal
 from evidencebench_core.errors import SettingError, shown
 
 if TYPE_CHECKING:
-    from evidencebench_core.data.gold import Gold, Numbers
     from evidencebench_core.data.model import EvidenceSet, Focus
 
 
@@ -42,13 +41,6 @@ class Task:
         cover (then `score` skips it).
         """
         return evidence.optimal_for(self.focus) if self.budget == "optimal" else self.budget
-
-    def budgets_for(self, gold: Gold) -> Numbers:
-        """The same for many instances; -1 for ``None``."""
-        optimal = gold.optimal_for(self.focus)
-        if self.budget == "optimal":
-            return optimal
-        return optimal * 0 + (-1 if self.budget is None else self.budget)
 
     def skip_reason(self, has_aspects: bool) -> str:
         """Why an instance with, or without, aspects of the focus has nothing to cover."""

@@ -25,7 +25,7 @@ def test_by_hand(store: Store) -> None:
     # two: A finds nothing; B finds w and x. three: only B has answered.
     a = given_run(store, {"one": (1, 3), "two": (7,)}, "er@10")
     b = given_run(store, {"one": (3, 4), "two": (1, 2), "three": (1,)}, "er@10", "random")
-    report = disagreements(store, a, b, "er@10", n_resamples=500)
+    report = disagreements(store, a, b, "er@10")
     counts = report.tables["counts"].set_index("outcome")
     assert counts["n"].to_dict() == {"only A": 1, "only B": 3, "neither": 1, "both": 1}
     assert (counts.loc["only B", "share"], counts.loc["only B", "n_instances"]) == (0.5, 2)
@@ -44,7 +44,7 @@ def test_by_hand(store: Store) -> None:
     assert aspects.iloc[2]["is_result"]
     assert aspects.iloc[5]["covering"] == (2, 3)
     assert any("not answered them: 1" in note for note in report.notes)
-    few = disagreements(store, a, b, "er@10", n_resamples=50, at_most=1)
+    few = disagreements(store, a, b, "er@10", at_most=1)
     assert few.tables["aspects"]["outcome"].tolist() == ["only B", "only A", "neither", "both"]
     assert few.tables["counts"]["n"].tolist() == [1, 3, 1, 1]
 
@@ -52,7 +52,7 @@ def test_by_hand(store: Store) -> None:
 def test_result_tasks_look_at_result_aspects(store: Store) -> None:
     a = given_run(store, {"one": (1,)}, "result-er@5")
     b = given_run(store, {"one": (3,)}, "result-er@5", "random")
-    report = disagreements(store, a, b, "result-er@5", n_resamples=50)
+    report = disagreements(store, a, b, "result-er@5")
     assert report.tables["aspects"]["outcome"].tolist() == ["only A"]
     assert any("nothing to cover on this task: 2" in note for note in report.notes)
 
@@ -62,13 +62,13 @@ def test_more_picks_than_the_budget_find_by_chance(store: Store) -> None:
     # three picks with 1/3, which does not.
     a = given_run(store, {"two": (1, 7)}, "er@1")
     b = given_run(store, {"two": (1, 6, 7)}, "er@1", "random")
-    outcomes = disagreements(store, a, b, "er@1", n_resamples=50).tables["aspects"]
+    outcomes = disagreements(store, a, b, "er@1").tables["aspects"]
     assert outcomes.set_index("label")["outcome"].to_dict() == {"A1": "only A", "A2": "neither"}
 
 
 def test_without_common_answers_the_tables_are_empty(store: Store) -> None:
     a, b = given_run(store, {"one": (1,)}, "er@10"), given_run(store, {"two": (1,)}, "er@10", "random")
-    report = disagreements(store, a, b, "er@10", n_resamples=50)
+    report = disagreements(store, a, b, "er@10")
     assert len(report.tables["aspects"]) == 0
     assert report.tables["counts"]["n"].tolist() == [0, 0, 0, 0]
     assert report.tables["counts"]["share"].isna().all()

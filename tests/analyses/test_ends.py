@@ -1,13 +1,13 @@
 """The paper's split, derived by hand and on train."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import pytest
 
-from evidencebench_core.analyses.ends import EndsSplit, ends, ends_coverage, group_frame, published_ends
-from evidencebench_core.data import Store, parse_instance
-from evidencebench_core.data.gold import Gold
-from evidencebench_core.errors import SettingError
+from evidencebench_core.analyses.ends import ends, group_frame
+from evidencebench_core.data import Store
 from tests.analyses.stores import given_run
 from tests.factories import raw_instance, store_with
 
@@ -28,22 +28,14 @@ def store(tmp_path: Path) -> Store:
     return store_with(DATASET, tmp_path, "given")
 
 
-def test_coverage_by_hand(store: Store) -> None:
+def test_groups_by_hand(store: Store) -> None:
     frame = group_frame(store, "given")
-    assert dict(zip(frame["id"], frame["coverage"], strict=True)) == {
-        "high": 1.0, "high too": 1.0, "edge": 0.8, "low": 0.0, "low too": 0.0, "short": 0.5,
-    }  # fmt: skip
+    assert frame["coverage"].tolist() == [1.0, 1.0, 0.8, 0.0, 0.0, 0.5]
     # Over 80% is more than 80%: 0.8 itself is in neither group.
     assert frame["group"].tolist() == ["above", "above", "neither", "below", "below", "neither"]
-
-
-@pytest.mark.parametrize(
-    ("head", "tail", "coverage"),
-    [(0, 10, 0.5), (10, 0, 0.5), (16, 0, 0.5), (21, 0, 1.0), (1, 9, 0.5), (0, 1, 0)],
-)
-def test_other_ends(head: int, tail: int, coverage: float) -> None:
-    evidence = parse_instance("high", DATASET["high"]).evidence
-    assert ends_coverage(Gold.of([("high", evidence)]), head, tail).tolist() == [coverage]
+    groups = ends(store, "given").tables["groups"].set_index("group")
+    assert groups["n_papers"].to_dict() == {"above": 1, "neither": 2, "below": 2}
+    assert groups["n_all_ends"].to_dict() == {"above": 0, "neither": 1, "below": 0}
 
 
 def test_recall_in_each_group_and_the_difference(store: Store) -> None:
@@ -52,57 +44,28 @@ def test_recall_in_each_group_and_the_difference(store: Store) -> None:
     tables = ends(store, "given", [run], "er@1").tables
     recall = tables["recall"].set_index("group")
     assert recall["recall"].to_dict() == pytest.approx({"above": 0.75, "neither": 0.1, "below": 0.25})
-    assert recall["n"].to_dict() == {"above": 2, "neither": 2, "below": 2}
     # Random: one of 30 meets x of "high" (2 sentences) with 2/30, y with 1/30: 1/20; "high too" 1/30.
     assert recall.loc["above", "chance"] == pytest.approx((1 / 20 + 1 / 30) / 2)
     # Ceiling with one sentence: 1/2 and 1.
     assert recall.loc["above", "ceiling"] == pytest.approx(0.75)
-    (difference,) = tables["difference"].to_dict("records")
-    assert (difference["n_above"], difference["n_below"]) == (2, 2)
-    assert difference["difference"] == pytest.approx(0.5)
-    # "above" is one paper: nothing is known of its spread.
-    assert difference["low"] != difference["low"]
-    assert difference["few"]
-    # below: papers p3 (1/2) and p4 (0), so means 0, 1/4 and 1/2.
+    # below: papers p3 (1/2) and p4 (0), so means 0, 1/4 and 1/2. "above" is one paper: nothing is known of its spread.
     assert (recall.loc["below", "low"], recall.loc["below", "high"]) == (0.0, 0.5)
     assert recall.loc["above", "low"] != recall.loc["above", "low"]
+    (difference,) = tables["difference"].to_dict("records")
+    assert (difference["n_above"], difference["n_below"], difference["few"]) == (2, 2, True)
+    assert difference["difference"] == pytest.approx(0.5)
+    assert difference["low"] is None
 
 
 def test_unanswered_are_left_out_and_counted(store: Store) -> None:
     run = given_run(store, {"high": [0], "low": [10]}, "er@1")
-    recall = ends(store, "given", [run], "er@1", n_resamples=10).tables["recall"].set_index("group")
+    recall = ends(store, "given", [run], "er@1").tables["recall"].set_index("group")
     assert recall["n"].to_dict() == {"above": 1, "neither": 0, "below": 1}
     assert recall["n_missing"].to_dict() == {"above": 1, "neither": 2, "below": 1}
     assert recall.loc["neither", "recall"] != recall.loc["neither", "recall"]  # undefined, not 0
-
-
-def test_groups_and_notes(store: Store) -> None:
-    report = ends(store, "given")
-    groups = report.tables["groups"].set_index("group")
-    assert groups["n_instances"].to_dict() == {"above": 2, "neither": 2, "below": 2}
-    assert groups["n_papers"].to_dict() == {"above": 1, "neither": 2, "below": 2}
-    assert groups["n_all_ends"].to_dict() == {"above": 0, "neither": 1, "below": 0}
-    assert report.notes[0].startswith("2 of 6 instances are in neither group")
-    assert any("1 instances are so short" in note for note in report.notes)
-
-
-def test_what_it_refuses() -> None:
-    for bad in ({"head": -1}, {"head": 0, "tail": 0}, {"above": 1.2}, {"above": 0.1}, {"below": -0.1}):
-        with pytest.raises(SettingError):
-            EndsSplit(**bad)  # type: ignore[arg-type]
-
-
-def test_the_published_figures() -> None:
-    published = published_ends().set_index(["system", "group"])
-    assert published["recall"]["GPT-4o"].to_dict() == {"above": 0.516, "below": 0.349}
-    assert published["recall"]["Claude 3 Opus"].to_dict() == {"above": 0.428, "below": 0.282}
-    assert published["n"].to_dict()["GPT-4o", "below"] == 1111
 
 
 @pytest.mark.realdata
 def test_on_train_27_are_above_and_9_below(train_store: Store) -> None:
     frame = group_frame(train_store, "train")
     assert frame["group"].value_counts().to_dict() == {"neither": 60, "above": 27, "below": 9}
-    # The store's own column, which was computed when the file was read.
-    rows = train_store.rows("train", list(frame["id"]))
-    assert frame["coverage"].tolist() == pytest.approx([row.ends_coverage for row in rows])

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.analyses.slices import main_sections, slice_report, slices, slices_of, thirds
+from evidencebench_core.analyses.ends import group_frame
+from evidencebench_core.analyses.slices import (
+    _by_ends,
+    main_sections,
+    slice_report,
+    slices,
+    slices_of,
+    thirds,
+)
 from evidencebench_core.analyses.systems import Systems
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.tasks import task_named
@@ -91,6 +99,26 @@ def test_a_dataset_without_designs_says_so(store: Store, tmp_path: Path) -> None
     assert any("study design" in note for note in notes)
 
 
+def test_instances_without_aspects_are_at_no_ends(tmp_path: Path) -> None:
+    long = ["x"] * 30
+    raw = {
+        "low": raw_instance(long, {"x": [15]}, paper_id="p1"),
+        "high": raw_instance(long, {"x": [0]}, paper_id="p2"),
+        "middle": raw_instance(long, {"x": [0], "y": [15]}, paper_id="p3"),
+    }
+    store = store_with(raw, tmp_path)
+    instances = group_frame(store, "tiny")
+    assert members_of(_by_ends(np.array([*instances["coverage"], np.nan]))) == {
+        "under 20%": [0],
+        "20 to 80%": [2],
+        "over 80%": [1],
+    }
+
+
+def members_of(family: dict[str, np.ndarray]) -> dict[str, list[int]]:
+    return {name: np.flatnonzero(chosen).tolist() for name, chosen in family.items()}
+
+
 def systems(values: list[list[float]], papers: tuple[str, ...]) -> Systems:
     n = len(values[0])
     return Systems(TASK, "tiny", ("A", "B"), ("a", "b"), tuple("abcdefgh"[:n]), papers, np.array(values), ())
@@ -99,7 +127,7 @@ def systems(values: list[list[float]], papers: tuple[str, ...]) -> Systems:
 def test_by_hand() -> None:
     compared = systems([[1.0, 0.5, 0.0, 0.0], [0.5, 0.5, 0.0, 1.0]], ("p", "q", "r", "r"))
     halves = {"half": {"first": np.array([1, 1, 0, 0], bool), "last": np.array([0, 0, 1, 1], bool)}}
-    report = slice_report(compared, halves, n_resamples=500, instances=True)
+    report = slice_report(compared, halves, instances=True)
     recall = report.tables["recall"]
     assert recall["recall"].tolist() == [0.75, 0.5, 0.0, 0.5]
     assert recall["n"].tolist() == [2] * 4
@@ -118,7 +146,7 @@ def test_by_hand() -> None:
 
 def test_from_the_store(store: Store) -> None:
     runs = [complete_run(store, "tiny", retriever) for retriever in ("lead", "oracle")]
-    report = slices(store, runs, n_resamples=100)
+    report = slices(store, runs)
     assert set(report.tables["recall"]["label"]) == {"lead", "oracle"}
     of_design = report.tables["recall"].query("family == 'design'")
     assert of_design.groupby("label")["n"].sum().tolist() == [4, 4]
@@ -126,6 +154,6 @@ def test_from_the_store(store: Store) -> None:
 
 def test_no_common_instance_gives_empty_tables() -> None:
     compared = Systems(TASK, "tiny", ("A", "B"), ("a", "b"), (), (), np.zeros((2, 0)), ())
-    report = slice_report(compared, {}, n_resamples=10)
+    report = slice_report(compared, {})
     assert len(report.tables["recall"]) == 0
     assert "difference" in report.tables["difference"].columns

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evidencebench_core.analyses.systems import runs_over_one_dataset, systems
+from evidencebench_core.analyses.frame import runs_named
+from evidencebench_core.analyses.systems import systems
 from evidencebench_core.data import Store
 from evidencebench_core.errors import SelectionError, SettingError, UnknownNameError
 from tests.analyses.stores import given_run
@@ -48,8 +49,8 @@ def test_a_pick_that_the_paper_does_not_have_is_refused(store: Store) -> None:
 
 def test_runs_are_over_the_dataset_that_is_named(store: Store) -> None:
     run = given_run(store, {"a": [1]}, "er@2")
-    assert [info.id for info in runs_over_one_dataset(store, [run, run[:6]], "given")] == [run]
-    with pytest.raises(SettingError, match="is over dataset 'given', not 'other'"):
-        runs_over_one_dataset(store, [run], "other")
+    assert [info.id for info in runs_named(store, [run, run[:6]], "given")] == [run]
+    with pytest.raises(SettingError):
+        runs_named(store, [run], "other")
     with pytest.raises(UnknownNameError):
-        runs_over_one_dataset(store, ["ffffffffffff"])
+        runs_named(store, ["ffffffffffff"])

@@ -39,6 +39,11 @@ READING = {  # a call of each verb that prints data, on the store of `tiny` with
     "score-file": ["score-file --dataset tiny --predictions PICKS --task er@10"],
     "compare": ["compare RUN OTHER --task er@10"],
     "import-run": ["import-run --dataset tiny --predictions PICKS --name mine --task er@10"],
+    "analyse": [
+        *("analyse missed RUN --task er@10", "analyse positions RUN OTHER --task er@10 --buckets 3"),
+        *("analyse ends --dataset tiny", "analyse variants RUN --task er@10 --question spelling"),
+        *("analyse slices RUN OTHER --task er@10", "analyse dataset tiny"),
+    ],
     "export": ["export RUN --format csv --out OUT"],
     "export-dataset": ["export-dataset tiny --out OUT", "export-dataset tiny --format qrels --out OUT"],
     "notes": ["notes --dataset tiny"],

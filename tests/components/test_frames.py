@@ -7,7 +7,6 @@ import math
 import pandas as pd
 import pytest
 
-from components.middle.split import bar_of, bars
 from components.runs.pair import both_ways, points
 
 
@@ -30,12 +29,3 @@ def test_a_pair_turned_round_changes_sides_and_sign() -> None:
     turned = pair | {"a": "y", "b": "x", "label_a": "Y", "label_b": "X"}
     turned |= {"difference": -0.1, "low": -0.3, "high": 0.05, "wins": 2, "losses": 4}
     assert both_ways(pd.DataFrame([pair])).to_dict("records") == [pair, turned]
-
-
-def test_edges_belong_to_the_bar_above_and_the_last_holds_all() -> None:
-    coverage = pd.Series([0.0, 0.049, 0.05, 0.15, 0.3, 0.5, 0.999, 1.0, math.nan])
-    # 0.15 * 20 and 0.3 * 20 are a little off 3 and 6 in binary.
-    assert list(bar_of(coverage)) == [0, 0, 1, 3, 6, 10, 19, 19, -1]
-    counted = bars(pd.DataFrame({"coverage": coverage}))
-    assert (len(counted), counted["n"].sum()) == (20, 8)
-    assert (counted["n"][19], counted["low"][19], counted["high"][19]) == (2, 0.95, 1.0)

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.errors import SettingError
 from evidencebench_core.metrics import Gain, aspect_recall, marginal_gains, marks, times_covered
 
 COVERS = st.lists(st.frozensets(st.integers(0, 8), max_size=4), max_size=7)
@@ -27,23 +26,19 @@ FOUR = [frozenset({2, 5}), frozenset({5}), frozenset({7}), frozenset[int]()]
 )
 def test_recall_by_hand(selection: list[int], recall: float) -> None:
     assert aspect_recall(selection, FOUR) == recall
-    # The authors' code leaves out what no sentence covers.
-    assert aspect_recall(selection, FOUR, "coverable") == pytest.approx(recall * 4 / 3)
 
 
 def test_nothing_to_cover_is_undefined_and_not_zero() -> None:
-    assert aspect_recall([1], []) is aspect_recall([1], [frozenset()], "coverable") is None
+    assert aspect_recall([1], []) is None
     assert aspect_recall([1], [frozenset()]) == 0.0  # an aspect there is, though nothing covers it
-    with pytest.raises(SettingError, match=r"denominator: is .some.\. Denominators are: all, coverable"):
-        aspect_recall([1], FOUR, "some")  # type: ignore[arg-type]
 
 
-@given(SELECTIONS, st.integers(0, 8), COVERS, st.sampled_from(["all", "coverable"]))
+@given(SELECTIONS, st.integers(0, 8), COVERS)
 def test_recall_never_falls_when_a_sentence_is_added(
-    selection: list[int], one_more: int, covers: list[frozenset[int]], denominator: str
+    selection: list[int], one_more: int, covers: list[frozenset[int]]
 ) -> None:
-    before = aspect_recall(selection, covers, denominator)  # type: ignore[arg-type]
-    after = aspect_recall([*selection, one_more], covers, denominator)  # type: ignore[arg-type]
+    before = aspect_recall(selection, covers)
+    after = aspect_recall([*selection, one_more], covers)
     assert before is after is None or 0.0 <= before <= after <= 1.0  # type: ignore[operator]
 
 

@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.metrics import expected_recall, random_expectation, random_expectations
+from evidencebench_core.metrics import expected_recall, random_expectation
 
 COVERS = st.lists(st.frozensets(st.integers(0, 8), max_size=4), max_size=7)
 SELECTIONS = st.lists(st.integers(0, 8), max_size=12)
-DENOMINATORS = st.sampled_from(["all", "coverable"])
 
 
 def enumerated(picked: set[int], covers: list[frozenset[int]], budget: int, n_aspects: int) -> float:
@@ -43,46 +42,28 @@ def test_random_expectation_by_hand() -> None:
     # C(20000, 300) has 600 digits; one covering sentence is drawn with probability K/n = 300/20000.
     assert random_expectation(20_000, [frozenset({5})], 300) == 300 / 20_000
     assert random_expectation(4, [frozenset({0})], None) is random_expectation(4, [], 2) is None
-    assert random_expectation(4, [frozenset()], 2, "coverable") is None
     for refused in (lambda: random_expectation(9, [], -1), lambda: expected_recall([0, 1], [], -1)):
         with pytest.raises(SettingError, match="budget: is -1"):
             refused()
 
 
-@given(SELECTIONS, COVERS, st.integers(0, 10), DENOMINATORS)
-def test_it_meets_the_enumeration(
-    selection: list[int], covers: list[frozenset[int]], budget: int, denominator: str
-) -> None:
-    n_aspects = len(covers) if denominator == "all" else sum(map(bool, covers))
+@given(SELECTIONS, COVERS, st.integers(0, 10))
+def test_it_meets_the_enumeration(selection: list[int], covers: list[frozenset[int]], budget: int) -> None:
+    n_aspects = len(covers)
     picked = set(selection)
-    got = expected_recall(selection, covers, budget, denominator)  # type: ignore[arg-type]
+    got = expected_recall(selection, covers, budget)
     if not n_aspects:
         assert got is None
     else:
         assert got == enumerated(picked, covers, min(budget, len(picked)), n_aspects)
 
 
-@given(st.integers(9, 30), COVERS, st.integers(0, 35), DENOMINATORS)
+@given(st.integers(9, 30), COVERS, st.integers(0, 35))
 def test_random_expectation_is_the_expected_recall_of_the_whole_paper(
-    n_sentences: int, covers: list[frozenset[int]], budget: int, denominator: str
+    n_sentences: int, covers: list[frozenset[int]], budget: int
 ) -> None:
-    whole = expected_recall(range(n_sentences), covers, budget, denominator)  # type: ignore[arg-type]
-    assert random_expectation(n_sentences, covers, budget, denominator) == whole  # type: ignore[arg-type]
-
-
-PAPERS = st.tuples(st.integers(9, 300), COVERS.filter(bool), st.integers(0, 300))
-
-
-@given(st.lists(PAPERS, min_size=1, max_size=5))
-def test_many_at_once_are_equal_to_the_last_digit(
-    papers: list[tuple[int, list[frozenset[int]], int]],
-) -> None:
-    sizes, covers, budgets = zip(*papers, strict=True)
-    n_aspects = np.array([len(its) for its in covers])
-    n_covering = np.array([len(cover) for its in covers for cover in its])
-    instance = np.repeat(np.arange(len(papers)), n_aspects)
-    found = random_expectations(np.array(sizes), np.array(budgets), n_aspects, instance, n_covering)
-    assert found.tolist() == [random_expectation(n, its, budget) for n, its, budget in papers]
+    whole = expected_recall(range(n_sentences), covers, budget)
+    assert random_expectation(n_sentences, covers, budget) == whole
 
 
 def test_it_meets_the_authors_simulation() -> None:

@@ -41,7 +41,7 @@ def raising(error: Exception):
 
 
 @pytest.mark.usefixtures("empty_store")
-@pytest.mark.parametrize("page", ["browse", "runs", "missed", "middle", "wording"])
+@pytest.mark.parametrize("page", ["browse", "runs", "analyse"])
 def test_without_data_a_page_leads_to_home(open_page: OpenPage, page: str) -> None:
     app = open_page(page)
     assert "No dataset is loaded yet" in app.words

@@ -74,10 +74,10 @@ def runs(sample_store: Store, tmp_path: Path) -> dict[str, str]:
     ("page", "params", "said"),
     [
         ("leaderboard", {"compare": "{bm25},{imported}"}, "over the 3 instances scored in both"),
-        ("missed", {"run": "{imported}"}, "in 3 instances"),
+        ("analyse", {"runs": "{imported}"}, "in 3 instances"),
         ("compare", {"runs": "{bm25},{imported}", "a": "{bm25}", "b": "{imported}"}, "mine (imported)"),
-        ("middle", {"runs": "{imported}"}, "mine (imported)"),
-        ("wording", {}, ""),
+        ("analyse", {"runs": "{imported}", "part": "position"}, "mine (imported)"),
+        ("analyse", {"part": "wording"}, ""),
         ("browse", {"r": "@{imported}", "instance": "{first}"}, "mine (imported)"),
         ("browse", {"r": "@{imported}", "instance": "{last}"}, "its system is not here to be asked"),
     ],

@@ -159,9 +159,10 @@ def test_a_run_that_reached_its_cap_goes_on_and_asks_nothing_twice(sample_store:
 
 
 def wordings() -> None:
+    from components.wording.asking import ask_dialog, systems_of
+
     from components.app.choices import Choice
     from components.app.resources import named_dataset
-    from components.wording.asking import ask_dialog, systems_of
     from evidencebench_core.tasks import task_named
 
     dataset = named_dataset("sample_data")

@@ -76,14 +76,14 @@ def test_without_a_limit_any_number_is_right_and_a_small_one_lowers_the_ceiling(
     assert result.ceiling == result.aspect_recall == pytest.approx(11 / 18)
 
 
-def test_the_denominator_is_a_choice_for_recall_ceiling_and_random_alike() -> None:
-    gold = [("p1", evidence(4, [(0,), ()], set(), 1)), ("p2", evidence(4, [()], set(), 1))]
-    ours = score(ER, gold, {"p1": [0], "p2": [0]})
-    assert (ours.per_instance, ours.ceiling) == ({"p1": 0.5, "p2": 0.0}, 0.25)
-    assert ours.random_expectation == 1 / 16  # p1: (1/4 + 0) / 2, p2: 0
-    theirs = score(ER, gold, {"p1": [0], "p2": [0]}, denominator="coverable")
-    assert (theirs.per_instance, theirs.ceiling, theirs.random_expectation) == ({"p1": 1.0}, 1.0, 0.25)
-    assert theirs.skipped == {"p2": "no sentence covers any of its aspects"}
+def test_papers_are_drawn_whole() -> None:
+    # p1 and p2 of one paper, p3 of another: recalls 2/3, 1 and 0; means of the resamples 5/6, 5/9 and 0.
+    selections = {"p1": [0, 3], "p2": [0], "p3": []}
+    result = score(ER, GOLD, selections, papers={"p1": "a", "p2": "a", "p3": "b"})
+    assert result.ci95 == pytest.approx((0.0, 5 / 6))
+    assert result.estimate.value == result.aspect_recall == pytest.approx(5 / 9)
+    one_paper = score(ER, GOLD, selections, papers=dict.fromkeys(selections, "a"))
+    assert one_paper.ci95 is None
 
 
 def test_predictions_for_unknown_instances_are_refused() -> None:
@@ -107,8 +107,6 @@ def test_repeated_gold_and_unknown_choices_are_refused() -> None:
         score(ER, [GOLD[0], GOLD[0]], {})
     with pytest.raises(SettingError, match="missing: is 'drop'"):
         score(ER, GOLD, {}, missing="drop")  # type: ignore[arg-type]
-    with pytest.raises(SettingError, match="denominator: is 'some'"):
-        score(ER, GOLD, {}, denominator="some")  # type: ignore[arg-type]
 
 
 def test_as_dict_has_the_keys_of_the_contract_and_is_json() -> None:

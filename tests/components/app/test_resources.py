@@ -13,7 +13,6 @@ import streamlit as st
 from components.app import live, resources
 from components.app.choices import Choice
 from components.app.reading import Reading
-from components.missed import cached as misses
 from components.paper import cached as papers
 from components.paper.opened import OpenPaper
 from evidencebench_core.data import Filter, Store, ingest, open_store
@@ -21,10 +20,8 @@ from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.perturb import Wording, add_wordings
-from evidencebench_core.retrievers.trained_on import TrainedOn
 from evidencebench_core.runs import RunStore
 from evidencebench_core.runs.notes import Note, NoteStore
-from evidencebench_core.runs.trained import keep_trained
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_dataset, written
 from tests.pages.app import finished_runs
@@ -58,26 +55,12 @@ def test_filters_are_told_apart_by_what_they_ask(store: Store) -> None:
     assert resources.matching(tiny, Filter(sort="id", descending=True)) == tuple(sorted(everything)[::-1])
 
 
-def test_scores_and_misses_follow_the_runs(store: Store) -> None:
+def test_scores_follow_the_runs(store: Store) -> None:
     for limit in (2, 4):
         finished_runs(store, "lead", dataset="tiny", limit=limit)
         (run,) = RunStore(store).runs("tiny")
         assert resources.run_score(run, "er@10").n_scored == limit
         assert resources.run_score(run, "er@10") is resources.run_score(run, "er@10")
-    alone = misses.missed_outcomes(run, "er@10", None)
-    assert misses.missed_outcomes(run, "er@10", None) is alone
-    finished_runs(store, "bm25", dataset="tiny")
-    assert misses.missed_outcomes(run, "er@10", None) is not alone
-
-
-def test_misses_follow_a_training_that_is_recorded_later(store: Store) -> None:
-    ids = finished_runs(store, "lead", "oracle", "bm25", dataset="tiny")
-    lead, other = ids["lead"], ids["bm25"]
-    before = misses.missed_outcomes(resources.run(lead), "er@10", None)
-    assert set(before["n_others"]) == {1}  # the oracle sees the gold
-    tiny = store.dataset("tiny")
-    keep_trained(store, other, TrainedOn(tiny.sha256, store.ids("tiny"), (), "tiny"))
-    assert set(misses.missed_outcomes(resources.run(lead), "er@10", None)["n_others"]) == {0}
 
 
 def test_a_wording_that_is_added_is_seen_at_once(store: Store) -> None:

@@ -95,8 +95,8 @@ def pages(page: str, chosen: str) -> None:
 def test_the_dataset_chosen_on_one_page_comes_along_to_another(
     left: dict[str, str], chosen: str, found: str
 ) -> None:
-    app = App(AppTest.from_function(pages, args=("missed", "")), **left)
-    for page, choose in (("browse", chosen), ("missed", "")):
+    app = App(AppTest.from_function(pages, args=("analyse", "")), **left)
+    for page, choose in (("browse", chosen), ("analyse", "")):
         app.query_params.clear()
         app.test.session_state["page"], app.test.session_state["choose"] = page, choose
         app.run()

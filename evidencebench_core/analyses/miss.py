@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evidencebench_core.analyses.missed import other_runs
-from evidencebench_core.analyses.missed_text import content_words
+from evidencebench_core.analyses.missed import content_words, other_runs
 from evidencebench_core.data.model import Aspect, Instance
 from evidencebench_core.data.sections import SectionClass, section_classes
 from evidencebench_core.data.store import Store
@@ -18,14 +17,10 @@ from evidencebench_core.tasks import Task, task_named
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A sentence that covers the aspect.
-
-    ``rank`` (from 1) and ``score`` are ``None`` where the run's ranking does not reach the sentence; ``shared``
-    are the content words that it has in common with the hypothesis.
-    """
+    """A sentence that covers the aspect; ``shared`` are the content words that it has in common with the hypothesis."""
 
     sentence: int
-    rank: int | None
+    rank: int | None  # from 1; None where the ranking does not reach it
     score: float | None
     section: SectionClass
     shared: frozenset[str]
@@ -33,7 +28,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """One of the run's picks: which asked aspects it newly covers and which it repeats (their labels)."""
+    """One of the run's picks: the labels of the asked aspects that it newly covers, and that it repeats."""
 
     sentence: int
     score: float | None
@@ -44,39 +39,30 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class OtherRun:
-    """Another run over the same instances, that did not see the gold.
-
-    ``found``: whether its picks cover the aspect, ``None`` where it has no answer; ``sentence`` and ``rank``: the
-    covering sentence that it ranks best, and its rank from 1.
-    """
+    """Another run that did not see the gold; ``found`` is ``None`` where it has no answer."""
 
     run_id: str
     label: str
     found: bool | None
-    sentence: int | None
-    rank: int | None
+    sentence: int | None  # the covering sentence that it ranks best
+    rank: int | None  # of that sentence, from 1
     picks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class MissContext:
-    """One aspect of one instance, as one run saw it.
-
-    ``number`` is its 0-based position in the instance; passages come best ranked first.
-    """
+class Miss:
+    """One aspect of one instance, as one run saw it; passages come best ranked first."""
 
     instance: Instance
     aspect: Aspect
-    number: int
+    number: int  # 0-based position of the aspect in the instance
     budget: int | None
     passages: tuple[Passage, ...]
     picks: tuple[Pick, ...]
     others: tuple[OtherRun, ...]
 
 
-def missed_context(
-    store: Store, run_id: str, task: str | Task, instance_id: str, aspect_id: str
-) -> MissContext:
+def miss(store: Store, run_id: str, task: str | Task, instance_id: str, aspect_id: str) -> Miss:
     """All there is to know about an aspect that a run missed (or found)."""
     chosen = task_named(task)
     runs = RunStore(store)
@@ -85,38 +71,38 @@ def missed_context(
     evidence = instance.evidence
     number = next((n for n, aspect in enumerate(evidence.aspects) if aspect.id == aspect_id), None)
     if number is None:
+        known = ", ".join(aspect.id for aspect in evidence.aspects[:5])
         raise UnknownNameError(
             f"aspect {shown(aspect_id)}",
             f"is not in instance {shown(instance_id)}",
-            f"There are: {', '.join(aspect.id for aspect in evidence.aspects[:5])} ...",
+            f"There are: {known} ...",
         )
     answer = runs.retrieval(run.id, chosen.name, instance_id)
     if answer is None:
-        raise UnknownNameError(
-            f"run {run.id}",
-            f"has no answer for {shown(instance_id)} on {chosen.name}",
-            "Take another instance.",
-        )
+        problem = f"has no answer for {shown(instance_id)} on {chosen.name}"
+        raise UnknownNameError(f"run {run.id}", problem, "Take another instance.")
     aspect, asked = evidence.aspects[number], evidence.focused(chosen.focus)
     ranks, scores = _ranks(answer), dict(zip(answer.ranking, answer.scores, strict=False))
     classes = section_classes(instance.sentences, instance.sentence_types)
     words = content_words(instance.hypothesis)
+    ranked = sorted(aspect.sentence_indices, key=lambda index: ranks.get(index, len(ranks) + 1))
     passages = [
         Passage(
-            sentence=index,
-            rank=ranks.get(index),
-            score=scores.get(index),
-            section=classes[index],
-            shared=words & content_words(instance.sentences[index]),
+            index,
+            ranks.get(index),
+            scores.get(index),
+            classes[index],
+            words & content_words(instance.sentences[index]),
         )
-        for index in sorted(aspect.sentence_indices, key=lambda index: ranks.get(index, len(ranks) + 1))
+        for index in ranked
     ]
     picks = [
         Pick(
             gain.sentence,
             scores.get(gain.sentence),
             classes[gain.sentence],
-            *(tuple([asked[place].label for place in places]) for places in (gain.new, gain.repeated)),
+            tuple(asked[place].label for place in gain.new),
+            tuple(asked[place].label for place in gain.repeated),
         )
         for gain in marginal_gains(answer.selection, evidence.covers(chosen.focus))
     ]
@@ -125,7 +111,7 @@ def missed_context(
         for other in other_runs(runs, run, chosen)
     ]
     budget = chosen.budget_for(evidence)
-    return MissContext(instance, aspect, number, budget, tuple(passages), tuple(picks), tuple(others))
+    return Miss(instance, aspect, number, budget, tuple(passages), tuple(picks), tuple(others))
 
 
 def _ranks(answer: Retrieval) -> dict[int, int]:
@@ -136,8 +122,7 @@ def _other(run: RunInfo, answer: Retrieval | None, aspect: Aspect) -> OtherRun:
     if answer is None:
         return OtherRun(run.id, run.label, None, None, None)
     ranks = _ranks(answer)
-    best = min(
-        (index for index in aspect.sentence_indices if index in ranks), key=ranks.__getitem__, default=None
-    )
+    reached = [index for index in aspect.sentence_indices if index in ranks]
+    best = min(reached, key=ranks.__getitem__, default=None)
     found = not set(answer.selection).isdisjoint(aspect.sentence_indices)
     return OtherRun(run.id, run.label, found, best, None if best is None else ranks[best], answer.selection)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.analyses.missed_context import missed_context
+from evidencebench_core.analyses.miss import miss
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.retrievers import Retrieval
@@ -23,14 +23,14 @@ def run(store: Store) -> str:
 
 
 def test_what_covers_it_best_ranked_first(store: Store, run: str) -> None:
-    context = missed_context(store, run, "er@3", "tea", "effect")
+    context = miss(store, run, "er@3", "tea", "effect")
     assert [p.sentence for p in context.passages] == [12, 9]
     nine = context.passages[1]
     assert (nine.rank, nine.score, nine.section) == (4, 3.0, "results")
     assert context.passages[0].shared == {"tea", "lowers"}
     assert (context.number, context.budget) == (1, 3)
     # What took the place of harm.
-    picks = missed_context(store, run, "er@3", "tea", "harm").picks
+    picks = miss(store, run, "er@3", "tea", "harm").picks
     # A2 is effect, A4 main: 12 covers both, 1 repeats main, 0 covers nothing.
     assert [(p.sentence, p.new, p.repeated) for p in picks] == [
         (12, ("A2", "A4"), ()),
@@ -43,7 +43,7 @@ def test_other_runs_but_not_the_oracle(store: Store, run: str) -> None:
     finder = run_of(store, "two", {"tea": {"er@3": ranked((0, 10), 2)}})
     silent = run_of(store, "six", {"tea": {"er@3": "failed"}, "salt": {"er@3": ranked((0,), 1)}})
     run_of(store, "oracle", {"tea": {"er@3": ranked((10,), 1)}})
-    others = {o.run_id: o for o in missed_context(store, run, "er@3", "tea", "harm").others}
+    others = {o.run_id: o for o in miss(store, run, "er@3", "tea", "harm").others}
     assert set(others) == {finder, silent}
     assert (others[finder].found, others[finder].rank, others[finder].sentence) == (True, 2, 10)
     assert others[silent].found is None
@@ -51,6 +51,6 @@ def test_other_runs_but_not_the_oracle(store: Store, run: str) -> None:
 
 def test_what_is_not_there_is_named(store: Store, run: str) -> None:
     with pytest.raises(UnknownNameError, match="aspect 'harms'"):
-        missed_context(store, run, "er@3", "tea", "harms")
+        miss(store, run, "er@3", "tea", "harms")
     with pytest.raises(UnknownNameError, match="no answer for 'salt'"):
-        missed_context(store, run, "er@3", "salt", "rise")
+        miss(store, run, "er@3", "salt", "rise")

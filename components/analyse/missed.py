@@ -1,0 +1,229 @@
+"""The misses of a run: the finding, their causes, and a row for each instance that has some."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from components.app import resources
+from components.app.state import PageState
+from components.charts.figures import bars
+from components.frame.filters import Filter, filter_popover, filtered
+from components.frame.page import Context, cached_report, percent, show_notes
+from components.widgets.chart import draw_chart, is_dark, picked_point
+from components.widgets.frame_table import csv_and_json, frame_table
+from components.widgets.markdown import literal
+from components.widgets.table import Column
+from components.widgets.table.paging import paging
+from evidencebench_core.analyses import Report
+from evidencebench_core.analyses.causes import CAUSES, cause_title
+from evidencebench_core.analyses.missed import BINNINGS, finding, missed, missed_table
+from evidencebench_core.palette import MARKS
+from evidencebench_core.runs import RunInfo
+from evidencebench_core.runs.notes import NOTE_COLUMNS, Note, NoteStore, nested_notes, note_rows
+from evidencebench_core.words import quantity
+
+Notes = Mapping[tuple[str, str], tuple[Note, ...]]
+"""By instance and aspect."""
+FILTERS: Final = (
+    Filter("cause", "Suggested cause", "choice"),
+    Filter("section", "Part of the paper", "choice"),
+    Filter("distance", "Places below K"),
+    Filter("n_covering", "Covering sentences"),
+    Filter("position", "Position in the paper", "percent"),
+    Filter("overlap", "Words shared with the hypothesis", "percent"),
+    Filter("noted", "Noted", "choice"),
+)
+_COLUMNS: Final = (
+    Column("hypothesis", "Hypothesis", "title", lines=2),
+    Column("misses", "Missed aspects"),
+    Column(
+        "nearest", "Places below K", "number", "Of the nearest miss: its best rank minus the number of picks"
+    ),
+    Column("causes", "Suggested causes"),
+    Column("noted", "Notes"),
+    Column("instance", "Instance", "id"),
+)
+_SHARES: Final = (
+    Column("title", "Bin"),
+    Column("n_missed", "Missed", "number"),
+    Column("n_aspects", "Of", "number"),
+    Column("share", "Share", "percent"),
+    Column("interval", "95% interval"),
+)
+
+
+def draw_missed(state: PageState, context: Context) -> None:
+    """The finding, the chart of causes, the table of instances."""
+    run = chosen_run(state, context)
+    if run is None:
+        return
+    report = missed_report(context, run)
+    misses = with_notes(report.tables["missed"], notes_by_aspect(run, context.task.name))
+    shares = report.tables["shares"]
+    st.markdown(f"### {literal(finding(shares, run.label, context.task.focus == 'results'))}")
+    _draw_causes(state, shares, run, context)
+    shown = filtered(state, misses, FILTERS)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        noun = quantity(len(shown), "missed aspect")
+        st.markdown(f"**{noun}** in {quantity(shown['instance'].nunique(), 'instance')}, nearest miss first")
+        filter_popover(state, misses, FILTERS)
+        _draw_export(context, run, shown)
+        if state["where"] and st.button("Clear filters"):
+            state.put(where=None, page=None)
+            st.rerun()
+    _draw_instances(state, context, shown)
+    with st.expander("Shares by part of the paper, position and covering sentences"):
+        _draw_shares(shares)
+    show_notes(report)
+
+
+def chosen_run(state: PageState, context: Context) -> RunInfo | None:
+    """The run whose misses are shown, one of the context's; ``None`` where there is none."""
+    if not context.runs:
+        st.info(f"No run has answers for {literal(context.task.title)} yet; *Runs* starts them.")
+        return None
+    by_id = {run.id: run for run in context.runs}
+    chosen = state["run"] if state["run"] in by_id else next(iter(by_id))
+    if len(by_id) > 1:
+        st.segmented_control(
+            "Run",
+            list(by_id),
+            format_func=lambda run_id: by_id[run_id].label,
+            required=True,
+            label_visibility="collapsed",
+            **state.widget("run", chosen, reset=("where", "page", "instance", "aspect")),
+        )
+    return by_id[chosen]
+
+
+def missed_report(context: Context, run: RunInfo) -> Report:
+    key = (
+        context.dataset.version,
+        context.task.name,
+        *map(resources.run_key, resources.runs(context.dataset)),
+    )
+    return cached_report(
+        f"missed {run.id}",
+        key,
+        lambda: missed(resources.store(), run.id, context.task, results_only=False),
+    )
+
+
+def notes_by_aspect(run: RunInfo, task: str) -> dict[tuple[str, str], tuple[Note, ...]]:
+    """Of each author the newest note on each missed aspect of a run."""
+    notes: dict[tuple[str, str], tuple[Note, ...]] = {}
+    for note in NoteStore(resources.store()).notes(run.id, task):
+        key = (note.instance_id, note.aspect_id)
+        notes[key] = (*notes.get(key, ()), note)
+    return notes
+
+
+def with_notes(misses: pd.DataFrame, notes: Notes) -> pd.DataFrame:
+    """The misses with ``note`` (causes and tags with their authors) and whether they are ``noted``."""
+    keys = list(zip(misses["instance"], misses["aspect"], strict=True))
+    lines = ["; ".join(map(_note_line, notes.get(key, ()))) for key in keys]
+    return misses.assign(note=lines, noted=["yes" if line else "no" for line in lines])
+
+
+def _note_line(note: Note) -> str:
+    return f"{note.author}: {', '.join(filter(None, (cause_title(note.cause), *note.tags))) or 'note'}"
+
+
+def _draw_causes(state: PageState, shares: pd.DataFrame, run: RunInfo, context: Context) -> None:
+    causes = shares[(shares["by"] == "cause") & (shares["n_missed"] > 0)]
+    if causes.empty:
+        return
+    frame = pd.DataFrame(
+        {
+            "name": [CAUSES[name].title for name in causes["bin"]],
+            "value": causes["n_missed"],
+            "text": [percent(n / causes["n_missed"].sum(), 0) for n in causes["n_missed"]],
+            "id": causes["bin"],
+        }
+    )
+    title = "Missed aspects by the first cause that is suggested; a click lists them"
+    figure = resources.figure(bars, frame, title, of="missed aspects", colour=MARKS["missed"].on(is_dark()))
+    alt = "; ".join(f"{row.name}: {row.value}" for row in frame.itertuples(index=False))
+    event = draw_chart(figure, key=f"causes-{run.id}-{context.task.name}", alt=alt, clickable=True)
+    if point := picked_point(event):
+        wanted = f"cause:{point['customdata'][0]}"
+        if state["where"] != wanted:
+            state.put(where=wanted, page=None)
+            st.rerun()
+    with st.expander("Rules of the causes"):
+        st.markdown("The first rule that applies is suggested; none is a verdict.")
+        rules = [f"1. **{cause.title}.** {cause.rule}" for cause in CAUSES.values() if cause.rule]
+        st.markdown("\n".join(rules))
+
+
+def _draw_instances(state: PageState, context: Context, misses: pd.DataFrame) -> None:
+    """One row an instance; a click opens its nearest miss."""
+    groups = misses.groupby("instance", sort=False)
+    frame = pd.DataFrame(
+        {
+            "misses": groups["label"].agg(", ".join),
+            "nearest": groups["distance"].min(),
+            "causes": groups["cause"].agg(_causes),
+            "noted": groups["note"].agg(lambda notes: "; ".join(note for note in notes if note)),
+            "aspect": groups["aspect"].first(),
+        }
+    ).reset_index()
+    pages = paging(state, len(frame))
+    rows = frame.iloc[pages.rows]
+    rows = rows.assign(
+        hypothesis=rows["instance"].map(resources.hypotheses(context.dataset, rows["instance"]))
+    )
+    first = dict(zip(frame["instance"], frame["aspect"], strict=True))
+    frame_table(
+        _COLUMNS,
+        rows,
+        key="missed-instances",
+        ids="instance",
+        on_open=lambda name: state.put(instance=name, aspect=first[name], sentence=None, mark=None),
+        caption="Instances with missed aspects",
+        empty="No miss is left by these filters."
+        if state["where"]
+        else "This run missed none of these aspects.",
+    )
+    pages.draw(state)
+
+
+def _causes(causes: Sequence[str]) -> str:
+    counts = Counter(causes)
+    return ", ".join(
+        f"{CAUSES[name].title} ({n})" if n > 1 else CAUSES[name].title for name, n in counts.items()
+    )
+
+
+def _draw_shares(shares: pd.DataFrame) -> None:
+    for by in ("section", "decile", "n_covering"):
+        rows = shares[(shares["by"] == by) & (shares["n_aspects"] > 0)]
+        bounds = zip(rows["low"], rows["high"], strict=True)
+        rows = rows.assign(
+            title=rows["bin"].map(lambda name: str(name).capitalize()),
+            interval=["" if pd.isna(low) else f"{percent(low)} to {percent(high)}" for low, high in bounds],
+        )
+        st.caption(BINNINGS[by])
+        frame_table(_SHARES, rows, key=f"shares-{by}", ids="bin", action="none", caption=BINNINGS[by])
+
+
+def _draw_export(context: Context, run: RunInfo, misses: pd.DataFrame) -> None:
+    """The misses that are shown, and the notes once there are some, as CSV and JSON."""
+    dataset, store = context.dataset.name, resources.store()
+    notes = NoteStore(store).notes(run.id, context.task.name)
+    name = f"{run.id}-{context.task.name}"
+    with st.popover("Export"):
+        st.markdown(f"{quantity(len(misses), 'missed aspect')}: hypothesis, sentence, rank, cause, notes")
+        csv_and_json(f"misses-{name}", lambda: missed_table(store, dataset, misses, notes))
+        if notes:
+            st.markdown(quantity(len(notes), "note"))
+            csv_and_json(
+                f"notes-{name}",
+                lambda: pd.DataFrame(note_rows(notes), columns=list(NOTE_COLUMNS)),
+                lambda: nested_notes(notes),
+            )

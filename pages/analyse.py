@@ -1,0 +1,56 @@
+"""Analyse: what a run missed and why, what a place in the paper changes, and how much wording matters."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.analyse.miss import draw_miss
+from components.analyse.missed import draw_missed
+from components.analyse.position import draw_position
+from components.analyse.wording import draw_wording
+from components.frame.page import context_line, page
+from components.widgets.switches import option_switch
+
+PARTS = {"missed": "Missed", "position": "Position", "wording": "Wording"}
+FEW_PAPERS = 20
+
+with page(
+    "analyse",
+    "Analyse",
+    part="missed",
+    run="",
+    where="",
+    page="",
+    instance="",
+    aspect="",
+    sentence="",
+    mark="",
+    question="paraphrases",
+) as state:
+    context = context_line(
+        state,
+        "What a run missed and why, where in the paper it looks, and how much the wording of a hypothesis matters.",
+        n_runs=3,
+    )
+    reset = ("where", "page", "instance", "aspect", "sentence", "mark")
+    part = option_switch(
+        state,
+        "part",
+        "Question",
+        PARTS,
+        reset=reset,
+        fallback="missed aspects are",
+        label_visibility="collapsed",
+    )
+    if context.dataset.n_papers < FEW_PAPERS:
+        st.warning(
+            f"{context.dataset.n_papers} papers are too few for a finding: the intervals below say little."
+        )
+    if part == "missed" and state["instance"] and context.runs:
+        draw_miss(state, context)
+    elif part == "missed":
+        draw_missed(state, context)
+    elif part == "position":
+        draw_position(state, context)
+    else:
+        draw_wording(state, context)

@@ -15,7 +15,7 @@ from components.frame.page import Context, cached_report, percent, show_notes
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.frame_table import HYPOTHESIS, csv_button, frame_table, instance_table
 from components.widgets.markdown import literal
-from components.widgets.runs import reader_link, resamples
+from components.widgets.runs import reader_link
 from components.widgets.switches import option_switch
 from components.widgets.table import Column, TableEvent
 from evidencebench_core.analyses import Report
@@ -56,7 +56,6 @@ def draw_comparison(state: PageState, context: Context) -> None:
             resources.store(),
             [run.id for run in context.runs],
             context.task,
-            n_resamples=resamples(context.dataset),
         ),
     )
     n = int(report.tables["systems"]["n"].iloc[0])
@@ -170,7 +169,7 @@ def _draw_slices(state: PageState, context: Context, runs: tuple[RunInfo, RunInf
     report = cached_report(
         "slices",
         (context.key, a.id, b.id),
-        lambda: slices(resources.store(), [b.id, a.id], context.task, n_resamples=resamples(context.dataset)),
+        lambda: slices(resources.store(), [b.id, a.id], context.task),
     )
     every = report.tables["difference"]
     if not len(every):
@@ -239,9 +238,7 @@ def _draw_disagreements(state: PageState, context: Context, runs: tuple[RunInfo,
     report = cached_report(
         "disagreements",
         (context.key, a.id, b.id),
-        lambda: disagreements(
-            resources.store(), a.id, b.id, task, n_resamples=resamples(dataset), at_most=_SHOWN
-        ),
+        lambda: disagreements(resources.store(), a.id, b.id, task, at_most=_SHOWN),
     )
     counts = {row["outcome"]: row for row in report.tables["counts"].to_dict("records")}
     named = {"only A": f"only {literal(a.label)}", "only B": f"only {literal(b.label)}"}

@@ -18,12 +18,6 @@ from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.tasks import Task
 
 
-def resamples(dataset: DatasetInfo) -> int:
-    """Bootstrap resamples that a page can wait for."""
-    n = dataset.n_instances
-    return 10_000 if n <= 2_000 else 1_000 if n <= 20_000 else 500 if n <= 50_000 else 250
-
-
 def answer_key(runs: Iterable[RunInfo], task: Task) -> tuple[object, ...]:
     """The part of a report's key that changes with the answers for a task."""
     return tuple(

@@ -56,7 +56,16 @@ def compute(dataset: Path, variants: Path, out: Path) -> None:
         "spelling": ("variants", bm25, "--question", "spelling"),
         "slices": ("slices", *several, "--task", "result-er@5"),
         "dataset": ("dataset", "train"),
-        "agreement": ("agreement", *ANNOTATED, "--dataset", "train", "--annotator", "Ada", "--annotator", "gold"),
+        "agreement": (
+            "agreement",
+            *ANNOTATED,
+            "--dataset",
+            "train",
+            "--annotator",
+            "Ada",
+            "--annotator",
+            "gold",
+        ),
     }
     _run_wordings(variants)
     for name, words in questions.items():

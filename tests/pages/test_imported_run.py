@@ -15,8 +15,9 @@ from tests.pages.app import App, OpenPage, drawn, finished_runs
 
 def import_dialog(dataset: str) -> None:
     """A script: the dialog (AppTest reruns all, a browser the dialog alone)."""
-    from components.app.resources import named_dataset
     from components.leaderboard import import_run
+
+    from components.app.resources import named_dataset
 
     import_run.import_dialog(named_dataset(dataset))
 

@@ -27,9 +27,13 @@ _WORDS = ("title", "markdown", "caption", "info", "warning", "error", "success",
 class App:
     """An AppTest whose every step fails on an uncaught exception; what it lacks is AppTest's own."""
 
-    def __init__(self, test: AppTest, kept: Mapping[str, str] | None = None, **params: str) -> None:
+    def __init__(
+        self, test: AppTest, kept: Mapping[str, str] | None = None, page: str = "", **params: str
+    ) -> None:
         """``kept``: what the session remembers; ``params``: of the address. The page has been scrolled through."""
         self.test = test
+        if page:
+            test.switch_page(f"pages/{page}.py")
         for name, value in {"seen-rankings": "yes", **(kept or {})}.items():
             test.session_state[f"kept.{name}"] = value
         self.run(**params)

@@ -40,8 +40,8 @@ def open_page() -> OpenPage:
     """Open a page of the app, given what the session remembers and the parameters."""
 
     def opened(page: str = "home", kept: Mapping[str, str] | None = None, **params: str) -> App:
-        app = App(AppTest.from_file(str(ROOT / "app.py"), default_timeout=60), kept, **params)
-        return app if page == "home" else app.go(page, **params)
+        test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+        return App(test, kept, "" if page == "home" else page, **params)
 
     return opened
 

@@ -19,17 +19,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
 from components.app.choices import Choice
 from components.app.jobs import JobBoard
 from components.app.reading import Reading
 from evidencebench_core.analyses import Report
-from evidencebench_core.analyses.conditions import dataset_slices, recalls_of
 from evidencebench_core.analyses.sample import ingest_sample
-from evidencebench_core.analyses.slices import Slices
 from evidencebench_core.analyses.systems import Systems, systems_of_runs
 from evidencebench_core.annotation.provenance import GoldMakers
 from evidencebench_core.annotation.provenance import gold_makers as makers_of_gold
@@ -170,33 +166,6 @@ def matching(dataset: DatasetInfo, wanted: Filter) -> tuple[str, ...]:
     return store().matching(dataset.name, wanted)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=KEYS)
-def ids(dataset: DatasetInfo) -> NDArray[np.object_]:
-    """The ids of all instances, in the order of the file."""
-    names = np.array(store().gold(dataset.name).ids, dtype=object)
-    names.setflags(write=False)
-    return names
-
-
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=KEYS)
-def row_numbers(dataset: DatasetInfo) -> Mapping[str, int]:
-    """The place of every instance in `ids`."""
-    return MappingProxyType({name: row for row, name in enumerate(ids(dataset))})
-
-
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=KEYS)
-def matching_rows(dataset: DatasetInfo, wanted: Filter) -> NDArray[np.intp]:
-    """The `row_numbers` of `matching`."""
-    numbers = row_numbers(dataset)
-    return np.array([numbers[name] for name in matching(dataset, wanted)], dtype=np.intp)
-
-
-@st.cache_resource(max_entries=8, show_spinner="Reading the slices …", hash_funcs=KEYS)
-def slices(dataset: DatasetInfo) -> tuple[Mapping[str, Slices], tuple[str, ...]]:
-    """The slices of a whole dataset by family, over `ids`, and which were left out and why."""
-    return dataset_slices(store(), dataset.name)
-
-
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_KEYS_WITH_NOTES)
 def notes(dataset: DatasetInfo) -> Mapping[str, tuple[Note, ...]]:
     """The notes on a dataset, on misses too, by instance id: of each author the newest on each thing."""
@@ -204,6 +173,18 @@ def notes(dataset: DatasetInfo) -> Mapping[str, tuple[Note, ...]]:
     for note in NoteStore(store()).notes_on(dataset.name):
         by_instance[note.instance_id] = (*by_instance.get(note.instance_id, ()), note)
     return MappingProxyType(by_instance)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=KEYS)
+def largest(dataset: DatasetInfo, column: str) -> int:
+    """The largest value of a column of counts, at least 1."""
+    return store().largest(dataset.name, column) or 1
+
+
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=KEYS)
+def first_ids(dataset: DatasetInfo) -> tuple[str, ...]:
+    """Ids of the first fifty instances."""
+    return store().ids(dataset.name, 50)
 
 
 def hypotheses(dataset: DatasetInfo, ids: Iterable[str]) -> dict[str, str]:
@@ -216,12 +197,6 @@ def sentence_hits(dataset: DatasetInfo, ids: tuple[str, ...], words: str) -> dic
     """Where a search for sentences is met, by instance id."""
     papers = {paper.id: paper.sentences for paper in store().get_many(dataset.name, ids)} if words else {}
     return find_hits(papers, words)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=KEYS)
-def largest(dataset: DatasetInfo, column: str) -> int:
-    """The largest value of a column of counts, at least 1."""
-    return store().largest(dataset.name, column) or 1
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_KEYS_WITH_WORDINGS)
@@ -250,7 +225,7 @@ def runs(dataset: DatasetInfo) -> tuple[RunInfo, ...]:
 def answer_runs(subject: str) -> tuple[ChatRunInfo, ...]:
     """Runs in which a model answers a dataset's hypotheses, or judges such a run; not cached, they change."""
     tasks = ("cited-answer", "citations")
-    return tuple(one for one in ChatRuns(store()).runs("answers", subject) if one.settings["task"] in tasks)
+    return tuple(run for run in ChatRuns(store()).runs("answers", subject) if run.settings["task"] in tasks)
 
 
 def run(run_id: str) -> RunInfo:
@@ -269,12 +244,6 @@ def _with_warning(run: RunInfo) -> RunInfo:
 def run_score(run: RunInfo, task: str, missing: Literal["report", "zero"] = "report") -> Score:
     """The score of what a run has answered so far."""
     return score_run(store(), run.id, task_named(task), missing=missing)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=KEYS)
-def recalls(dataset: DatasetInfo, run: RunInfo, task: str) -> NDArray[np.float64]:
-    """The recalls of `run_score` over `ids`; NaN where an instance has none."""
-    return recalls_of(run_score(run, task), ids(dataset))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=KEYS)

@@ -10,6 +10,7 @@ from components.widgets.table import Cell, Chip, Column, Row
 from evidencebench_core.data import Aspect, EvidenceSet, Instance
 from evidencebench_core.metrics import Gain, best_cover, greedy_cover, marginal_gains, optimal_cover
 from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.retrievers.ranker.reasons import why_texts
 from evidencebench_core.tasks import Task
 
 MOST_PICKS = 60
@@ -35,23 +36,41 @@ def references(evidence: EvidenceSet, task: Task) -> References:
     return References(greedy_cover(covers, budget), ordered)
 
 
-LEDGER_COLUMNS = (
-    Column("pick", "Pick", "chips", "Sentence index, in the order of the picks"),
-    Column("new", "Newly covers", "chips", "Aspects that no earlier pick covered"),
-    Column("repeats", "Repeats", "chips", "Aspects that an earlier pick covered already"),
-    Column("recall", "Recall so far", "percent", "Aspect Recall of the picks up to here"),
-    Column("greedy", "Greedy", "chips", "Gold in hand: always the sentence that adds most"),
-    Column("best", "Optimal", "chips", "Gold in hand: the most that this many sentences can cover"),
-)
+def ledger_columns(
+    instance: Instance, task: Task, answer: Retrieval, beside: References
+) -> tuple[Column, ...]:
+    """The columns of `ledger_rows`: greedy only where it differs from the optimal, reasons only where there are any."""
+    return (
+        Column("pick", "Pick", "chips", "Sentence index, in the order of the picks"),
+        Column("new", "Newly covers", "chips", "Aspects that no earlier pick covered"),
+        Column("repeats", "Repeats", "chips", "Aspects that an earlier pick covered already"),
+        Column("recall", "Recall so far", "percent", "Aspect Recall of the picks up to here"),
+        *([Column("why", "Why picked")] if why_texts(answer) else []),
+        Column("best", "Optimal", "chips", "Gold in hand: the most that this many sentences can cover"),
+        *(
+            [Column("greedy", "Greedy", "chips", "Gold in hand: always the sentence that adds most")]
+            if _greedy_differs(instance, task, beside)
+            else []
+        ),
+    )
+
+
+def _greedy_differs(instance: Instance, task: Task, beside: References) -> bool:
+    """Whether the greedy selection covers less, or needs more sentences, than the optimal one."""
+    covers = instance.evidence.covers(task.focus)
+    greedy, best = (
+        sum(not cover.isdisjoint(selection) for cover in covers) for selection in (beside.greedy, beside.best)
+    )
+    return greedy != best or len(beside.greedy) != len(beside.best)
 
 
 def ledger_rows(
-    instance: Instance, task: Task, selection: Sequence[int], beside: References, limit: int = MOST_PICKS
+    instance: Instance, task: Task, answer: Retrieval, beside: References, limit: int = MOST_PICKS
 ) -> tuple[Row, ...]:
     """One row a pick; longer selections are cut after ``limit`` picks."""
     aspects = instance.evidence.focused(task.focus)
     numbers = {aspect.id: number for number, aspect in enumerate(instance.evidence.aspects)}
-    covers = instance.evidence.covers(task.focus)
+    covers, whys = instance.evidence.covers(task.focus), why_texts(answer)
 
     def chips(positions: Sequence[int], filled: bool = True) -> tuple[Chip, ...]:
         return tuple(aspect_chip(aspects[p], numbers[aspects[p].id], filled) for p in positions)
@@ -62,20 +81,24 @@ def ledger_rows(
         gain = gains[place]
         return (sentence_chip(gain.sentence, instance.sentences[gain.sentence]), *chips(gain.new))
 
-    picks = marginal_gains(selection[:limit], covers)
-    greedy, best = marginal_gains(beside.greedy, covers), marginal_gains(beside.best, covers)
+    picks = marginal_gains(answer.selection[:limit], covers)
+    best = marginal_gains(beside.best, covers)
+    others = [best]
+    if _greedy_differs(instance, task, beside):
+        others.append(marginal_gains(beside.greedy, covers))
     rows = []
-    for place in range(min(max(len(picks), len(greedy), len(best)), limit)):
-        own: tuple[Cell, ...] = (None, None, None, None)
+    for place in range(min(max(len(picks), *map(len, others)), limit)):
+        cells: list[Cell] = [None] * (5 if whys else 4)
         if place < len(picks):
             gain = picks[place]
-            own = (
+            cells = [
                 (sentence_chip(gain.sentence, instance.sentences[gain.sentence]),),
                 chips(gain.new) or None,
                 chips(gain.repeated, filled=False) or None,
                 gain.recall_so_far,
-            )
-        rows.append(Row(str(place), (*own, reference(greedy, place), reference(best, place))))
+                *([whys.get(gain.sentence)] if whys else []),
+            ]
+        rows.append(Row(str(place), (*cells, *(reference(gains, place) for gains in others))))
     return tuple(rows)
 
 
@@ -98,7 +121,7 @@ def aspect_rows(
     instance: Instance, task: Task, answers: Mapping[str, Retrieval], only: str = ""
 ) -> tuple[Row, ...]:
     """One row an aspect of the task (``only``: of the one with that label): text, sentences, first picks."""
-    rows = []
+    rows, first_of = [], dict[str, str]()
     for number, aspect in enumerate(instance.evidence.aspects):
         if (task.focus == "results" and not aspect.is_result) or (only and aspect.label != only):
             continue
@@ -106,12 +129,14 @@ def aspect_rows(
             next((k for k, s in enumerate(answer.selection, 1) if s in aspect.sentence_indices), None)
             for answer in answers.values()
         ]
+        text = _aspect_text(instance, aspect)
+        same = first_of.setdefault(text, aspect.label)
         rows.append(
             Row(
                 aspect.id,
                 (
                     (aspect_chip(aspect, number),),
-                    _aspect_text(instance, aspect),
+                    text if same == aspect.label else f"As {same}",
                     tuple(sentence_chip(i, instance.sentences[i]) for i in aspect.sentence_indices) or None,
                     *firsts,
                 ),

@@ -8,9 +8,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
 from components.app import resources
 from components.app.session import flash, session_text, set_session_text, widget_value
@@ -42,14 +40,11 @@ _LISTED: Final = (
 )
 
 
-def noted_rows(dataset: DatasetInfo, choice: str) -> NDArray[np.bool_] | None:
-    """Which instances, by `resources.row_numbers`, a choice of `NOTED` leaves; ``None``: all."""
-    if not choice or choice not in NOTED:
-        return None
-    numbers, chosen = resources.row_numbers(dataset), np.zeros(dataset.n_instances, dtype=bool)
-    for instance_id, notes in resources.notes(dataset).items():
-        chosen[numbers[instance_id]] = choice != "flagged" or any(note.flagged for note in notes)
-    return ~chosen if choice == "no" else chosen
+def has_note(notes: Sequence[Note], choice: str) -> bool:
+    """Whether an instance with these notes is among those that a choice of `NOTED` leaves."""
+    if choice == "flagged":
+        return any(note.flagged for note in notes)
+    return bool(notes) == (choice != "no")
 
 
 def note_cell(notes: Sequence[Note]) -> str | None:

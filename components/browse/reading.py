@@ -1,33 +1,32 @@
-"""One instance, read: the paper on the left, what the retrievers picked and what it is worth on the right."""
+"""One instance, read: the paper on the left, what the systems picked and what it is worth on the right."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from textwrap import shorten
+from typing import Final
 
-import pandas as pd
 import streamlit as st
 
 from components.app.choices import Choice
-from components.app.page import drop_missing, percent
+from components.app.page import drop_missing
 from components.app.reading import Reading
 from components.app.state import PageState
 from components.browse.cited_answer import ANSWER_DEFAULTS, draw_cited_answer
-from components.browse.edited import draw_edit
 from components.browse.hypothesis import hypothesis_editor
 from components.browse.ledger import (
-    LEDGER_COLUMNS,
     MOST_PICKS,
     References,
     aspect_columns,
     aspect_rows,
+    ledger_columns,
     ledger_rows,
     references,
 )
 from components.browse.notes import draw_notes, sentence_notes
-from components.charts.curves import recall_curve
+from components.frame.page import Context, percent
+from components.frame.rank_table import rank_table
 from components.models.asking import Question
 from components.models.calls import draw_calls, outcome_line
 from components.widgets.answers import (
@@ -39,48 +38,41 @@ from components.widgets.answers import (
     system_switch,
     words_to_underline,
 )
-from components.widgets.chart import draw_chart, is_dark
-from components.widgets.chips import go_to, sentence_chip
+from components.widgets.chips import go_to
 from components.widgets.markdown import literal
-from components.widgets.rank_columns import COLUMN_DEFAULTS, draw_columns_switch
-from components.widgets.sentence_note import LETTERS, sentence_note
+from components.widgets.sentence_note import lettered, sentence_note
 from components.widgets.table import Column, Row, table
 from components.widgets.task_picker import TASK_HELP
-from components.widgets.why_list import why_list, whys_of
 from evidencebench_core.annotation.provenance import provenance_line
-from evidencebench_core.data import DatasetInfo, Instance
+from evidencebench_core.data import Instance
 from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.metrics import (
     aspect_recall,
     ceiling_range,
     expected_recall,
-    marginal_gains,
     random_expectation,
+    selection_change,
 )
-from evidencebench_core.palette import MARKS, SYSTEMS
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.tasks import Task
 from evidencebench_core.words import range_text
 
-READING_DEFAULTS = {
+READING_DEFAULTS: Final = {
     "h": "",
     "asif": "",
-    "r": "bm25",
+    "r": "",
     "aspect": "",
     "sentence": "",
     "system": "0",
     "words": "",
-    **COLUMN_DEFAULTS,
     **ANSWER_DEFAULTS,
 }
 
 
-def draw_reading(
-    state: PageState, dataset: DatasetInfo, instance: Instance, task: Task, choices: Sequence[Choice]
-) -> None:
+def draw_reading(state: PageState, context: Context, instance: Instance, choices: Sequence[Choice]) -> None:
     """Everything about one instance."""
-    with st.container(gap="xsmall"):
-        hypothesis, gold_applies = hypothesis_editor(state, dataset, instance)
+    dataset, task = context.dataset, context.task
+    hypothesis, gold_applies = hypothesis_editor(state, dataset, instance)
     has_aspects = bool(instance.evidence.focused(task.focus))
     answers: dict[str, Retrieval] = {}
     questions: dict[str, Question] = {}
@@ -90,16 +82,12 @@ def draw_reading(
             answers, questions = answers_to(reading, choices)
     else:
         st.info(f"This instance has no result aspects, so it is skipped on {task.title}, never scored 0.")
-        if st.button("Read it on ER@Optimal"):
-            state.put(task="er@optimal")
-            st.rerun()
-    labels = [aspect.label for aspect in instance.evidence.aspects]
-    drop_missing(state, len(instance.sentences), labels)
+        st.button("Read it on ER@Optimal", on_click=state.put, kwargs={"task": "er@optimal"})
+    drop_missing(state, len(instance.sentences), [aspect.label for aspect in instance.evidence.aspects])
     active = active_system(state, answers)
     shown = instance
     if not gold_applies:
         shown = replace(instance, evidence=replace(instance.evidence, aspects=()))
-
     paper, side = st.columns([58, 42], gap="medium")
     with paper:
         words = words_to_underline(state, instance, hypothesis, choices, answers, active)
@@ -108,83 +96,77 @@ def draw_reading(
     with side:
         draw_notes(state, dataset, instance)
         sentence_note(shown, state.number("sentence"), answers)
-        _model_outcomes(answers, questions, task.budget_for(instance.evidence))
-        draw_columns_switch(state, shown, answers, task.focus)
-        if active is not None and hypothesis != instance.hypothesis:
-            system_switch(state, answers, active, part="edit")
+        _draw_outcomes(answers, questions, task.budget_for(instance.evidence))
+        if hypothesis != instance.hypothesis and active is not None:
             label, after = list(answers.items())[active]
-            original = Reading(instance, instance.hypothesis, task, dataset.version, dataset)
             choice = choice_behind(label, choices)
+            original = Reading(instance, instance.hypothesis, task, dataset.version, dataset)
             before = answer_at_hand(original, choice) if choice else None
-            draw_edit(state, instance, task, label, before, after, gold_applies and has_aspects)
-        if hypothesis == instance.hypothesis:
-            draw_cited_answer(state, dataset, instance)
+            _draw_edit(state, shown, task, label, before, after)
         if not gold_applies:
-            _draw_unscored(state, instance, answers)
+            st.info(
+                "Not scored: the gold was made for the original hypothesis. To see the picks against it, tick "
+                "“Score it as if the gold still applied” above."
+            )
         elif has_aspects:
             beside = references(instance.evidence, task)
-            _scores(instance, task, answers, beside)
+            _draw_scores(instance, task, answers, beside)
             if active is not None:
-                _ledger(state, instance, task, answers, active, beside)
-            _aspects(state, instance, task, answers)
-            st.markdown("## Recall after each pick")
-            _curve(instance, task, answers, beside)
+                _draw_ledger(state, instance, task, answers, active, beside)
+        if len(answers) > 1 or (answers and not gold_applies):
+            st.markdown("## Ranks side by side" if len(answers) > 1 else "## Picks")
+            rank_table(shown, answers, partial(go_to, state), "ranks")
+        if hypothesis == instance.hypothesis:
+            draw_cited_answer(state, dataset, instance)
+        if gold_applies and has_aspects:
+            _draw_aspects(state, instance, task, answers)
 
 
-def _model_outcomes(
+def _draw_outcomes(
     answers: Mapping[str, Retrieval], questions: Mapping[str, Question], budget: int | None
 ) -> None:
     """The outcome of every model's answer, and the calls behind it."""
-    for letter, (label, answer) in zip(LETTERS, answers.items(), strict=False):
+    for letter, name, label, answer in lettered(answers):
         if line := outcome_line(answer, budget):
-            st.markdown(f"{letter} {literal(label)}: {line}.")
+            st.markdown(f"{name}: {line}.")
         draw_calls(label, letter, answer, questions.get(label))
 
 
-def _draw_unscored(state: PageState, instance: Instance, answers: Mapping[str, Retrieval]) -> None:
-    """The picks alone, for an edited hypothesis that nobody has said the gold applies to."""
-    st.info(
-        "Not scored: the gold was made for the original hypothesis. The paper shows the picks alone. To see them "
-        "against the gold, tick “Score it as if the gold still applied” above."
-    )
-    for letter, (label, answer) in zip(LETTERS, answers.items(), strict=False):
-        st.markdown(f"## {letter} {literal(label)}: {len(answer.selection)} picks")
-        ranks = {index: rank for rank, index in enumerate(answer.ranking, start=1)}
-        table(
-            (
-                Column("rank", "Rank", "number"),
-                Column("sentence", "Sentence", "chips"),
-                Column("text", "Text"),
-            ),
-            [
-                Row(
-                    str(index),
-                    (
-                        ranks.get(index),
-                        (sentence_chip(index),),
-                        shorten(instance.sentences[index], 200, placeholder=" …"),
-                    ),
-                )
-                for index in answer.selection[:MOST_PICKS]
-            ],
-            key=f"picks-{letter}",
-            action="none",
-            on_event=partial(go_to, state),
-            caption=f"Picks of {label}, not scored",
-            empty="Nothing was picked.",
-            height=420,
-        )
+def _draw_edit(
+    state: PageState,
+    instance: Instance,
+    task: Task,
+    label: str,
+    before: Retrieval | None,
+    after: Retrieval,
+) -> None:
+    """What an edited hypothesis changed in a retriever's picks."""
+    st.markdown(f"## What the edit changed for {literal(label)}")
+    if before is None:
+        st.caption(f"{literal(label)} has no stored answer to the original. Go back to it, and ask it.")
+        return
+    covers = instance.evidence.covers(task.focus)
+    change = selection_change(before.selection, after.selection, covers)
+    text = f"{len(change.kept):,} picks kept, {len(change.gained):,} gained, {len(change.lost):,} lost."
+    if covers:
+        budget = task.budget_for(instance.evidence)
+        then, now = (percent(expected_recall(answer.selection, covers, budget)) for answer in (before, after))
+        text += f" Aspect Recall was **{then}** and is **{now}**."
+    st.markdown(text)
+    rank_table(instance, {"Original": before, "Edited": after}, partial(go_to, state), "edit-ranks")
 
 
-def _scores(instance: Instance, task: Task, answers: Mapping[str, Retrieval], beside: References) -> None:
+def _draw_scores(
+    instance: Instance, task: Task, answers: Mapping[str, Retrieval], beside: References
+) -> None:
     evidence = instance.evidence
     covers, budget = evidence.covers(task.focus), task.budget_for(evidence)
     rows = []
-    for letter, (label, answer) in zip(LETTERS, answers.items(), strict=False):
+    for letter, _, label, answer in lettered(answers):
         n_covered = round((aspect_recall(answer.selection, covers) or 0.0) * len(covers))
         recall = expected_recall(answer.selection, covers, budget)
-        cells = (f"{letter}  {label}", recall, f"{n_covered} of {len(covers)}", len(answer.selection))
-        rows.append(Row(letter, cells))
+        name = f"{letter}  {label}" if len(answers) > 1 else label
+        rows.append(Row(letter, (name, recall, f"{n_covered} of {len(covers)}", len(answer.selection))))
     optimal = evidence.optimal_for(task.focus) or len(covers)
     low, high = ceiling_range(covers, None if budget is None or budget >= optimal else budget) or (0.0, 0.0)
     top = low if low == high else range_text(low, high)
@@ -195,7 +177,7 @@ def _scores(instance: Instance, task: Task, answers: Mapping[str, Retrieval], be
     st.markdown(f"## {literal(task.title)} ({limit}), this instance", help=TASK_HELP)
     table(
         (
-            Column("who", "Retriever"),
+            Column("who", "System"),
             Column("recall", "Aspect Recall", "percent", "Share of the task's aspects that the picks cover"),
             Column("covered", "Covered"),
             Column("picks", "Picks", "number"),
@@ -206,13 +188,13 @@ def _scores(instance: Instance, task: Task, answers: Mapping[str, Retrieval], be
         caption="Aspect Recall on this instance",
     )
     if (aspect_recall(beside.best, covers) or 0.0) < high or len(beside.best) > optimal:
-        st.caption("The optimal selection takes too long to find: “Optimal” is the best that was found.")
+        st.caption("The optimal selection takes too long to find: “Optimal” is the best known.")
     made = provenance_line(instance.construction)
     for line in (*[SUFFICIENT_NOTE] * instance.is_sufficient, *filter(None, [made])):
         st.caption(literal(line))
 
 
-def _ledger(
+def _draw_ledger(
     state: PageState,
     instance: Instance,
     task: Task,
@@ -223,9 +205,9 @@ def _ledger(
     label, answer = list(answers.items())[active]
     st.markdown(f"## What each pick of {literal(label)} adds")
     system_switch(state, answers, active)
-    rows = ledger_rows(instance, task, answer.selection, beside)
+    rows = ledger_rows(instance, task, answer, beside)
     table(
-        LEDGER_COLUMNS,
+        ledger_columns(instance, task, answer, beside),
         rows,
         key="ledger",
         action="none",
@@ -236,59 +218,18 @@ def _ledger(
     )
     if len(answer.selection) > MOST_PICKS:
         st.caption(f"The first {MOST_PICKS} of {len(answer.selection)} picks.")
-    _whys(state, instance, answer)
 
 
-def _whys(state: PageState, instance: Instance, answer: Retrieval) -> None:
-    """Why each was picked, where the retriever gives numbers."""
-    whys = whys_of(answer, instance.sentences)
-    if not whys:
-        return
-    st.markdown("## Why each was picked")
-    st.caption(
-        "What each group of features adds to the sentence's score (filled, to the right of the line) or takes from it "
-        "(hollow, to the left), in standard deviations of the scores over this paper. A line opens its features. What "
-        "earlier picks have already said is judged by likeness of meaning."
-    )
-    why_list(
-        whys,
-        key="whys",
-        on_sentence=lambda index: state.put(sentence=index),
-        height=None if len(whys) <= 10 else 640,
-    )
-
-
-def _curve(instance: Instance, task: Task, answers: Mapping[str, Retrieval], beside: References) -> None:
-    covers, dark = instance.evidence.covers(task.focus), is_dark()
-    picks = {f"{LETTERS[n]} {label}": answer.selection for n, (label, answer) in enumerate(answers.items())}
-    colours = {name: SYSTEMS[n].on(dark) for n, name in enumerate(picks)}
-    colours |= {"optimal": MARKS["gold"].on(dark), "greedy": MARKS["both"].on(dark)}
-    picks |= {"greedy": beside.greedy, "optimal": beside.best}
-    recalls = {
-        name: [0.0, *(gain.recall_so_far or 0.0 for gain in marginal_gains(selection[:MOST_PICKS], covers))]
-        for name, selection in picks.items()
-    }
-    points = [(name, pick, recall) for name, line in recalls.items() for pick, recall in enumerate(line)]
-    draw_chart(
-        recall_curve(
-            pd.DataFrame(points, columns=["name", "pick", "recall"]), colours, ("greedy", "optimal")
-        ),
-        key="curve",
-        alt="Aspect Recall so far after each pick: "
-        + "; ".join(f"{name} ends at {percent(line[-1])}" for name, line in recalls.items()),
-    )
-
-
-def _aspects(state: PageState, instance: Instance, task: Task, answers: Mapping[str, Retrieval]) -> None:
+def _draw_aspects(state: PageState, instance: Instance, task: Task, answers: Mapping[str, Retrieval]) -> None:
     only = state["aspect"]
     which = "Result aspects" if task.focus == "results" else "Study aspects"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"## {which}")
-        if only and st.button("Show all aspects", key="all-aspects"):
-            state.put(aspect=None)
-            st.rerun()
+        if only:
+            st.button("Show all aspects", on_click=state.put, kwargs={"aspect": None})
+    names = [name for _, name, _, _ in lettered(answers, plain=True)]
     table(
-        aspect_columns([f"{LETTERS[n]} {label}" for n, label in enumerate(answers)]),
+        aspect_columns(names),
         aspect_rows(instance, task, answers, only),
         key="aspects",
         action="none",

@@ -246,7 +246,7 @@ def squares(frame: pd.DataFrame, names: Sequence[tuple[str, str]], *, dark: bool
             "line": {"width": [2 if sure else 0 for sure in frame["sure"]], "color": GREY},
         },
         text=frame["text"],
-        textfont={"size": 12 if size == 44 else 10},
+        textfont={"size": 12 if size == 44 else 10, "color": "#ffffff" if dark else "#000000"},
         customdata=frame[["id"]].assign(hover=frame["hover"].map(escaped_text)),
         hovertemplate="%{customdata[1]}<extra></extra>",
         selected={"marker": {"opacity": 1}},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal
@@ -24,17 +25,31 @@ class Filter:
     kind: Literal["number", "percent", "choice"] = "number"
 
 
+Bounds = tuple[float, float]
+
+
 def filter_popover(
     state: PageState, frame: pd.DataFrame, filters: Sequence[Filter], param: str = "where"
 ) -> None:
     """Draw the filters; the address has ``n_aspects:5-9,recall:0-0.5,cause:budget``."""
     wanted = _wanted(state[param], filters)
     with st.popover(f"Filters ({len(wanted)})" if wanted else "Filters"):
-        for one in filters:
-            if one.kind == "choice":
-                _draw_choice(state, frame, one, wanted, param)
-            else:
-                _draw_range(state, one, wanted, param)
+        draw_filters(state, filters, frame, param)
+
+
+def draw_filters(
+    state: PageState,
+    filters: Sequence[Filter],
+    frame: pd.DataFrame | None = None,
+    param: str = "where",
+) -> None:
+    """The fields of the filters; those with choices need the ``frame``."""
+    wanted = _wanted(state[param], filters)
+    for one in filters:
+        if one.kind != "choice":
+            _draw_range(state, one, wanted, param)
+        elif frame is not None:
+            _draw_choice(state, frame, one, wanted, param)
 
 
 def filtered(
@@ -49,24 +64,28 @@ def filtered(
     return frame
 
 
-def _wanted(text: str, filters: Sequence[Filter]) -> dict[str, str | tuple[float, float]]:
+def wanted_filters(state: PageState, filters: Sequence[Filter], param: str = "where") -> dict[str, Bounds]:
+    """The ranges of the address by column, open ends infinite; for who filters by other means than a frame."""
+    wanted = _wanted(state[param], filters)
+    return {column: bounds for column, bounds in wanted.items() if not isinstance(bounds, str)}
+
+
+def _wanted(text: str, filters: Sequence[Filter]) -> dict[str, str | Bounds]:
     """The filters of the address by column; what is none is left out."""
     kinds = {one.column: one.kind for one in filters}
-    wanted: dict[str, str | tuple[float, float]] = {}
+    wanted: dict[str, str | Bounds] = {}
     for part in text.split(","):
         column, _, value = part.rpartition(":")
         low, _, high = value.partition("-")
         if kinds.get(column) == "choice":
             wanted[column] = value
         elif column in kinds:
-            try:
+            with suppress(ValueError):
                 wanted[column] = (float(low or "-inf"), float(high or "inf"))
-            except ValueError:
-                continue
     return wanted
 
 
-def _text(wanted: dict[str, str | tuple[float, float]]) -> str:
+def _text(wanted: dict[str, str | Bounds]) -> str:
     def bound(value: float) -> str:
         return "" if abs(value) == float("inf") else f"{value:g}"
 

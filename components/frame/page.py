@@ -19,8 +19,9 @@ from components.widgets.markdown import literal
 from components.widgets.task_picker import task_picker
 from evidencebench_core.analyses import Report
 from evidencebench_core.data import DatasetInfo
+from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.runs import RunInfo
-from evidencebench_core.tasks import Task
+from evidencebench_core.tasks import Task, task_named
 from evidencebench_core.words import quantity
 
 MOST_RUNS: Final = 20
@@ -98,13 +99,7 @@ def context_line(
         if st.button("Load a dataset", type="primary"):
             st.switch_page("pages/home.py")
         st.stop()
-    wanted = state.dataset(next(iter(datasets)))
-    if wanted not in datasets:
-        st.warning(f"There is no dataset {literal(wanted, 80)} here (any more); another is shown.")
-        state.put(dataset=None)
-        wanted = state.dataset(next(iter(datasets)))
-    dataset = datasets[wanted]
-    runs = runs_with_answers(dataset, None) if n_runs else ()
+    context = read_context(state, n_runs, most_runs)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="context"):
         st.selectbox(
             "Dataset",
@@ -112,14 +107,58 @@ def context_line(
             format_func=lambda name: f"{name} ({quantity(datasets[name].n_instances, 'instance')})",
             label_visibility="collapsed",
             width=300,
-            **state.widget("dataset", wanted, reset=set(state.defaults) - {"dataset", "task", *keeps}),
+            **state.widget(
+                "dataset", context.dataset.name, reset=set(state.defaults) - {"dataset", "task", *keeps}
+            ),
         )
-        task = task_picker(state, in_line=True)
-        chosen = _run_picker(state, runs, task, n_runs, most_runs) if runs else ()
-        copy_link(state.link("task", dataset=dataset.name))
-    tell_of_gold(dataset, chosen)
-    tell_of_seen(chosen)
-    return Context(dataset, task, chosen)
+        if with_task:
+            task_picker(state, in_line=True)
+        runs = {run.id: run for run in runs_with_answers(context.dataset, None)} if n_runs else {}
+        if runs:
+            st.multiselect(
+                "Runs",
+                list(runs),
+                format_func=lambda run_id: f"{runs[run_id].label} ({run_id[:4]})",
+                max_selections=most_runs,
+                placeholder="Choose runs",
+                label_visibility="collapsed",
+                **state.widget("runs", [run.id for run in context.runs], tuple),
+            )
+        copy_link(state.link("task", dataset=context.dataset.name))
+    tell_of_gold(context.dataset, context.runs)
+    tell_of_seen(context.runs)
+    return context
+
+
+def read_context(state: PageState, n_runs: int = 0, most_runs: int = MOST_RUNS) -> Context:
+    """The context of the address, undrawn; what the address names and is not here is said once.
+
+    ``UnknownNameError`` where no dataset is loaded. See `context_line` for the parameters.
+    """
+    datasets = {info.name: info for info in resources.store().datasets()}
+    if not datasets:
+        raise UnknownNameError("store", "holds no dataset", "Load one on Home.")
+    first = next(iter(datasets))
+    wanted = state.dataset(first)
+    if wanted not in datasets:
+        st.warning(f"There is no dataset {literal(wanted, 80)} here (any more); another is shown.")
+        state.put(dataset=None)
+        wanted = state.dataset(first)
+    dataset = datasets[wanted]
+    try:
+        task = task_named(state["task"])
+    except SettingError as error:
+        st.warning(literal(str(error)))
+        state.put(task=None)
+        task = task_named(state["task"])
+    runs = {run.id: run for run in runs_with_answers(dataset, None)} if n_runs else {}
+    named = state.many("runs")
+    if n_runs and (gone := [run_id for run_id in named if run_id not in runs]):
+        st.warning(f"There is no run {literal(', '.join(gone), 80)} on this dataset (any more).")
+        state.put(runs=[run_id for run_id in named if run_id in runs])
+    chosen = [runs[run_id] for run_id in named if run_id in runs][:most_runs]
+    chosen = chosen or list(first_runs(list(runs.values()), task, n_runs))
+    return Context(dataset, task, tuple(run for run in chosen if run.tasks.get(task.name)))
 
 
 def runs_with_answers(dataset: DatasetInfo, task: Task | None) -> tuple[RunInfo, ...]:
@@ -134,26 +173,6 @@ def first_runs(runs: Sequence[RunInfo], task: Task, n: int) -> tuple[RunInfo, ..
     unseen = [run for run in answered if not run.n_trained_on and run.retriever != "oracle"] or answered
     enough = 0.9 * max((run.tasks[task.name] for run in unseen), default=0)
     return tuple(run for run in unseen if run.tasks[task.name] >= enough)[:n]
-
-
-def _run_picker(
-    state: PageState, runs: Sequence[RunInfo], task: Task, n_first: int, most: int
-) -> tuple[RunInfo, ...]:
-    by_id = {run.id: run for run in runs}
-    if gone := [run_id for run_id in state.many("runs") if run_id not in by_id]:
-        st.warning(f"There is no run {literal(', '.join(gone), 80)} on this dataset (any more).")
-        state.put(runs=[run_id for run_id in state.many("runs") if run_id in by_id])
-    chosen = [by_id[run_id] for run_id in state.many("runs")][:most] or list(first_runs(runs, task, n_first))
-    st.multiselect(
-        "Runs",
-        list(by_id),
-        format_func=lambda run_id: f"{by_id[run_id].label} ({run_id[:4]})",
-        max_selections=most,
-        placeholder="Choose runs",
-        label_visibility="collapsed",
-        **state.widget("runs", [run.id for run in chosen], tuple),
-    )
-    return tuple(run for run in chosen if run.tasks.get(task.name))
 
 
 def cached_report(name: str, key: tuple[object, ...], make: Callable[[], Report]) -> Report:

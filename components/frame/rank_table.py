@@ -60,10 +60,7 @@ def rank_table(
     table(
         (
             Column("sentence", "Sentence", "chips"),
-            *(
-                Column(f"rank-{place}", name, "number", "Rank; ✓ picked")
-                for place, name in enumerate(answers)
-            ),
+            *(Column(f"rank-{place}", name, "id", "Rank; ✓ picked") for place, name in enumerate(answers)),
             Column("covers", "Covers", "chips"),
             Column("text", "Text"),
         ),
@@ -71,7 +68,7 @@ def rank_table(
         key=key,
         action="none",
         on_event=on_event,
-        caption="Ranks of the picked sentences, system by system",
+        caption=f"Ranks of the picked sentences: {', '.join(answers)}",
         empty="Nothing was picked.",
         height=None if len(rows) <= 12 else 480,
     )

@@ -25,7 +25,7 @@ from components.widgets.markdown import literal
 from components.widgets.switches import on_off_switch
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import prompt, prompt_names
-from evidencebench_core.retrievers import RETRIEVERS, SettingField, SettingSpec, full_settings
+from evidencebench_core.retrievers import RETRIEVERS, RetrieverEntry, SettingField, SettingSpec, full_settings
 from evidencebench_core.runs import RunInfo
 
 _LONGEST_LABEL: Final = 34  # characters of the menu's label: one line of controls has room for so many
@@ -36,83 +36,113 @@ WidgetFor = Callable[[str, object], dict[str, Any]]
 def retriever_picker(
     state: PageState, param: str, has_gold: bool = True, runs: Sequence[RunInfo] = ()
 ) -> tuple[Choice, ...]:
-    """A menu of the retrievers and stored runs, and one of settings; up to three are returned, in order.
+    """A menu of the retrievers and stored runs, with their settings; up to three are returned, in order."""
+    chosen = choices_of(state, param, runs, has_gold)
+    with st.popover(menu_label(chosen), key=f"{state.page}.{param}.menu"):
+        draw_choices(state, param, chosen, runs, has_gold)
+    return chosen
 
-    Those that ask a server are offered too: it is for the page to ask them on a click only, with an estimate.
+
+def choices_of(
+    state: PageState,
+    param: str,
+    runs: Sequence[RunInfo] = (),
+    has_gold: bool = True,
+    first: Sequence[Choice] = (),
+) -> tuple[Choice, ...]:
+    """The retrievers and runs that the address names, else the ``first``; what cannot be read is said.
+
+    Those that ask a server are among them: it is for the page to ask them on a click only, with an estimate.
     """
-    entries = {name: entry for name, entry in RETRIEVERS.items() if has_gold or not entry.sees_gold}
-    linked = _choices_in_link(state[param], runs)
-    chosen = tuple(choice for choice in linked if choice.run or choice.name in entries)
+    entries, linked = _entries(has_gold), _choices_in_link(state, param, runs)
+    if not state[param]:
+        return tuple(first) or (Choice("bm25"),)
+    return tuple(choice for choice in linked if choice.run or choice.name in entries)
+
+
+def draw_choices(
+    state: PageState,
+    param: str,
+    chosen: Sequence[Choice],
+    runs: Sequence[RunInfo] = (),
+    has_gold: bool = True,
+) -> None:
+    """Draw the choice of up to three retrievers or runs, and the settings of those that are asked live."""
+    entries = _entries(has_gold)
     by_option = {choice_of_run(run).option: choice_of_run(run) for run in runs}
     by_option |= {choice.option: choice for choice in chosen}
     stored = [choice.option for choice in chosen if choice.run]
 
     def read(options: Sequence[str]) -> str:
         if len(options) > MOST_CHOICES:
-            flash("Three retrievers at most: take one away first.")
+            flash("Three at most: take one away first.")
         return choices_text([by_option.get(option) or new(option) for option in options][:MOST_CHOICES])
 
     def new(name: str) -> Choice:
         model = session_model() if entries[name].asks_server else ""
         return Choice(name, {"model": model} if model else {})
 
-    with st.popover(_menu_label(chosen), key=f"{state.page}.{param}.menu"):
-        st.pills(
-            "Retrievers (up to three)",
-            [*entries, *stored],
-            format_func=lambda option: by_option[option].label if option in stored else option,
-            selection_mode="multi",
-            wrap=True,
-            help="\n".join(f"- **{name}**: {literal(entry.summary)}" for name, entry in entries.items()),
-            **state.widget(param, [choice.option for choice in chosen], read),
+    st.pills(
+        "Retrievers (up to three)",
+        [*entries, *stored],
+        format_func=lambda option: by_option[option].label if option in stored else option,
+        selection_mode="multi",
+        wrap=True,
+        help="\n".join(f"- **{name}**: {literal(entry.summary)}" for name, entry in entries.items()),
+        **state.widget(param, [choice.option for choice in chosen], read),
+    )
+    if runs:
+        st.multiselect(
+            "Stored runs",
+            [choice_of_run(run).option for run in runs],
+            format_func=lambda option: by_option[option].label,
+            placeholder="Choose a run",
+            help="Nothing is asked again. For an edited hypothesis, or a task that the run has not answered, its "
+            "retriever is asked now, where it can be.",
+            **state.widget(
+                param,
+                stored,
+                lambda options: read([c.option for c in chosen if not c.run] + options),
+                part="runs",
+            ),
         )
-        if runs:
-            st.multiselect(
-                "Stored runs, with the picks that are stored",
-                [choice_of_run(run).option for run in runs],
-                format_func=lambda option: by_option[option].label,
-                placeholder="Choose a run",
-                help="Nothing is asked again. For an edited hypothesis, or a task that the run has not answered, its "
-                "retriever is asked now, where it can be.",
-                **state.widget(
-                    param,
-                    stored,
-                    lambda options: read([c.option for c in chosen if not c.run] + options),
-                    part="runs",
-                ),
-            )
-    has_words = "words" in state.defaults
-    with st.popover("Settings", disabled=len(stored) == len(chosen) and not has_words):
-        if has_words:
-            on_off_switch(
-                state,
-                "words",
-                "Underline the words that sentences share with the hypothesis",
-                help="With bm25 the thicker the more a word adds to the sentence's score; else every word alike.",
-            )
-        for choice in chosen:
-            if choice.run:
-                continue
-            st.markdown(f"**{literal(choice.name)}**")
-            settings_editor(
-                choice.name, choice.settings, _settings_widget(state, param, chosen, choice), in_link=True
-            )
-    return chosen
+    if "words" in state.defaults:
+        on_off_switch(
+            state,
+            "words",
+            "Underline the words that sentences share with the hypothesis",
+            help="With bm25 the thicker the more a word adds to the sentence's score; else every word alike.",
+        )
+    for choice in (choice for choice in chosen if not choice.run):
+        with st.expander(f"Settings of {literal(choice.name)}", on_change="rerun") as fold:
+            if fold.open:
+                widget = _settings_widget(state, param, chosen, choice)
+                settings_editor(choice.name, choice.settings, widget, in_link=True)
 
 
-def _menu_label(chosen: Sequence[Choice]) -> str:
+def _entries(has_gold: bool) -> Mapping[str, RetrieverEntry]:
+    return {name: entry for name, entry in RETRIEVERS.items() if has_gold or not entry.sees_gold}
+
+
+def menu_label(chosen: Sequence[Choice]) -> str:
+    """The label of the menu: what is chosen, as far as there is room."""
     names = ", ".join(choice.label for choice in chosen) or "none"
     return f"Retrievers: {literal(names, _LONGEST_LABEL)}"
 
 
-def _choices_in_link(text: str, runs: Sequence[RunInfo]) -> tuple[Choice, ...]:
-    """The choices that can be read, each retriever once; what cannot be read is said."""
+def _choices_in_link(state: PageState, param: str, runs: Sequence[RunInfo]) -> tuple[Choice, ...]:
+    """The choices that can be read, each retriever once; what cannot be read is said, once."""
     chosen: list[Choice] = []
-    for part in text.split(BETWEEN):
+    problems: list[SettingError] = []
+    for part in filter(None, state[param].split(BETWEEN)):
         try:
             chosen += choices_from(part, runs)
         except SettingError as error:
-            st.warning(literal(str(error)))
+            problems.append(error)
+    for problem in problems:
+        st.warning(literal(str(problem)))
+    if problems:
+        state.put(**{param: choices_text(chosen)})
     return tuple({choice.option: choice for choice in chosen}.values())[:MOST_CHOICES]
 
 

@@ -51,7 +51,8 @@ def test_draws_every_sentence_with_its_mark(opened: Open) -> None:
         *("picked", "missed", "gold", "gold", "missed", "none"),
     ]
     counts = reader.locator(".legend .key").evaluate_all("keys => keys.map((key) => key.ariaLabel)")
-    assert counts == ["Gold, covered: 2", "Picked: 1", "Both: 2", "Missed: 2"]
+    assert counts == ["picked: 2", "already covered: 2", "missed: 2", "Picked, not gold: 1"]
+    expect(reader.locator(".total")).to_have_text("Gold6")
     label = "sentence 4, gold, picked 3rd, covers A2"
     expect(sentence(reader, 4).get_by_role("img", name=label)).to_be_visible()
     expect(sentence(reader, 6).locator(".sign")).to_have_text("2")
@@ -191,7 +192,7 @@ def test_keys_walk_the_evidence(page: Page, opened: Open) -> None:
     page.keyboard.press("Escape")
     expect(page.get_by_text("sentence=None aspect=None")).to_be_visible()
     for index in (7, 10, 7):  # the legend leads to the next of its kind
-        reader.get_by_role("button", name="Missed: 2").click()
+        reader.get_by_role("button", name="missed: 2").click()
         expect(reader.locator(".s:focus")).to_have_attribute("data-i", str(index))
 
 

@@ -15,7 +15,6 @@ from evidencebench_core.data import parse_instance
 from evidencebench_core.errors import SelectionError, SettingError
 from evidencebench_core.export.reader import (
     FOLDER,
-    DraftMarks,
     System,
     heading_level,
     paper_key,
@@ -47,13 +46,6 @@ def test_data_of_a_small_paper() -> None:
         "covered": False,
         "sentences": [10],
     }
-
-
-def test_gold_in_the_making_is_marked_in_place_of_gold_and_picks() -> None:
-    draft = DraftMarks(frozenset({1, 2, 3}), frozenset({2, 4}), frozenset({3, 4, 5}))
-    data = view_data(replace(short_view(), draft=draft))
-    assert data["marks"] == ".pbbgm......"  # open alone, open beside accepted or added, accepted, added
-    assert data["draft"]
 
 
 @pytest.mark.parametrize(

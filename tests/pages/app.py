@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -104,6 +105,13 @@ class App:
     def address(self) -> dict[str, str]:
         """The parameters; AppTest keeps those it was given as lists, those the app wrote as text."""
         return {name: one if isinstance(one, str) else one[0] for name, one in self.query_params.items()}
+
+
+def table_rows(app: App, key: str) -> dict[str, Any]:
+    """The rows of the table of that key, by their ids."""
+    data = [json.loads(one.proto.json) for one in app.get("bidi_component") if '"rows"' in one.proto.json]
+    (table,) = [one for one in data if key in one["caption"]]
+    return {row["id"]: row for row in table["rows"]}
 
 
 def drawn(script: Callable[..., object], *args: object, kept: Mapping[str, str] | None = None) -> App:

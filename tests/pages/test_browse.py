@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from evidencebench_core.data import Store, ingest
+from evidencebench_core.runs import score_run
 from tests.factories import written
-from tests.pages.app import SAMPLE, OpenPage, stored_run
+from tests.pages.app import SAMPLE, OpenPage, finished_runs, stored_run, table_rows
 
 READ = {"instance": "sample_cohort"}
 sample = pytest.mark.usefixtures("sample_store")
@@ -19,10 +20,38 @@ sample = pytest.mark.usefixtures("sample_store")
 def test_a_search_narrows_the_list_and_goes_into_the_address(open_page: OpenPage) -> None:
     app = open_page("browse")
     app.text_input[0].set_value("night shift diabetes")
-    assert "1 of 6 instances" in app.run().words
+    assert "1 of 6" in app.run().words
     assert app.address["q"] == "night shift diabetes"
-    assert "6 of 6 instances" in app.press("Clear all").words
+    assert "6 of 6" in app.press("Clear").words
     assert "q" not in app.address
+
+
+def test_the_recall_of_the_chosen_runs_is_shown_filtered_and_sorted_by(
+    open_page: OpenPage, sample_store: Store
+) -> None:
+    ids = finished_runs(sample_store, "bm25", "abstract-tail")
+    here = {"task": "er@10", "runs": f"{ids['bm25']},{ids['abstract-tail']}"}
+    recall = score_run(sample_store, ids["bm25"], "er@10").per_instance
+    rows = table_rows(open_page("browse", **here, sort=ids["bm25"], desc="1"), "Instances of")
+    assert [rows[name]["cells"][1] for name in rows] == sorted(recall.values(), reverse=True)
+    middle = sorted(recall.values())[3]
+    app = open_page("browse", **here, where=f"{ids['bm25']}:{middle:.3f}-1,n_sentences:1-")
+    assert set(table_rows(app, "Instances of")) == {
+        name for name, of in recall.items() if of >= middle - 1e-3
+    }
+    assert app.named("button", "Clear")
+    opened = app.run(instance="sample_cohort", where="")
+    assert list(table_rows(opened, "Aspect Recall on this instance")) == ["A", "B", "ceiling", "random"]
+
+
+@sample
+def test_an_instance_and_a_sentence_are_flagged_and_found_again(open_page: OpenPage) -> None:
+    app = open_page("browse", **READ, sentence="3")
+    app.named("checkbox", "⚑ Flag").check()
+    app.named("text_input", "Author").set_value("AB")
+    app.press("Save")
+    assert list(table_rows(open_page("browse", noted="flagged"), "Instances of")) == ["sample_cohort"]
+    assert len(table_rows(open_page("browse", noted="no"), "Instances of")) == 5
 
 
 @sample
@@ -82,22 +111,13 @@ def test_a_typed_hypothesis_is_scored_only_once_the_reader_says_so(open_page: Op
 def test_an_edited_hypothesis_stands_beside_the_original(open_page: OpenPage) -> None:
     edited = dict(READ, r="lead~bm25", system="1", task="er@10", h="Night shifts harm hospital employees")
     app = open_page("browse", **edited, asif="1")
-    assert "What the edit changed for bm25" in app.words
     # the same figures as in the scores of the two hypotheses
-    assert "4 are kept and 6 lost; 6 are gained. Aspect Recall was **35.7%** and is **42.9%**." in app.words
+    assert "4 picks kept, 6 gained, 6 lost. Aspect Recall was **35.7%** and is **42.9%**." in app.words
     assert (
         "Aspect Recall was" not in open_page("browse", **edited).words
     )  # nobody has said that the gold applies
-    assert "What the edit changed" not in open_page("browse", **{**edited, "h": ""}).words
-    lead = open_page("browse", **{**edited, "system": "0"})
-    assert "Of 10 picks for the original, 10 are kept and 0 lost; 0 are gained." in lead.words
-
-
-def test_a_run_is_compared_with_what_it_has_stored(open_page: OpenPage, sample_store: Store) -> None:
-    run = stored_run(sample_store, "bm25", (7, 3))
-    app = open_page("browse", **READ, r=f"@{run}", task="er@10", h="Night work harms")
-    assert "has no stored answer to this hypothesis" in app.words
-    assert "Of 2 picks for the original, 0 are kept and 2 lost; 10 are gained." in app.words
+    ranks = table_rows(app, "Original, Edited")
+    assert len(ranks) >= 10
 
 
 @sample
@@ -110,15 +130,11 @@ def test_shared_words_are_switched_on_in_the_settings(open_page: OpenPage, r: st
 
 
 @sample
-def test_two_rankings_stand_side_by_side_where_there_are_two(open_page: OpenPage) -> None:
+def test_ranks_stand_side_by_side_where_there_are_two(open_page: OpenPage) -> None:
     place = {"instance": "sample_cohort", "task": "er@10"}
-    assert "Rankings side by side" not in open_page("browse", **place, r="bm25").labels("toggle")
-    app = open_page("browse", **place, r="bm25~abstract-tail~lead")
-    assert "Numbers are ranks" not in app.words
-    app.named("toggle", "Rankings side by side").set_value(True)
-    assert "Numbers are ranks" in app.run().words
-    assert app.address["columns"] == "1"
-    assert "by one only" in open_page("browse", **place, r="bm25~lead", columns="1", pair="BC").words
+    assert "Ranks side by side" not in open_page("browse", **place, r="bm25").words
+    ranks = table_rows(open_page("browse", **place, r="bm25~abstract-tail~lead"), "Ranks of the picked")
+    assert all(len(row["cells"]) == 6 for row in ranks.values())
 
 
 @pytest.mark.usefixtures("sample_store")
@@ -132,14 +148,16 @@ def test_without_result_aspects_a_result_task_is_skipped_not_zero(open_page: Ope
     ("params", "said"),
     [
         ({"instance": "sample_cohrt"}, "sample_cohort"),
-        ({"dataset": "nowhere", "instance": "x"}, "sample_data"),
+        ({"dataset": "nowhere", "instance": "x"}, "nowhere"),
         (READ | {"task": "er@zero"}, "er@optimal"),
         (READ | {"r": "bm26"}, "bm25"),
         (READ | {"r": "bm25;k1=lots"}, "k1"),
     ],
 )
 def test_a_link_to_what_is_not_there_says_so(open_page: OpenPage, params: dict[str, str], said: str) -> None:
-    assert said in open_page("browse", **params).problems
+    app = open_page("browse", **params)
+    assert said in app.problems
+    assert not app.run().problems
 
 
 @sample

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,14 +11,7 @@ from evidencebench_core.data import Store, ingest
 from evidencebench_core.metrics import ceiling_range
 from evidencebench_core.runs import RunStore
 from tests.factories import steiner_instance, steiner_triples, written
-from tests.pages.app import App, OpenPage, drawn, finished_runs, keep_runs, start_run
-
-
-def table_rows(app: App, key: str) -> dict[str, Any]:
-    """The rows of the table of that key, by their ids."""
-    data = [json.loads(one.proto.json) for one in app.get("bidi_component") if '"rows"' in one.proto.json]
-    (table,) = [one for one in data if key in one["caption"]]
-    return {row["id"]: row for row in table["rows"]}
+from tests.pages.app import OpenPage, drawn, finished_runs, keep_runs, start_run, table_rows
 
 
 def test_a_run_is_started_from_the_dialog_and_finishes(open_page: OpenPage, sample_store: Store) -> None:

@@ -112,6 +112,9 @@ function bodyRow(row, data, chosen) {
   return tr;
 }
 
+/** Where the page stood when a row was opened, by the table's caption. @type {Map<string, number>} */
+const left = new Map();
+
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".table-root");
   const scroll = root.querySelector(".scroll")?.scrollTop ?? 0;
@@ -164,8 +167,21 @@ export default function ({ data, parentElement, setTriggerValue }) {
       if (next?.dataset.id) next.focus();
     }
   };
+  const page = document.querySelector('[data-testid="stMain"]');
+  if (page && left.has(data.caption)) {
+    page.scrollTop = left.get(data.caption);
+    left.delete(data.caption);
+  }
+  let opened = false;
   function activate(row) {
     row.classList.add("pending");
+    if (data.action === "open" && page) {
+      left.set(data.caption, page.scrollTop);
+      opened = true;
+    }
     send(data.action, row.dataset.id);
   }
+  return () => {
+    if (opened && page) page.scrollTop = 0; // what the row opened begins at its beginning
+  };
 }

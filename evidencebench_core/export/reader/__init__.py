@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from evidencebench_core.export.reader.page import FOLDER, PARTS, Drawing, show
 from evidencebench_core.export.reader.view import (
-    DraftMarks,
     PaperView,
     SentenceNote,
     System,
@@ -17,7 +16,6 @@ from evidencebench_core.export.reader.view import (
 __all__ = [
     "FOLDER",
     "PARTS",
-    "DraftMarks",
     "Drawing",
     "PaperView",
     "SentenceNote",

@@ -9,7 +9,7 @@
  * @typedef {{paper: string, height: number, texts: string[], types: string, marks: string,
  *            aspects: Aspect[], systems: System[], active: number|null,
  *            notes: {sentence: number, words: string, flagged: boolean}[],
- *            selected: number|null, aspect: number|null, plain: boolean, draft: boolean, by: string,
+ *            selected: number|null, aspect: number|null, plain: boolean, by: string,
  *            words: {by: string, spans: [number, number, number][][]}|null}} Data
  *   `types`: t title, f rest of the title block, h heading, s lesser heading, a abstract, p text;
  *   `marks`: . none, g gold, p picked, b both, m missed; both have one letter a sentence;
@@ -25,13 +25,8 @@ const MARKS = {
   b: ["both", "Both", "Picked, and covers an aspect"],
   m: ["missed", "Missed", "Covers an aspect that no pick covers"],
 };
-/** The same of gold in the making. @type {Record<string, string[]>} */
-const DRAFT_MARKS = {
-  p: ["picked", "Proposed", "Proposed, and not decided yet"],
-  g: ["gold", "Accepted", "Accepted by a person"],
-  b: ["both", "Both", "Accepted for one aspect, and open for another"],
-  m: ["missed", "Added", "Added by a person"],
-};
+/** What a mark is called in the legend, after the number of gold sentences. @type {Record<string, string>} */
+const IN_LEGEND = { b: "picked", g: "already covered", m: "missed", p: "Picked, not gold" };
 const HEADINGS = "tfhs";
 const LETTERS = "ABC";
 const SVG = "http://www.w3.org/2000/svg";
@@ -81,7 +76,7 @@ function drawShape(className, path) {
 }
 
 /** The sign of a mark: a diamond for gold, hollow if missed, a pill with the rank for a pick.
- * @param {string} letter @param {number|string} rank */
+ * @param {string} letter @param {number} rank */
 function drawSign(letter, rank) {
   if ("gm".includes(letter)) return drawShape(`sign ${markName(letter)}`, "M5 .6 9.4 5 5 9.4 .6 5z");
   return element("i", `sign ${markName(letter)}`, rank ? String(rank) : "");
@@ -179,34 +174,24 @@ function spokenMark(index, { mark, rank }, labels, by) {
   ].filter(Boolean).join(", ");
 }
 
-/** The same of gold in the making. @param {number} index @param {string} mark @param {string[]} labels */
-function spokenDraft(index, mark, labels) {
-  const [, label] = DRAFT_MARKS[mark] ?? [];
-  const said = mark === "b" ? "accepted and proposed" : label?.toLowerCase();
-  return [`sentence ${index}`, said, label && labels.length ? `for ${labels.join(" ")}` : ""].filter(Boolean).join(", ");
-}
-
-/** The legend of gold in the making. @param {string} letter @param {number} count */
-function drawDraftKey(letter, count) {
-  const key = drawKey(letter, count, false);
-  const [, label, meaning] = DRAFT_MARKS[letter];
-  key.title = `${meaning}. Click for the next one.`;
-  key.setAttribute("aria-label", `${label}: ${count}`);
-  key.replaceChildren(drawSign(letter, "?"), element("span", "", label), element("b", "", String(count)));
-  return key;
-}
-
 /** A mark in the legend, which leads to the next of its kind.
  * @param {string} letter @param {number} count @param {boolean} alone whether there are no picks at all
  * @param {string} by who marked it, if that is no dataset's gold */
 function drawKey(letter, count, alone, by = "") {
   const [name, plain, meaning] = MARKS[letter];
-  const label = letter === "g" && !alone ? "Gold, covered" : by ? `Marked by ${by}` : plain;
+  const label = alone ? (by ? `Marked by ${by}` : plain) : IN_LEGEND[letter];
   const key = element("button", `key ${name}`, "", { "data-jump": letter, "aria-label": `${label}: ${count}` });
   key.title = `${alone ? "Covers an aspect" : meaning}. Click for the next one.`;
   if (!count) key.setAttribute("disabled", "");
   key.append(drawSign(letter, 1), element("span", "", label), element("b", "", String(count)));
   return key;
+}
+
+/** How many sentences are gold, before what became of them. @param {number} count @param {string} by */
+function drawTotal(count, by) {
+  const total = element("span", "total", by ? `Marked by ${by}` : "Gold");
+  total.append(element("b", "", String(count)));
+  return total;
 }
 
 /** The one mark of a page for readers who are no researchers. @param {number} count */

@@ -5,6 +5,8 @@
  * Streamlit calls the default export once to mount and again whenever the data or the theme change;
  * the page is built again only for another paper, else the marks on it are changed in place.
  */
+const STEP_MS = 250; // after which a step by key counts as the last one
+
 class Reader {
   /** @param {ShadowRoot|HTMLElement} parent */
   constructor(parent) {
@@ -18,6 +20,7 @@ class Reader {
     /** @type {number|null} */ this.pinned = null;
     /** @type {number|null} the aspect pointed at, else the pinned one */ this.lit = null;
     /** @type {HTMLElement[]} */ this.litParts = [];
+    /** @type {ReturnType<typeof setTimeout>|undefined} */ this.soon = undefined;
     this.shared = { selected: new Shared(), aspect: new Shared() };
     /** @type {(name: string, value: any) => void} */ this.trigger = () => {};
     /** @param {KeyboardEvent} event */ this.keyOutside = (event) => {
@@ -67,13 +70,12 @@ class Reader {
     const isNew = data.paper !== before.paper;
     const differs = (/** @type {(keyof Data)[]} */ ...names) =>
       isNew || names.some((name) => JSON.stringify(data[name]) !== JSON.stringify(before[name]));
-    const marksChanged = differs("marks", "aspects", "systems", "active", "plain", "draft", "by");
+    const marksChanged = differs("marks", "aspects", "systems", "active", "plain", "by");
     const notesChanged = differs("notes");
     this.data = data;
     this.root.style.height = `min(${data.height}px, calc(100vh - var(--above, 5.5rem)))`;
     this.root.classList.toggle("several", data.systems.length > 1);
     this.root.classList.toggle("plain", data.plain);
-    this.root.classList.toggle("draft", data.draft);
     if (isNew) this.build();
     if (differs("words")) this.drawWords();
     if (marksChanged) {
@@ -168,7 +170,7 @@ class Reader {
 
   /** Marks, ranks and the other systems' letters; only what differs is touched. */
   drawMarks() {
-    const { marks, systems, active, aspects, draft, by } = this.data;
+    const { marks, systems, active, aspects, by } = this.data;
     const ranks = systems.map(({ picks }) => new Map(picks.map((index, place) => [index, place + 1])));
     this.sentences.forEach((sentence, i) => {
       const rank = (active !== null && ranks[active]?.get(i)) || 0;
@@ -176,7 +178,7 @@ class Reader {
         sentence.mark = marks[i];
         sentence.rank = rank;
         sentence.row.dataset.mark = markName(marks[i]);
-        sentence.icon.replaceChildren(drawSign(marks[i], draft && marks[i] !== "." ? "?" : rank));
+        sentence.icon.replaceChildren(drawSign(marks[i], rank));
       }
       const others = systems.flatMap(({ name }, place) => {
         const other = place !== active && ranks[place].get(i);
@@ -187,8 +189,7 @@ class Reader {
       });
       if (others.length || sentence.others.firstChild) sentence.others.replaceChildren(...others);
       const labels = this.covering[i].map((position) => aspects[position].label);
-      const words = draft ? spokenDraft(i, marks[i], labels) : spokenMark(i, sentence, labels, by);
-      sentence.icon.setAttribute("aria-label", words);
+      sentence.icon.setAttribute("aria-label", spokenMark(i, sentence, labels, by));
     });
   }
 
@@ -206,13 +207,12 @@ class Reader {
   }
 
   drawLegend() {
-    const { marks, systems, active, aspects, draft, by } = this.data;
-    const shown = draft ? "pgbm" : active === null ? "g" : aspects.length ? "gpbm" : "p";
+    const { marks, systems, active, aspects, by } = this.data;
+    const shown = active === null ? "g" : aspects.length ? "bgmp" : "p";
     const focused = /** @type {HTMLElement|null} */ (this.root.querySelector(".head :focus"));
     const counted = (/** @type {string} */ letter) => marks.split(letter).length - 1;
-    const keys = [...shown].map((letter) =>
-      draft ? drawDraftKey(letter, counted(letter)) : drawKey(letter, counted(letter), active === null, by),
-    );
+    const keys = [...shown].map((letter) => drawKey(letter, counted(letter), active === null, by));
+    if (shown === "bgmp") keys.unshift(drawTotal(counted("b") + counted("g") + counted("m"), by));
     this.legend.replaceChildren(...(this.data.plain ? [drawPlainKey(counted("p"))] : keys));
     const missed = shown.includes("m") && counted("m") ? [["n", "missed"]] : [];
     this.hint.replaceChildren(element("span", "", "Keys"));
@@ -276,6 +276,16 @@ class Reader {
       i = (i + step + n) % n;
       if (wanted(i)) return this.moveTo(i, true);
     }
+  }
+
+  /** The same, and the sentence is the selected one; Python hears of the last of quick steps.
+   * @param {number} step @param {(i: number) => boolean} wanted */
+  walk(step, wanted) {
+    this.go(step, wanted);
+    if (this.data.plain || !wanted(this.at)) return;
+    this.select(this.at);
+    clearTimeout(this.soon);
+    this.soon = setTimeout(() => this.emit("sentence"), STEP_MS);
   }
 
   /** Bring a sentence into view, without moving the app's page. @param {number} i @param {boolean} focus */
@@ -420,7 +430,7 @@ class Reader {
     if (help !== undefined) this.help.hidden = !this.help.hidden;
     else if (a !== undefined) this.toggleAspect(Number(a));
     else if (system !== undefined) this.emit("system", Number(system));
-    else if (jump !== undefined) this.go(1, (index) => this.sentences[index].mark === jump);
+    else if (jump !== undefined) this.walk(1, (index) => this.sentences[index].mark === jump);
     else if (i !== undefined && !this.selecting()) this.toggleSentence(Number(i));
   }
 
@@ -436,11 +446,10 @@ class Reader {
     const missed = (/** @type {number} */ i) => this.sentences[i].mark === "m";
     const evidence = (/** @type {number} */ i) =>
       this.pinned === null ? this.sentences[i].mark !== "." : this.covering[i].includes(this.pinned);
-    if (this.data.draft && "jknN?".includes(event.key)) return false;
-    if (event.key === "j") this.go(1, evidence);
-    else if (event.key === "k") this.go(-1, evidence);
-    else if (event.key === "n") this.go(1, missed);
-    else if (event.key === "N") this.go(-1, missed);
+    if (event.key === "j") this.walk(1, evidence);
+    else if (event.key === "k") this.walk(-1, evidence);
+    else if (event.key === "n") this.walk(1, missed);
+    else if (event.key === "N") this.walk(-1, missed);
     else if (event.key === "?") this.help.hidden = !this.help.hidden;
     else if (event.key === "Escape") return this.escape();
     else if (row && event.key === "ArrowDown") this.go(1, () => true);

@@ -52,15 +52,6 @@ class SentenceNote:
 
 
 @dataclass(frozen=True, slots=True)
-class DraftMarks:
-    """Sentences of gold in the making: proposed and not decided, accepted, and added by a person."""
-
-    proposed: frozenset[int]
-    accepted: frozenset[int]
-    added: frozenset[int]
-
-
-@dataclass(frozen=True, slots=True)
 class PaperView:
     """Everything the reader shows. Positions that the paper does not have count as ``None``."""
 
@@ -87,8 +78,6 @@ class PaperView:
     """For readers who are no researchers: no sentence indices, no keys, plain words."""
     by: str = ""
     """Who marked what stands as gold, where that is no dataset's: for the legend, and for ears."""
-    draft: DraftMarks | None = None
-    """Marked in place of gold and picks; ``j`` and ``k`` are left to the page around the reader."""
 
 
 def view_of(instance: Instance, **shown: Any) -> PaperView:
@@ -132,7 +121,6 @@ def view_data(view: PaperView, height: int = 720) -> dict[str, Any]:
         "words": None if view.words is None else _word_data(view.words, view.sentences),
         "plain": view.plain,
         "by": view.by,
-        "draft": view.draft is not None,
     }
     drawn: dict[str, Any] = visible_texts(data)
     return drawn
@@ -185,22 +173,12 @@ def _word_data(words: SharedWords, sentences: Sequence[str]) -> dict[str, Any]:
 
 
 def _mark_letters(view: PaperView, picks: tuple[int, ...] | None) -> str:
-    if view.draft is not None:
-        return "".join(_draft_letter(view.draft, index) for index in range(len(view.sentences)))
     covers = [
         frozenset(aspect.sentence_indices)
         for aspect in view.aspects
         if view.focus == "all" or aspect.is_result
     ]
     return "".join(_MARK_LETTERS[mark] for mark in marks_of(picks, covers, len(view.sentences)))
-
-
-def _draft_letter(draft: DraftMarks, index: int) -> str:
-    """``b`` stands for an accepted sentence that is proposed for another aspect, too."""
-    is_kept = index in draft.accepted or index in draft.added
-    if index in draft.proposed:
-        return "b" if is_kept else "p"
-    return "." if not is_kept else "g" if index in draft.accepted else "m"
 
 
 def _aspect_data(aspect: Aspect, focus: Focus, picks: tuple[int, ...] | None) -> dict[str, Any]:

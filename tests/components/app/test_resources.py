@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 import streamlit as st
 
@@ -117,14 +116,10 @@ def test_the_largest_paper_is_a_setting(monkeypatch: pytest.MonkeyPatch, given: 
     assert papers.paper_limits().max_bytes == mib * 1024 * 1024
 
 
-def test_notes_and_recalls_follow_what_they_are_of(store: Store) -> None:
+def test_notes_follow_what_they_are_of(store: Store) -> None:
     tiny, notes = store.dataset("tiny"), NoteStore(store)
     assert resources.notes(tiny) == {}
     for text in ("first", "second"):
         note = notes.add(Note(instance_id="tiny_1", author="ml", dataset="tiny", text=text))
         assert resources.notes(tiny) == {"tiny_1": (note,)}
     assert resources.notes(tiny) is resources.notes(tiny)
-    finished_runs(store, "lead", dataset="tiny", limit=2)
-    (run,) = RunStore(store).runs("tiny")
-    assert np.isnan(resources.recalls(tiny, run, "er@10")).tolist() == [False, False, True, True]
-    assert resources.matching_rows(tiny, Filter(sort="id", descending=True)).tolist() == [3, 2, 1, 0]

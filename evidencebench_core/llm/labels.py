@@ -1,7 +1,7 @@
-"""A model's words -> one label of a closed list: the reader of RAmBLA's code, and ours.
+"""A model's words -> one label of a closed list.
 
-Ours takes what the answer states ("Answer: yes"), else what it begins with, else the only label in it; nothing that
-it does not say. "no" is a label only where it stands for itself: not in "no evidence".
+The reader takes what the answer states ("Answer: yes"), else what it begins with, else the only label in it. "no" is a
+label only where it stands for itself: not in "no evidence".
 """
 
 from __future__ import annotations
@@ -49,20 +49,10 @@ _FOREIGN: Final = re.compile(
 )
 
 
-def official_label(text: str, labels: Sequence[str]) -> str | None:
-    """The first whole word that is one of the labels, as RAmBLA's code reads it; ``None``: a null.
-
-    Full stops are deleted first, so that "Yes.The" is none, and "no difference" is a no
-    (response_formatting/base.py:6-8 and utils/text_processing.py:80-104, commit b176e63).
-    """
-    found = re.search(_words(tuple(labels)), text.replace(".", "").strip().lower())
-    return found[0] if found else None
-
-
 def read_label(
     text: str, labels: Sequence[str], *, refusal: str | None = None, finish_reason: str | None = None
 ) -> LabelRead:
-    """The label that an answer gives (rule 9 of RAmBLA's specification).
+    """The label that an answer gives.
 
     Parameters
     ----------
@@ -105,7 +95,7 @@ def stated_label(
     """The label on the last line that begins with ``LABEL:``, else the whole answer if it is one label.
 
     ``forms`` has the label of every form in which it may be written, in lower case. Nothing is searched for within
-    prose: what stands on the line is the label, or there is none (rule 33 of BioACE's specification).
+    prose: what stands on the line is the label, or there is none.
     """
     answer = after_thinking(plain_text(text))
     lines = [] if answer is None else _STATED.findall(answer)

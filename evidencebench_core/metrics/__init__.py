@@ -1,4 +1,4 @@
-"""The worth of a selection of sentences, and of labels: sets and integers only, no text, no files.
+"""The worth of a selection of sentences: sets and integers only, no text, no files.
 
 ``covers`` is everywhere a sequence with one set of sentence indices per study aspect.
 """
@@ -14,50 +14,20 @@ from evidencebench_core.metrics.coverage import (
     times_covered,
 )
 from evidencebench_core.metrics.expectation import expected_recall, random_expectation
-from evidencebench_core.metrics.labels import (
-    accuracy,
-    answered_f1,
-    bias,
-    confusion,
-    consistency,
-    corrected_share,
-    coverage,
-    label_shares,
-    macro_f1,
-    place_contrast,
-    relative_change,
-    share_of_yes,
-    signed_bias,
-    weighted_f1,
-)
 
 __all__ = [
     "Change",
     "Gain",
     "Mark",
-    "accuracy",
-    "answered_f1",
     "aspect_recall",
     "best_cover",
-    "bias",
     "ceiling_range",
-    "confusion",
-    "consistency",
-    "corrected_share",
-    "coverage",
     "expected_recall",
     "greedy_cover",
-    "label_shares",
-    "macro_f1",
     "marginal_gains",
     "marks",
     "optimal_cover",
-    "place_contrast",
     "random_expectation",
-    "relative_change",
     "selection_change",
-    "share_of_yes",
-    "signed_bias",
     "times_covered",
-    "weighted_f1",
 ]

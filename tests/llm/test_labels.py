@@ -1,44 +1,40 @@
-"""Both readers on answers that people wrote by hand; the table is rule 65 of RAmBLA's specification."""
+"""Labels of answers that people wrote by hand."""
 
 from __future__ import annotations
-
-import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.llm.labels import LabelRead, official_label, read_label
-from tests.conftest import real_file
+from evidencebench_core.llm.labels import LabelRead, read_label
 
 TWO, THREE = ("yes", "no"), ("yes", "no", "unknown")
 YES, NO, UNKNOWN = "yes", "no", "unknown"
 
-# (answer, labels, official, ours: a label or a reason, rule)
+# (answer, labels, a label or a reason, rule)
 TABLE = [
-    ("**Yes**, because", TWO, YES, YES, "first"),
-    ("NO", TWO, NO, NO, "first"),
-    ("Answer: [No]", TWO, NO, NO, "stated"),
-    ("_Yes_", TWO, None, YES, "first"),
-    ("Yes.The study shows benefit", TWO, None, YES, "first"),
-    ("There was no difference, so the answer is yes", TWO, NO, YES, "stated"),
-    ("No significant effect was found. Answer: Yes", TWO, NO, YES, "stated"),
-    ("No, it does not", TWO, NO, NO, "first"),
-    ("No evidence supports this", TWO, NO, "no_label", None),
-    ("Yes/No", TWO, YES, "ambiguous", None),
-    ("Yes or no depends on dose", TWO, YES, "ambiguous", None),
-    ("It may be yes, it may be no.", TWO, YES, "ambiguous", None),
-    ("I cannot answer; there is no data.", TWO, NO, "refusal", None),
-    ("None of the trials", TWO, None, "no_label", None),
-    ("-1", TWO, None, "no_label", None),
-    ("", TWO, None, "empty", None),
-    ("Ja.", TWO, None, "other_language", None),
-    ("I don't know", THREE, None, UNKNOWN, "other words"),
-    ("not relevant, so unknown.", THREE, UNKNOWN, UNKNOWN, "only"),
-    ("There is not enough information to say yes", THREE, YES, "ambiguous", None),
+    ("**Yes**, because", TWO, YES, "first"),
+    ("NO", TWO, NO, "first"),
+    ("Answer: [No]", TWO, NO, "stated"),
+    ("_Yes_", TWO, YES, "first"),
+    ("Yes.The study shows benefit", TWO, YES, "first"),
+    ("There was no difference, so the answer is yes", TWO, YES, "stated"),
+    ("No significant effect was found. Answer: Yes", TWO, YES, "stated"),
+    ("No, it does not", TWO, NO, "first"),
+    ("No evidence supports this", TWO, "no_label", None),
+    ("Yes/No", TWO, "ambiguous", None),
+    ("Yes or no depends on dose", TWO, "ambiguous", None),
+    ("It may be yes, it may be no.", TWO, "ambiguous", None),
+    ("I cannot answer; there is no data.", TWO, "refusal", None),
+    ("None of the trials", TWO, "no_label", None),
+    ("-1", TWO, "no_label", None),
+    ("", TWO, "empty", None),
+    ("Ja.", TWO, "other_language", None),
+    ("I don't know", THREE, UNKNOWN, "other words"),
+    ("not relevant, so unknown.", THREE, UNKNOWN, "only"),
+    ("There is not enough information to say yes", THREE, "ambiguous", None),
 ]
-# Ours alone: rules 9 and 50, and what models write beside them.
-OURS = [
+TABLE += [
     ("<think>It could be yes or no.</think>\nNo.", TWO, NO, "first"),
     ("<think>It is yes, I", TWO, "cut_off", None),
     ("Yes, but no effect on mortality was seen.", TWO, YES, "first"),
@@ -73,21 +69,10 @@ OURS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "labels", "official", "ours", "rule"), TABLE)
-def test_the_table_of_the_specification(
-    text: str, labels: tuple[str, ...], official: str | None, ours: str, rule: str | None
-) -> None:
-    assert official_label(text, labels) == official
-    assert read_label(text, labels) == _expected(ours, rule)
-
-
-@pytest.mark.parametrize(("text", "labels", "ours", "rule"), OURS)
-def test_other_manners(text: str, labels: tuple[str, ...], ours: str, rule: str | None) -> None:
-    assert read_label(text, labels) == _expected(ours, rule)
-
-
-def _expected(ours: str, rule: str | None) -> LabelRead:
-    return LabelRead(ours, rule) if rule else LabelRead(None, reason=ours)  # type: ignore[arg-type]
+@pytest.mark.parametrize(("text", "labels", "result", "rule"), TABLE)
+def test_answers_written_by_hand(text: str, labels: tuple[str, ...], result: str, rule: str | None) -> None:
+    expected = LabelRead(result, rule) if rule else LabelRead(None, reason=result)  # type: ignore[arg-type]
+    assert read_label(text, labels) == expected
 
 
 @pytest.mark.parametrize(
@@ -118,17 +103,3 @@ def test_any_text_gives_a_label_or_a_reason(text: str, labels: tuple[str, ...]) 
 def test_a_long_answer_is_read_in_linear_time() -> None:
     assert read_label("yes or no, " * 20_000, TWO).reason == "ambiguous"
     assert read_label("not so " * 20_000 + "yes,yes" * 10_000, THREE).label in (YES, None)
-
-
-@pytest.mark.realdata
-def test_what_the_official_reader_makes_of_the_gold_conclusions() -> None:
-    """Rule 8: a label in 69 of the 890, always "no", 20 of them with gold yes."""
-    items = json.loads(real_file("pubmedqa/ori_pqal.json").read_text(encoding="utf-8")).values()
-    read = [
-        (official_label(item["LONG_ANSWER"], TWO), item["final_decision"])
-        for item in items
-        if item["final_decision"] != "maybe"
-    ]
-    labelled = [(label, gold) for label, gold in read if label]
-    assert (len(read), len(labelled), {label for label, _ in labelled}) == (890, 69, {"no"})
-    assert sum(gold == "yes" for _, gold in labelled) == 20

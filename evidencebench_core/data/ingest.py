@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice, starmap
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 import orjson
 
@@ -26,6 +26,10 @@ Progress = Callable[[int, int, int], None]
 
 _BATCH: Final = 64  # instances a transaction
 _ENDS: Final = 10  # sentences at either end of a paper that count as its ends
+_COLUMNS: Final = (
+    "dataset_id, position, instance_id, paper, paper_id, n_sentences, n_aspects, n_result_aspects, optimal,"
+    " results_optimal, ends_coverage"
+)
 _SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson", ".gz", ".zst", ".zstd"})
 
 
@@ -109,7 +113,7 @@ def add_instance(store: Store, name: str, instance_id: str, raw: Mapping[str, An
     StoreError
         If the dataset came from a file, or has an instance of this id.
     """
-    name, record = checked_name(name, "dataset"), _record(instance_id, raw)
+    name, instance = checked_name(name, "dataset"), _checked(instance_id, raw)
     with store.write() as db:
         info = next((info for info in datasets_in(db) if info.name == name), None)
         if info is not None and info.source != MARKED_BY_HAND:
@@ -127,7 +131,7 @@ def add_instance(store: Store, name: str, instance_id: str, raw: Mapping[str, An
                 )
         place = "SELECT coalesce(max(position) + 1, 0) FROM instances WHERE dataset_id = ?"
         position = db.execute(place, (dataset_id,)).fetchone()[0]
-        _write(db, dataset_id, position, [record], Path(name))
+        _write(db, dataset_id, position, [instance])
         count_instances(db, dataset_id, "microseconds")
         return next(info for info in datasets_in(db) if info.id == dataset_id)
 
@@ -157,52 +161,65 @@ def _new_dataset(db: sqlite3.Connection, name: str, sha256: str, source: str) ->
 def _write_file(store: Store, path: Path, dataset_id: int, progress: Progress | None) -> None:
     n_instances = 0
     with DatasetFile(path) as file:
-        records = starmap(_record, instances_in(file))
-        while batch := list(islice(records, _BATCH)):
+        instances = starmap(_checked, instances_in(file))
+        while batch := list(islice(instances, _BATCH)):
             with store.write(durable=False) as db:
-                _write(db, dataset_id, n_instances, batch, path)
+                _write(db, dataset_id, n_instances, batch)
             n_instances += len(batch)
             if progress is not None:
                 progress(file.bytes_read, file.n_bytes, n_instances)
 
 
-class _Record(NamedTuple):
-    """An instance ready to be written."""
-
-    columns: tuple[str | int | float | None, ...]  # instance_id and what follows it in the table of instances
-    hypothesis: str
-    rest: dict[str, Any]  # without the paper
-    paper: tuple[list[str], list[str]]  # sentences and their types
-    paper_key: str
-    synthetic: bool
-    sufficient: bool
+def _checked(instance_id: str, raw: object) -> tuple[str, dict[str, Any]]:
+    check_instance(instance_id, raw)
+    return instance_id, cast("dict[str, Any]", raw)
 
 
-def _record(instance_id: str, value: object) -> _Record:
-    check_instance(instance_id, value)
-    raw = cast("dict[str, Any]", value)
+def _write(
+    db: sqlite3.Connection, dataset_id: int, position: int, instances: Sequence[tuple[str, dict[str, Any]]]
+) -> None:
+    """Write checked instances inside the transaction that is open."""
+    for number, (instance_id, raw) in enumerate(instances, position):
+        n_results = len(raw["results_aspect_list_ids"] or ())
+        n_sentences = len(raw["paper_as_candidate_pool"])
+        values = (
+            dataset_id,
+            number,
+            instance_id,
+            _paper(db, raw),
+            raw["paper_id"],
+            n_sentences,
+            len(raw["aspect_list_ids"]),
+            n_results,
+            raw["evidence_retrieval_at_optimal_evaluation"]["optimal"],
+            raw["results_evidence_retrieval_at_optimal_evaluation"]["optimal"] if n_results else None,
+            _ends_coverage(raw["aspect2sentence_indices"], n_sentences),
+        )
+        try:
+            row = db.execute(f"INSERT INTO instances ({_COLUMNS}) VALUES (?{', ?' * 10})", values).lastrowid
+        except sqlite3.IntegrityError as error:
+            remedy = "Give every instance its own id."
+            raise StreamError(f"instance {shown(instance_id)}", "is there twice", remedy) from error
+        rest = {**raw, "paper_as_candidate_pool": None, "sentence_types_in_candidate_pool": None}
+        db.execute("INSERT INTO bodies VALUES (?, ?, ?)", (row, raw["hypothesis"], to_blob(rest)))
+        db.execute("INSERT INTO hypothesis_words (rowid, hypothesis) VALUES (?, ?)", (row, raw["hypothesis"]))
+    synthetic = any(raw.get("synthetic") for _, raw in instances)
+    sufficient = any(is_sufficient(raw) for _, raw in instances)
+    flags = "UPDATE datasets SET synthetic = synthetic OR ?, sufficient = sufficient OR ? WHERE id = ?"
+    db.execute(flags, (synthetic, sufficient, dataset_id))
+
+
+def _paper(db: sqlite3.Connection, raw: Mapping[str, Any]) -> int:
+    """The row of an instance's paper, which is kept once, however many instances share it."""
     sentences = raw["paper_as_candidate_pool"]
-    n_results = len(raw["results_aspect_list_ids"] or ())
-    columns = (
-        instance_id,
-        raw["paper_id"],
-        len(sentences),
-        len(raw["aspect_list_ids"]),
-        n_results,
-        raw["evidence_retrieval_at_optimal_evaluation"]["optimal"],
-        raw["results_evidence_retrieval_at_optimal_evaluation"]["optimal"] if n_results else None,
-        _ends_coverage(raw["aspect2sentence_indices"], len(sentences)),
-    )
     paper = sentences, raw["sentence_types_in_candidate_pool"]
-    return _Record(
-        columns,
-        raw["hypothesis"],
-        {**raw, "paper_as_candidate_pool": None, "sentence_types_in_candidate_pool": None},
-        paper,
-        hashlib.sha256(orjson.dumps(paper)).hexdigest(),
-        raw.get("synthetic") is True,
-        is_sufficient(raw),
-    )
+    key = hashlib.sha256(orjson.dumps(paper)).hexdigest()
+    known = db.execute("SELECT id FROM papers WHERE key = ?", (key,)).fetchone()
+    if known:
+        return int(known[0])
+    row = db.execute("INSERT INTO papers (key, body) VALUES (?, ?)", (key, to_blob(paper))).lastrowid
+    db.execute("INSERT INTO paper_words (rowid, sentences) VALUES (?, ?)", (row, paper_words(sentences)))
+    return cast("int", row)
 
 
 def _ends_coverage(covering: Mapping[str, Sequence[int]], n_sentences: int) -> float:
@@ -212,55 +229,3 @@ def _ends_coverage(covering: Mapping[str, Sequence[int]], n_sentences: int) -> f
         bool(indices) and (min(indices) < _ENDS or max(indices) >= last) for indices in covering.values()
     ]
     return sum(covered) / len(covered)
-
-
-def _write(
-    db: sqlite3.Connection, dataset_id: int, position: int, records: Sequence[_Record], path: Path
-) -> None:
-    """Write a batch inside the transaction that is open; a paper that is there already is not written again."""
-    papers = {record.paper_key: record.paper for record in records}
-    marks = ",".join("?" * len(papers))
-    row_of = dict(db.execute(f"SELECT key, id FROM papers WHERE key IN ({marks})", list(papers)))
-    new = [key for key in papers if key not in row_of]
-    row_of |= {key: row for row, key in enumerate(new, _free_id(db, "papers"))}
-    db.executemany(
-        "INSERT INTO papers (id, key, body) VALUES (?, ?, ?)",
-        [(row_of[key], key, to_blob(papers[key])) for key in new],
-    )
-    if new:  # in one statement: FTS5 flushes after each, and keeps 32 MB where there are only single rows
-        db.execute(
-            f"INSERT INTO paper_words (rowid, sentences) VALUES {','.join(['(?, ?)'] * len(new))}",
-            [value for key in new for value in (row_of[key], paper_words(papers[key][0]))],
-        )
-    numbered = list(enumerate(records, _free_id(db, "instances")))
-    for number, (row, record) in enumerate(numbered, position):
-        try:
-            db.execute(
-                "INSERT INTO instances (id, dataset_id, position, paper, instance_id, paper_id, n_sentences,"
-                " n_aspects, n_result_aspects, optimal, results_optimal, ends_coverage)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (row, dataset_id, number, row_of[record.paper_key], *record.columns),
-            )
-        except sqlite3.IntegrityError as error:
-            problem = f"has the instance id {shown(record.columns[0])} twice"
-            raise StreamError(str(path), problem, "Give every instance its own id.") from error
-    db.executemany(
-        "INSERT INTO bodies (instance, hypothesis, body) VALUES (?, ?, ?)",
-        [(row, record.hypothesis, to_blob(record.rest)) for row, record in numbered],
-    )
-    db.executemany(
-        "INSERT INTO hypothesis_words (rowid, hypothesis) VALUES (?, ?)",
-        [(row, record.hypothesis) for row, record in numbered],
-    )
-    db.execute(
-        "UPDATE datasets SET synthetic = synthetic OR ?, sufficient = sufficient OR ? WHERE id = ?",
-        (
-            any(record.synthetic for record in records),
-            any(record.sufficient for record in records),
-            dataset_id,
-        ),
-    )
-
-
-def _free_id(db: sqlite3.Connection, table: str) -> int:
-    return int(db.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])

@@ -218,7 +218,7 @@ def test_duplicate_ids(store: Store, tmp_path: Path, first: int, second: int) ->
     lines[second]["id"] = lines[first]["id"]
     path = tmp_path / "twice.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    assert f"has the instance id 'tiny_{first}' twice" in refused(store, path, StreamError)
+    assert f"instance 'tiny_{first}': is there twice" in refused(store, path, StreamError)
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ def recalls_of(score: Score, ids: Iterable[str]) -> Recalls:
 
 def dataset_slices(store: Store, dataset: str) -> tuple[dict[str, Slices], tuple[str, ...]]:
     """The slices of a whole dataset that conditions name, and which were left out and why."""
-    return slices_of(store, dataset, store.gold(dataset).ids, task_named("er@optimal"))
+    return slices_of(store, dataset, store.ids(dataset), task_named("er@optimal"))
 
 
 def instances_meeting(store: Store, dataset: str, conditions: Sequence[Condition]) -> tuple[str, ...]:
@@ -168,7 +168,7 @@ def instances_meeting(store: Store, dataset: str, conditions: Sequence[Condition
     UnknownNameError, SettingError
         No such dataset, run, task or slice.
     """
-    ids = store.gold(dataset).ids
+    ids = store.ids(dataset)
     met, _ = meeting(
         conditions,
         len(ids),

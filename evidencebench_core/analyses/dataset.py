@@ -11,7 +11,6 @@ import pandas as pd
 
 from evidencebench_core.analyses.frame import gold_frame, instance_frame
 from evidencebench_core.analyses.report import Report
-from evidencebench_core.data import paper_texts
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
 from evidencebench_core.data.store import DatasetInfo, Store
@@ -43,19 +42,16 @@ def dataset_report(store: Store, name: str, read: int | None = READ) -> Report:
     """
     info = store.dataset(name)
     step = 1 if read is None else max(1, -(-info.n_instances // max(1, read)))
-    gold = dict(store.evidence_sets(name, store.ids(name)[::step]))
+    n_aspects = 0
     sections, types = ({column: Counter[str]() for column in _PLACE_COUNTS} for _ in range(2))
     tokens: list[int] = []
-    for paper in paper_texts(store, info.name, gold):
-        n_tokens = sum(len(sentence.split()) for sentence in paper.sentences)
-        classes = section_classes(paper.sentences, paper.types)
-        kinds = [_KINDS[kind] for kind in paper.types]
-        for instance_id in paper.hypotheses:
-            tokens.append(n_tokens)
-            _count_places(sections, classes, gold[instance_id])
-            _count_places(types, kinds, gold[instance_id])
+    for instance in store.get_many(name, store.ids(name)[::step]):
+        n_aspects += len(instance.evidence.aspects)
+        tokens.append(sum(len(sentence.split()) for sentence in instance.sentences))
+        classes = section_classes(instance.sentences, instance.sentence_types)
+        _count_places(sections, classes, instance.evidence)
+        _count_places(types, [_KINDS[kind] for kind in instance.sentence_types], instance.evidence)
     values = {"tokens": np.array(tokens, dtype=np.int64), **_values(store, name)}
-    n_aspects = sum(len(evidence.aspects) for evidence in gold.values())
     tables = {
         "overview": _overview(values),
         "sections": _places(sections, SECTION_CLASSES, n_aspects),

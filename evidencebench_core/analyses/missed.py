@@ -14,11 +14,9 @@ import pandas as pd
 from evidencebench_core.analyses.causes import CAUSES, suggestions
 from evidencebench_core.analyses.frame import estimate_columns
 from evidencebench_core.analyses.report import Report
-from evidencebench_core.data import paper_texts
-from evidencebench_core.data.model import EvidenceSet
-from evidencebench_core.data.sections import SECTION_CLASSES, section_classes, section_titles
+from evidencebench_core.data.model import EvidenceSet, Instance
+from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
 from evidencebench_core.data.store import Store
-from evidencebench_core.data.texts import PaperText
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
 from evidencebench_core.metrics import marginal_gains
 from evidencebench_core.retrievers import Retrieval, retriever_entry
@@ -171,8 +169,8 @@ def _outcomes(
             rows = list(_aspect_rows(evidence, answers[name], task, selections))
             n_uncoverable += len(evidence.focused(task.focus)) - len(rows)
             by_instance[name] = [{"instance": name, "paper": papers[name], **row} for row in rows]
-    for text in paper_texts(store, run.dataset, by_instance):
-        _add_texts(text, by_instance)
+    for instance in store.get_many(run.dataset, by_instance):
+        _add_texts(instance, by_instance[instance.id])
     frame = pd.DataFrame(list(chain.from_iterable(by_instance.values())), columns=_COLUMNS)
     frame = frame.astype(dict.fromkeys(("budget", "best_rank", "distance", "overlap_sentence"), "Int64"))
     frame = frame.astype(dict.fromkeys(("gap", "overlap", "front_share"), float))
@@ -235,34 +233,33 @@ def _aspect_rows(
         }
 
 
-def _add_texts(paper: PaperText, by_instance: Mapping[str, list[dict[str, Any]]]) -> None:
+def _add_texts(instance: Instance, rows: Sequence[dict[str, Any]]) -> None:
     """Add what the words of a paper say, and the causes that follow."""
-    classes = section_classes(paper.sentences, paper.types)
-    headings = section_titles(paper.sentences, paper.types)
+    kinds = instance.sentence_types
+    classes = section_classes(instance.sentences, kinds)
     words: dict[int, frozenset[str]] = {}
-    for name, hypothesis in paper.hypotheses.items():
-        asked = content_words(hypothesis)
-        for row in by_instance[name]:
-            overlap, best = np.nan, None
-            if row["missed"] and asked:
-                for index in row["covering"]:
-                    if index not in words:
-                        words[index] = content_words(paper.sentences[index])
-                best = max(row["covering"], key=lambda index: len(asked & words[index]))
-                overlap = len(asked & words[best]) / len(asked)
-            front = sum(paper.types[pick] != "normal_paragraph" for pick in row["picks"])
-            row |= {
-                "type": paper.types[row["sentence"]],
-                "section": classes[row["sentence"]],
-                "heading": headings[row["sentence"]],
-                "types": tuple(paper.types[index] for index in row["covering"]),
-                "sections": tuple(classes[index] for index in row["covering"]),
-                "overlap": overlap,
-                "overlap_sentence": best,
-                "front_share": front / len(row["picks"]) if row["picks"] else np.nan,
-            }
-            causes = tuple(suggestions(row)) if row["missed"] else None
-            row |= {"cause": causes and causes[0], "causes": causes}
+    asked = content_words(instance.hypothesis)
+    for row in rows:
+        overlap, best = np.nan, None
+        if row["missed"] and asked:
+            for index in row["covering"]:
+                if index not in words:
+                    words[index] = content_words(instance.sentences[index])
+            best = max(row["covering"], key=lambda index: len(asked & words[index]))
+            overlap = len(asked & words[best]) / len(asked)
+        front = sum(kinds[pick] != "normal_paragraph" for pick in row["picks"])
+        row |= {
+            "type": kinds[row["sentence"]],
+            "section": classes[row["sentence"]],
+            "heading": instance.sections[row["sentence"]],
+            "types": tuple(kinds[index] for index in row["covering"]),
+            "sections": tuple(classes[index] for index in row["covering"]),
+            "overlap": overlap,
+            "overlap_sentence": best,
+            "front_share": front / len(row["picks"]) if row["picks"] else np.nan,
+        }
+        causes = tuple(suggestions(row)) if row["missed"] else None
+        row |= {"cause": causes and causes[0], "causes": causes}
 
 
 _COLUMNS: Final = [
@@ -393,9 +390,8 @@ def missed_table(
 ) -> pd.DataFrame:
     """Rows of `outcomes` to take away: with ``hypothesis``, ``sentence_text`` and everybody's ``notes``."""
     papers = {
-        name: (hypothesis, paper.sentences)
-        for paper in paper_texts(store, dataset, set(misses["instance"]))
-        for name, hypothesis in paper.hypotheses.items()
+        instance.id: (instance.hypothesis, instance.sentences)
+        for instance in store.get_many(dataset, dict.fromkeys(misses["instance"]))
     }
     texts: dict[tuple[str, str], list[str]] = {}
     for note in notes:

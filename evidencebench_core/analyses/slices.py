@@ -1,6 +1,6 @@
 """Runs compared on parts of a dataset that mean something: which instances make the difference?
 
-Slices go by study design, section, length, aspects, optimal K, and where evidence stands.
+Slices go by section, length, aspects, optimal K, and where evidence stands.
 """
 
 from __future__ import annotations
@@ -17,14 +17,12 @@ from evidencebench_core.analyses.ends import FEW, group_frame
 from evidencebench_core.analyses.frame import instance_frame
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.analyses.systems import Systems, systems
-from evidencebench_core.data import designs, paper_texts
 from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
 from evidencebench_core.data.store import Store
 from evidencebench_core.stats import interval, paired
 from evidencebench_core.tasks import Task
 
 SECTIONS_UP_TO: Final = 5_000  # instances: to know sections, every paper must be read
-_DESIGNS: Final = 8  # the most frequent; the others share a slice
 _HEAD: Final = ("family", "slice", "n", "few")
 
 Slices = dict[str, NDArray[np.bool_]]
@@ -118,11 +116,6 @@ def slices_of(
     frame = every[every["instance"].isin(set(ids))]
     notes: list[str] = []
     families: dict[str, Slices] = {}
-    of_design = designs(store, dataset)
-    if of_design:
-        families["design"] = _by_frequency([of_design.get(name, "not given") for name in frame["instance"]])
-    else:
-        notes.append("No slices by study design: the instances of this dataset do not name it.")
     if len(ids) <= SECTIONS_UP_TO:
         sections = main_sections(store, dataset, ids, task)
         order = [*SECTION_CLASSES, "nowhere"]
@@ -169,22 +162,14 @@ def main_sections(store: Store, dataset: str, ids: Sequence[str], task: Task) ->
     Of classes that cover as many, the first in the order of a paper. Reads every paper.
     """
     sections = dict.fromkeys(ids, "nowhere")
-    gold = dict(store.evidence_sets(dataset, ids))
-    for paper in paper_texts(store, dataset, set(ids)):
-        classes = section_classes(paper.sentences, paper.types)
-        for instance_id in paper.hypotheses:
-            counts: Counter[str] = Counter()
-            for aspect in gold[instance_id].focused(task.focus):
-                counts.update({classes[index] for index in aspect.sentence_indices})
-            if counts:
-                sections[instance_id] = max(SECTION_CLASSES, key=lambda name: counts[name])
+    for instance in store.get_many(dataset, ids):
+        classes = section_classes(instance.sentences, instance.sentence_types)
+        counts: Counter[str] = Counter()
+        for aspect in instance.evidence.focused(task.focus):
+            counts.update({classes[index] for index in aspect.sentence_indices})
+        if counts:
+            sections[instance.id] = max(SECTION_CLASSES, key=lambda name: counts[name])
     return sections
-
-
-def _by_frequency(names: Sequence[str]) -> Slices:
-    """A slice for each name, the most frequent first; the rare ones together."""
-    frequent = [name for name, _ in Counter(names).most_common(_DESIGNS)]
-    return _in_order([name if name in frequent else "others" for name in names], [*frequent, "others"])
 
 
 def _in_order(names: Sequence[str], order: Sequence[str]) -> Slices:

@@ -197,7 +197,6 @@ def cited_run_scores(
         judges = [named]
     judge = max(judges, key=lambda one: one.n_answered, default=None)
     gold = dict(store.evidence_sets(dataset.name, store.ids(dataset.name, limit)))
-    every = store.gold(dataset.name)
-    papers = dict(zip(every.ids, every.paper_ids, strict=True))
+    papers = store.paper_ids(dataset.name)
     labels = pair_labels(store, judge.id, answers) if judge else None
     return cited_scores(gold, answers, papers, run.settings["focus"], labels)

@@ -23,7 +23,6 @@ from evidencebench_core.data.store import (
     store_path,
 )
 from evidencebench_core.data.stream import iter_raw
-from evidencebench_core.data.texts import PaperText, designs, paper_texts
 
 __all__ = [
     "DATASETS",
@@ -39,7 +38,6 @@ __all__ = [
     "IngestResult",
     "Instance",
     "InstanceRow",
-    "PaperText",
     "PublishedResult",
     "RemoteDataset",
     "RemoteFile",
@@ -52,7 +50,6 @@ __all__ = [
     "dataset_name",
     "delete_dataset",
     "delete_instance",
-    "designs",
     "download",
     "download_folder",
     "ingest",
@@ -60,7 +57,6 @@ __all__ = [
     "inverse_of",
     "iter_raw",
     "open_store",
-    "paper_texts",
     "parse_instance",
     "published_results",
     "rename_dataset",

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from evidencebench_core.data.connection import Connections
 from evidencebench_core.data.files import whole_file
@@ -17,9 +17,6 @@ from evidencebench_core.data.model import SUFFICIENT_NOTE, EvidenceSet, Instance
 from evidencebench_core.data.query import RANGES, Filter, matching_sql
 from evidencebench_core.data.records import from_blob
 from evidencebench_core.errors import StoreError, UnknownNameError, did_you_mean, shown
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.gold import Gold
 
 MARKED_BY_HAND: Final = "marked by hand"
 """The source of the datasets that `ingest.add_instance` makes: they grow, and come from no file."""
@@ -84,7 +81,6 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._connections = Connections(path)
-        self._gold: tuple[DatasetInfo, Gold] | None = None
 
     def __repr__(self) -> str:
         return f"Store({str(self.path)!r})"
@@ -212,23 +208,6 @@ class Store:
         sql = "SELECT instance_id, paper_id FROM instances WHERE dataset_id = ? ORDER BY position"
         with self.read() as db:
             return dict(db.execute(sql, (self.dataset(dataset).id,)))
-
-    def gold(self, dataset: str) -> Gold:
-        """The evidence sets as arrays; those of one dataset stay at hand."""
-        from evidencebench_core.data.gold import Gold
-
-        info = self.dataset(dataset)
-        known = self._gold
-        if known is None or known[0] != info:
-            gold = replace(Gold.of(self.evidence_sets(dataset)), sufficient=info.sufficient)
-            gold = replace(gold, paper_ids=tuple(self.paper_ids(dataset).values()))
-            known = self._gold = (info, gold)
-        return known[1]
-
-    def aspect_names(self, dataset: str) -> tuple[list[str], list[str | None]]:
-        """Ids and texts (``None`` where the data has none) of the aspects of `gold`, in its order."""
-        aspects = [aspect for _, gold in self.evidence_sets(dataset) for aspect in gold.aspects]
-        return [aspect.id for aspect in aspects], [aspect.text for aspect in aspects]
 
     # -- tables of instances --------------------------------------------------------------
 

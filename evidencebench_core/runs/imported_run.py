@@ -18,7 +18,7 @@ from typing import Final, TypeVar
 from urllib.parse import unquote
 
 from evidencebench_core.data.files import file_content
-from evidencebench_core.data.gold import Gold
+from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.data.store import Store
 from evidencebench_core.data.strict_json import json_value
 from evidencebench_core.errors import DataError, SelectionError, SettingError, shown
@@ -94,7 +94,7 @@ def import_run(
     info, plain = store.dataset(dataset), _checked_name(name)
     chosen = tuple(dict.fromkeys(task_named(task) for task in tasks))
     gold, ranked, is_json, source = _ranked(store, info.name, path)
-    sizes = dict(zip(gold.ids, gold.n_sentences.tolist(), strict=True))
+    sizes = {name: evidence.n_sentences for name, evidence in gold.items()}
     if not ranked:
         raise DataError(str(path), "holds no answer", _FORMATS)
     answers: dict[str, dict[str, Retrieval]] = {}
@@ -138,10 +138,12 @@ def file_selections(
     return selections, notices if n_longer else []
 
 
-def _ranked(store: Store, dataset: str, path: Path) -> tuple[Gold, dict[str, Ranked], bool, str]:
+def _ranked(
+    store: Store, dataset: str, path: Path
+) -> tuple[dict[str, EvidenceSet], dict[str, Ranked], bool, str]:
     """The gold, what the file has by instance, whether these are selections, and the file's name and hash."""
-    data, gold = file_content(path, _LARGEST, _FORMATS), store.gold(dataset)
-    sizes = dict(zip(gold.ids, gold.n_sentences.tolist(), strict=True))
+    data, gold = file_content(path, _LARGEST, _FORMATS), dict(store.evidence_sets(dataset))
+    sizes = {name: evidence.n_sentences for name, evidence in gold.items()}
     is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
     ranked = (_predictions if is_json else _trec_run)(path, data, sizes)
     return gold, ranked, is_json, f"{path.name} {hashlib.sha256(data).hexdigest()[:12]}"
@@ -156,10 +158,14 @@ def _checked_name(name: str) -> str:
     )
 
 
-def _asked(task: Task, gold: Gold, ranked: Mapping[str, Ranked]) -> dict[str, int | None]:
+def _asked(
+    task: Task, gold: Mapping[str, EvidenceSet], ranked: Mapping[str, Ranked]
+) -> dict[str, int | None]:
     """K of each ranked instance that the task asks about, in the order of the dataset; ``None`` without a limit."""
-    optimal = zip(gold.ids, gold.optimal_for(task.focus).tolist(), strict=True)
-    budgets = {name: k if task.budget == "optimal" else task.budget for name, k in optimal if k >= 0}
+    optimal = {name: evidence.optimal_for(task.focus) for name, evidence in gold.items()}
+    budgets = {
+        name: k if task.budget == "optimal" else task.budget for name, k in optimal.items() if k is not None
+    }
     return {name: k for name, k in budgets.items() if name in ranked and k != 0}
 
 

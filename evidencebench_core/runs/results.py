@@ -102,8 +102,7 @@ def _score(
 
 def papers_of(store: Store, dataset: str) -> dict[str, str]:
     """Paper id by instance id, in the order of the file."""
-    gold = store.gold(dataset)
-    return dict(zip(gold.ids, gold.paper_ids, strict=True))
+    return store.paper_ids(dataset)
 
 
 def _task(task: str | Task) -> Task:

@@ -18,10 +18,10 @@ from evidencebench_core.analyses.slices import (
     thirds,
 )
 from evidencebench_core.analyses.systems import Systems
-from evidencebench_core.data import Store, ingest
+from evidencebench_core.data import Store
 from evidencebench_core.tasks import task_named
 from tests.analyses.stores import complete_run
-from tests.factories import raw_instance, store_with, written
+from tests.factories import raw_instance, store_with
 
 TASK = task_named("er@optimal")
 PAPER = [
@@ -31,10 +31,10 @@ PAPER = [
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    """``tiny``: four instances, three in the abstract, one in the results; two name a design."""
+    """``tiny``: four instances, three in the abstract, one in the results."""
     raw = {
-        "a": raw_instance(PAPER, {"x": [1], "y": [1, 5]}, ["x"], paper_id="p1", study_design="cohort  study"),
-        "b": raw_instance(PAPER, {"x": [1]}, ["x"], paper_id="p2", study_design="trial"),
+        "a": raw_instance(PAPER, {"x": [1], "y": [1, 5]}, ["x"], paper_id="p1"),
+        "b": raw_instance(PAPER, {"x": [1]}, ["x"], paper_id="p2"),
         "c": raw_instance(PAPER, {"x": [5], "y": [5, 6], "z": [3]}, ["x", "y"], paper_id="p3"),
         "d": raw_instance([*PAPER, *PAPER], {"x": [1], "y": [8]}, ["x"], paper_id="p3"),
     }
@@ -75,7 +75,6 @@ def test_thirds_part_the_values_in_their_order(values: list[int]) -> None:
 
 def test_the_slices_of_a_dataset(store: Store) -> None:
     families, notes = slices_of(store, "tiny", ["a", "b", "c", "d"], TASK)
-    assert members(families["design"]) == {"not given": "cd", "cohort study": "a", "trial": "b"}
     # c: results cover two aspects, methods one. d: abstract and discussion one each, the first counts.
     assert members(families["section with most aspects"]) == {"abstract": "abd", "results": "c"}
     assert members(families["sentences"]) == {"9": "abc", "18": "d"}
@@ -89,14 +88,6 @@ def test_result_tasks_count_result_aspects(store: Store) -> None:
     families, _ = slices_of(store, "tiny", ["a", "b", "c", "d"], task_named("result-er@5"))
     assert members(families["result aspects"]) == {"1": "abd", "2": "c"}
     assert main_sections(store, "tiny", ["c"], task_named("result-er@5")) == {"c": "results"}
-
-
-def test_a_dataset_without_designs_says_so(store: Store, tmp_path: Path) -> None:
-    raw = {name: raw_instance(PAPER, {"x": [1]}, paper_id=name) for name in "ab"}
-    ingest(store, written(raw, tmp_path / "plain.json"), name="plain")
-    families, notes = slices_of(store, "plain", ["a", "b"], TASK)
-    assert "design" not in families
-    assert any("study design" in note for note in notes)
 
 
 def test_instances_without_aspects_are_at_no_ends(tmp_path: Path) -> None:
@@ -148,8 +139,8 @@ def test_from_the_store(store: Store) -> None:
     runs = [complete_run(store, "tiny", retriever) for retriever in ("lead", "oracle")]
     report = slices(store, runs)
     assert set(report.tables["recall"]["label"]) == {"lead", "oracle"}
-    of_design = report.tables["recall"].query("family == 'design'")
-    assert of_design.groupby("label")["n"].sum().tolist() == [4, 4]
+    of_length = report.tables["recall"].query("family == 'sentences'")
+    assert of_length.groupby("label")["n"].sum().tolist() == [4, 4]
 
 
 def test_no_common_instance_gives_empty_tables() -> None:

@@ -25,9 +25,6 @@ class Verb(NamedTuple):
 
 
 VERBS: Final[Mapping[str, Verb]] = {
-    "make-variants": Verb(
-        "variants", "have a language model paraphrase and negate the hypotheses of a dataset"
-    ),
     "train-ranker": Verb(
         "train_ranker", "train evidence-ranker on the gold evidence of a dataset, and cross-validate it"
     ),

@@ -36,12 +36,11 @@ _EVERY: Final = "all"
 _MEASURE: Final = (Column("measure", "Measure"),)
 _BY_ASPECT: Final = (
     Column("aspect", "By aspect", help="Does this sentence cover this aspect?"),
-    Column("aspect_plain", "95%, plain", help="Bootstrap that draws judgements"),
-    Column("aspect_nested", "95%, hierarchical", help="Draws aspects first, then sentences within each"),
+    Column("aspect_interval", "95%", help="Bootstrap that draws aspects whole"),
 )
 _BY_SENTENCE: Final = (
     Column("sentence", "By sentence", help="Is this sentence evidence for any aspect?"),
-    Column("sentence_plain", "95%, plain", help="Bootstrap that draws sentences"),
+    Column("sentence_interval", "95%", help="None for a single paper"),
 )
 
 
@@ -185,8 +184,6 @@ def _cells(rows: Sequence[Mapping[str, Any]]) -> tuple[str | None, ...]:
     for row in rows:
         cells += ["undefined" if row["value"] is None else percent(row["value"])]
         cells += [_span(row["low"], row["high"])]
-        if row["level"] == ASPECT_LEVEL:
-            cells += [_span(row["low_hierarchical"], row["high_hierarchical"])]
     return tuple(cells)
 
 

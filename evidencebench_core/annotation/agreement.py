@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from evidencebench_core.analyses.report import Report
@@ -15,7 +14,7 @@ from evidencebench_core.annotation.model import Annotation
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import PaperError
-from evidencebench_core.stats import rater_agreement
+from evidencebench_core.stats import accuracy, bootstrap, cohen_kappa, label_f1, label_units, phi
 
 ASPECT_LEVEL: Final = "aspect and sentence"
 SENTENCE_LEVEL: Final = "sentence"
@@ -56,8 +55,8 @@ def agreement_report(papers: Sequence[TwoAnnotations], n_resamples: int = 10_000
     -------
     Report
         *agreement*, one row a level and measure: ``level``, ``measure``, ``value``, ``low`` and ``high``
-        (plain bootstrap, 95%), ``low_hierarchical`` and ``high_hierarchical``, ``n_judgements``,
-        ``n_groups``, ``undefined`` (share of the plain resamples without a value). All are shares, or correlations.
+        (papers, of a single one its aspects, drawn whole), ``n_judgements``, ``n_groups``. All are shares, or
+        correlations.
 
         *aspects*, one row an aspect: ``paper``, ``aspect``, ``who`` has it, ``result_a``, ``result_b``,
         ``n_both``, ``n_only_a``, ``n_only_b`` sentences.
@@ -74,16 +73,23 @@ def agreement_report(papers: Sequence[TwoAnnotations], n_resamples: int = 10_000
         (SENTENCE_LEVEL, _by_sentence(papers)),
     ):
         if judgements:
-            rows += _measures(level, judgements, n_resamples, np.random.default_rng(0))
+            rows += _measures(level, judgements, n_resamples)
     tables = {
         "agreement": pd.DataFrame(rows),
         "aspects": _aspects(papers, pairs),
         "disagreements": _disagreements(papers),
     }
-    lost = max((row["undefined"] for row in rows), default=0.0)
     title = f"Agreement of {papers[0].a.annotator} and {papers[0].b.annotator}"
-    return Report(title, tables, tuple(_notes(papers, pairs, lost)))
+    return Report(title, tables, tuple(_notes(papers, pairs)))
 
+
+MEASURES: Final = {
+    "exact accuracy": accuracy,
+    "binary F1": lambda tables: label_f1(tables)[..., 0],
+    "Cohen's kappa": cohen_kappa,
+    "Spearman's rho": phi,
+}
+"""Those of the paper's table 2; of yes and no Spearman's rho is phi."""
 
 _Judgement = tuple[bool, bool, str]
 """By a, by b, and what is drawn whole: the paper, or of a single one the aspect."""
@@ -112,34 +118,28 @@ def _judgements(
     return [(index in of_a, index in of_b, group) for index in range(paper.a.n_sentences)]
 
 
-def _measures(
-    level: str, judgements: Sequence[_Judgement], n_resamples: int, rng: np.random.Generator
-) -> list[dict[str, Any]]:
-    by_a, by_b, groups = ([one[place] for one in judgements] for place in range(3))
+def _measures(level: str, judgements: Sequence[_Judgement], n_resamples: int) -> list[dict[str, Any]]:
+    by_a, by_b = (["yes" if judgement[place] else "no" for judgement in judgements] for place in (0, 1))
+    groups = [group for _, _, group in judgements]
+    units = label_units(by_a, by_b, ("yes", "no"))
     rows = []
-    for measure, found in rater_agreement(by_a, by_b, groups, rng, n_resamples).items():
-        low, high = found.plain or (None, None)
-        low_nested, high_nested = found.hierarchical or (None, None)
+    for name, measure in MEASURES.items():
+        estimate = bootstrap(units, measure, groups, n_resamples=n_resamples)
         rows.append(
             {
                 "level": level,
-                "measure": measure,
-                "value": found.value,
-                "low": low,
-                "high": high,
-                "low_hierarchical": low_nested,
-                "high_hierarchical": high_nested,
-                "n_judgements": len(judgements),
+                "measure": name,
+                "value": estimate.value,
+                "low": estimate.low,
+                "high": estimate.high,
+                "n_judgements": estimate.n,
                 "n_groups": len(set(groups)),
-                "undefined": found.plain_undefined,
             }
         )
     return rows
 
 
-def _notes(
-    papers: Sequence[TwoAnnotations], pairs: Sequence[Sequence[AspectPair]], lost: float
-) -> Iterator[str]:
+def _notes(papers: Sequence[TwoAnnotations], pairs: Sequence[Sequence[AspectPair]]) -> Iterator[str]:
     flat = [pair for of_paper in pairs for pair in of_paper]
     n_shared = sum(pair.a is not None and pair.b is not None for pair in flat)
     if not n_shared:
@@ -155,21 +155,8 @@ def _notes(
         if only_a or only_b:
             listed = " and ".join(f"{n} of {who} alone" for who, n in alone if n)
             yield f"Aspects left out of the comparison by aspect: {listed}."
-    if lost:
-        yield (
-            f"Marks are so few that up to {100 * lost:.1f}% of the resamples have none by one of the two; they leave "
-            "a measure undefined, and are left out of its interval."
-        )
-    drawn = (
-        "papers are drawn, and judgements within each."
-        if len(papers) > 1
-        else "aspects are drawn, and sentences within each; the paper's study had one aspect in each of 50 "
-        "papers, and drew papers."
-    )
-    yield (
-        "Intervals are 95% percentile bootstrap intervals. Plain: judgements are drawn. Hierarchical: "
-        + drawn
-    )
+    drawn = "papers" if len(papers) > 1 else "aspects of the paper"
+    yield f"Intervals are 95% percentile bootstrap intervals in which {drawn} are drawn whole."
 
 
 def _aspects(papers: Sequence[TwoAnnotations], pairs: Sequence[Sequence[AspectPair]]) -> pd.DataFrame:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from evidencebench_core.cli.output import interval, p_value, percent, print_table
 from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.runs import RANKER, CrossValidation
-from evidencebench_core.stats import compare_paired, holm
+from evidencebench_core.stats import holm, paired
 from evidencebench_core.tasks import task_named
 from evidencebench_core.words import one_line, quantity
 
@@ -32,22 +30,22 @@ def pairs(found: CrossValidation, others: Mapping[str, Mapping[str, Score]]) -> 
         for task, score in scores.items():
             a, b = found.scores[RANKER][task].per_instance, score.per_instance
             both = [name for name in a if name in b]
-            paired = compare_paired(
+            pair = paired(
                 [a[name] for name in both],
                 [b[name] for name in both],
-                np.random.default_rng(0),
-                clusters=[found.paper_of[name] for name in both],
+                [found.paper_of[name] for name in both],
             )
+            low, high = pair.difference.low, pair.difference.high
             rows.append(
                 {
                     "other": other,
                     "task": task,
-                    "n": paired.n,
-                    "difference": paired.mean_difference,
-                    "ci95": None if paired.ci95 is None else list(paired.ci95),
-                    "p": paired.p_value,
+                    "n": pair.n,
+                    "difference": pair.difference.value,
+                    "ci95": None if low is None else [low, high],
+                    "p": pair.p,
                     "p_holm": None,
-                    **{name: getattr(paired, name) for name in ("wins", "ties", "losses")},
+                    **{name: getattr(pair, name) for name in ("wins", "ties", "losses")},
                 }
             )
     for own in (False, True):

@@ -29,7 +29,7 @@ def test_by_aspect_and_by_sentence() -> None:
     by_sentence = rows(report, "sentence")
     assert by_sentence["exact accuracy"]["value"] == pytest.approx(0.6)
     assert by_sentence["binary F1"]["value"] == pytest.approx(0.5)
-    assert by_sentence["exact accuracy"]["low_hierarchical"] is None
+    assert by_sentence["exact accuracy"]["low"] is None
     assert "2 aspects stand in both" in report.notes[0]
     assert "1 of Ada alone and 1 of Ben alone" in report.notes[1]
     aspects = {row["aspect"]: row for row in records(report.tables["aspects"])}
@@ -53,7 +53,7 @@ def test_over_several_papers_the_papers_are_drawn() -> None:
     for level, n in (("aspect and sentence", 30), ("sentence", 20)):
         row = rows(report, level)["exact accuracy"]
         assert (row["n_judgements"], row["n_groups"]) == (n, 2)
-        assert row["low_hierarchical"] is not None
+        assert row["low"] is not None
     assert any("papers are drawn" in note for note in report.notes)
 
 
@@ -63,9 +63,3 @@ def test_nobody_marked_anything() -> None:
     assert row["exact accuracy"]["value"] == 1.0
     assert row["binary F1"]["value"] is row["Cohen's kappa"]["value"] is None
     assert len(empty.tables["disagreements"]) == len(empty.tables["aspects"]) == 0
-
-
-def test_resamples_that_leave_a_measure_undefined_are_told() -> None:
-    # One mark by each in 10 sentences: a resample has none of it with probability 0.9**10 = 0.35.
-    one = agreement_report([compared(annotation("Ada", {"X": (1,)}), annotation("Ben", {"X": (1,)}))])
-    assert any("so few that up to 3" in note for note in one.notes)

@@ -74,8 +74,9 @@ def main() -> None:
     ingest(store, copies(source, n, folder / "copies.json"), name="copies")
     writer(store)
 
-    from evidencebench_core.runs.engines.ray import RayEngine
     from evidencebench_core.runs.engines.ray_cluster import cluster
+
+    from evidencebench_core.runs.engines.ray import RayEngine
 
     with cluster(None, None):
         for retriever, dataset, limit in (("bm25", "copies", None), ("dense", "train", 24)):

@@ -36,6 +36,7 @@ SAMPLE = Path(__file__).resolve().parents[1] / "sample_data" / "sample_data.json
 CASES = ((0.2, 8, 1.3), (0.2, 32, 1.3), (1.0, 32, 1.1), (1.0, 128, 1.3))
 QUICK = ((0.2, 32, 1.3),)
 ONE_PAPER, ONE_PAPER_LIMIT = 1.0, 1.2
+ONE_PAPER_CHAIN = 2  # the sections side by side, then the final choice
 
 
 # -- the server -----------------------------------------------------------------------------------
@@ -121,14 +122,14 @@ def run_of(source: Path, latency: float, concurrency: int) -> dict[str, Any]:
     """A whole run into a new store."""
     from evidencebench_core.data.ingest import ingest
     from evidencebench_core.data.store import open_store
-    from evidencebench_core.llm import LLM, AnswerCache, Connection, Limits, listed_models
+    from evidencebench_core.llm import LLM, Connection, Limits, listed_models
     from evidencebench_core.runs import execute, plan
 
     with tempfile.TemporaryDirectory() as folder, served(latency) as server:
         store = open_store(Path(folder) / "store.sqlite")
         ingest(store, source, name="papers")
         listed_models(Connection(server.url, "none"))  # imports the openai package
-        llm = LLM(Connection(server.url, "none"), AnswerCache(store), limits=Limits(concurrency))
+        llm = LLM(Connection(server.url, "none"), store, limits=Limits(concurrency))
         planned = plan(store, "papers", "llm", {"model": "scripted"}, llm=llm)
         load, began, began_cpu = os.getloadavg()[0], time.perf_counter(), time.process_time()
         *_, last = execute(planned)
@@ -162,35 +163,22 @@ def one_paper(source: Path, latency: float) -> dict[str, Any]:
     )
     instance = max(instances, key=lambda one: len(set(one.sections)))
     query = query_of(instance, "all", 10)
-    rounds: list[int] = []
     retriever: Any = make_retriever("llm", {"model": "scripted", "strategy": "section"})
     with served(latency) as server:
         llm = LLM(Connection(server.url, "none"), limits=Limits(64))
         listed_models(llm.connection)  # an app has imported the openai package before
         began = time.perf_counter()
-        retrieval = answer_of(llm, counted(retriever.conversation(query), rounds))
+        retrieval = answer_of(llm, lambda asking: retriever.answer(asking, query))
         seconds = time.perf_counter() - began
         n_calls = server.n_requests - 1
     return {
         "one_paper_at": latency,
         "calls": n_calls,
-        "longest_chain": len(rounds),
+        "longest_chain": ONE_PAPER_CHAIN,
         "seconds": round(seconds, 2),
-        "ratio": round(seconds / (len(rounds) * latency), 3),
+        "ratio": round(seconds / (ONE_PAPER_CHAIN * latency), 3),
         "selected": len(retrieval.selection),
     }
-
-
-def counted(conversation: Any, rounds: list[int]) -> Any:
-    """The same conversation; the calls of each round are added to the list."""
-    asks = next(conversation)
-    while True:
-        rounds.append(len(asks))
-        replies = yield asks
-        try:
-            asks = conversation.send(replies)
-        except StopIteration as end:
-            return end.value
 
 
 def main() -> int:

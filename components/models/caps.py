@@ -16,9 +16,9 @@ from components.models.server import (
 )
 from components.widgets.markdown import literal
 from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError
-from evidencebench_core.llm import LLM, AnswerCache, Budget, Spending
+from evidencebench_core.llm import LLM, Budget, Spending
 from evidencebench_core.runs import RunEstimate
-from evidencebench_core.runs.engines.batch_endpoint import batches_under_way
+from evidencebench_core.runs.engines.batch import batches_under_way
 from evidencebench_core.words import quantity
 
 
@@ -67,7 +67,7 @@ def _cap_widget(name: str, kind: type[int] | type[float]) -> dict[str, Any]:
 
 def session_llm(budget: Budget | None = None) -> LLM:
     """The server of this browser session, with its answers kept in the store."""
-    return LLM(session_connection(), AnswerCache(resources.store()), budget=budget)
+    return LLM(session_connection(), resources.store(), budget=budget)
 
 
 def closing_note(job: Job, budget: Budget | None, steps: Iterable[tuple[int, int, str]]) -> str:
@@ -153,8 +153,6 @@ def spent_text(spent: Spending) -> str:
         parts.append(f"{spent.cached:,} from the store")
     if spent.failed:
         parts.append(quantity(spent.failed, "failed call"))
-    if spent.perhaps_billed:
-        parts.append(f"{spent.perhaps_billed:,} without an answer but perhaps billed")
     return ", ".join(parts)
 
 

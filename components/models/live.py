@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
 import streamlit as st
 
@@ -21,9 +21,6 @@ from evidencebench_core.words import quantity
 
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
-
-_TAIL = (10, 1_200)  # lines and characters of a streaming answer that are seen at once
-_LINE = 90  # characters of one where several stream in
 
 
 def answer_or_button(question: Question) -> Retrieval | None:
@@ -81,7 +78,7 @@ def found_or_button(question: AskedOfModel[_T], words: str, button: str) -> _T |
         return None
     found = stored_answer(question)
     if not isinstance(found, Planned):
-        return found
+        return cast("_T", found)
     if job is not None and job.status.state == "failed":
         st.error(f"{literal(question.model)}: **call failed.** {literal(job.status.note)}")
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -111,36 +108,15 @@ def _start(question: Asked[object], fresh: bool = False) -> None:
 
 @guarded_part()
 def draw_stream(job: Job, label: str) -> None:
-    """The answer as it comes, and the button that stops it; a fragment that runs again and again."""
+    """How far the answer is, and the button that stops it; a fragment that runs again and again."""
     if job.status.ended:
         st.rerun()
-    steps = job.feed() if job.feed else ()
-    several = len(steps) > 1
     with st.container(horizontal=True, vertical_alignment="center"):
-        step = f", {literal(steps[0][0])}" if steps and not several else ""
-        st.markdown(f"**{literal(label)}** is answering{step} …")
+        st.markdown(f"**{literal(label)}** is answering …")
         if st.button("Stop", key=f"stop.{job.id}", disabled=job.status.state == "cancelling"):
             job.cancel()
             st.rerun(scope="fragment")
-    if several:
-        answered = min(job.status.done, len(steps))
-        st.caption(f"{quantity(len(steps), 'call')} begun, {answered:,} answered. What each said last:")
-        text = "\n".join(f"{step}: {_last_line(said)}" for step, said in steps)
-    else:
-        text = _tail(steps[0][1]) if steps else ""
-    st.code(text or "…", language=None, wrap_lines=True, height=260)
-
-
-def _last_line(text: str) -> str:
-    line = text.rstrip().rpartition("\n")[2]
-    return line if len(line) <= _LINE else f"…{line[-_LINE:]}"
-
-
-def _tail(text: str) -> str:
-    """The last of it: a box that is filled again always begins at its top."""
-    lines, characters = _TAIL
-    last = "\n".join(text.splitlines()[-lines:])[-characters:]
-    return last if len(last) >= len(text.rstrip()) else f"…{last}"
+    st.caption(f"{quantity(job.status.done, 'call')} answered.")
 
 
 def _failure(job: Job, label: str) -> None:

@@ -14,10 +14,10 @@ from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM, Spending
-    from evidencebench_core.runs import AnyPlan, Engine, Progress, RunEstimate
+    from evidencebench_core.runs import Engine, Plan, Progress, RunEstimate
 
 
-def cost_of(plans: Sequence[AnyPlan], batch: bool = False, noun: str = "instance") -> RunEstimate | None:
+def cost_of(plans: Sequence[Plan], batch: bool = False, noun: str = "instance") -> RunEstimate | None:
     """The cost of plans for one model, said on stderr; ``None`` where no server is asked."""
     from evidencebench_core.runs import estimate, together
 
@@ -57,7 +57,7 @@ def check_model(llm: LLM, model: str) -> None:
         )
 
 
-def carry_out(plans: Iterable[AnyPlan], engine: Engine, noun: str = "instance") -> list[Progress]:
+def carry_out(plans: Iterable[Plan], engine: Engine, noun: str = "instance") -> list[Progress]:
     """The last report of each plan, carried out one after the other, with progress and spending on stderr.
 
     A first Ctrl+C lets what is under way end, and then raises KeyboardInterrupt.
@@ -74,7 +74,7 @@ def carry_out(plans: Iterable[AnyPlan], engine: Engine, noun: str = "instance") 
     return reports
 
 
-def _last_report(plan: AnyPlan, engine: Engine, stopped: Callable[[], bool], noun: str) -> Progress:
+def _last_report(plan: Plan, engine: Engine, stopped: Callable[[], bool], noun: str) -> Progress:
     from evidencebench_core.runs import execute
 
     reports = execute(plan, engine, stopped)

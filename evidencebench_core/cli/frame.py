@@ -167,10 +167,10 @@ class Ask:
 
     def llm(self, store: Store) -> LLM:
         """The server in force, within these limits, with its answers kept in the store."""
-        from evidencebench_core.llm import LLM, AnswerCache, Budget, Limits
+        from evidencebench_core.llm import LLM, Budget, Limits
 
         return LLM(
-            answers=AnswerCache(store),
+            store=store,
             budget=Budget(calls=self.max_calls, tokens=self.max_tokens, money=self.max_cost),
             limits=Limits(self.concurrency, self.requests_per_minute, self.tokens_per_minute),
         )

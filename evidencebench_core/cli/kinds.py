@@ -15,7 +15,7 @@ from evidencebench_core.errors import SettingError, UnknownNameError, shown
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
     from evidencebench_core.papers.own import OwnPaper
-    from evidencebench_core.runs import ChatRunInfo, RunInfo
+    from evidencebench_core.runs import RunInfo
 
 Renamed = Literal["dataset", "run", "paper", "items", "answers"]
 Listed = Literal["datasets", "instances", "runs", "papers", "items", "answers"]
@@ -88,11 +88,11 @@ def _instances(store: Store, dataset: str | None) -> tuple[list[Row], list[Row]]
 
 def _runs(store: Store, dataset: str | None) -> tuple[list[Row], list[Row]]:
     from evidencebench_core.cli.runs import run_document
-    from evidencebench_core.runs import ChatRuns, RunStore
+    from evidencebench_core.runs import RETRIEVAL, RunStore
 
     runs = RunStore(store)
     retrievals = runs.runs(dataset, variants=True)
-    others = () if dataset is not None else ChatRuns(store).runs()
+    others = () if dataset is not None else [run for run in runs.runs_of() if run.kind != RETRIEVAL]
     rows = [
         {
             "run": run.id,
@@ -107,7 +107,7 @@ def _runs(store: Store, dataset: str | None) -> tuple[list[Row], list[Row]]:
     rows += [
         {
             "run": run.id,
-            "of": run.wing,
+            "of": run.kind,
             "system": str(run.settings.get("model", "")),
             "answered": f"{run.n_answered:,}",
             "failed": run.n_failed,
@@ -119,8 +119,8 @@ def _runs(store: Store, dataset: str | None) -> tuple[list[Row], list[Row]]:
     return rows, [*documents, *map(_chat_run_document, others)]
 
 
-def _chat_run_document(run: ChatRunInfo) -> Row:
-    document = {name: getattr(run, name) for name in ("wing", "subject", "created_at", "n_answered")}
+def _chat_run_document(run: RunInfo) -> Row:
+    document = {name: getattr(run, name) for name in ("kind", "subject", "created_at", "n_answered")}
     return {"run": run.id, **document, "n_failed": run.n_failed, "settings": dict(run.settings)}
 
 
@@ -241,18 +241,14 @@ def _delete(store: Store, kind: Kind, name: str, dataset: str | None) -> None:
     from evidencebench_core.data.removal import delete_dataset, delete_instance
     from evidencebench_core.papers.own import OwnPapers
     from evidencebench_core.reliability.items import delete_item_set
-    from evidencebench_core.runs import ChatRunInfo, ChatRuns, RunStore
+    from evidencebench_core.runs import RunStore
 
     if kind == "dataset":
         delete_dataset(store, name)
     elif kind == "instance":
         delete_instance(store, _dataset_of(store, name, dataset), name)
     elif kind == "run":
-        run = _run(store, name)
-        if isinstance(run, ChatRunInfo):
-            ChatRuns(store).delete(run)
-        else:
-            RunStore(store).delete(run)
+        RunStore(store).delete(_run(store, name))
     elif kind == "paper":
         OwnPapers(store).remove(_own_paper(store, name).id)
     elif kind == "items":
@@ -261,10 +257,10 @@ def _delete(store: Store, kind: Kind, name: str, dataset: str | None) -> None:
         delete_answers(store, name)
 
 
-def _run(store: Store, name: str) -> RunInfo | ChatRunInfo:
-    from evidencebench_core.runs.chat_runs import any_run
+def _run(store: Store, name: str) -> RunInfo:
+    from evidencebench_core.runs import RunStore
 
-    return any_run(store, name)
+    return RunStore(store).run(name)
 
 
 def _dataset_of(store: Store, name: str, dataset: str | None) -> str:

@@ -122,8 +122,8 @@ def run(
             ' {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}, ...}',
         ),
     ] = None,
-    retry_lost: Annotated[
-        bool, Option("--retry-lost", help="ask a model again for what gave no selection")
+    retry_unreadable: Annotated[
+        bool, Option("--retry-unreadable", help="ask a model again for what gave no selection")
     ] = False,
     ask: Ask,
     engine: Engine,
@@ -147,7 +147,7 @@ def run(
         variant=_variant(known, dataset, variant, wordings),
         llm=_llm(known, retriever, ask),
         fresh=ask.fresh,
-        retry_lost=retry_lost,
+        retry_unreadable=retry_unreadable,
     )
     cost = cost_of([planned], engine.engine == "batch")
     if ask.estimate:
@@ -168,6 +168,12 @@ def run(
     title = f"run {info.id}: {info.label} over {info.dataset}"
     emit(Output(document, {"": rows}, title, notes, PERCENT), json)
     failures = (runs.failures(info.id, task.name) for task in planned.tasks)
+    n_unreadable = sum(len(runs.unreadable(info.id, task.name)) for task in planned.tasks)
+    if n_unreadable and n_unreadable == sum(info.tasks.get(task.name, 0) for task in planned.tasks):
+        note(
+            f"evidencebench: not one of {quantity(n_unreadable, 'answer')} could be read: --retry-unreadable asks again"
+        )
+        return 1
     return exit_code(last.failed, "instance", (reason for of in failures for reason in of.values()))
 
 

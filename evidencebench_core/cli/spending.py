@@ -32,8 +32,7 @@ _NUMBERS: Final = (
     ("--concurrency", positive, "N", "calls at once (default: 8)"),
     ("--requests-per-minute", positive, "N", f"no more requests a minute than that {_LEARNT}"),
     ("--tokens-per-minute", positive, "N", f"no more tokens a minute than that {_LEARNT}"),
-    ("--first-byte", positive, "S", "seconds until an answer begins (default: 900)"),
-    ("--timeout", positive, "S", "seconds until an answer is whole (default: 1800)"),
+    ("--timeout", positive, "S", "seconds without a byte after which a call is sent again (default: 900)"),
     ("--max-calls", positive, "N", "stop before more calls than that"),
     ("--max-tokens", positive, "N", "stop before more tokens than that"),
     ("--max-cost", _dollars, "X", "stop before more dollars than that, by the table of prices"),
@@ -59,17 +58,16 @@ def add_server(parser: argparse.ArgumentParser) -> None:
 
 def server_llm(store: Store, args: argparse.Namespace) -> LLM:
     """The server in force, asked as the arguments of `add_server` say, with its answers kept in the store."""
-    from evidencebench_core.llm import LLM, AnswerCache, Budget, Limits, Timeouts
+    from evidencebench_core.llm import LLM, Budget, Limits
 
     limits = {
-        name: getattr(args, name) for name in ("concurrency", "requests_per_minute", "tokens_per_minute")
+        name: getattr(args, name)
+        for name in ("concurrency", "requests_per_minute", "tokens_per_minute", "timeout")
     }
-    timeouts = {"first_byte": args.first_byte, "total": args.timeout}
     return LLM(
-        answers=AnswerCache(store),
+        store=store,
         budget=Budget(calls=args.max_calls, tokens=args.max_tokens, money=args.max_cost),
         limits=Limits(**{name: value for name, value in limits.items() if value is not None}),
-        timeouts=Timeouts(**{name: value for name, value in timeouts.items() if value is not None}),
     )
 
 
@@ -89,13 +87,10 @@ def check_server(llm: LLM, model: str) -> None:
     stand under a wrong name.
     """
     from evidencebench_core.llm import has_model, listed_models
-    from evidencebench_core.llm.replies import Setback
 
     try:
         listed = listed_models(llm.connection)
     except LLMError as error:
-        if isinstance(error.__cause__, Setback) and error.__cause__.unusable:
-            raise
         note(str(error))  # it may be starting, or refuse no more than its list
         return
     if listed and not has_model(listed, model):
@@ -132,14 +127,11 @@ def _estimated_money(estimate: RunEstimate) -> str:
 
 def print_spending(spent: Spending) -> None:
     """The cost of a run that has ended, on stderr; nothing where nothing was asked."""
-    if not (spent.calls or spent.cached or spent.failed or spent.perhaps_billed):
+    if not (spent.calls or spent.cached or spent.failed):
         return
     guessed = f", {spent.estimated:,} calls with tokens estimated by us" if spent.estimated else ""
-    perhaps = (
-        f", {spent.perhaps_billed:,} without an answer but perhaps billed" if spent.perhaps_billed else ""
-    )
     cost = "at a price that is not known" if spent.money is None else f"${spent.money:,.4f}"
     note(
-        f"It took {quantity(spent.calls, 'call')}{perhaps}, {quantity(spent.cached, 'answer')} from the store,"
+        f"It took {quantity(spent.calls, 'call')}, {quantity(spent.cached, 'answer')} from the store,"
         f" {spent.failed:,} failed; {spent.tokens:,} tokens ({spent.prompt_tokens:,} of prompts){guessed}, {cost}."
     )

@@ -15,10 +15,10 @@ from evidencebench_core.words import quantity
 
 _BATCH: Final = 64  # instances a transaction
 _ANSWERS: Final = 512
-_OF_INSTANCE: Final = "instance_id = :instance AND run_id IN (SELECT id FROM runs WHERE dataset_id = :id)"
+_OF_RESULT: Final = "unit = :instance AND run_id IN (SELECT id FROM runs WHERE dataset_id = :id)"
 _COUNTS: Final = {
     "instance": "instances WHERE dataset_id = :id",
-    "run": "runs WHERE dataset_id = :id",
+    "run": "runs WHERE dataset_id = :id AND kind = 'retrieval'",
     "note": "notes WHERE dataset_id = :id",
 }
 
@@ -32,7 +32,7 @@ def dataset_dependents(store: Store, name: str) -> dict[str, int]:
 def instance_dependents(store: Store, name: str, instance_id: str) -> dict[str, int]:
     """How many answers and notes go with an instance that was marked by hand; without zeros."""
     tables = {
-        "answer": f"retrievals WHERE {_OF_INSTANCE} AND error IS NULL",
+        "answer": f"results WHERE {_OF_RESULT} AND error IS NULL",
         "note": "notes WHERE dataset_id = :id AND instance_id = :instance",
     }
     with store.read() as db:
@@ -49,8 +49,7 @@ def delete_dataset(store: Store, name: str) -> None:
     values = _values(info)
     with store.write() as db:
         db.execute("DELETE FROM annotations WHERE substr(paper, 1, length(:key)) = :key", values)
-        judged = "SELECT id FROM chat_runs WHERE subject = :sha256"
-        db.execute(f"DELETE FROM chat_runs WHERE subject = :sha256 OR subject IN ({judged})", values)
+        db.execute("DELETE FROM runs WHERE subject = :sha256 AND kind <> 'retrieval'", values)
         db.execute("UPDATE datasets SET ingested_at = '', pid = :pid WHERE id = :id", values)
     remove_dataset(store, info.id)
 
@@ -74,7 +73,7 @@ def delete_instance(store: Store, name: str, instance_id: str) -> None:
     values = {**_values(info), "instance": instance_id}
     with store.write() as db:
         db.execute("DELETE FROM annotations WHERE paper = :key || :instance", values)
-        db.execute(f"DELETE FROM retrievals WHERE {_OF_INSTANCE}", values)
+        db.execute(f"DELETE FROM results WHERE {_OF_RESULT}", values)
         for table in ("notes", "hypothesis_variants", "hypothesis_drafts"):
             db.execute(f"DELETE FROM {table} WHERE dataset_id = :id AND instance_id = :instance", values)
         row = "SELECT id, paper FROM instances WHERE dataset_id = :id AND instance_id = :instance"
@@ -124,8 +123,8 @@ def remove_unfinished(store: Store) -> None:
 
 def remove_dataset(store: Store, dataset_id: int) -> None:
     """Remove the rows of a dataset that no reader sees, and all that depends on it."""
-    answers = f"""DELETE FROM retrievals WHERE (run_id, task, instance_id) IN (SELECT run_id, task, instance_id
-        FROM retrievals WHERE run_id IN (SELECT id FROM runs WHERE dataset_id = ?) LIMIT {_ANSWERS})"""
+    answers = f"""DELETE FROM results WHERE (run_id, task, unit) IN (SELECT run_id, task, unit
+        FROM results WHERE run_id IN (SELECT id FROM runs WHERE dataset_id = ?) LIMIT {_ANSWERS})"""
     some = f"SELECT id, paper FROM instances WHERE dataset_id = ? LIMIT {_BATCH}"
     left = True
     while left:

@@ -59,68 +59,39 @@ CREATE VIRTUAL TABLE paper_words USING fts5 (  -- rowid: papers.id
 -- A flush of 1 MiB at a time, the default, spends as long again on merging the pieces.
 INSERT INTO paper_words (paper_words, rank) VALUES ('hashsize', 33554432);
 
--- Runs of retrievers -------------------------------------------------------------------------------------
+-- Runs: a retriever over a dataset, or questions to a model ----------------------------------------------
 
 CREATE TABLE runs (
     id TEXT PRIMARY KEY,
-    dataset_id INTEGER NOT NULL REFERENCES datasets (id) ON DELETE CASCADE,
-    retriever TEXT NOT NULL,
-    settings TEXT NOT NULL,               -- JSON
+    kind TEXT NOT NULL,                   -- 'retrieval', 'reliability', 'answers', 'annotation'
+    subject TEXT NOT NULL,                -- digest of what it is about; of a judge's the id of the run judged
+    settings TEXT NOT NULL,               -- JSON: all that decides the results
+    name TEXT NOT NULL DEFAULT '',        -- '' for the name that is made of its settings
     created_at TEXT NOT NULL,
-    variant TEXT NOT NULL DEFAULT '',     -- '' for the papers as they are, else such as 'paraphrase:lexical'
-    name TEXT NOT NULL DEFAULT ''         -- '' for the name that is made of its retriever and settings
+    dataset_id INTEGER REFERENCES datasets (id) ON DELETE CASCADE,  -- NULL where it is about none
+    about TEXT REFERENCES runs (id) ON DELETE CASCADE               -- of a judge's: the run judged
 );
+CREATE INDEX runs_by_subject ON runs (subject);
 CREATE INDEX runs_by_dataset ON runs (dataset_id);
+CREATE INDEX runs_by_run ON runs (about);
 
-CREATE TABLE retrievals (
+CREATE TABLE results (
     run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
-    task TEXT NOT NULL,
-    instance_id TEXT NOT NULL,
-    ranking BLOB,
-    scores BLOB,
-    selection BLOB,
-    seconds REAL,
-    details TEXT,                         -- JSON
-    error TEXT,                           -- why there is no answer
+    task TEXT NOT NULL,                   -- '' where a unit has one question
+    unit TEXT NOT NULL,                   -- id of an instance, or of what was asked
+    selection BLOB,                       -- of a retrieval: int32 in little endian
+    payload BLOB,                         -- JSON, zstd; NULL where the last try failed
+    error TEXT,                           -- why there is none
+    outcome TEXT NOT NULL,                -- of asking a model: 'selection over', 'no_list', ...
     created_at TEXT NOT NULL,
-    outcome TEXT NOT NULL DEFAULT '',     -- of asking a model: 'selection over', 'no_list', ...
-    PRIMARY KEY (run_id, task, instance_id)
+    PRIMARY KEY (run_id, task, unit)
 ) WITHOUT ROWID;
 -- Counting a run's answers, and reading its selections, must not walk over its rankings.
-CREATE INDEX retrievals_by_outcome ON retrievals (run_id, task, error, instance_id, selection);
-CREATE INDEX retrievals_by_kind ON retrievals (run_id, task, outcome) WHERE outcome <> '';
+CREATE INDEX results_by_outcome ON results (run_id, task, error, outcome, unit, selection);
 
-CREATE TABLE retrieval_counts (           -- how many answers and failures each run has; kept by the triggers
-    run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
-    task TEXT NOT NULL,
-    n_answered INTEGER NOT NULL,
-    n_failed INTEGER NOT NULL,
-    PRIMARY KEY (run_id, task)
-) WITHOUT ROWID;
-CREATE TRIGGER retrieval_added AFTER INSERT ON retrievals BEGIN
-    INSERT INTO retrieval_counts VALUES (NEW.run_id, NEW.task, NEW.error IS NULL, NEW.error IS NOT NULL)
-    ON CONFLICT (run_id, task) DO UPDATE SET
-        n_answered = n_answered + excluded.n_answered, n_failed = n_failed + excluded.n_failed;
-END;
-CREATE TRIGGER retrieval_changed AFTER UPDATE OF error ON retrievals BEGIN
-    UPDATE retrieval_counts SET
-        n_answered = n_answered + (NEW.error IS NULL) - (OLD.error IS NULL),
-        n_failed = n_failed + (NEW.error IS NOT NULL) - (OLD.error IS NOT NULL)
-    WHERE run_id = NEW.run_id AND task = NEW.task;
-END;
-CREATE TRIGGER retrieval_deleted AFTER DELETE ON retrievals BEGIN
-    UPDATE retrieval_counts SET
-        n_answered = n_answered - (OLD.error IS NULL), n_failed = n_failed - (OLD.error IS NOT NULL)
-    WHERE run_id = OLD.run_id AND task = OLD.task;
-END;
-
-CREATE TABLE nearest_sentences (          -- where a ranking has the aspects
-    run_id TEXT NOT NULL,
-    task TEXT NOT NULL,
-    instance_id TEXT NOT NULL,
-    nearest BLOB NOT NULL,                -- see packing.py
-    PRIMARY KEY (run_id, task, instance_id),
-    FOREIGN KEY (run_id, task, instance_id) REFERENCES retrievals ON DELETE CASCADE
+CREATE TABLE runs_under_way (
+    run_id TEXT PRIMARY KEY,
+    process TEXT NOT NULL                 -- id and time of begin of the process that carries it out
 ) WITHOUT ROWID;
 
 CREATE TABLE trained_models (             -- what models have learnt from
@@ -152,56 +123,22 @@ CREATE INDEX notes_by_dataset ON notes (dataset_id, instance_id);
 -- Language models ----------------------------------------------------------------------------------------
 
 CREATE TABLE llm_answers (
-    key TEXT PRIMARY KEY,                 -- digest of the request and the server's address
+    key TEXT PRIMARY KEY,                 -- digest of model and body
     model TEXT NOT NULL,
-    request BLOB NOT NULL,                -- JSON, zstd; no key is in it
+    address TEXT NOT NULL,                -- of the server that answered
+    request BLOB NOT NULL,                -- JSON, zstd; no key of a server is in it
     answer TEXT NOT NULL,                 -- JSON
     created_at TEXT NOT NULL
 );
 
-CREATE TABLE chat_runs (                  -- runs whose answers are a model's own (see runs/chat_runs.py)
-    id TEXT PRIMARY KEY,
-    wing TEXT NOT NULL,                   -- 'reliability', 'answers', 'construction'
-    subject TEXT NOT NULL,                -- digest of what it is about; of a judge's the id of the run judged
-    settings TEXT NOT NULL,               -- JSON
-    created_at TEXT NOT NULL,
-    n_answered INTEGER NOT NULL DEFAULT 0,  -- both are kept by the triggers
-    n_failed INTEGER NOT NULL DEFAULT 0
-);
-CREATE INDEX chat_runs_by_subject ON chat_runs (subject);
-CREATE TABLE chat_results (
-    run_id TEXT NOT NULL REFERENCES chat_runs (id) ON DELETE CASCADE,
-    unit TEXT NOT NULL,                   -- id of what was asked
-    result BLOB,                          -- JSON, zstd; NULL where the last try failed
-    error TEXT,                           -- why there is none
-    created_at TEXT NOT NULL,
-    PRIMARY KEY (run_id, unit)
-) WITHOUT ROWID;
-CREATE TRIGGER chat_result_added AFTER INSERT ON chat_results BEGIN
-    UPDATE chat_runs SET n_answered = n_answered + (NEW.result IS NOT NULL),
-        n_failed = n_failed + (NEW.result IS NULL) WHERE id = NEW.run_id;
-END;
-CREATE TRIGGER chat_result_changed AFTER UPDATE OF result ON chat_results BEGIN
-    UPDATE chat_runs SET n_answered = n_answered + (NEW.result IS NOT NULL) - (OLD.result IS NOT NULL),
-        n_failed = n_failed + (NEW.result IS NULL) - (OLD.result IS NULL) WHERE id = NEW.run_id;
-END;
-CREATE TRIGGER chat_result_deleted AFTER DELETE ON chat_results BEGIN
-    UPDATE chat_runs SET n_answered = n_answered - (OLD.result IS NOT NULL),
-        n_failed = n_failed - (OLD.result IS NULL) WHERE id = OLD.run_id;
-END;
-
 CREATE TABLE llm_batches (                -- batches under way at a server
     name TEXT PRIMARY KEY,                -- of the file of requests, as it is uploaded
-    run_id TEXT NOT NULL,                 -- of runs or of chat_runs
+    run_id TEXT NOT NULL,
     address TEXT NOT NULL,                -- of the server
-    file_id TEXT NOT NULL DEFAULT '',     -- '' until the server is known to have it
-    batch_id TEXT NOT NULL DEFAULT '',
+    batch_id TEXT NOT NULL,               -- '' until the server is known to have it
     begun_at TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE TRIGGER batches_of_runs AFTER DELETE ON runs BEGIN
-    DELETE FROM llm_batches WHERE run_id = OLD.id;
-END;
-CREATE TRIGGER batches_of_chat_runs AFTER DELETE ON chat_runs BEGIN
     DELETE FROM llm_batches WHERE run_id = OLD.id;
 END;
 

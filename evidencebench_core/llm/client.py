@@ -1,239 +1,481 @@
-"""Asking a language model: answers from the store where there are any, from the server where not."""
+"""A model server: answers from the store where there are any, from the server where not."""
 
 from __future__ import annotations
 
 import asyncio
-import time
+import base64
+import itertools
+import logging
 from collections import defaultdict
-from collections.abc import Callable, Coroutine, Mapping
-from contextlib import nullcontext
-from dataclasses import fields, replace
-from typing import Any, Final, TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
-from evidencebench_core.errors import LLMAnswerError, LLMError, LLMRejectedError, LLMUnreachableError
-from evidencebench_core.llm.answers import AnswerCache, Writer, record_of
+from evidencebench_core.errors import (
+    LLMAnswerError,
+    LLMError,
+    LLMRejectedError,
+    LLMUnreachableError,
+    SettingError,
+)
+from evidencebench_core.llm.answers import AnswerStore, Record, answer_record, stored_answer
 from evidencebench_core.llm.budget import Budget
-from evidencebench_core.llm.calls import STREAM, Call, OnDelta
-from evidencebench_core.llm.connection import Connection, current_connection
-from evidencebench_core.llm.limiter import Limiter, Limits, Timeouts
-from evidencebench_core.llm.replies import Setback, model_names
+from evidencebench_core.llm.connection import DEFAULT_ADDRESS, Connection, current_connection
+from evidencebench_core.llm.limits import Gate, Limits
 from evidencebench_core.llm.request import (
     Answer,
-    ChatRequest,
-    EmbeddingRequest,
     Message,
-    Reply,
-    Request,
+    chat_body,
+    estimated_prompt_tokens,
+    estimated_tokens,
+    from_json,
     request_key,
 )
-from evidencebench_core.llm.sender import OpenAISender, Sender
+from evidencebench_core.words import clipped_text
 
-_T = TypeVar("_T")
-_LISTING: Final = Timeouts(20.0, 20.0)
-_CLOSED_WITHIN: Final = 0.2  # seconds
-_TRYING: Final = Timeouts(90.0, 90.0)
+if TYPE_CHECKING:
+    import numpy as np
+    import openai
+    from numpy.typing import NDArray
+
+    from evidencebench_core.data.store import Store
+
+_RETRIES: Final = 40  # of 8 s at most, so some five minutes
+_RETRIES_AT_FIRST: Final = 4  # of a server that has not answered yet
+_FAILURES: Final = 10  # in a row, after which the run ends
+_CLIENTS: Final = 4  # one with many connections looks at all of them for every call
+_CONNECT: Final = 20.0  # seconds
+_AGAIN: Final = "Start again to try once more: what is answered is kept."
+_ENDS_RUN: Final = {
+    401: "Set OPENAI_API_KEY to a key of this server.",
+    403: "Check what the key is allowed to do, and the model's name.",
+    404: "Check the model's name and the address (OPENAI_BASE_URL, usually ending in /v1).",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One chat request; ``rehearsal`` is the answer that an estimate takes the model to give."""
+
+    model: str
+    body: dict[str, Any]
+    key: str
+    prompt_tokens: int
+    max_tokens: int | None
+    step: str = ""
+    rehearsal: str = ""
+    allow_empty: bool = False
 
 
 class LLM:
-    """A server with language models; for one event loop at a time, within ``async with``.
+    """A server with language models; asked within ``async with``, by one event loop at a time.
 
     Parameters
     ----------
     connection : Connection, optional
-        Without it the one in force (see `current_connection`).
-    answers : AnswerCache, optional
-        Where answers are looked up and kept, each the moment it arrives.
+        Without it the one in force (`current_connection`).
+    store : Store, optional
+        Where answers are looked up and committed; without it they are not kept.
     budget : Budget, optional
-        Counts what is spent and refuses what goes beyond; several servers may share one.
-    limits, timeouts : Limits, Timeouts, optional
-    sender : Sender, optional
-        Carries the bytes; without it the openai package does. An engine may put another in its place.
+        The caps, and what is spent; several servers may share one.
+    limits : Limits, optional
+    fresh : bool
+        Ask even where the store has an answer; the new one takes its place.
     """
 
     def __init__(
         self,
         connection: Connection | None = None,
-        answers: AnswerCache | None = None,
+        store: Store | None = None,
         budget: Budget | None = None,
         limits: Limits | None = None,
-        timeouts: Timeouts | None = None,
-        sender: Sender | None = None,
+        *,
+        fresh: bool = False,
     ) -> None:
-        self.connection = connection or current_connection()
-        self.answers, self.budget = answers, budget or Budget()
-        self.limits, self.timeouts = limits or Limits(), timeouts or Timeouts()
-        self.sender = sender or OpenAISender(self.connection)
-        self.limiter = Limiter(self.limits, self.connection.address, time.monotonic)
-        self.not_taken = defaultdict[str, set[str]](set)  # fields that the server refused, by model
-        self.answering = set[str]()  # models that have answered
-        self._writer: Writer | None = None
-        if answers is not None:
-            answers.bring_in()
+        self.connection, self.store = connection or current_connection(), store
+        self.budget, self.limits, self.fresh = budget or Budget(), limits or Limits(), fresh
+        self.transport: Callable[[Call], Awaitable[Answer]] = self._ask  # a batch puts its own here
+        self.n_open = 0  # calls that are neither answered nor given up
+        self._gate: Gate | None = None
+        self._answers: AnswerStore | None = None
+        self._clients: list[openai.AsyncOpenAI] = []
+        self._refused: dict[str, set[str]] = defaultdict(set)  # parameters that the server refuses, by model
+        self._has_answered, self._failures = False, 0
+        self._reset()
+
+    def _reset(self) -> None:
+        self._locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._asked: set[str] = set()  # keys of answers that are not older than this
+        self._numbers = itertools.count()
 
     async def __aenter__(self) -> LLM:
-        self.limiter = Limiter(self.limits, self.connection.address, asyncio.get_running_loop().time)
-        self._writer = None if self.answers is None else Writer(self.answers)
+        self._reset()
+        self._gate = Gate(self.limits)
+        self._answers = None if self.store is None else AnswerStore(self.store)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._writer is not None:
-            await self._writer.close()
-        await self.sender.close()
+        if self._answers is not None:
+            await self._answers.put(())
+        clients, self._clients = self._clients, []
+        for client in clients:
+            await client.close()
 
     @property
     def note(self) -> str:
-        """Why calls or their answers wait, in a line for people; ``""`` if they do not. From any thread."""
-        return (self.answers.note if self.answers else "") or self.limiter.note
+        """Why calls wait, in a line for people; ``""`` if they do not. From any thread."""
+        return self._gate.note if self._gate else ""
 
     def stop(self) -> None:
-        """Begin no other call: those waiting end with `LLMCancelledError`, those under way may end."""
-        self.limiter.stop()
+        """Begin no further call: those that wait end with `LLMCancelledError`, those under way may end."""
+        if self._gate is not None:
+            self._gate.stop()
 
-    # -- what is in the store ------------------------------------------------------------------
+    # -- questions ---------------------------------------------------------------------------------
 
-    def key(self, request: ChatRequest) -> str:
-        """The name of the request's answer in the store."""
-        return self._keys(request)[""]
-
-    def known(self, request: Request) -> Reply | None:
-        """The reply of the store, marked as cached; ``None``: the server would have to be asked."""
-        keys = self._keys(request)
-        stored = self._stored(keys)
-        return self._whole(request, stored) if len(stored) == len(keys) else None
-
-    def unknown_texts(self, request: EmbeddingRequest) -> tuple[str, ...]:
-        """Those of the texts, each once, for which the server would have to be asked."""
-        keys = self._keys(request)
-        known = self.answers.known(keys.values()) if self.answers else ()
-        return tuple(text for text, key in keys.items() if key not in known)
-
-    def _keys(self, request: Request) -> dict[str, str]:
-        """The key of each part of a request."""
-        address = self.connection.address
-        return {part: request_key(request.kind, asked, address) for part, asked in request.parts().items()}
-
-    def _stored(self, keys: Mapping[str, str]) -> dict[str, Any]:
-        """The parts of a reply that are in the store."""
-        replies = self.answers.replies(keys.values()) if self.answers else {}
-        return {part: replies[key] for part, key in keys.items() if key in replies}
-
-    def _whole(self, request: Request, parts: Mapping[str, Any]) -> Reply:
-        """The reply that has these parts."""
-        if isinstance(request, ChatRequest):
-            return parts[""]
-        import numpy as np
-
-        lengths = sorted({len(vector) for vector in parts.values()})
-        if len(lengths) > 1:
-            problem = f"gives vectors of different lengths ({', '.join(map(str, lengths))})"
-            remedy = "Ask again with --fresh; the model behind this name may have changed."
-            raise self.error(LLMAnswerError, problem, remedy, model=request.model)
-        return np.stack([parts[text] for text in request.texts]) if parts else np.zeros((0, 0), np.float32)
-
-    # -- asking --------------------------------------------------------------------------------
-
-    async def reply(self, request: Request, *, fresh: bool = False, on_delta: OnDelta | None = None) -> Reply:
-        """The reply to a request: from the store, else from the server, and durable in the store.
+    async def chat(
+        self,
+        messages: Sequence[Message],
+        *,
+        model: str,
+        step: str = "",
+        rehearsal: str = "",
+        allow_empty: bool = False,
+        **parameters: Any,
+    ) -> Answer:
+        """The answer to a conversation: from the store, else from the server, and then committed.
 
         Parameters
         ----------
-        request : ChatRequest or EmbeddingRequest
-        fresh : bool
-            Ask even if there is an answer; the new one takes its place.
-        on_delta : callable, optional
-            Follows a chat's text as it comes; a kept answer comes in one piece.
+        messages : sequence of Message
+        model : str
+        step : str
+            What the call is for, for people: ``"section 2 of 7"``.
+        rehearsal : str
+            The answer that an estimate takes the model to give.
+        allow_empty : bool
+            Whether an answer without text is one; else it is asked for once more.
+        **parameters
+            Further fields of the request, such as ``temperature`` and ``max_tokens``; ``None``: not sent.
 
         Raises
         ------
         LLMError
             One of its kinds; with ``stops_run`` every further call would fail the same way.
         """
-        try:
-            check, keys = self.limiter.check, self._keys(request)
-            check()
-            async with self.answers.claimed(keys.values(), check) if self.answers else nullcontext():
-                parts = {} if fresh else self._stored(keys)
-                missing = [part for part in keys if part not in parts]
-                self.budget.count(cached=len(parts))
-                if missing:
-                    chat = isinstance(request, ChatRequest)
-                    asked = request if chat else EmbeddingRequest(request.model, tuple(missing))
-                    parts |= await Call(self, asked, keys, on_delta).parts()
-                elif on_delta is not None and isinstance(request, ChatRequest) and parts[""].text:
-                    on_delta(parts[""].text)
-            return self._whole(request, parts)
-        except LLMError as error:
-            if not error.stops_run:  # the error of a run is met by all calls that wait, and told once
-                self.budget.count(failed=1)
-            raise
-
-    async def keep(self, request: Request, parts: Mapping[str, Any], keys: Mapping[str, str]) -> None:
-        """Keep the parts of a reply; they are durable when this returns."""
-        if self._writer is not None:
-            asked = request.parts().items()
-            await self._writer.keep(
-                [record_of(keys[part], request.model, one, parts[part]) for part, one in asked]
-            )
-
-    def without_keys(self, answer: Answer) -> Answer:
-        """The answer without keys that the server has echoed, to be kept."""
-        strike = self.connection.without_keys
-        texts = {one.name: getattr(answer, one.name) for one in fields(answer)}
-        texts = {name: strike(text) for name, text in texts.items() if isinstance(text, str)}
-        return replace(answer, **texts, usage={strike(name): n for name, n in answer.usage.items()})
-
-    def fitting(self, body: Mapping[str, Any], model: str) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """A request's body without what the server does not take, or under its other name; the fields left out."""
-        gone = [name for name in body if name in self.not_taken[model]]
-        fitting = {name: value for name, value in body.items() if name not in gone}
-        if "max_tokens" in gone:
-            fitting["max_completion_tokens"] = body["max_tokens"]
-        return fitting, tuple(name for name in gone if name not in {"max_tokens", *STREAM})
-
-    # -- trying a server out -------------------------------------------------------------------
-
-    async def models(self) -> tuple[str, ...]:
-        """The models that the server lists, asked for whatever the limits; empty where it has no list."""
-        try:
+        body = chat_body(messages, {"model": model, **parameters})
+        n_tokens = estimated_prompt_tokens(messages)
+        call = Call(
+            model,
+            body,
+            request_key("chat", body),
+            n_tokens,
+            body.get("max_tokens"),
+            step,
+            rehearsal,
+            allow_empty,
+        )
+        async with self._locks[call.key]:  # equal questions wait for the first
+            record = self._stored([call.key]).get(call.key)
+            if record is not None:
+                self.budget.count(cached=1)
+                return stored_answer(call.key, record)
+            self.n_open += 1
             try:
-                reply = await self.sender.send("/models", None, timeouts=_LISTING)
-            except Setback as setback:
-                if setback.unusable:
-                    raise
-                await asyncio.sleep(_CLOSED_WITHIN)  # transformers serve closes the connection after a 500
-                reply = await self.sender.send("/models", None, timeouts=_LISTING)
-            return tuple(map(self.connection.without_keys, model_names(reply)))
-        except Setback as setback:
-            if setback.status in (200, 404, 405):
-                return ()
-            kind = LLMUnreachableError if setback.action in ("again", "wait") else LLMRejectedError
-            raise self.error(kind, setback.reason, setback.remedy, setback.action == "end_run") from setback
+                answer = await self.transport(call)
+            except LLMError as error:
+                if not error.stops_run:
+                    self.budget.count(failed=1)
+                raise
+            finally:
+                self.n_open -= 1
+            return replace(answer, key=call.key if self.store else "")
 
-    def error(
-        self, kind: type[LLMError], problem: str, remedy: str, stops_run: bool = False, model: str = ""
-    ) -> LLMError:
+    async def embed(self, model: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of texts, of shape (number of texts, dimensions); those in the store are not asked for again."""
+        import numpy as np
+
+        keys = {text: request_key("embedding", {"model": model, "input": text}) for text in texts}
+        stored = self._stored(keys.values())
+        vectors = {text: _vector(stored[key]) for text, key in keys.items() if key in stored}
+        self.budget.count(cached=len(vectors))
+        if missing := self.texts_to_embed(model, texts):
+            n_tokens = sum(map(estimated_tokens, missing))
+            async with self._gate_open().permit(n_tokens):
+                with self.budget.reserve(model, n_tokens, 0) as spending:
+                    # servers refuse an empty text
+                    body = {"model": model, "input": [text or " " for text in missing]}
+                    document, _ = await self._post("embeddings", body)
+                    new = _vectors(document, len(missing))
+                    spending.settle(_usage(document, "prompt_tokens"), 0, 0, 0.0)
+                vectors |= dict(zip(missing, new, strict=True))
+                await self._commit([self._record(keys[text], model, text, vectors[text]) for text in missing])
+        if len({len(vector) for vector in vectors.values()}) > 1:
+            problem = f"{model} gives vectors of different lengths"
+            raise self.error(LLMAnswerError, problem, "Ask again with --fresh: the model may have changed.")
+        return np.stack([vectors[text] for text in texts])
+
+    def texts_to_embed(self, model: str, texts: Sequence[str]) -> list[str]:
+        """Those of the texts, each once, whose vectors are not in the store."""
+        keys = {text: request_key("embedding", {"model": model, "input": text}) for text in texts}
+        stored = self._stored(keys.values())
+        return [text for text, key in keys.items() if key not in stored]
+
+    async def keep(self, call: Call, answer: Answer) -> None:
+        """Commit an answer; it is in the store when this returns."""
+        self._asked.add(call.key)
+        address = self.connection.address
+        await self._commit([Record(call.key, call.model, address, call.body, answer_record(answer))])
+
+    def _record(self, key: str, model: str, text: str, vector: NDArray[np.float32]) -> Record:
+        self._asked.add(key)
+        packed = base64.b64encode(vector.astype("<f4").tobytes()).decode("ascii")
+        body = {"model": model, "input": text}
+        return Record(key, model, self.connection.address, body, {"vector": packed})
+
+    def _stored(self, keys: Any) -> dict[str, dict[str, Any]]:
+        if self._answers is None:
+            return {}
+        return self._answers.get(key for key in keys if not self.fresh or key in self._asked)
+
+    async def _commit(self, records: Sequence[Record]) -> None:
+        if self._answers is not None:
+            await self._answers.put(records)
+
+    # -- the server --------------------------------------------------------------------------------
+
+    async def _ask(self, call: Call) -> Answer:
+        guess = self.budget.answer_tokens(call.max_tokens)
+        async with self._gate_open().permit(call.prompt_tokens + guess) as permit:
+            for is_last in (False, True):
+                # Only now, as the call may start: what waits takes nothing from a cap.
+                with self.budget.reserve(call.model, call.prompt_tokens, call.max_tokens) as spending:
+                    began = asyncio.get_running_loop().time()
+                    document, left_out = await self._post("chat/completions", call.body)
+                    seconds = asyncio.get_running_loop().time() - began
+                    answer = self.read(document, left_out, seconds)
+                    n_text = estimated_tokens(answer.text + answer.reasoning)
+                    spending.settle(answer.prompt_tokens, answer.completion_tokens, n_text, seconds)
+                    permit.tokens = spending.tokens
+                if call.allow_empty or not is_empty(answer):
+                    await self.keep(call, answer)  # with its permit: a kill costs only the calls under way
+                    return answer
+                if is_last:
+                    raise self.error(LLMAnswerError, "answers without any text", _AGAIN)
+        raise AssertionError
+
+    async def _post(self, path: str, body: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """The server's reply, and the parameters that it refused and were left out; `LLMError` if there is none."""
+        import httpx
+        import openai
+
+        while True:
+            sent, left_out = self.accepted(body)
+            retries = _RETRIES if self._has_answered else _RETRIES_AT_FIRST
+            try:
+                response = await self.client().post(
+                    f"/{path}", body=sent, cast_to=httpx.Response, options={"max_retries": retries}
+                )
+            except openai.APIStatusError as error:
+                if not self.learns_from(error.status_code, error.body, sent):
+                    raise self._failure(self.refusal(error.status_code, error.message)) from error
+            except openai.APIConnectionError as error:
+                stops = not self._has_answered
+                reason = str(error.__cause__ or error) or type(error.__cause__).__name__
+                unreachable = self.error(LLMUnreachableError, reason, f"Check the server. {_AGAIN}", stops)
+                raise self._failure(unreachable) from error
+            else:
+                self._has_answered, self._failures = True, 0
+                self._gate_open().learn(response.headers)
+                return self.document(response.content), left_out
+
+    def client(self) -> openai.AsyncOpenAI:
+        """The openai package's client, one of a few in turn."""
+        import openai
+
+        if not self._clients:
+            logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs addresses with their secrets
+            check_connection(self.connection)
+            timeout = openai.Timeout(self.limits.timeout, connect=min(_CONNECT, self.limits.timeout))
+            for _ in range(_CLIENTS):
+                client = openai.AsyncOpenAI(
+                    api_key=self.connection.api_key or "none",
+                    base_url=self.connection.base_url or DEFAULT_ADDRESS,
+                    max_retries=_RETRIES,
+                    timeout=timeout,
+                )
+                self._clients.append(client)
+        return self._clients[next(self._numbers) % _CLIENTS]
+
+    def _gate_open(self) -> Gate:
+        if self._gate is None:
+            raise RuntimeError("an LLM is asked within 'async with'")
+        return self._gate
+
+    # -- replies -----------------------------------------------------------------------------------
+
+    def document(self, content: bytes) -> dict[str, Any]:
+        """The JSON object of a reply."""
+        try:
+            document = from_json(content)
+        except ValueError:
+            document = None
+        if not isinstance(document, dict) or document.get("error"):
+            start = content[:200].decode("utf-8", "replace")
+            raise self.error(LLMAnswerError, f"replies with no answer ({start})", _AGAIN)
+        return document
+
+    def read(
+        self,
+        document: dict[str, Any],
+        left_out: tuple[str, ...] = (),
+        seconds: float = 0.0,
+        batch: bool = False,
+    ) -> Answer:
+        """The answer in a chat completion, without the key, were the server to echo it."""
+        try:
+            choice = document["choices"][0]
+            message = choice["message"]
+            content = message.get("content") or ""
+        except (KeyError, IndexError, TypeError, AttributeError) as error:
+            raise self.error(LLMAnswerError, "replies without a choice", _AGAIN) from error
+        if isinstance(content, list):  # parts
+            content = "".join(str(part.get("text") or "") for part in content)
+        struck = self.connection.without_keys
+        return Answer(
+            text=struck(str(content)),
+            finish_reason=str(choice.get("finish_reason") or ""),
+            refusal=struck(str(message["refusal"])) if message.get("refusal") else None,
+            prompt_tokens=_usage(document, "prompt_tokens"),
+            completion_tokens=_usage(document, "completion_tokens"),
+            seconds=seconds,
+            reasoning=struck(str(message.get("reasoning_content") or message.get("reasoning") or "")),
+            left_out=left_out,
+            model=struck(str(document.get("model") or "")),
+            batch=batch,
+        )
+
+    def accepted(self, body: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """A body without what the server refuses, or under its other name; the parameters that are left out."""
+        refused = self._refused[body["model"]]
+        sent = {name: value for name, value in body.items() if name not in refused}
+        if "max_tokens" in refused and "max_tokens" in body:
+            sent["max_completion_tokens"] = body["max_tokens"]
+        return sent, tuple(name for name in body if name in refused and name != "max_tokens")
+
+    def learns_from(self, status: int, error: object, sent: dict[str, Any]) -> bool:
+        """Whether a refusal is of one parameter, such as the temperature, that can be left out."""
+        name = error.get("param") if isinstance(error, dict) else None
+        if status != 400 or name not in sent or name in ("model", "messages", "input"):
+            return False
+        self._refused[sent["model"]].add(name)
+        return True
+
+    def refusal(self, status: int, message: str) -> LLMError:
+        """The error of a status: one that ends the run, or of this call alone."""
+        problem = f"answers {status} ({clipped_text(' '.join(message.split()), 300)})"
+        if status in _ENDS_RUN:
+            return self.error(LLMRejectedError, problem, _ENDS_RUN[status], True)
+        if status >= 500 or status in (408, 409, 429):
+            return self.error(LLMUnreachableError, problem, f"Check the server. {_AGAIN}")
+        remedy = "See what the server says; a prompt that is too long can be asked by sections."
+        return self.error(LLMRejectedError, problem, remedy)
+
+    def _failure(self, error: LLMError) -> LLMError:
+        """The error, which ends the run where the last ten calls have failed."""
+        self._failures += 1
+        error.stops_run |= self._failures >= _FAILURES
+        return error
+
+    def error(self, kind: type[LLMError], problem: str, remedy: str, stops_run: bool = False) -> LLMError:
         """An error of this server with all keys struck out."""
-        place, scrubbed = self.connection.address, self.connection.scrubbed
-        place = f"{model} at {place}" if model else place
-        return kind(scrubbed(place), scrubbed(problem).rstrip("."), scrubbed(remedy), stops_run)
+        scrubbed = self.connection.scrubbed
+        return kind(self.connection.address, scrubbed(problem).rstrip("."), scrubbed(remedy), stops_run)
 
 
-def listed_models(connection: Connection) -> tuple[str, ...]:
-    """The models that a server lists, sorted; empty where it has no list; an `LLMError` if it cannot be asked."""
-    return _answered(LLM(connection), LLM.models)
+def is_empty(answer: Answer) -> bool:
+    """Whether there is neither a text nor a reason why there is none."""
+    return not (answer.text.strip() or answer.refusal or answer.finish_reason in ("length", "content_filter"))
 
 
-def one_word(connection: Connection, model: str) -> Answer:
-    """The answer to a question for one word, asked once; an `LLMError` if this server gives none with this model."""
-    request = ChatRequest(model, (Message("user", "Answer with the one word: ready"),), max_tokens=16)
-    once = LLM(connection, limits=Limits(attempts=1), timeouts=_TRYING)
-    answer: Answer = _answered(once, lambda llm: llm.reply(request))
-    return answer
+def check_connection(connection: Connection) -> None:
+    """Raise `SettingError` if the address or the key cannot be used."""
+    url, key = connection.base_url, connection.api_key or ""
+    if url is None and not key:
+        remedy = "Set OPENAI_API_KEY, and OPENAI_BASE_URL for a server of your own."
+        raise SettingError("model server", "no key is set", remedy)
+    with suppress(ValueError):
+        parts = urlsplit(url or DEFAULT_ADDRESS)
+        if parts.scheme in ("http", "https") and parts.hostname and key.isascii() and key.isprintable():
+            return
+    remedy = "Set OPENAI_BASE_URL to an address such as http://localhost:8000/v1, and OPENAI_API_KEY."
+    raise SettingError("model server", "its address or key cannot be used", remedy)
 
 
-def _answered(llm: LLM, ask: Callable[[LLM], Coroutine[Any, Any, _T]]) -> _T:
-    async def answer() -> _T:
-        async with llm:
-            return await ask(llm)
+def _usage(document: dict[str, Any], name: str) -> int | None:
+    usage = document.get("usage")
+    value = usage.get(name) if isinstance(usage, dict) else None
+    return value if isinstance(value, int) else None
 
-    return asyncio.run(answer())
+
+def _vector(record: dict[str, Any]) -> NDArray[np.float32]:
+    import numpy as np
+
+    return np.frombuffer(base64.b64decode(record["vector"]), dtype="<f4")
+
+
+def _vectors(document: dict[str, Any], n_texts: int) -> NDArray[np.float32]:
+    """The vectors of a reply in the order of the texts."""
+    import numpy as np
+
+    try:
+        data = sorted(document["data"], key=lambda item: item.get("index", 0))
+        vectors = np.array([item["embedding"] for item in data], dtype=np.float32)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise LLMAnswerError("embeddings", "the reply holds no vectors", "Check the model.") from error
+    if vectors.ndim != 2 or len(vectors) != n_texts or not np.isfinite(vectors).all():
+        problem = f"the reply does not hold {n_texts} vectors of numbers"
+        raise LLMAnswerError("embeddings", problem, "Check that the model makes embeddings.")
+    return vectors
+
+
+# -- trying a server out ---------------------------------------------------------------------------
+
+
+async def models(llm: LLM) -> tuple[str, ...]:
+    """The models that a server lists, sorted; empty where it has no list."""
+    import httpx
+    import openai
+
+    async with llm:
+        try:
+            response = await llm.client().get(
+                "/models", cast_to=httpx.Response, options={"max_retries": 1, "timeout": _CONNECT}
+            )
+        except openai.APIStatusError as error:
+            if error.status_code in (404, 405):
+                return ()
+            raise llm.refusal(error.status_code, error.message) from error
+        except openai.APIConnectionError as error:
+            reason = str(error.__cause__ or error)
+            raise llm.error(LLMUnreachableError, reason, "Check the server.") from error
+        try:
+            document = from_json(response.content)
+            listed = document.get("data") or document.get("models") or []
+            names = {str(item.get("id") or item.get("name")) for item in listed}
+        except (ValueError, AttributeError, TypeError):
+            return ()
+        return tuple(sorted(map(llm.connection.without_keys, names)))
+
+
+async def one_word(llm: LLM, model: str) -> Answer:
+    """The answer to a question for one word, to see whether the server has the model."""
+    messages = (Message("user", "Answer with the one word: ready"),)
+    return await llm.chat(messages, model=model, temperature=0.0, max_tokens=16, allow_empty=True)
+
+
+def has_model(listed: Sequence[str], model: str) -> bool:
+    """Whether a model is listed, be it with a tag or revision that need not be given."""
+    return any(name == model or name.startswith((f"{model}:", f"{model}@")) for name in listed)

@@ -51,9 +51,9 @@ class HypothesisDrafts(Drafts):
 
         A wording that is empty or the original again is refused, and so is a paraphrase that has lost a term.
         """
+        from evidencebench_core.llm.conversation import ChatRequest
         from evidencebench_core.llm.parse import parsed_hypothesis
         from evidencebench_core.llm.prompts import prompt
-        from evidencebench_core.llm.request import ChatRequest
         from evidencebench_core.perturb.making import name_of, written
 
         wanted = list(wanted)

@@ -8,8 +8,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, cast
 
-from evidencebench_core.llm.conversation import Ask, Conversation, results
-from evidencebench_core.llm.request import Answer, ChatRequest
+from evidencebench_core.llm.conversation import Ask, ChatRequest, Conversation, results
+from evidencebench_core.llm.request import Answer
 from evidencebench_core.perturb.drafts import Draft, Drafts, Kind
 from evidencebench_core.perturb.wordings import LONGEST_WORDING, NEGATION, PARAPHRASE, MadeBy
 

@@ -14,7 +14,7 @@ from evidencebench_core.data.model import Focus, Instance, SentenceType
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
-    from evidencebench_core.llm.conversation import Conversation
+    from evidencebench_core.llm.client import LLM
 
 Setting = str | int | float | bool | None | tuple["Setting", ...]
 
@@ -94,7 +94,7 @@ class Retriever(Protocol):
 
 @runtime_checkable
 class ServedRetriever(Retriever, Protocol):
-    """A retriever that asks a server. It says what it asks; others ask it, for many queries at once."""
+    """A retriever that asks a server, for many queries at once."""
 
     def connected(self, store: Store) -> Self:
         """The same retriever, with what it needs of a store; its settings may tell more then.
@@ -106,13 +106,13 @@ class ServedRetriever(Retriever, Protocol):
         """
         ...
 
-    def conversation(self, query: Query) -> Conversation[Retrieval]:
-        """The calls for a query, round by round, and their result.
+    async def answer(self, llm: LLM, query: Query) -> Retrieval:
+        """The answer to a query, asked of a server.
 
         Raises
         ------
-        RetrieverError
-            Also while it is driven, if no answer can be given.
+        LLMError, RetrieverError
+            If no answer can be given.
         """
         ...
 

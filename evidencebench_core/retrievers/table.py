@@ -127,7 +127,7 @@ class RequestSettings(Settings):
 
 class LlmSettings(Settings):
     model: str | None = Field(None, description="The model, as the server calls it. It has to be named.")
-    strategy: Literal["auto", "cot", "icl", "section", "result-section", "unconstrained", "guided"] = Field(
+    strategy: Literal["auto", "cot", "icl", "section", "result-section", "unconstrained"] = Field(
         "auto",
         description="cot: the whole paper at once, reasons first; icl: with examples; section: section by section, "
         "then the best of what was found; result-section: the same for results, with one example; unconstrained: "
@@ -159,14 +159,6 @@ class LlmSettings(Settings):
         None,
         description='Further fields of the request as a JSON object: {"top_p": 0.9, "chat_template_kwargs": {...}}.',
     )
-    # these and guided go with the strategies that read them
-    final_prompt: str | None = Field(None, description="A prompt of your own for the last step of several.")
-    example_ids: tuple[str, ...] | None = Field(None, description="The instances of that dataset to show.")
-    examples_seed: int = Field(0, ge=0, description="Another seed, other examples.")
-    n_aspects: int = Field(8, ge=1, le=20, description="The most points that guided looks for.")
-    samples: int = Field(1, ge=1, le=64, description="How often the final choice is asked for.")
-    format: Literal["auto", "json", "text"] = Field("auto", description="Of answers.")
-    seed: int = Field(0, ge=0, description="Sent where the server takes it.")
     prompts: tuple[str, ...] | None = Derived("Names and versions of the prompts; filled in by itself.")
     examples_sha256: str | None = Derived("Content of the dataset of examples; filled in by itself.")
 

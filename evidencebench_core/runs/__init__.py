@@ -1,9 +1,7 @@
-"""Runs: one retriever, with its settings, over one dataset.
+"""Runs: one retriever over one dataset, or any questions to a model.
 
-`plan` finds what is to be asked, `estimate` says what it takes, `execute` does it and keeps raw retrievals;
-`RunStore` reads them back, `score_run` and `compare_runs` compute from them.
-
-`chat_plan` makes the same of any questions to a model, one under each id; `ChatRuns` reads the answers back.
+`plan` and `chat_plan` find what is to be asked, `estimate` says what it takes, `execute` does it and stores the
+results; `RunStore` reads them back, `score_run` and `compare_runs` compute from them.
 """
 
 from __future__ import annotations
@@ -18,19 +16,14 @@ from evidencebench_core.runs.across import (
     paper_files,
     picks_across,
 )
-from evidencebench_core.runs.chat_runs import (
+from evidencebench_core.runs.chat import (
     MAX_TOKENS,
     REQUEST_SETTINGS,
-    ChatPlan,
-    ChatRunInfo,
-    ChatRuns,
-    ChatRunSpec,
-    Result,
     asked,
-    chat_plan,
+    parameters_of,
     request_settings,
-    request_with,
 )
+from evidencebench_core.runs.chat_runs import ChatRunInfo, ChatRuns, ChatRunSpec, request_with
 from evidencebench_core.runs.crossvalidation import RANKER, embedded_papers
 from evidencebench_core.runs.engines import Engine, LocalEngine
 from evidencebench_core.runs.estimate import RunEstimate, estimate, together
@@ -44,15 +37,15 @@ from evidencebench_core.runs.find import (
     read_content,
 )
 from evidencebench_core.runs.imported_run import import_run, predictions_from
-from evidencebench_core.runs.plan import DEFAULT_TASKS, AnyPlan, Plan, plan
+from evidencebench_core.runs.plan import DEFAULT_TASKS, ChatPlan, Plan, RetrievalPlan, chat_plan, plan
 from evidencebench_core.runs.results import (
     compare_runs,
     score_predictions,
     score_run,
 )
-from evidencebench_core.runs.spec import RunInfo, RunSpec, run_label
+from evidencebench_core.runs.spec import RETRIEVAL, RunInfo, RunSpec, retrieval_spec, run_label
 from evidencebench_core.runs.step import Step, drive
-from evidencebench_core.runs.store import RunStore
+from evidencebench_core.runs.store import Result, RunStore
 from evidencebench_core.runs.train_ranker import CrossValidation, train_ranker
 from evidencebench_core.runs.trained import trained_on_ids
 from evidencebench_core.runs.variant import Variant, digest_of, variant_named
@@ -64,7 +57,7 @@ __all__ = [
     "MOST_PAPERS",
     "RANKER",
     "REQUEST_SETTINGS",
-    "AnyPlan",
+    "RETRIEVAL",
     "ChatPlan",
     "ChatRunInfo",
     "ChatRunSpec",
@@ -79,6 +72,7 @@ __all__ = [
     "Progress",
     "ReadPaper",
     "Result",
+    "RetrievalPlan",
     "RunEstimate",
     "RunInfo",
     "RunSpec",
@@ -100,12 +94,14 @@ __all__ = [
     "measure_of",
     "measure_text",
     "paper_files",
+    "parameters_of",
     "picks_across",
     "plan",
     "predictions_from",
     "read_content",
     "request_settings",
     "request_with",
+    "retrieval_spec",
     "run_label",
     "score_predictions",
     "score_run",

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from evidencebench_core.errors import SettingError
-from evidencebench_core.llm.conversation import Planned, planned
 from evidencebench_core.llm.prices import Price, price_of
-from evidencebench_core.perturb.drafts import Drafts, Kind
-from evidencebench_core.runs.plan import AnyPlan
+from evidencebench_core.runs.plan import Plan, Question
 
 if TYPE_CHECKING:
-    from evidencebench_core.llm import LLM
+    from evidencebench_core.llm.client import LLM
 
 _T = TypeVar("_T")
-_LOOKED_AT: Final = 50  # instances
+_SAMPLE: Final = 50  # units
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +23,19 @@ class RunEstimate:
 
     Attributes
     ----------
-    model : str
     n_instances : int
-        Instances with something to ask.
+        Units with something to ask.
     n_looked_at : int
         Of how many of them the prompts were made; the others are taken to be like these.
     calls, cached : int
-        To the server, and answered from the store. Answers with too many sentences, which are asked for
-        once more, and failed attempts come on top.
+        To the server, and answered from the store. Answers with too many sentences, which are asked for once more,
+        come on top.
     prompt_tokens, completion_tokens : int
-        Of the calls; see `llm.estimated_tokens`. An answer is taken to have 800 tokens, or ``max_tokens``.
+        Estimates; an answer is taken to have 800 tokens, or ``max_tokens``.
     price : Price or None
         ``None`` where the model's is not known.
     batch : bool
-        Whether the calls are made in batches, which the table of prices may have at another price.
+        Whether the calls are made in batches, which may have another price.
     """
 
     model: str
@@ -54,61 +51,77 @@ class RunEstimate:
     @property
     def money(self) -> float | None:
         """Dollars; ``None`` where the price is not known."""
+        if not self.calls:
+            return 0.0
         tokens = self.prompt_tokens, self.completion_tokens
         return None if self.price is None else self.price.of(*tokens, self.batch)
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON-able values."""
-        counts = asdict(self)
+        counts = asdict(replace(self, price=None))
         del counts["price"], counts["batch"]
         return counts | {"money": self.money}
 
 
-def estimate(plan: AnyPlan, batch: bool = False) -> RunEstimate:
-    """The cost of executing a plan. Nothing is sent, nothing stored.
+def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
+    """The cost of executing a plan; nothing is sent or stored. A retriever that computes here costs nothing.
 
-    The conversations of up to 50 instances, evenly spread over the dataset, are rehearsed; ``batch`` says whether
-    the batch engine is to ask.
-
-    Raises
-    ------
-    SettingError
-        For a retriever that asks no server.
+    The questions of up to 50 units, evenly spread, are rehearsed; ``batch`` says whether the batch engine is to ask.
     """
+    units = tuple(plan.missing)
     if plan.llm is None:
-        raise SettingError(f"run {plan.run_id}", "asks no server", "Run it: it costs nothing.")
-    ids = tuple(plan.missing)
-    looked_at = _spread(ids)
-    total, n_there = Planned(), 0
-    for _, questions in plan.questions(looked_at):
-        n_there += bool(questions)
-        seen: set[object] = set()  # what tasks have in common is asked once
-        for question in questions:
-            total += planned(plan.llm, plan.conversation(question), plan.fresh, seen)
-    factor = len(ids) / len(looked_at) if looked_at else 0.0
-    model, n_instances = plan.model, round(n_there * factor)
+        return RunEstimate("", len(units), 0, 0, 0, 0, 0, None)
+    from evidencebench_core.llm.driving import Cost, rehearse
+
+    plan.llm.fresh = plan.fresh
+    sample = _spread(units)
+    total, n_asked = Cost(), 0
+    for _, questions in plan.questions(sample):
+        n_asked += bool(questions)
+
+        def work(question: Question) -> Any:
+            return partial(_answer, plan, question)
+
+        _, cost = rehearse(plan.llm, *map(work, questions))  # what tasks have in common is asked once
+        total += cost
+    factor = len(units) / len(sample) if sample else 0.0
     counts = asdict(total.times(factor))
-    return RunEstimate(model, n_instances, len(looked_at), **counts, price=price_of(model), batch=batch)
+    return RunEstimate(
+        plan.model,
+        round(n_asked * factor),
+        len(sample),
+        **counts,
+        price=price_of(plan.model),
+        batch=batch,
+    )
+
+
+async def _answer(plan: Plan, question: Question, llm: Any) -> Any:
+    return await plan.answer(llm, question)
 
 
 def together(estimates: Sequence[RunEstimate]) -> RunEstimate:
-    """The cost of several plans for one model; what they have in common is counted once for each."""
+    """The cost of several plans for one model."""
     names = ("n_instances", "n_looked_at", "calls", "cached", "prompt_tokens", "completion_tokens")
-    return replace(estimates[0], **{name: sum(getattr(one, name) for one in estimates) for name in names})
+    sums = {name: sum(getattr(item, name) for item in estimates) for name in names}
+    return replace(estimates[0], **sums)
 
 
 def draft_estimate(
-    drafts: Drafts, wanted: Sequence[tuple[str, Kind]], model: str, llm: LLM, *, fresh: bool = False
+    drafts: Any, wanted: Sequence[Any], model: str, llm: LLM, *, fresh: bool = False
 ) -> RunEstimate:
     """The cost of `perturb.making.new_drafts` with the same arguments; ``n_instances`` counts the wordings."""
-    looked_at, total = _spread(wanted), Planned()
-    for _, conversation in drafts.conversations(looked_at, model):
+    from evidencebench_core.llm.conversation import planned
+    from evidencebench_core.llm.driving import Cost
+
+    sample, total = _spread(wanted), Cost()
+    for _, conversation in drafts.conversations(sample, model):
         total += planned(llm, conversation, fresh)
-    counts = asdict(total.times(len(wanted) / len(looked_at) if looked_at else 0.0))
+    counts = asdict(total.times(len(wanted) / len(sample) if sample else 0.0))
     counts["completion_tokens"] = counts["calls"] * drafts.answer_tokens
-    return RunEstimate(model, len(wanted), len(looked_at), **counts, price=price_of(model))
+    return RunEstimate(model, len(wanted), len(sample), **counts, price=price_of(model))
 
 
-def _spread(ids: Sequence[_T]) -> Sequence[_T]:
-    """Up to fifty, evenly over all; what lies between is taken to be like them."""
-    return ids[:: max(1, -(-len(ids) // _LOOKED_AT))]
+def _spread(units: Sequence[_T]) -> Sequence[_T]:
+    """Up to fifty, evenly over all."""
+    return units[:: max(1, -(-len(units) // _SAMPLE))]

@@ -1,27 +1,23 @@
 """A plan carried out, as a generator of progress.
 
-Whoever drives it decides the pace: the command shows a bar, the app a page. What an instance yields is stored in
-one transaction before its progress is reported, so a kill at any moment loses at most the instances in hand, and
-another plan of the same run goes on from there.
+Whoever drives it decides the pace. What a unit yields is stored in one transaction before its progress is reported, so
+a kill loses at most the units in hand, and another plan of the same run goes on from there.
 """
 
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
-from evidencebench_core.errors import EvidenceBenchError, RetrieverError, StoreError
+from evidencebench_core.errors import EvidenceBenchError, RetrieverError
 from evidencebench_core.runs.engines import Answered, Engine, LocalEngine
-from evidencebench_core.runs.plan import AnyPlan, AnyQuestion
+from evidencebench_core.runs.plan import Plan
+from evidencebench_core.runs.store import RunStore
 
-_Answers = dict[str, dict[str, Any]]  # what is stored by id and task name; a failure is its reason
-
-# A run in which nothing at all has worked after so many tries would go on failing: no server, no model.
-_HOPELESS_AFTER: Final = 5
+_HOPELESS_AFTER: Final = 10  # failures of a run in which nothing has worked
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,25 +27,22 @@ class Progress:
     Attributes
     ----------
     run_id : str
-    done : int
-        Instances with an answer for every task asked for, earlier calls included.
-    total : int
-        Instances that can be answered: those with something to cover in at least one of the tasks.
+    done, total : int
+        Units with a result for every task asked for, earlier calls included; units that can be answered.
     failed : int
-        Instances of this call for which at least one task has no answer.
+        Units of this call for which at least one task has no result.
     elapsed : float
         Seconds since this call began.
     remaining : float or None
-        Seconds still to go at this call's pace; ``None`` before its first instance.
-    instance_id : str or None
-        The instance just stored; ``None`` in the first report, which comes before any work, and in those that
-        only have a new note or count of calls.
+        Seconds still to go at this call's pace; ``None`` before its first unit.
+    unit : str or None
+        The one just stored; ``None`` in the first report, and in those that only have a new note or count of calls.
     left_out : int
-        Instances that the run's variant has no version of; they are not in ``total``.
+        Units that the run's variant has no version of; they are not in ``total``.
     note : str
-        Why it waits, where it does: a limit of the server, a server that is gone.
+        Why it waits, where it does.
     calls : int
-        Answered by the server so far, by the plan's budget: they go on while no instance is done yet.
+        Answered by the server so far.
     """
 
     run_id: str
@@ -58,14 +51,14 @@ class Progress:
     failed: int
     elapsed: float
     remaining: float | None
-    instance_id: str | None
+    unit: str | None
     left_out: int = 0
     note: str = ""
     calls: int = 0
 
 
 def execute(
-    plan: AnyPlan, engine: Engine | None = None, cancelled: Callable[[], bool] | None = None
+    plan: Plan, engine: Engine | None = None, cancelled: Callable[[], bool] | None = None
 ) -> Iterator[Progress]:
     """Ask what a plan has found missing, and store the answers.
 
@@ -74,139 +67,120 @@ def execute(
 
     Parameters
     ----------
-    plan : Plan or ChatPlan
+    plan : Plan
     engine : Engine, optional
-        Without it the questions are answered here (`engines.local`).
+        Without it the questions are answered here (`LocalEngine`).
     cancelled : callable, optional
-        Asked again and again; once it says true no question is begun, what is answered is stored, and the
-        run ends.
+        Once it says true no question is begun, what is answered is stored, and the run ends.
 
     Yields
     ------
     Progress
-        Once before any work, then after every instance that was not cut short by a cancel, and where there is
-        a new note or count of calls.
+        Once before any work, then after every unit, and where there is a new note or count of calls.
 
     Raises
     ------
+    StoreError
+        If the run is under way in another process; if the store cannot be written.
     RetrieverError
-        If a run without any answer has been tried at least five times and never worked. What is stored stays.
+        If a run without any result has failed ten times.
     LLMError
         If every further call would fail like the one that did: a key that is refused, a cap that is reached, a
-        server that is gone for good. What is stored stays.
+        server that is gone. What is stored stays.
     SettingError
         If the engine cannot ask this retriever.
     """
     engine = engine or LocalEngine()
     engine.check(plan)
-    return _Execution(plan, any_answer=plan.any_stored).progress(engine, cancelled or (lambda: False))
+    return _Execution(plan).progress(engine, cancelled or (lambda: False))
 
 
 @dataclass(slots=True)
 class _Execution:
     """Counts what one call of `execute` has done."""
 
-    plan: AnyPlan
-    any_answer: bool  # to a query, of earlier calls too
+    plan: Plan
     began: float = field(default_factory=time.monotonic)
-    failed: int = 0  # instances
-    answered: int = 0  # instances
-    n_failures: int = 0  # queries
-    left_out: int = 0  # instances that turned out to have no variant
+    n_failed: int = 0  # units
+    n_answered: int = 0  # units
+    n_failures: int = 0  # questions
+    any_result: bool = False
+    is_created: bool = False
     note: str = ""
     calls: int = 0  # when last reported
-    is_created: bool = False
-    parts: _Answers = field(default_factory=dict)  # of instances under way
-    unasked: deque[str] = field(default_factory=deque)  # instances that turned out to have no variant
+    parts: dict[str, dict[str, Any]] = field(default_factory=dict)  # of units under way, by task
 
     def progress(self, engine: Engine, cancelled: Callable[[], bool]) -> Iterator[Progress]:
+        plan = self.plan
+        self.any_result = plan.any_stored
         yield self.report(None)
-        answers = cast(
-            "Generator[Sequence[Answered]]", engine.answers(self.plan, self.questions(), cancelled)
-        )
-        try:
-            with closing(answers):
-                for batch in answers:
-                    yield from self.stored(self.completed(batch))
-                    note = getattr(engine, "note", "") or (self.plan.llm.note if self.plan.llm else "")
-                    if (note, self.n_calls()) != (self.note, self.calls):
-                        self.note = note
-                        yield self.report(None)
-        except StoreError as error:
-            self.parts.clear()  # to try again would take as long
-            if waiting := self.plan.llm.note if self.plan.llm else "":
-                raise StoreError(error.place, error.problem, f"{error.remedy} {waiting}") from error
-            raise
-        finally:
-            self.keep(self.parts)
-        yield from self.stored({})
-        self.create()
+        if plan.llm is not None:
+            plan.llm.fresh = plan.fresh
+        with RunStore(plan.store).under_way(plan.run_id):
+            questions = (question for _, part in plan.questions() for question in part)
+            answers = cast("Generator[Sequence[Answered]]", engine.answers(plan, questions, cancelled))
+            try:
+                with closing(answers):
+                    for answered in answers:
+                        yield from self.stored(self.completed(answered))
+                        note = getattr(engine, "note", "") or (plan.llm.note if plan.llm else "")
+                        if (note, self.n_calls()) != (self.note, self.calls):
+                            self.note = note
+                            yield self.report(None)
+            finally:
+                self.keep(self.parts)
+            self.create()
 
-    def questions(self) -> Iterator[AnyQuestion]:
-        """Read ahead by the engine, perhaps in another thread."""
-        for instance_id, questions in self.plan.questions():
-            if not questions:
-                self.unasked.append(instance_id)
-            yield from questions
-
-    def completed(self, batch: Sequence[Answered]) -> _Answers:
-        """The instances that a batch completes, with all their answers."""
-        whole: _Answers = {}
-        for question, answer in batch:
-            one = question.instance_id
-            if answer is None:
-                self.unasked.append(one)
-                continue
-            parts = self.parts.setdefault(one, {})
-            is_error = isinstance(answer, EvidenceBenchError)
-            parts[question.task] = str(answer) if is_error else self.plan.result(question, answer)
-            if len(parts) == len(self.plan.missing[one]):
-                whole[one] = self.parts.pop(one)
+    def completed(self, answered: Sequence[Answered]) -> dict[str, dict[str, Any]]:
+        """The units that have all their results now."""
+        whole: dict[str, dict[str, Any]] = {}
+        for question, result in answered:
+            parts = self.parts.setdefault(question.unit, {})
+            parts[question.task] = str(result) if isinstance(result, EvidenceBenchError) else result
+            if len(parts) == len(self.plan.missing[question.unit]):
+                whole[question.unit] = self.parts.pop(question.unit)
         return whole
 
-    def stored(self, whole: _Answers) -> Iterator[Progress]:
+    def stored(self, whole: dict[str, dict[str, Any]]) -> Iterator[Progress]:
         self.keep(whole)
-        while self.unasked:
-            self.left_out += 1
-            yield self.report(self.unasked.popleft())
-        for instance_id, answers in whole.items():
-            reasons = [answer for answer in answers.values() if isinstance(answer, str)]
+        for unit, results in whole.items():
+            reasons = [result for result in results.values() if isinstance(result, str)]
             self.n_failures += len(reasons)
-            self.failed, self.answered = self.failed + bool(reasons), self.answered + (not reasons)
-            yield self.report(instance_id)
-            self.any_answer |= len(reasons) < len(answers)
-            if not self.any_answer and self.n_failures >= _HOPELESS_AFTER:
+            self.n_failed, self.n_answered = self.n_failed + bool(reasons), self.n_answered + (not reasons)
+            yield self.report(unit)
+            self.any_result |= len(reasons) < len(results)
+            if not self.any_result and self.n_failures >= _HOPELESS_AFTER:
                 raise RetrieverError(
                     f"run {self.plan.run_id}",
-                    f"nothing has worked in the first {self.n_failures} tries; the last one said:"
+                    f"nothing has worked in the first {self.n_failures} tries; the last one says:"
                     f" {reasons[-1].rstrip('.')}",
                     "Fix that, then start the run again: it goes on from here.",
                 )
 
-    def keep(self, answers: Mapping[str, Mapping[str, Any]]) -> None:
-        if answers:
+    def keep(self, results: dict[str, dict[str, Any]]) -> None:
+        if results:
             self.create()
-            self.plan.keep(answers)
+            self.plan.keep(results)
 
     def create(self) -> None:
         if not self.is_created:
             self.plan.create()
             self.is_created = True
 
-    def report(self, instance_id: str | None) -> Progress:
+    def report(self, unit: str | None) -> Progress:
         plan, n_missing = self.plan, len(self.plan.missing)
-        elapsed, tried = time.monotonic() - self.began, self.failed + self.answered + self.left_out
+        elapsed, tried = time.monotonic() - self.began, self.n_failed + self.n_answered
         remaining = elapsed / tried * (n_missing - tried) if tried else None
         self.calls = self.n_calls()
         return Progress(
             plan.run_id,
-            plan.total - n_missing + self.answered,
-            plan.total - self.left_out,
-            self.failed,
+            plan.total - n_missing + self.n_answered,
+            plan.total,
+            self.n_failed,
             elapsed,
             remaining if n_missing else 0.0,
-            instance_id,
-            plan.left_out + self.left_out,
+            unit,
+            plan.left_out,
             self.note,
             self.calls,
         )

@@ -91,7 +91,8 @@ def asker_of(
         return timed(retriever.retrieve)
     from evidencebench_core.llm import answer_of
 
-    return lambda query: answer_of(llm, retriever.conversation(query), fresh=fresh)
+    llm.fresh = fresh
+    return lambda query: answer_of(llm, lambda asking: retriever.answer(asking, query))
 
 
 def paper_at(

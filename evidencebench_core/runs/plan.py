@@ -1,18 +1,17 @@
-"""A run before it begins: what it is, what is still to be asked, and with which retriever."""
+"""A run before it begins: what it is, and what is still to be asked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, cast
+import inspect
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.data.query import Filter
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import (
     Query,
-    Retrieval,
     Retriever,
     ServedRetriever,
     full_settings,
@@ -21,125 +20,63 @@ from evidencebench_core.retrievers import (
     retriever_entry,
 )
 from evidencebench_core.retrievers.trained_on import TrainedOn
-from evidencebench_core.runs.spec import RunSpec
-from evidencebench_core.runs.store import RunStore
+from evidencebench_core.runs.spec import RunSpec, retrieval_spec
+from evidencebench_core.runs.store import Result, Results, RunStore
 from evidencebench_core.runs.trained import keep_trained, training_behind
 from evidencebench_core.runs.variant import Variant
 from evidencebench_core.tasks import Task, task_named
 
 if TYPE_CHECKING:
+    from evidencebench_core.data.model import EvidenceSet
     from evidencebench_core.llm.client import LLM
-    from evidencebench_core.llm.conversation import Conversation
 
-DEFAULT_TASKS = ("er@optimal", "er@10", "result-er@optimal", "result-er@5")
-
-
-class AnyQuestion(Protocol):
-    """A question of a plan; ``task`` is empty where a plan has one question for each id."""
-
-    @property
-    def instance_id(self) -> str: ...
-    @property
-    def task(self) -> str: ...
-
-
-class AnyPlan(Protocol):
-    """The part of a plan that engines, `estimate` and `execute` need: a `Plan`, or a `ChatPlan`."""
-
-    @property
-    def run_id(self) -> str: ...
-    @property
-    def model(self) -> str:
-        """The model that is asked; empty where there is none."""
-
-    @property
-    def store(self) -> Store: ...
-    @property
-    def llm(self) -> LLM | None: ...
-    @property
-    def fresh(self) -> bool: ...
-    @property
-    def missing(self) -> Mapping[str, Sequence[object]]:
-        """The questions that are still open, by id."""
-
-    @property
-    def total(self) -> int: ...
-    @property
-    def left_out(self) -> int: ...
-    @property
-    def any_stored(self) -> bool: ...
-
-    def questions(self, ids: Sequence[str] | None = None) -> Iterator[tuple[str, Sequence[AnyQuestion]]]:
-        """The questions still to be asked by id, or those of some ids."""
-
-    def conversation(self, question: Any) -> Conversation[Any]:
-        """Gives the answer to a question, where a server is asked."""
-
-    def about(self, question: Any) -> dict[str, Any]:
-        """What a question is about, for people who read the files of a batch."""
-
-    def result(self, question: Any, answer: Any) -> Any:
-        """The part of an answer that is stored."""
-
-    def create(self) -> None:
-        """Have the run in the store."""
-
-    def keep(self, results: Mapping[str, Mapping[str, Any]]) -> None:
-        """Store results, or in one line why there is none, by id and task, in one transaction."""
+DEFAULT_TASKS: Final = ("er@optimal", "er@10", "result-er@optimal", "result-er@5")
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One query of a run; ``evidence`` is the gold, for the oracle only."""
+    """One question of a run: the ``task`` is empty where a unit has one question.
 
-    instance_id: str
-    task: str
-    query: Query
+    Of a retriever's run it holds the query, and the gold for the oracle only.
+    """
+
+    unit: str
+    task: str = ""
+    query: Query | None = None
     evidence: EvidenceSet | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A run that could begin; made by `plan`.
+    """A run that could begin; made by `plan` or `chat_plan`.
 
     Attributes
     ----------
-    store : Store
-    dataset : DatasetInfo
-    spec : RunSpec
-    retriever : Retriever or None
-        ``None`` for the oracle, which is made for every instance.
-    tasks : tuple of Task
-    missing : mapping of str to sequence of Task
-        The queries still to be asked, by instance id; those that failed before come last.
+    missing : mapping of str to sequence of str
+        The tasks still to be asked, by unit; those that failed before come last.
     total : int
-        Instances that can be answered: those with something to cover in at least one of the tasks.
-    left_out : int
-        Instances that the variant has no version of, as far as that is known before they are read.
+        Units that can be answered.
     any_stored : bool
-        Whether the run has answers already.
-    variant : Variant or None
+        Whether the run has results already.
     llm : LLM or None
-        How the server is asked; ``None`` for a retriever that asks none.
+        How a server is asked; ``None`` for a retriever that asks none.
     fresh : bool
-        Whether what is answered already is asked again.
-    trained : mapping of str to TrainedOn
-        What the models in the retriever have learnt from, by their digest.
+        Whether the server is asked even where its answer is stored.
+    replaces : bool
+        Whether new results take the place of those there are.
+    reasons : mapping of str to int
+        How many units were left out, by why.
     """
 
     store: Store
-    dataset: DatasetInfo
     spec: RunSpec
-    retriever: Retriever | None
-    tasks: tuple[Task, ...]
-    missing: Mapping[str, Sequence[Task]]
+    missing: Mapping[str, Sequence[str]]
     total: int
-    left_out: int
     any_stored: bool
-    variant: Variant | None = None
     llm: LLM | None = None
     fresh: bool = False
-    trained: Mapping[str, TrainedOn] = field(default_factory=dict)
+    replaces: bool = False
+    reasons: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def run_id(self) -> str:
@@ -147,47 +84,92 @@ class Plan:
 
     @property
     def model(self) -> str:
-        return str(self.spec.settings.get("model", ""))
+        """The model that is asked; empty where there is none."""
+        settings = self.spec.settings
+        return str(settings.get("settings", settings).get("model") or settings.get("model") or "")
 
-    def conversation(self, question: Question) -> Conversation[Retrieval]:
-        """Gives the answer to a question, of a retriever that asks a server."""
-        return cast("ServedRetriever", self.retriever).conversation(question.query)
+    @property
+    def left_out(self) -> int:
+        return sum(self.reasons.values())
 
-    def about(self, question: Question) -> dict[str, Any]:
-        return {"id": question.instance_id, "task": question.task}
+    def questions(self, units: Sequence[str] | None = None) -> Iterator[tuple[str, Sequence[Question]]]:
+        """The questions still to be asked, unit by unit, or those of some units."""
+        for unit in self.missing if units is None else units:
+            yield unit, [Question(unit, task) for task in self.missing[unit]]
 
-    def retriever_for(self, question: Question) -> Retriever:
-        """The retriever that answers a question."""
-        if self.retriever is None:
-            return make_retriever(self.spec.retriever, self.spec.settings, evidence=question.evidence)
-        return self.retriever
-
-    def questions(self, ids: Sequence[str] | None = None) -> Iterator[tuple[str, tuple[Question, ...]]]:
-        """The questions still to be asked, instance by instance; none where the variant has no version."""
-        sees_gold = retriever_entry(self.spec.retriever).sees_gold
-        for instance in self.store.get_many(self.dataset.name, tuple(self.missing) if ids is None else ids):
-            hypothesis = self.variant.hypotheses[instance.id] if self.variant else instance.hypothesis
-            gold = instance.evidence
-            queries = (
-                (task.name, query_of(instance, task.focus, task.budget_for(gold), hypothesis))
-                for task in self.missing[instance.id]
-            )
-            yield (
-                instance.id,
-                tuple(Question(instance.id, *query, gold if sees_gold else None) for query in queries),
-            )
-
-    def result(self, question: Question, answer: Retrieval) -> Retrieval:
-        return answer
+    def answer(self, llm: LLM, question: Question) -> Awaitable[Any]:
+        """The result of a question to a model."""
+        raise NotImplementedError
 
     def create(self) -> None:
-        """Have the run in the store, with what its models have learnt from."""
-        RunStore(self.store).create(self.spec, self.dataset)
+        """Have the run in the store."""
+        RunStore(self.store).create(self.spec)
+
+    def keep(self, results: Results) -> None:
+        """Store results, or in one line why there is none, in one transaction."""
+        RunStore(self.store).add(self.spec.id, results, self.replaces)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrievalPlan(Plan):
+    """A retriever over a dataset; ``retriever`` is ``None`` for the oracle, which is made for every instance.
+
+    ``trained``: what the models in the retriever have learnt from, by their digest.
+    """
+
+    dataset: DatasetInfo
+    retriever: Retriever | None
+    tasks: tuple[Task, ...]
+    variant: Variant | None = None
+    trained: Mapping[str, TrainedOn] = field(default_factory=dict)
+
+    @property
+    def retriever_name(self) -> str:
+        return str(self.spec.settings["retriever"])
+
+    def questions(self, units: Sequence[str] | None = None) -> Iterator[tuple[str, Sequence[Question]]]:
+        sees_gold = retriever_entry(self.retriever_name).sees_gold
+        tasks = {task.name: task for task in self.tasks}
+        for instance in self.store.get_many(
+            self.dataset.name, tuple(self.missing) if units is None else units
+        ):
+            gold = instance.evidence
+            hypothesis = self.variant.hypotheses[instance.id] if self.variant else None
+            questions: list[Question] = []
+            for name in self.missing[instance.id]:
+                query = query_of(instance, tasks[name].focus, tasks[name].budget_for(gold), hypothesis)
+                questions.append(Question(instance.id, name, query, gold if sees_gold else None))
+            yield instance.id, questions
+
+    def answer(self, llm: LLM, question: Question) -> Awaitable[Any]:
+        return cast("ServedRetriever", self.retriever).answer(llm, cast("Query", question.query))
+
+    def retriever_for(self, question: Question) -> Retriever:
+        """The retriever that answers a question here."""
+        if self.retriever is None:
+            settings = self.spec.settings["settings"]
+            return make_retriever(self.retriever_name, settings, evidence=question.evidence)
+        return self.retriever
+
+    def create(self) -> None:
+        RunStore(self.store).create(self.spec)
         for digest, trained in self.trained.items():
             keep_trained(self.store, digest or self.spec.id, trained)
 
-    def keep(self, results: Mapping[str, Mapping[str, Retrieval | str]]) -> None:
-        RunStore(self.store).add(self.spec.id, results, self.fresh)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatPlan(Plan):
+    """Questions to a model, one under each unit; ``prepare`` is called before the run is in the store."""
+
+    ask: Callable[[LLM, str], Awaitable[Result]]
+    prepare: Callable[[], object] = lambda: None
+
+    def answer(self, llm: LLM, question: Question) -> Awaitable[Result]:
+        return self.ask(llm, question.unit)
+
+    def create(self) -> None:
+        self.prepare()
+        RunStore(self.store).create(self.spec)
 
 
 def plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
@@ -201,8 +183,8 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     variant: Variant | None = None,
     llm: LLM | None = None,
     fresh: bool = False,
-    retry_lost: bool = False,
-) -> Plan:
+    retry_unreadable: bool = False,
+) -> RetrievalPlan:
     """Check what is to be run, load its retriever, and find what is still to be asked. Nothing is sent or stored.
 
     Parameters
@@ -210,22 +192,20 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     store : Store
     dataset, retriever : str
         Names.
-    settings : mapping of str to object, optional
+    settings : mapping, optional
         Those that differ from the defaults.
     tasks : sequence of str or Task
         Without them the four with a budget.
     limit : int, optional
         Only the first so many instances of the dataset.
     variant : Variant, optional
-        Perturbs the instances; those that it has no version of are left out and counted. Gold, budget
-        and the sentence indices of what is stored are those of the original.
+        Perturbs the hypotheses; instances that it has no version of are left out and counted.
     llm : LLM, optional
-        How a server is asked: which one, within which caps and limits. Without it the server that is in force
-        is asked, and answers are kept in the store.
+        How a server is asked. Without it the one in force is, and answers are kept in the store.
     fresh : bool
         Ask again for what is answered; new answers take the place of those of the run.
-    retry_lost : bool
-        Ask again for what gave no selection: refused, cut off, or not to be read.
+    retry_unreadable : bool
+        Ask again for what gave no selection: refused, cut off, or without a list.
 
     Raises
     ------
@@ -236,54 +216,124 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     """
     info = store.dataset(dataset)
     full = full_settings(retriever, settings)
-    entry = retriever_entry(retriever)
-    made = None if entry.sees_gold else make_retriever(retriever, full)
+    made = None if retriever_entry(retriever).sees_gold else make_retriever(retriever, full)
     if isinstance(made, ServedRetriever):
-        if llm is None:
-            from evidencebench_core.llm import LLM, AnswerCache
-
-            llm = LLM(answers=AnswerCache(store))
+        llm = llm or _default_llm(store)
         made = made.connected(store)
-    elif llm is not None or fresh or retry_lost:
-        raise SettingError(
-            f"retriever {retriever}",
-            "asks no server",
-            "Leave out what is for one: concurrency, limits, fresh answers, caps in calls, tokens and money.",
-        )
+    elif llm is not None or fresh or retry_unreadable:
+        remedy = "Remove the options for servers: limits, fresh answers, caps in calls, tokens and money."
+        raise SettingError(f"retriever {retriever}", "asks no server", remedy)
     if made is not None:
         # What a retriever filled in itself, such as the digest of a model, belongs to the run's identity.
         full = {**full, **{key: value for key, value in made.settings.items() if key in full}}
     name, digest = (variant.name, variant.digest) if variant else ("", "")
-    spec = RunSpec(info.sha256, retriever, full, name, digest)
     chosen = tuple(dict.fromkeys(task if isinstance(task, Task) else task_named(task) for task in tasks))
     all_ids = store.ids(dataset, limit)
-    ids = [one for one in all_ids if variant is None or variant.has(one)]
-    missing, total, any_stored = _missing(store, info, spec, chosen, ids, fresh, retry_lost)
+    ids = [unit for unit in all_ids if variant is None or variant.has(unit)]
     n_left_out = len(all_ids) - len(ids)
-    trained = {} if llm or made is None else training_behind(made, full)
-    counts, again = (missing, total, n_left_out, any_stored), fresh or retry_lost
-    return Plan(store, info, spec, made, chosen, *counts, variant, llm, again, trained)
+    found = RetrievalPlan(
+        store=store,
+        spec=retrieval_spec(info.sha256, retriever, full, name, digest),
+        missing={},
+        total=0,
+        any_stored=False,
+        llm=llm,
+        fresh=fresh or retry_unreadable,
+        replaces=fresh or retry_unreadable,
+        reasons={"no such variant": n_left_out} if n_left_out else {},
+        dataset=info,
+        retriever=made,
+        tasks=chosen,
+        variant=variant,
+        trained={} if llm or made is None else training_behind(made, full),
+    )
+    return _with_missing(found, ids, fresh, retry_unreadable)
 
 
-def _missing(
+def _with_missing(
+    found: RetrievalPlan, ids: Sequence[str], fresh: bool, retry_unreadable: bool
+) -> RetrievalPlan:
+    """The plan with what is still to be asked; instances without result aspects are no part of the result tasks."""
+    runs, run_id, store = RunStore(found.store), found.spec.id, found.store
+    done, again = dict[str, set[str]](), set[str]()
+    for task in found.tasks:
+        done[task.name] = runs.done(run_id, task.name)
+        unreadable = runs.unreadable(run_id, task.name).keys() if retry_unreadable else ()
+        again.update(unreadable, runs.failures(run_id, task.name))
+        if fresh or retry_unreadable:
+            done[task.name] -= done[task.name] if fresh else set(unreadable)
+    any_stored = any(done.values())
+    resultless = frozenset(store.matching(found.dataset.name, Filter(ranges={"n_result_aspects": (None, 0)})))
+    missing: dict[str, list[str]] = {}
+    total = 0
+    for unit in sorted(ids, key=again.__contains__):
+        asked = [task.name for task in found.tasks if task.focus == "all" or unit not in resultless]
+        total += bool(asked)
+        if open_tasks := [name for name in asked if unit not in done[name]]:
+            missing[unit] = open_tasks
+    return replace(found, missing=missing, total=total, any_stored=any_stored)
+
+
+def chat_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     store: Store,
-    info: DatasetInfo,
     spec: RunSpec,
-    tasks: Sequence[Task],
-    ids: Sequence[str],
-    fresh: bool,
-    retry_lost: bool,
-) -> tuple[dict[str, Sequence[Task]], int, bool]:
-    """The tasks still to be asked by instance, how many can be answered in all, and whether any is stored."""
-    runs, again = RunStore(store), set[str]()
-    done: dict[Task, set[str]] = {}
-    for task in tasks:
-        lost = runs.lost(spec.id, task.name) if retry_lost else set()
-        done[task] = set() if fresh else runs.done(spec.id, task.name) - lost
-        again |= lost.union(runs.failures(spec.id, task.name))
-    # Instances without result aspects: the result tasks skip them (spec rule 4).
-    resultless = frozenset(store.matching(info.name, Filter(ranges={"n_result_aspects": (None, 0)})))
-    asked = {one: [task for task in tasks if task.focus == "all" or one not in resultless] for one in ids}
-    missing = {one: [task for task in of if one not in done[task]] for one, of in asked.items()}
-    in_order = sorted((one for one in ids if missing[one]), key=again.__contains__)
-    return {one: missing[one] for one in in_order}, sum(map(bool, asked.values())), any(done.values())
+    units: Sequence[str],
+    ask: Callable[..., Any],
+    llm: LLM | None = None,
+    *,
+    fresh: bool = False,
+    again: Collection[str] = (),
+    changed: Collection[str] = (),
+    between: object = None,
+) -> ChatPlan:
+    """Find which units of a run of questions to a model are still to be asked. Nothing is sent or stored.
+
+    Parameters
+    ----------
+    store : Store
+    spec : RunSpec
+    units : sequence of str
+        In the order in which they are asked; those that failed before come last.
+    ask : async callable
+        Given the model's server and a unit, the result; called as the unit's turn comes.
+    llm : LLM, optional
+        How the server is asked; without it the one in force, and answers are kept in the store.
+    fresh : bool
+        Ask again for what has a result; new results take the place of those of the run.
+    again : collection of str
+        Units that are asked again though they have a result, such as those whose answers were cut off.
+    changed : collection of str
+        Units whose results give way, as something else is asked under them now; what is in the store answers it.
+    """
+    if len(inspect.signature(ask).parameters) == 1:
+        from evidencebench_core.llm.conversation import converse
+
+        conversation: Any = ask
+
+        async def ask(llm: LLM, unit: str) -> Result:
+            result: Result = await converse(conversation(unit))(llm)
+            return result
+
+    runs = RunStore(store)
+    done, failures = runs.done(spec.id), runs.failures(spec.id)
+    wanted = [
+        unit for unit in dict.fromkeys(units) if fresh or unit not in done or unit in again or unit in changed
+    ]
+    tried = done | failures.keys()
+    return ChatPlan(
+        store=store,
+        spec=spec,
+        missing=dict.fromkeys(sorted(wanted, key=tried.__contains__), ("",)),
+        total=len(set(units)),
+        any_stored=bool(done),
+        llm=llm or _default_llm(store),
+        fresh=fresh or bool(again),
+        replaces=fresh or bool(again or changed),
+        ask=ask,
+    )
+
+
+def _default_llm(store: Store) -> LLM:
+    from evidencebench_core.llm.client import LLM
+
+    return LLM(store=store)

@@ -1,11 +1,12 @@
-"""A run, as it is asked for and as it is listed; its settings and what it is called."""
+"""A run: what it is about, how it is asked for, what it is called."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.retrievers import (
@@ -16,80 +17,93 @@ from evidencebench_core.retrievers import (
     is_derived,
 )
 
+RETRIEVAL: Final = "retrieval"
+"""The kind of runs of a retriever over a dataset."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """The identity of a run. Tasks are no part of it: a run gains tasks and instances as they are asked for.
+    """The identity of a run. Units are no part of it: a run gains them as they are asked for.
 
     Attributes
     ----------
-    dataset_sha256 : str
-        Of the dataset's content; its name does not matter.
-    retriever : str
-    settings : mapping of str to Setting
-        All of them, defaults filled in (`retrievers.full_settings`).
-    variant, variant_digest : str
-        Name and digest of the `Variant` that perturbs the instances; empty for the originals.
+    kind : str
+        ``"retrieval"``, ``"reliability"``, ``"answers"``, ``"annotation"``.
+    subject : str
+        Digest of what it is about: a dataset, an item set; of a judge's run the id of the run judged.
+    settings : mapping
+        All that decides the results, JSON-able; see `retrieval_spec` for those of a retriever's run.
     """
 
-    dataset_sha256: str
-    retriever: str
-    settings: Mapping[str, Setting]
-    variant: str = ""
-    variant_digest: str = ""
+    kind: str
+    subject: str
+    settings: Mapping[str, Any]
 
     @property
     def id(self) -> str:
-        """First 12 hexadecimal digits of the SHA-256 of the canonical JSON: sorted keys, no spaces, ASCII.
-
-        The variant is in it where there is one.
-        """
-        settings = dict(self.settings)
-        document = {"dataset": self.dataset_sha256, "retriever": self.retriever, "settings": settings}
-        if self.variant:
-            document |= {"variant": self.variant, "variant_digest": self.variant_digest}
+        """First 12 hexadecimal digits of the SHA-256 of the canonical JSON."""
+        document = {"kind": self.kind, "subject": self.subject, "settings": dict(self.settings)}
         canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(canonical.encode("ascii")).hexdigest()[:12]
 
 
+def retrieval_spec(
+    dataset_sha256: str,
+    retriever: str,
+    settings: Mapping[str, Setting],
+    variant: str = "",
+    variant_digest: str = "",
+) -> RunSpec:
+    """The run of a retriever, with all its settings, over a dataset or a variant of it."""
+    document = {"retriever": retriever, "settings": dict(settings), **run_marks(retriever, settings)}
+    if variant:
+        document |= {"variant": variant, "variant_digest": variant_digest}
+    return RunSpec(RETRIEVAL, dataset_sha256, document)
+
+
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """One retriever, with its settings, over one dataset.
+    """A run in the store.
 
     Attributes
     ----------
     id : str
         12 hexadecimal digits; the same for the same settings and data.
-    dataset : str
-        The dataset's name.
-    retriever : str
-    settings : mapping of str to Setting
-        Defaults included.
+    kind, subject
+        See `RunSpec`.
+    settings : mapping
+        Of a retriever's run those of the retriever, defaults included.
     created_at : str
         ISO 8601, UTC.
-    tasks : mapping of str to int
-        How many instances have an answer, by task name, the benchmark's own tasks first.
-    n_failed : int
-        Instance and task pairs whose last try failed.
+    n_answered, n_failed : int
+        Results, and pairs of unit and task whose last try failed.
     label : str
-        The name that it was given, else `run_label`.
-    variant : str
-        How the instances were perturbed; empty for a run over the originals.
+        The name that it was given, else one made of its settings.
+    dataset, retriever, variant : str
+        Of a retriever's run: names; ``variant`` is empty for a run over the originals.
+    tasks : mapping of str to int
+        How many units have a result, by task, the benchmark's own tasks first.
     n_trained_on : int
-        Instances of the dataset that the retriever's model has learnt from: scores on them are no estimate
-        of how it does on others (`runs.trained`).
+        Instances of the dataset that the retriever's model has learnt from: no score on them is an estimate.
     """
 
     id: str
-    dataset: str
-    retriever: str
-    settings: Mapping[str, Setting]
+    kind: str
+    subject: str
+    settings: Mapping[str, Any]
     created_at: str
-    tasks: Mapping[str, int]
-    n_failed: int
-    label: str
+    n_answered: int = 0
+    n_failed: int = 0
+    label: str = ""
+    dataset: str = ""
+    retriever: str = ""
     variant: str = ""
+    tasks: Mapping[str, int] = field(default_factory=dict)
     n_trained_on: int = 0
+
+    @property
+    def wing(self) -> str:
+        return self.kind
 
 
 def run_label(retriever: str, settings: Mapping[str, Setting], variant: str = "") -> str:
@@ -116,15 +130,6 @@ def run_label(retriever: str, settings: Mapping[str, Setting], variant: str = ""
     return " ".join((retriever, *changed, *perturbed))
 
 
-def settings_json(settings: Mapping[str, Setting]) -> str:
-    """Settings as the store keeps them: JSON with sorted keys."""
-    return json.dumps(dict(settings), sort_keys=True, allow_nan=False)
-
-
-def settings_from_json(text: str) -> dict[str, Setting]:
-    """The inverse of `settings_json`: lists come back as the tuples they were."""
-    return {name: _setting(value) for name, value in json.loads(text).items()}
-
-
-def _setting(value: Setting | list[Setting]) -> Setting:
-    return tuple(_setting(item) for item in value) if isinstance(value, list) else value
+def as_tuples(value: Any) -> Any:
+    """A setting as JSON has it, with the tuples that it had."""
+    return tuple(map(as_tuples, value)) if isinstance(value, list) else value

@@ -1,24 +1,27 @@
-"""Runs and their raw retrievals in the store.
-
-Append-only: an answer, once given, is never changed; only a failure can be replaced, by trying again.
-"""
+"""Runs and their results in the store."""
 
 from __future__ import annotations
 
+import json
+import os
 import sqlite3
+import struct
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import fields
-from itertools import islice
+from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from evidencebench_core.data.removal import counted
-from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
-from evidencebench_core.errors import SettingError, UnknownNameError, shown
+import orjson
+from zstandard import ZstdCompressor, ZstdDecompressor
+
+from evidencebench_core.data.store import DatasetInfo, Store
+from evidencebench_core.errors import SettingError, StoreError, UnknownNameError, shown
+from evidencebench_core.llm.request import from_json, json_bytes
 from evidencebench_core.retrievers import IMPORTED, Retrieval
-from evidencebench_core.runs.rows import ADD, Answers, integers, keep_answers, now, retrieval_from
-from evidencebench_core.runs.spec import RunInfo, RunSpec, run_label, settings_from_json, settings_json
+from evidencebench_core.runs.spec import RETRIEVAL, RunInfo, RunSpec, as_tuples, retrieval_spec, run_label
 from evidencebench_core.runs.trained import n_trained_on
 from evidencebench_core.tasks import TASKS
 from evidencebench_core.words import one_line
@@ -28,90 +31,81 @@ if TYPE_CHECKING:
 
     from evidencebench_core.retrievers.llm.outcome import OutcomeCounts
 
+Result: TypeAlias = Mapping[str, Any]
+"""The result of a question to a model, JSON-able."""
+Results: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""By unit and task: a `Retrieval` or another `Result`, or in one line why there is none."""
 
-_BATCH: Final = 1024
-_RUNS: Final = """SELECT runs.id, datasets.name, runs.retriever, runs.settings, runs.created_at, runs.variant, runs.name
-    FROM runs JOIN datasets
-        ON datasets.id = runs.dataset_id AND datasets.ingested_at <> ''"""
-_CREATE: Final = """INSERT INTO runs (id, dataset_id, retriever, settings, created_at, variant)
-    VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO """
-_REPLACE: Final = f"{ADD} OR excluded.error IS NULL"
-# Both are answered from an index alone.
-_PICKS: Final = "SELECT instance_id, selection, error FROM retrievals WHERE run_id = ? AND task = ?"
-_OUTCOMES: Final = (
-    "SELECT instance_id, outcome FROM retrievals WHERE run_id = ? AND task = ? AND outcome <> ''"
-)
-# A run and, of one over the papers as they stand, those with the same settings over perturbed ones.
-_GOING: Final = """SELECT other.id FROM runs AS own JOIN runs AS other ON other.id = own.id
-    OR own.variant = '' AND other.dataset_id = own.dataset_id AND other.retriever = own.retriever
-        AND other.settings = own.settings AND other.variant <> '' WHERE own.id = :id"""
+_BATCH: Final = 1_000  # retrievals read at once
+_RUNS: Final = """SELECT runs.id, kind, subject, settings, created_at, runs.name, coalesce(datasets.name, '')
+    FROM runs LEFT JOIN datasets ON datasets.id = runs.dataset_id"""
+_CREATE: Final = """INSERT INTO runs (id, kind, subject, settings, created_at, dataset_id, about)
+    VALUES (?1, ?2, ?3, ?4, ?5, (SELECT id FROM datasets WHERE sha256 = ?3 AND ingested_at <> ''),
+        (SELECT id FROM runs WHERE id = ?3)) ON CONFLICT (id) DO NOTHING"""
+_ADD: Final = """INSERT INTO results (run_id, task, unit, selection, payload, error, outcome, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (run_id, task, unit) DO UPDATE SET
+        selection = excluded.selection, payload = excluded.payload, error = excluded.error,
+        outcome = excluded.outcome, created_at = excluded.created_at
+    WHERE results.error IS NOT NULL"""
+_REPLACE: Final = f"{_ADD} OR excluded.error IS NULL"
+# A retriever's run over the papers as they stand has with it those with the same settings over variants.
+_VARIANTS: Final = """SELECT other.id FROM runs AS own JOIN runs AS other ON other.dataset_id = own.dataset_id
+        AND json_extract(other.settings, '$.retriever') = json_extract(own.settings, '$.retriever')
+        AND json_extract(other.settings, '$.settings') = json_extract(own.settings, '$.settings')
+    WHERE own.id = :id AND own.kind = 'retrieval' AND json_extract(own.settings, '$.variant') IS NULL
+        AND json_extract(other.settings, '$.variant') IS NOT NULL"""
 _DEPENDENTS: Final = {
-    "perturbed run": f"runs WHERE id <> :id AND id IN ({_GOING})",
-    "note": f"notes WHERE run_id IN ({_GOING})",
+    "answer": "results WHERE run_id = :id AND error IS NULL",
+    "perturbed run": f"({_VARIANTS})",
+    "judge run": "runs WHERE about = :id",
+    "note": f"notes WHERE run_id = :id OR run_id IN ({_VARIANTS})",
 }
 
 
-def row_of_run(
-    db: sqlite3.Connection, store: Store, table: str, select: str, id_or_prefix: str, remedy: str
-) -> tuple[Any, ...]:
-    """The row that ``select`` has of the run with this id, or of the only one whose id starts like this.
-
-    An `UnknownNameError` if there is none, or more than one.
-    """
-    prefix, place = id_or_prefix.strip().lower(), f"run {shown(id_or_prefix)}"
-    where = f"WHERE ?1 <> '' AND substr({table}.id, 1, length(?1)) = ?1 ORDER BY {table}.id"
-    rows: list[tuple[Any, ...]] = (
-        db.execute(f"{select} {where}", (prefix,)).fetchall() if prefix.isascii() else []
-    )
-    if len(rows) == 1:
-        return rows[0]
-    if rows:
-        found = ", ".join(str(row[0]) for row in rows[:4])
-        problem = f"fits {len(rows)} runs ({found}{', …' if len(rows) > 4 else ''})"
-        raise UnknownNameError(place, problem, "Give more of the id.")
-    raise UnknownNameError(place, f"is not in {store.path}", remedy)
-
-
 class RunStore:
-    """The runs of a `Store`.
-
-    Parameters
-    ----------
-    store : Store
-        Holds the datasets as well; every method is one transaction on it.
-    """
+    """The runs of a `Store`, of every kind."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    # -- runs ---------------------------------------------------------------------------------
+    # -- runs --------------------------------------------------------------------------------------
 
-    def create(self, spec: RunSpec, dataset: DatasetInfo) -> RunInfo:
+    def create(self, spec: RunSpec) -> RunInfo:
         """The run of this spec: a new one, or the one that is already there."""
+        settings = json.dumps(dict(spec.settings), sort_keys=True, allow_nan=False)
         with self.store.write() as db:
-            _insert(db, spec, dataset, "NOTHING")
+            db.execute(_CREATE, (spec.id, spec.kind, spec.subject, settings, _now()))
+            row = db.execute("SELECT dataset_id FROM runs WHERE id = ?", (spec.id,)).fetchone()
+            if spec.kind == RETRIEVAL and row[0] is None:
+                place = f"dataset {spec.subject[:12]}"
+                raise UnknownNameError(place, "has been deleted", "Ingest it again.")
         return self.run(spec.id)
 
     def runs(self, dataset: str | None = None, variants: bool = False) -> tuple[RunInfo, ...]:
-        """All runs, oldest first, or those over one dataset; over perturbed instances only when asked for.
+        """The runs of retrievers, oldest first, or those over one dataset; those over variants only if asked for.
 
         Raises
         ------
         UnknownNameError
             If there is no such dataset.
         """
-        wanted = None if dataset is None else self.store.dataset(dataset).id
+        subject = None if dataset is None else self.store.dataset(dataset).sha256
+        runs = self.runs_of(RETRIEVAL, subject)
+        return tuple(run for run in runs if run.dataset and (variants or not run.variant))
+
+    def runs_of(self, kind: str | None = None, subject: str | None = None) -> tuple[RunInfo, ...]:
+        """All runs, oldest first, or those of a kind or about a subject."""
+        where = (
+            "WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR subject = ?2) ORDER BY created_at, runs.id"
+        )
         with self.store.read() as db:
-            rows = db.execute(
-                f"{_RUNS} WHERE (?1 IS NULL OR runs.dataset_id = ?1) AND (?2 OR runs.variant = '')"
-                " ORDER BY runs.created_at, runs.id",
-                (wanted, variants),
-            ).fetchall()
+            rows = db.execute(f"{_RUNS} {where}", (kind, subject)).fetchall()
             return tuple(_info(db, row) for row in rows)
 
     def to_pandas(self, dataset: str | None = None, variants: bool = False) -> pd.DataFrame:
         """`runs` as a table: one row a run, a column for each field of `RunInfo`."""
-        import pandas as pd  # here: running and scoring do without it
+        import pandas as pd
 
         names = [field.name for field in fields(RunInfo)]
         rows = [[getattr(run, name) for name in names] for run in self.runs(dataset, variants)]
@@ -125,9 +119,18 @@ class RunStore:
         UnknownNameError
             If there is none, or more than one.
         """
+        prefix, place = id_or_prefix.strip().lower(), f"run {shown(id_or_prefix)}"
+        where = "WHERE ?1 <> '' AND substr(runs.id, 1, length(?1)) = ?1 ORDER BY runs.id"
         with self.store.read() as db:
-            remedy = "`evidencebench list runs` lists the runs there are."
-            return _info(db, row_of_run(db, self.store, "runs", _RUNS, id_or_prefix, remedy))
+            rows = db.execute(f"{_RUNS} {where}", (prefix,)).fetchall() if prefix.isascii() else []
+            if len(rows) == 1:
+                return _info(db, rows[0])
+        if rows:
+            ids = ", ".join(row[0] for row in rows[:4])
+            problem = f"fits {len(rows)} runs ({ids}{', …' if len(rows) > 4 else ''})"
+            raise UnknownNameError(place, problem, "Give more of the id.")
+        remedy = "`evidencebench list runs` lists the runs there are."
+        raise UnknownNameError(place, f"is not in {self.store.path}", remedy)
 
     def rename(self, run: RunInfo, name: str) -> RunInfo:
         """Give a run a name of its own; a blank one takes it away, and it is called after its settings again."""
@@ -136,34 +139,56 @@ class RunStore:
         return self.run(run.id)
 
     def dependents(self, run: RunInfo) -> dict[str, int]:
-        """How many answers, notes, and runs of the same settings over perturbed papers go with a run; no zeros."""
+        """How many answers, notes and other runs go with a run, by noun; no zeros."""
         with self.store.read() as db:
-            counts = counted(db, _DEPENDENTS, {"id": run.id})
-        answers = sum(run.tasks.values())
-        return {"answer": answers, **counts} if answers else counts
+            counts = {
+                noun: db.execute(f"SELECT count(*) FROM {rows}", {"id": run.id}).fetchone()[0]
+                for noun, rows in _DEPENDENTS.items()
+            }
+        return {noun: count for noun, count in counts.items() if count}
 
     def delete(self, run: RunInfo) -> None:
         """Delete a run with all that depends on it, in one transaction."""
         with self.store.write() as db:
-            ids = db.execute(_GOING, {"id": run.id}).fetchall()
+            ids = [(run.id,), *db.execute(_VARIANTS, {"id": run.id}).fetchall()]
             db.executemany("DELETE FROM trained_models WHERE digest = ?", ids)
             db.executemany("DELETE FROM runs WHERE id = ?", ids)
 
-    # -- answers in ---------------------------------------------------------------------------
+    @contextmanager
+    def under_way(self, run_id: str) -> Iterator[None]:
+        """While the block runs no other process carries this run out.
 
-    def add(self, run_id: str, answers: Answers, replace: bool = False) -> None:
-        """Keep what was answered for some instances, all in one transaction.
-
-        An answer that is already there stays as it is, but with ``replace`` gives way to another, not to a failure;
-        a failure that is already there gives way. A power cut can take the last ones: they are computed again, and
-        what a model was paid for is found again (`llm.answers`).
+        Raises
+        ------
+        StoreError
+            If one does; with its process id.
         """
-        if not any(answers.values()):
-            return
+        own = _process(os.getpid())
+        with self.store.write() as db:
+            row = db.execute("SELECT process FROM runs_under_way WHERE run_id = ?", (run_id,)).fetchone()
+            pid = row[0].partition(" ")[0] if row else ""
+            if row and row[0] != own and _process(int(pid)) == row[0]:
+                remedy = "Wait until that has ended, or stop it."
+                raise StoreError(f"run {run_id}", f"is under way in process {pid}", remedy)
+            db.execute("INSERT OR REPLACE INTO runs_under_way (run_id, process) VALUES (?, ?)", (run_id, own))
+        try:
+            yield
+        finally:
+            with suppress(StoreError), self.store.write() as db:
+                db.execute("DELETE FROM runs_under_way WHERE run_id = ?", (run_id,))
+
+    # -- results in --------------------------------------------------------------------------------
+
+    def add(self, run_id: str, results: Results, replace: bool = False) -> None:
+        """Keep results by unit and task, all in one transaction.
+
+        A result that is there stays, but with ``replace`` gives way to another, not to a failure; a failure gives
+        way. A power cut can take the last ones: they are computed again, and a model's answers are found again.
+        """
         with self.store.write(durable=False) as db:
-            if not db.execute(f"{_RUNS} WHERE runs.id = ?", (run_id,)).fetchone():
+            if not db.execute("SELECT 1 FROM runs WHERE id = ?", (run_id,)).fetchone():
                 raise UnknownNameError(f"run {shown(run_id)}", "has been deleted", "Start it again.")
-            keep_answers(db, run_id, answers, _REPLACE if replace else ADD)
+            _write(db, run_id, results, _REPLACE if replace else _ADD)
 
     def import_answers(
         self,
@@ -176,140 +201,189 @@ class RunStore:
 
         ``replace`` takes away what the run has for these tasks; `SettingError` without it where there is any.
         """
-        spec = RunSpec(dataset.sha256, IMPORTED, {"name": name})
-        with self.store.write() as db:
-            _insert(db, spec, dataset, "UPDATE SET created_at = excluded.created_at")
-            counts = db.execute(
-                "SELECT task FROM retrieval_counts WHERE run_id = ? AND n_answered > 0", (spec.id,)
+        spec = retrieval_spec(dataset.sha256, IMPORTED, {"name": name})
+        taken = [task for task in answers if self.done(spec.id, task)]
+        if taken and not replace:
+            raise SettingError(
+                f"name {shown(name)}",
+                f"there is an imported run of this name with answers for {', '.join(taken)}",
+                "Choose another name, or have them replaced (--replace).",
             )
-            taken = [task for (task,) in counts if task in answers]
-            if taken and not replace:
-                raise SettingError(
-                    f"name {shown(name)}",
-                    f"there is an imported run of this name with answers for {', '.join(taken)}",
-                    "Choose another name, or have them replaced (--replace).",
-                )
+        self.create(spec)
+        with self.store.write() as db:
             for task, by_instance in answers.items():
-                db.execute("DELETE FROM retrievals WHERE run_id = ? AND task = ?", (spec.id, task))
-                keep_answers(db, spec.id, {one: {task: answer} for one, answer in by_instance.items()}, ADD)
+                db.execute("DELETE FROM results WHERE run_id = ? AND task = ?", (spec.id, task))
+                results = {instance: {task: answer} for instance, answer in by_instance.items()}
+                _write(db, spec.id, results, _ADD)
+            db.execute("UPDATE runs SET created_at = ? WHERE id = ?", (_now(), spec.id))
         return self.run(spec.id)
 
-    # -- answers out --------------------------------------------------------------------------
+    # -- results out -------------------------------------------------------------------------------
 
-    def done(self, run_id: str, task: str) -> set[str]:
-        """Ids of the instances that have an answer."""
-        return {one for one, _, error in self._picks(run_id, task) if error is None}
+    def done(self, run_id: str, task: str = "") -> set[str]:
+        """The units that have a result."""
+        return {unit for (unit,) in self._rows("unit", run_id, task, "error IS NULL")}
 
-    def failures(self, run_id: str, task: str) -> dict[str, str]:
-        """Why the last try failed, by instance id, for those without an answer."""
-        errors = {one: error for one, _, error in self._picks(run_id, task) if error is not None}
-        return dict(sorted(errors.items()))
+    def failures(self, run_id: str, task: str = "") -> dict[str, str]:
+        """Why the last try failed, by unit, of those without a result."""
+        return dict(self._rows("unit, error", run_id, task, "error IS NOT NULL ORDER BY unit"))
 
-    def lost(self, run_id: str, task: str) -> set[str]:
-        """Ids of the instances whose answers gave no selection: refused, cut off, or not to be read."""
+    def unreadable(self, run_id: str, task: str = "") -> dict[str, str]:
+        """Units whose answers gave no selection, with the kind: refused, cut off, or without a list."""
         from evidencebench_core.retrievers.llm.outcome import LOST
 
-        with self.store.read() as db:
-            rows = db.execute(_OUTCOMES, (run_id, task)).fetchall()
-        return {instance_id for instance_id, outcome in rows if outcome.partition(" ")[0] in LOST}
+        rows = self._rows("unit, outcome", run_id, task, "error IS NULL AND outcome <> ''")
+        kinds = {unit: outcome.partition(" ")[0] for unit, outcome in rows}
+        return {unit: kind for unit, kind in kinds.items() if kind in LOST}
+
+    def results(
+        self, run_id: str, task: str = "", between: tuple[str, str] | None = None
+    ) -> dict[str, Result | str]:
+        """By unit the result, or in one line why the last try failed; of all, or from one unit to another."""
+        wanted, values = "1 ORDER BY unit", tuple[str, ...]()
+        if between is not None:
+            wanted, values = f"unit BETWEEN ? AND ? AND {wanted}", between
+        rows = self._rows("unit, payload, error", run_id, task, wanted, *values)
+        return {unit: error if payload is None else _unpacked(payload) for unit, payload, error in rows}
 
     def selections(self, run_id: str, task: str) -> dict[str, tuple[int, ...]]:
         """The picks, in the order in which they were made, by instance id; failures are not in it."""
-        packed = self.packed_selections(run_id, task)
-        # unpacked at once, then cut: there may be 100,000
-        picks = iter(integers(b"".join(packed.values())))
-        return {name: tuple(islice(picks, len(blob) // 4)) for name, blob in packed.items()}
+        rows = self._rows("unit, selection", run_id, task, "error IS NULL ORDER BY unit")
+        return {unit: struct.unpack(f"<{len(picks) // 4}i", picks) for unit, picks in rows}
+
+    def retrieval(self, run_id: str, task: str, instance_id: str) -> Retrieval | None:
+        """The raw retrieval, or ``None`` where there is none or the last try failed."""
+        rows = self._rows("selection, payload", run_id, task, "error IS NULL AND unit = ?", instance_id)
+        return _retrieval(*rows[0]) if rows else None
+
+    def retrievals(self, run_id: str, task: str) -> Iterator[tuple[str, Retrieval]]:
+        """Instance id and raw retrieval of every answer, by instance id."""
+        units = sorted(self.done(run_id, task))
+        for start in range(0, len(units), _BATCH):
+            part = units[start : start + _BATCH]
+            wanted = "error IS NULL AND unit BETWEEN ? AND ? ORDER BY unit"
+            for unit, *packed in self._rows(
+                "unit, selection, payload", run_id, task, wanted, part[0], part[-1]
+            ):
+                yield unit, _retrieval(*packed)
 
     def packed_selections(self, run_id: str, task: str) -> dict[str, bytes]:
-        """The same as 32-bit numbers in little endian."""
-        return {one: picks for one, picks, error in self._picks(run_id, task) if error is None}
+        return dict(self._rows("unit, selection", run_id, task, "error IS NULL ORDER BY unit"))
+
+    def nearest(self, run_id: str, task: str) -> Iterator[tuple[str, bytes, bytes]]:
+        from evidencebench_core.data.packing import packed_nearest
+
+        sql = """SELECT i.instance_id, e.covering, i.n_aspects FROM runs JOIN instances AS i
+            ON i.dataset_id = runs.dataset_id JOIN evidence AS e ON e.instance = i.id WHERE runs.id = ?"""
+        with self.store.read() as db:
+            evidence = {row[0]: row[1:] for row in db.execute(sql, (run_id,))}
+        for unit, answer in self.retrievals(run_id, task):
+            if unit in evidence:
+                packed = packed_nearest(answer.ranking, answer.scores, answer.selection, *evidence[unit])
+                yield unit, struct.pack(f"<{len(answer.selection)}i", *answer.selection), packed
 
     def outcomes(self, run_id: str) -> Mapping[str, OutcomeCounts]:
         """Counts of a model's outcomes by task name; empty for a run that asked none."""
         from evidencebench_core.retrievers.llm.outcome import OutcomeCounts
 
+        counted = (
+            "SELECT task, outcome, error IS NOT NULL, count(*) FROM results WHERE run_id = ? GROUP BY 1, 2, 3"
+        )
         with self.store.read() as db:
-            counts = db.execute(
-                "SELECT task, n_failed, retriever FROM retrieval_counts JOIN runs ON runs.id = run_id"
-                " WHERE run_id = ?",
-                (run_id,),
-            ).fetchall()
-            texts: dict[str, list[tuple[str, int]]] = {}
-            for task, *_ in counts:
-                found = Counter(text for _, text in db.execute(_OUTCOMES, (run_id, task)))
-                texts |= {task: sorted(found.items())} if found else {}
-        asks = bool(texts) or any(retriever == "llm" for *_, retriever in counts)
-        n_failed = {task: failed for task, failed, *_ in counts if failed and asks}
-        texts = {task: texts.get(task, []) for task in (*n_failed, *texts)}
+            rows = db.execute(counted, (run_id,)).fetchall()
+        asks = any(outcome for _, outcome, _, _ in rows) or self.run(run_id).retriever == "llm"
+        failed, texts = Counter[str](), dict[str, list[tuple[str, int]]]()
+        for task, outcome, is_error, count in rows if asks else ():
+            texts.setdefault(task, [])
+            if is_error:
+                failed[task] += count
+            elif outcome:
+                texts[task].append((outcome, count))
         return MappingProxyType(
-            {task: OutcomeCounts.of(texts[task], n_failed.get(task, 0)) for task in sorted(texts, key=_place)}
+            {task: OutcomeCounts.of(texts[task], failed[task]) for task in sorted(texts, key=_place)}
         )
 
-    def retrieval(self, run_id: str, task: str, instance_id: str) -> Retrieval | None:
-        """The raw retrieval, or ``None`` where there is none or the last try failed."""
-        columns, wanted = "ranking, scores, selection, seconds, details", "error IS NULL AND instance_id = ?"
-        rows = self._rows(columns, run_id, task, wanted, instance_id)
-        return retrieval_from(*rows[0]) if rows else None
-
-    def retrievals(self, run_id: str, task: str) -> Iterator[tuple[str, Retrieval]]:
-        """Instance id and raw retrieval of every answer, by instance id; prompts and times are left out."""
-        columns = "instance_id, ranking, scores, selection"
-        wanted = f"error IS NULL AND instance_id > ? ORDER BY instance_id LIMIT {_BATCH}"
-        last = ""
-        while rows := self._rows(columns, run_id, task, wanted, last):
-            yield from ((one, retrieval_from(*packed)) for one, *packed in rows)
-            last = rows[-1][0]
-
-    def nearest(self, run_id: str, task: str) -> list[tuple[str, bytes, bytes]]:
-        """Instance id, selection in int32 and `packed_nearest` of every answer, without their rankings."""
-        with self.store.read() as db:
-            nearest = dict(
-                db.execute(
-                    "SELECT instance_id, nearest FROM nearest_sentences WHERE run_id = ? AND task = ?",
-                    (run_id, task),
-                )
-            )
-        rows = [(one, picks) for one, picks, error in self._picks(run_id, task) if error is None]
-        return [(one, picks, nearest[one]) for one, picks in rows if one in nearest]
-
-    def _picks(self, run_id: str, task: str) -> list[tuple[str, bytes, str | None]]:
-        """Instance id, selection and error of every answer and failure, from an index: without the rankings."""
-        with self.store.read() as db:
-            return db.execute(_PICKS, (run_id, task)).fetchall()
-
     def _rows(self, columns: str, run_id: str, task: str, wanted: str, *values: object) -> list[Any]:
-        sql = f"SELECT {columns} FROM retrievals WHERE run_id = ? AND task = ? AND {wanted}"
+        sql = f"SELECT {columns} FROM results WHERE run_id = ? AND task = ? AND {wanted}"
         with self.store.read() as db:
             return db.execute(sql, (run_id, task, *values)).fetchall()
 
 
-def _insert(db: sqlite3.Connection, spec: RunSpec, dataset: DatasetInfo, otherwise: str) -> None:
-    if dataset.sha256 not in {info.sha256 for info in datasets_in(db) if info.id == dataset.id}:
-        raise UnknownNameError(f"dataset {shown(dataset.name)}", "has been deleted", "Ingest it again.")
-    settings = settings_json(spec.settings)
-    values = (spec.id, dataset.id, spec.retriever, settings, now(), spec.variant)
-    db.execute(_CREATE + otherwise, values)
+def _write(db: sqlite3.Connection, run_id: str, results: Results, sql: str) -> None:
+    packer, now = ZstdCompressor(level=1), _now()
+    rows = [
+        (run_id, task, unit, *_columns(result, packer), now)
+        for unit, by_task in results.items()
+        for task, result in by_task.items()
+    ]
+    db.executemany(sql, rows)
+
+
+def _columns(
+    result: Retrieval | Result | str, packer: ZstdCompressor
+) -> tuple[bytes | None, bytes | None, str | None, str]:
+    """Selection, payload, error, outcome."""
+    if isinstance(result, str):
+        return None, None, result, ""
+    if not isinstance(result, Retrieval):
+        return None, packer.compress(json_bytes(dict(result))), None, str(result.get("outcome") or "")
+    details = dict(result.details)
+    payload = {
+        "ranking": result.ranking,
+        "scores": result.scores,
+        "seconds": result.seconds,
+        "details": details,
+    }
+    try:
+        text = orjson.dumps(payload)
+    except orjson.JSONEncodeError:  # half a surrogate pair, or numpy's own integers
+        text = json.dumps(payload, default=float).encode("ascii")
+    selection = struct.pack(f"<{len(result.selection)}i", *result.selection)
+    return selection, packer.compress(text), None, details.get("outcome", "")
+
+
+def _unpacked(payload: bytes) -> Any:
+    return from_json(ZstdDecompressor().decompress(payload))
+
+
+def _retrieval(selection: bytes, payload: bytes) -> Retrieval:
+    values = _unpacked(payload)
+    return Retrieval(
+        tuple(values["ranking"]),
+        tuple(values["scores"]),
+        struct.unpack(f"<{len(selection) // 4}i", selection),
+        values["seconds"],
+        MappingProxyType(values["details"]),
+    )
 
 
 def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
-    run_id, dataset, retriever, settings_text, created_at, variant, name = row
-    settings = settings_from_json(settings_text)
+    run_id, kind, subject, settings_text, created_at, name, dataset = row
+    settings = json.loads(settings_text)
     counts = db.execute(
-        "SELECT task, n_answered, n_failed FROM retrieval_counts WHERE run_id = ? AND n_answered + n_failed > 0",
+        "SELECT task, sum(error IS NULL), sum(error IS NOT NULL) FROM results WHERE run_id = ? GROUP BY task",
         (run_id,),
     ).fetchall()
     counts.sort(key=lambda count: _place(count[0]))
+    retriever, variant, label, trained = "", "", "", 0
+    if kind == RETRIEVAL:
+        retriever, variant = settings["retriever"], settings.get("variant", "")
+        settings = {key: as_tuples(value) for key, value in settings["settings"].items()}
+        label, trained = run_label(retriever, settings, variant), n_trained_on(db, run_id, dataset, settings)
     return RunInfo(
         id=run_id,
-        dataset=dataset,
-        retriever=retriever,
+        kind=kind,
+        subject=subject,
         settings=MappingProxyType(settings),
         created_at=created_at,
-        tasks=MappingProxyType({task: answered for task, answered, _ in counts}),
-        n_failed=sum(failed for _, _, failed in counts),
-        label=_label(name, retriever, settings, variant),
+        n_answered=sum(n_answered for _, n_answered, _ in counts),
+        n_failed=sum(n_failed for _, _, n_failed in counts),
+        label=label if not name else run_label(retriever, {"name": name}) if retriever == IMPORTED else name,
+        dataset=dataset,
+        retriever=retriever,
         variant=variant,
-        n_trained_on=n_trained_on(db, run_id, dataset, settings),
+        tasks=MappingProxyType({task: n_answered for task, n_answered, _ in counts}),
+        n_trained_on=trained,
     )
 
 
@@ -319,7 +393,15 @@ def _place(task: str) -> tuple[int, str]:
     return (known.index(task) if task in known else len(known), task)
 
 
-def _label(name: str, retriever: str, settings: Mapping[str, Any], variant: str) -> str:
-    if not name:
-        return run_label(retriever, settings, variant)
-    return run_label(retriever, {"name": name}) if retriever == IMPORTED else name
+def _process(pid: int) -> str:
+    """A process that is alive, by its id and when it began; ``""`` if it is gone."""
+    import psutil  # type: ignore[import-untyped]
+
+    try:
+        return f"{pid} {psutil.Process(pid).create_time():.0f}"
+    except psutil.Error:
+        return ""
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -20,7 +20,7 @@ from evidencebench_core.runs.crossvalidation import (
     fit,
     held_out,
 )
-from evidencebench_core.runs.spec import RunSpec
+from evidencebench_core.runs.spec import retrieval_spec
 from evidencebench_core.runs.step import Step
 from evidencebench_core.runs.store import RunStore
 from evidencebench_core.runs.trained import keep_trained
@@ -127,9 +127,9 @@ def train_ranker(
     keep_trained(store, digest, trained_on)
     run_id = None
     if answers:
-        spec = RunSpec(info.sha256, RANKER, {"model": CROSS_VALIDATED, "weights": digest})
+        spec = retrieval_spec(info.sha256, RANKER, {"model": CROSS_VALIDATED, "weights": digest})
         runs = RunStore(store)
-        run_id = runs.create(spec, info).id
+        run_id = runs.create(spec).id
         if seen is not None and n_seen:
             keep_trained(store, run_id, seen)
         runs.add(run_id, answers)

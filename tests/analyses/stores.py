@@ -6,7 +6,7 @@ from typing import Any
 
 from evidencebench_core.data import Store
 from evidencebench_core.retrievers import Retrieval, full_settings
-from evidencebench_core.runs import RunSpec, RunStore, execute, plan
+from evidencebench_core.runs import RunStore, execute, plan, retrieval_spec
 from tests.factories import raw_instance, store_with
 
 
@@ -19,7 +19,7 @@ def run_of(
     """Id of a run with these answers, by instance and task, whatever its retriever would have answered."""
     (info,) = store.datasets()
     runs = RunStore(store)
-    run = runs.create(RunSpec(info.sha256, retriever, {"k": 1} if settings is None else settings), info)
+    run = runs.create(retrieval_spec(info.sha256, retriever, {"k": 1} if settings is None else settings))
     for instance_id, by_task in answers.items():
         runs.add(run.id, {instance_id: by_task})
     return run.id

@@ -23,7 +23,7 @@ from evidencebench_core.analyses.conditions import (
 from evidencebench_core.data import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.runs import RunSpec, RunStore
+from evidencebench_core.runs import RunStore, retrieval_spec
 from tests.factories import raw_dataset, raw_instance, store_with
 
 RECALLS = np.array([0, 1 / 3, 0.5, 2 / 3, 1, np.nan])
@@ -62,7 +62,7 @@ def test_all_conditions_are_to_be_met_and_what_lacks_a_score_is_counted() -> Non
 
 def run_with(store: Store, name: str, picks: dict[str, tuple[int, ...]]) -> str:
     dataset, runs = store.dataset("tiny"), RunStore(store)
-    run = runs.create(RunSpec(dataset.sha256, name, {}), dataset)
+    run = runs.create(retrieval_spec(dataset.sha256, name, {}))
     runs.add(run.id, {name: {"er@10": Retrieval(picked, (), picked)} for name, picked in picks.items()})
     return run.id
 

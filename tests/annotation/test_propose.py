@@ -21,7 +21,7 @@ from evidencebench_core.annotation.propose import ProposalInput, proposal_plan, 
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import Store, open_store
 from evidencebench_core.errors import BudgetReachedError, SettingError
-from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection, Limits
+from evidencebench_core.llm import LLM, Budget, Connection, Limits
 from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.runs import estimate, execute
@@ -52,8 +52,8 @@ class Model:
         self.store, self.url, self.requests = store, url, requests
 
     def llm(self, budget: Budget | None = None) -> LLM:
-        limits = Limits(1, first_wait=0.001)
-        return LLM(Connection(self.url, "s"), AnswerCache(self.store), budget, limits)
+        limits = Limits(1)
+        return LLM(Connection(self.url, "s"), self.store, budget, limits)
 
     def propose(self, *inputs: ProposalInput, budget: Budget | None = None) -> dict[str, Annotation]:
         for _ in execute(proposal_plan(self.store, inputs, "m", llm=self.llm(budget))):
@@ -159,10 +159,10 @@ import sys
 from pathlib import Path
 from evidencebench_core.annotation.propose import ProposalInput, proposal_plan, save_proposals
 from evidencebench_core.data.store import open_store
-from evidencebench_core.llm import LLM, AnswerCache, Connection, Limits
+from evidencebench_core.llm import LLM, Connection, Limits
 from evidencebench_core.runs import execute
 store = open_store(Path(sys.argv[1]))
-llm = LLM(Connection(sys.argv[2], "s"), AnswerCache(store), None, Limits(1, first_wait=0.001))
+llm = LLM(Connection(sys.argv[2], "s"), store, None, Limits(1))
 inputs = [ProposalInput(sys.argv[3], summary="Tea is good.")]
 for _ in execute(proposal_plan(store, inputs, "m", llm=llm)):
     pass

@@ -25,7 +25,7 @@ from evidencebench_core.answers.units import answer_values, system_scores
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import SettingError, UnknownNameError
-from evidencebench_core.llm import LLM, AnswerCache, Connection, Limits
+from evidencebench_core.llm import LLM, Connection, Limits
 from evidencebench_core.runs import ChatPlan, ChatRuns, Progress, estimate, execute
 from tests.factories import tiny_dataset, written
 from tests.llm.server import answering, reply, scripted, status
@@ -39,7 +39,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def llm(store: Store, url: str) -> LLM:
-    return LLM(Connection(url, "secret"), AnswerCache(store), None, Limits(1, first_wait=0.001, give_up=5.0))
+    return LLM(Connection(url, "secret"), store, None, Limits(1))
 
 
 def done(plan: ChatPlan) -> Progress:

@@ -20,10 +20,10 @@ RUN = """
 import itertools, sys
 from evidencebench_core.data import open_store
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.runs import RunSpec, RunStore
+from evidencebench_core.runs import retrieval_spec, RunStore
 store = open_store(sys.argv[1])
 runs, dataset = RunStore(store), store.dataset("many")
-run = runs.create(RunSpec(dataset.sha256, "first", {}), dataset).id
+run = runs.create(retrieval_spec(dataset.sha256, "first", {})).id
 asked = ((f"er@{k}", instance_id) for k in itertools.count(1) for instance_id in store.ids("many"))
 for number, (task, instance_id) in enumerate(asked, start=1):
     runs.add(run, {instance_id: {task: Retrieval((), (), (0,), 0.0, {"prompt": "x" * 20_000})}})

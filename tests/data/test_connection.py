@@ -1,5 +1,6 @@
 """Files that are no store of ours, of other versions, busy ones and full disks: one line each."""
 
+import asyncio
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,9 +16,9 @@ from evidencebench_core.data.connection import Connections
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import StoreError
-from evidencebench_core.llm.answers import AnswerCache
+from evidencebench_core.llm.answers import AnswerStore, Record
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.runs import RunSpec, RunStore
+from evidencebench_core.runs import RunStore, retrieval_spec
 from evidencebench_core.runs.notes import Note, NoteStore
 from tests.factories import raw_dataset, written
 
@@ -86,9 +87,9 @@ def test_what_is_acknowledged_is_on_disk(store: Store, monkeypatch: pytest.Monke
     monkeypatch.setattr(store, "write", watched)
     NoteStore(store).add(Note(instance_id="tiny_0", dataset="tiny", author="ml", text="x"))
     Annotations(store).save("own:1", Annotation("Ada", "Tea helps.", 10))
-    AnswerCache(store).keep([("a" * 64, "m", b"{}", {})])
+    asyncio.run(AnswerStore(store).put([Record("a" * 64, "m", "http://h/v1", {}, {})]))
     info, runs = store.dataset("tiny"), RunStore(store)
-    run = runs.create(RunSpec(info.sha256, "lead", {}), info)
+    run = runs.create(retrieval_spec(info.sha256, "lead", {}))
     assert levels == [2] * 4
     runs.add(run.id, {"tiny_0": {"er@10": Retrieval((), (), (0,))}})  # computed again, without paying again
     assert levels == [2] * 4 + [1]

@@ -110,7 +110,7 @@ def test_nothing_is_made_before_it_is_used(tmp_path: Path) -> None:
         store.dataset("x")
 
 
-INSERT = "INSERT INTO runs (id, dataset_id, retriever, settings, created_at) VALUES (?, ?, 'r', '{}', 'now')"
+INSERT = "INSERT INTO runs (id, dataset_id, kind, subject, settings, created_at) VALUES (?, ?, 'r', '', '{}', 'now')"
 
 
 def test_many_threads_share_a_store(store: Store) -> None:

@@ -1,477 +1,408 @@
-"""Asking, from the caller's side: what is sent, kept, counted, tried again and left out."""
+"""Questions to a scripted server: stored, retried, refused, capped, paced; keys struck out; a kill."""
 
 from __future__ import annotations
 
 import asyncio
-import base64
-import contextvars
-import hashlib
 import json
-import struct
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+import os
+import selectors
+import signal
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import numpy as np
+import openai
 import pytest
 
-from evidencebench_core.data.store import open_store
+from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import (
     BudgetReachedError,
     LLMAnswerError,
+    LLMCancelledError,
     LLMError,
     LLMRejectedError,
+    LLMUnreachableError,
+    SettingError,
+    StoreError,
 )
 from evidencebench_core.llm import (
     LLM,
     Answer,
-    AnswerCache,
     Budget,
-    ChatRequest,
     Connection,
-    EmbeddingRequest,
     Limits,
     Message,
+    answer_of,
     listed_models,
-    one_word,
-    using,
+    rehearse,
+    results,
 )
-from evidencebench_core.llm.answers import Record, Writer, record_of
-from evidencebench_core.llm.connection import current_connection
-from evidencebench_core.llm.request import json_bytes
-from tests.llm import server as s
-from tests.llm.asking import chat, chats, vectors
+from evidencebench_core.llm.answers import request_of
+from tests.llm.server import Scripted, answering, body, completion, reply, reset, scripted, status
 
-REQUEST = ChatRequest("scripted", (Message("user", "Question"),))
-LIMITS = Limits(first_wait=0.001)
+KEY = "sk-verysecret0123456789"
 
 
 @pytest.fixture
-def answers(tmp_path: Path) -> AnswerCache:
-    return AnswerCache(open_store(tmp_path / "store.sqlite"))
+def store(tmp_path: Path) -> Store:
+    return open_store(tmp_path / "store.sqlite")
 
 
-def llm_of(server: s.Scripted, answers: AnswerCache | None = None, **more: Any) -> LLM:
-    return LLM(Connection(server.url, "secret"), answers, limits=more.pop("limits", LIMITS), **more)
+def question(text: str = "why?", **more: Any) -> Callable[[LLM], Awaitable[Answer]]:
+    return lambda llm: llm.chat([Message("user", text)], model="m", **more)
 
 
-# -- requests -------------------------------------------------------------------------------------
+def llm_of(server: Scripted, store: Store | None = None, **more: Any) -> LLM:
+    return LLM(Connection(server.url, KEY), store, **more)
 
 
-def test_what_is_sent() -> None:
-    extra = {"reasoning_effort": "low", "chat_template_kwargs": {"enable_thinking": False}}
-    with s.scripted(s.reply("Hi")) as server:
-        answer = chat(llm_of(server), replace(REQUEST, max_tokens=7, extra=extra))
-    (got,) = server.requests
-    assert (got.method, got.path) == ("POST", "/v1/chat/completions")
-    assert got.headers["authorization"] == "Bearer secret"
-    assert got.json == {
-        "model": "scripted",
-        "messages": [{"role": "user", "content": "Question"}],
-        "temperature": 0.0,
-        "seed": 0,
-        "max_tokens": 7,
-        **extra,
-    }
-    assert (answer.text, answer.finish_reason, answer.cached) == ("Hi", "stop", False)
-    assert (answer.prompt_tokens, answer.completion_tokens) == (100, 10)
+def answers_of(llm: LLM, *pieces: Callable[[LLM], Awaitable[Any]]) -> list[Any]:
+    """Results and errors, in the order of the pieces."""
+    found = dict(item for batch in results(llm, enumerate(pieces)) for item in batch)
+    return [found.get(number) for number in range(len(pieces))]
 
 
-@pytest.mark.parametrize(
-    ("address", "key", "words"),
-    [
-        (None, None, "no key is set"),
-        ("localhost:8000", "secret", "not of the form"),
-        ("ftp://host/v1", "secret", "not of the form"),
-        ("http://", "secret", "not of the form"),
-        ("http://host:port/v1", "secret", "not of the form"),
-        ("http://127.0.0.1:1/v1", "a\r\nX-Header: b", "characters that are not allowed"),
-    ],
-)
-def test_connections_that_cannot_be_used(address: str | None, key: str | None, words: str) -> None:
-    with pytest.raises(LLMRejectedError, match=words) as caught:
-        chat(LLM(Connection(address, key)), REQUEST)
-    assert caught.value.stops_run
-    assert "Set OPENAI_BASE_URL and OPENAI_API_KEY" in str(caught.value)
+# -- stored answers --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("status", "message", "param", "renamed", "left_out"),
-    [
-        (400, "Unsupported value: 'temperature' does not support 0", None, {}, ("temperature",)),
-        (400, "no", "seed", {}, ("seed",)),
-        (400, "Extra inputs are not permitted: seed", None, {}, ("seed",)),
-        (400, "use 'max_completion_tokens'", "max_tokens", {"max_completion_tokens": 9}, ()),
-        (400, "no such thing", "response_format.type", {}, ("response_format",)),
-        (400, "Unrecognized request argument supplied: top_p", None, {}, ("top_p",)),
-        (500, "'loc': ('body', 'response_format', 'type'), 'msg': ...", None, {}, ("response_format",)),
-    ],
-)
-def test_fields_that_a_server_does_not_take(
-    status: int, message: str, param: str | None, renamed: dict[str, int], left_out: tuple[str, ...]
-) -> None:
-    request = replace(
-        REQUEST, max_tokens=9, extra={"response_format": {"type": "json_schema"}, "top_p": 1, "n": 1}
-    )
-    with s.scripted(s.status(status, message, param=param), s.reply()) as server:
-        llm = llm_of(server)
-        assert chat(llm, request).left_out == left_out
-        assert chat(llm, request).attempts == 1
-        assert chat(llm, replace(request, model="another")).left_out == ()
-    _, second, third, other = server.requests
-    gone = {*left_out, "max_tokens"} if renamed else set(left_out)
-    assert second.json == third.json == {k: v for k, v in request.body().items() if k not in gone} | renamed
-    assert other.json == request.body() | {"model": "another"}
-
-
-def test_a_400_that_names_nothing() -> None:
-    with (
-        s.scripted(s.status(400, "a bad number of names in it")) as server,  # "n" is in it, but no field
-        pytest.raises(LLMRejectedError, match=r"400 \(a bad number") as caught,
-    ):
-        chat(llm_of(server), replace(REQUEST, extra={"n": 1}))
-    assert not caught.value.stops_run
-    assert len(server.requests) == 1
-
-
-# -- answers --------------------------------------------------------------------------------------
-
-
-def test_answers_are_kept(answers: AnswerCache) -> None:
-    with s.scripted(s.reply("first"), s.reply("second"), s.status(500)) as server:
-        llm = llm_of(server, answers)
-        key = llm.key(REQUEST)
-        assert llm.known(REQUEST) is None
-        first = chat(llm, REQUEST)
-        assert llm.known(REQUEST) == chat(llm, REQUEST) == replace(first, cached=True)
-        assert first.key == key
-        assert answers.known([key, "0" * 64]) == {key}
-        assert chat(llm, REQUEST, fresh=True).text == "second"
-        pieces: list[str | None] = []
-        assert chat(llm, REQUEST, on_delta=pieces.append).text == "second"
-        assert pieces == ["second"]
-        assert len(server.requests) == 2
-        assert answers.request(key) == REQUEST.body()
-        assert (llm.budget.spent.calls, llm.budget.spent.cached) == (2, 2)
-        with answers.store.read() as db:
-            assert "secret" not in str(db.execute("SELECT * FROM llm_answers").fetchall())
-    with s.scripted(s.reply()) as server:
-        assert chat(llm_of(server), REQUEST).key == ""  # nothing keeps it
-
-
-def test_everything_of_an_answer_is_kept(answers: AnswerCache) -> None:
-    usage = {"prompt_tokens": 1, "prompt_tokens_details.cached_tokens": 1}
-    answer = Answer(
-        "t\ud800", "length", "no", 1, 2, 3.5, False, "hm", ("seed",), 4, "", "m-1", "fp", "id", usage
-    )
-    answers.keep([record_of("k", "m", json_bytes({"a": "\ud800"}), answer)])
-    assert answers.replies("k") == {"k": replace(answer, cached=True, key="k")}
-    assert answers.request("k") == {"a": "\ud800"}
-    answers.keep([("old", "m", b"{}", {"text": "of a former version", "left_out": []})])
-    assert answers.replies(["old"])["old"] == Answer("of a former version", cached=True, key="old")
-
-
-def test_what_a_server_says_of_an_answer() -> None:
-    document = s.completion("Hi") | {"model": "m-2026-01", "system_fingerprint": "fp_1"}
-    document["usage"] |= {"prompt_tokens_details": {"cached_tokens": 64, "audio": None}, "cost": 0.1}
-    parts = [{"type": "text", "text": "a"}, {"text": "b"}]
-    message = {"content": parts, "refusal": "No.", "reasoning_content": "hm"}
-    document["choices"][0] |= {"message": message, "finish_reason": "length"}
-    with s.scripted(s.body(json.dumps(document).encode())) as server:
-        answer = chat(llm_of(server), REQUEST)
-    assert (answer.model, answer.fingerprint, answer.id) == ("m-2026-01", "fp_1", "chatcmpl-1")
-    assert answer.usage == {
-        "prompt_tokens": 100,
-        "completion_tokens": 10,
-        "total_tokens": 110,
-        "prompt_tokens_details.cached_tokens": 64,
-    }
-    assert (answer.text, answer.refusal, answer.reasoning) == ("ab", "No.", "hm")
-    assert answer.finish_reason == "length"
-
-
-AZURE = {
-    "code": "content_filter",
-    "message": "The response was filtered",
-    "innererror": {"code": "ResponsibleAIPolicyViolation"},
-}
-
-
-@pytest.mark.parametrize(
-    "step",
-    [
-        s.reply(None, finish_reason="content_filter"),
-        s.body(json.dumps({"error": AZURE}).encode(), code=400),
-        s.status(403, "blocked by our content policy"),
-    ],
-)
-def test_a_content_filter_is_an_answer_whichever_way_it_comes(step: s.Step, answers: AnswerCache) -> None:
-    with s.scripted(step) as server:
-        for cached in (False, True):
-            answer = chat(llm_of(server, answers), REQUEST)
-            assert (answer.text, answer.finish_reason, answer.cached) == ("", "content_filter", cached)
-
-
-def test_keys_tell_requests_apart() -> None:
-    llm = LLM(Connection("http://a/v1", "x"))
-    same = [LLM(Connection(url, "y")) for url in ("http://a/v1/", "http://user:pw@A/v1?api-key=7")]
-    assert {llm.key(REQUEST)} == {other.key(REQUEST) for other in same}
-    changes: list[dict[str, Any]] = [{"seed": 1}, {"temperature": None}, {"model": "b"}, {"extra": {"n": 1}}]
-    keys = {llm.key(replace(REQUEST, **change)) for change in changes} | {
-        llm.key(REQUEST),
-        LLM(Connection("http://b/v1")).key(REQUEST),
-    }
-    assert len(keys) == 6
-
-
-def test_keys_stay_what_they_are(answers: AnswerCache) -> None:
-    # SHA-256 of the canonical JSON, written out: another value would make every kept answer a stranger.
-    canonical = (
-        b'{"address":"http://a/v1","body":{"messages":[{"content":"Question","role":"user"}],'
-        b'"model":"scripted","seed":0,"temperature":0.0},"kind":"chat","version":1}'
-    )
-    llm = LLM(Connection("http://a/v1", "x"), answers)
-    assert llm.key(REQUEST) == hashlib.sha256(canonical).hexdigest()
-    vector = b'{"address":"http://a/v1","body":{"input":"a","model":"e"},"kind":"embedding","version":1}'
-    packed = base64.b64encode(struct.pack("<2f", 1.5, -2)).decode()
-    answers.keep([(hashlib.sha256(vector).hexdigest(), "e", b"{}", {"vector": packed})])
-    known = llm.known(EmbeddingRequest("e", ("a", "a")))
-    assert known is not None
-    assert known.tolist() == [[1.5, -2.0]] * 2
-
-
-def test_many_answers_at_once_are_all_in_the_store_when_their_askers_go_on(answers: AnswerCache) -> None:
-    with s.scripted(s.reply()) as server:
-        llm = llm_of(server, answers, limits=Limits(16))
-
-        async def asked(number: int) -> bool:
-            answer = await llm.reply(replace(REQUEST, seed=number))
-            return bool(answers.request(answer.key) == {**REQUEST.body(), "seed": number})
-
-        async def all_of_them() -> list[bool]:
-            async with llm:
-                return await asyncio.gather(*map(asked, range(64)))
-
-        assert all(asyncio.run(all_of_them()))
-        assert len(server.requests) == 64
-
-
-def test_an_answer_that_cannot_be_written_is_an_error_and_one_cut_short_is_written_in_the_end(
-    answers: AnswerCache, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sizes: list[int] = []
-
-    def keep(records: Sequence[Record]) -> None:
-        sizes.append(len(records))
-        if len(sizes) == 1:
-            raise OSError("disk full")
-        AnswerCache.keep(answers, records)
-
-    async def outcomes() -> list[BaseException | None]:
-        writer = Writer(answers)
-        records = [record_of(key, "m", b"{}", Answer("t")) for key in "abcd"]
-        tasks = [asyncio.create_task(writer.keep([record])) for record in records]
-        await asyncio.sleep(0)
-        tasks[3].cancel()
-        ended = await asyncio.gather(*tasks, return_exceptions=True)
-        await writer.keep()
-        return ended
-
-    monkeypatch.setattr(answers, "keep", keep)
-    first, *others, cut_short = asyncio.run(outcomes())
-    assert isinstance(first, OSError)
-    assert others == [None, None]
-    assert isinstance(cut_short, asyncio.CancelledError)
-    assert (answers.known("abcd"), sizes) == ({"b", "c", "d"}, [1, 3])
-
-
-def test_one_question_by_many_at_once_is_asked_once(answers: AnswerCache) -> None:
-    with s.scripted(s.reply()) as server, ThreadPoolExecutor(4) as pool:
-        llms = [llm_of(server, AnswerCache(answers.store)) for _ in range(4)]
-        asked = pool.map(lambda llm: chats(llm, [REQUEST] * 4), llms)
-        assert {answer.text for some in asked for answer in some if isinstance(answer, Answer)} == {
-            "DECISION: [1]"
+def test_an_answer_is_asked_for_once_wherever_its_server_is(store: Store) -> None:
+    with scripted(reply("because", finish_reason="stop")) as server:
+        first = answer_of(llm_of(server, store), question(temperature=0.0, seed=None))
+        assert (first.text, first.finish_reason, first.cached) == ("because", "stop", False)
+        assert server.requests[0].json == {
+            "model": "m",
+            "messages": [{"role": "user", "content": "why?"}],
+            "temperature": 0.0,
         }
+        assert request_of(store, first.key) == server.requests[0].json
+    with scripted(reply("otherwise")) as elsewhere:
+        llm = llm_of(elsewhere, store)
+        again = answer_of(llm, question(temperature=0.0))
+        assert (again.text, again.cached, again.prompt_tokens) == ("because", True, 100)
+        assert (llm.budget.spent.calls, llm.budget.spent.cached) == (0, 1)
+        assert answer_of(llm, question(temperature=1.0)).text == "otherwise"
+        assert answer_of(llm_of(elsewhere, store, fresh=True), question(temperature=0.0)).text == "otherwise"
+        assert len(elsewhere.requests) == 2
+    with store.read() as db:
+        assert {address for (address,) in db.execute("SELECT address FROM llm_answers")} == {
+            Connection(elsewhere.url).address
+        }
+
+
+def test_equal_questions_at_once_are_one_call(store: Store) -> None:
+    with scripted(reply("one")) as server:
+        answers = answers_of(llm_of(server, store), *[question()] * 5)
+        assert [answer.text for answer in answers] == ["one"] * 5
         assert len(server.requests) == 1
 
 
-# -- streams --------------------------------------------------------------------------------------
+def test_vectors_are_kept_text_by_text(store: Store) -> None:
+    def vectors(request: dict[str, Any]) -> Any:
+        data = [{"index": n, "embedding": [len(text), 0.5]} for n, text in enumerate(request["input"])]
+        return body(json.dumps({"data": data[::-1], "usage": {"prompt_tokens": 3}}).encode())
+
+    with scripted(answering(vectors)) as server:
+        llm = llm_of(server, store)
+        first = answer_of(llm, lambda llm: llm.embed("e", ["a", "bbb", "a"]))
+        assert first.tolist() == [[1, 0.5], [3, 0.5], [1, 0.5]]
+        second = answer_of(llm, lambda llm: llm.embed("e", ["bbb", "cc", ""]))
+        assert second.dtype == np.float32
+        assert second.tolist() == [[3, 0.5], [2, 0.5], [1, 0.5]]  # the empty text is sent as a blank
+        assert [request.json["input"] for request in server.requests] == [["a", "bbb"], ["cc", " "]]
+        (result,), cost = rehearse(llm, lambda llm: llm.embed("e", ["a", "new"]))
+        assert result is None
+        assert (cost.calls, cost.prompt_tokens) == (1, 1)
 
 
-def test_a_stream() -> None:
-    usage = {"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 2}, "model": "m-1"}
-    events = (s.delta("DECI", reasoning_content="h"), s.delta("SION", reasoning_content="m"))
-    pieces: list[str | None] = []
-    with s.scripted(s.stream(*events, s.delta(None, "stop"), usage, then=s.stall())) as server:
-        answer = chat(llm_of(server), REQUEST, on_delta=pieces.append)
-    assert server.requests[0].json["stream"] is True
-    assert pieces == ["DECI", "SION"]
-    assert (answer.text, answer.reasoning, answer.prompt_tokens, answer.model) == ("DECISION", "hm", 5, "m-1")
+def test_an_answer_that_cannot_be_kept_ends_the_run(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> Any:
+        raise StoreError("store", "cannot be written: the disk is full", "Free some space.")
+
+    answer_of(LLM(Connection("http://h/v1"), store), _nothing)
+    monkeypatch.setattr(store, "write", full)
+    with scripted(reply("a")) as server, pytest.raises(LLMError, match="disk is full") as caught:
+        list(results(llm_of(server, store), [(n, question(str(n))) for n in range(40)]))
+    assert caught.value.stops_run
+    assert len(server.requests) <= 9
 
 
-def test_a_server_that_does_not_stream() -> None:
-    pieces: list[str | None] = []
-    with s.scripted(s.status(400, "stream_options?"), s.reply("whole")) as server:
-        assert chat(llm_of(server), REQUEST, on_delta=pieces.append).left_out == ()
-    assert pieces == ["whole"]
+async def _nothing(llm: LLM) -> None:
+    return None
 
 
-# -- cut off, trying out -------------------------------------------------------------------------
+VICTIM = """
+import sys
+from pathlib import Path
+from evidencebench_core.data.store import open_store
+from evidencebench_core.llm import LLM, Connection, Limits, Message, results
+llm = LLM(Connection(sys.argv[1], "k"), open_store(Path(sys.argv[2])), limits=Limits(4))
+def work(n):
+    return lambda llm: llm.chat([Message("user", str(n))], model="m")
+for batch in results(llm, [(n, work(n)) for n in range(30)]):
+    for key, _ in batch:
+        print(key, flush=True)
+"""
 
 
-def test_a_call_that_is_cut_off_is_perhaps_billed() -> None:
-    async def cut_off(llm: LLM) -> None:
-        async with llm:
-            await asyncio.wait_for(llm.reply(REQUEST), 0.3)
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX")
+def test_after_a_kill_only_the_calls_under_way_are_asked_again(store: Store) -> None:
+    with scripted(reply("a")) as server:
+        command = [sys.executable, "-c", VICTIM, server.url, str(store.path)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as victim:
+            assert victim.stdout is not None
+            for _ in range(8):
+                victim.stdout.readline()
+            victim.send_signal(signal.SIGKILL)
+        n_before = len(server.requests)
+        answers_of(llm_of(server, store), *(question(str(n)) for n in range(30)))
+        assert 30 <= len(server.requests) <= 30 + 4
+        assert len(server.requests) - n_before >= 1
 
-    with s.scripted(s.stall()) as server:
+
+# -- faults ----------------------------------------------------------------------------------------
+
+
+def test_what_passes_is_asked_again() -> None:
+    with scripted(status(500), reset(), reply("at last")) as server:
         llm = llm_of(server)
-        with pytest.raises(TimeoutError):
-            asyncio.run(cut_off(llm))
-    assert (llm.budget.spent.calls, llm.budget.spent.perhaps_billed) == (0, 1)
+        assert answer_of(llm, question()).text == "at last"
+        assert (len(server.requests), llm.budget.spent.calls) == (3, 1)
 
 
-def test_models_and_trying_out() -> None:
-    listing = s.body(b'{"data": [{"id": "b"}, {"id": "a"}, {"x": 1}]}')
-    no_limit = s.status(400, "use max_completion_tokens", param="max_tokens")
-    steps = (listing, s.status(404), s.html(200), s.status(401), no_limit, s.reply("ready"), s.status(429))
-    with s.scripted(*steps) as server:
-        connection = Connection(server.url, "secret")
-        assert listed_models(connection) == ("a", "b")
-        assert (server.requests[0].method, server.requests[0].path) == ("GET", "/v1/models")
-        assert listed_models(connection) == ()  # no such list
-        assert listed_models(connection) == ()  # HTML
-        with pytest.raises(LLMRejectedError):
-            listed_models(connection)
-        assert one_word(connection, "b").text == "ready"
-        with pytest.raises(LLMError, match="429"):
-            one_word(connection, "b")
-        assert len(server.requests) == 7  # nothing twice
+@pytest.mark.parametrize("code", [401, 403, 404])
+def test_what_no_call_would_pass_ends_the_run(code: int) -> None:
+    with scripted(status(code, f"no such key: {KEY}, Bearer abcdef0123")) as server:
+        with pytest.raises(LLMRejectedError) as caught:
+            list(results(llm_of(server), [(n, question(str(n))) for n in range(50)]))
+        assert caught.value.stops_run
+        assert KEY not in str(caught.value)
+        assert "abcdef0123" not in str(caught.value)
+        assert len(server.requests) <= 8
 
 
-# -- vectors --------------------------------------------------------------------------------------
+def test_a_prompt_that_is_too_long_fails_alone() -> None:
+    def by_length(request: dict[str, Any]) -> Any:
+        too_long = len(request["messages"][0]["content"]) > 10
+        return status(400, "maximum context length exceeded") if too_long else reply("fits")
+
+    with scripted(answering(by_length)) as server:
+        llm = llm_of(server)
+        failed, good = answers_of(llm, question("x" * 20), question("short"))
+        assert isinstance(failed, LLMRejectedError)
+        assert not failed.stops_run
+        assert "context" in failed.problem
+        assert good.text == "fits"
+        assert (llm.budget.spent.failed, llm.budget.spent.calls) == (1, 1)
 
 
-def vectors_of(request: dict[str, Any]) -> s.Step:
-    """For each text its length and 1; out of order, as servers may."""
-    data = [{"index": i, "embedding": [len(text), 1.0]} for i, text in enumerate(request["input"])]
-    return s.body(json.dumps({"data": data[::-1], "usage": {"prompt_tokens": 9}}).encode())
-
-
-def test_embeddings(answers: AnswerCache) -> None:
-    with s.scripted(s.answering(vectors_of)) as server:
-        llm = llm_of(server, answers)
-        found = vectors(llm, "a", "bb", "a", "")
-        assert found.dtype == np.float32
-        assert found.tolist() == [[1, 1], [2, 1], [1, 1], [1, 1]]
-        assert server.requests[0].json == {
-            "model": "e",
-            "input": ["a", "bb", " "],  # servers refuse an empty text
-            "encoding_format": "float",
-        }
-        request = EmbeddingRequest("e", ("a", "dddd", "bb"))
-        assert llm.unknown_texts(request) == ("dddd",)
-        assert llm.known(request) is None
-        assert llm_of(server).unknown_texts(request) == request.texts
-        assert (len(server.requests), llm.budget.spent.cached) == (1, 0)  # looking costs nothing
-        assert vectors(llm, *request.texts).tolist() == [[1, 1], [4, 1], [2, 1]]
-        assert server.requests[-1].json["input"] == ["dddd"]
-        known = llm.known(request)
-        assert known is not None
-        assert known.tolist() == [[1, 1], [4, 1], [2, 1]]
-        assert vectors(llm).shape == (0, 0)
-        spent = llm.budget.spent
-        assert (spent.calls, spent.cached, spent.prompt_tokens, spent.completion_tokens) == (2, 2, 18, 0)
+def test_ten_failures_without_a_success_end_the_run() -> None:
+    with scripted(status(400, "no")) as server:
+        with pytest.raises(LLMRejectedError) as caught:
+            list(results(llm_of(server), [(n, question(str(n))) for n in range(50)]))
+        assert caught.value.stops_run
+        assert 10 <= len(server.requests) <= 17
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("steps", "expected"),
     [
-        b'{"data": []}',
-        b"[]",
-        b'{"data": [{"embedding": [null]}, {"embedding": [1]}]}',
-        b'{"data": [{"embedding": []}, {"embedding": []}]}',
-        b'{"data": [{"embedding": [[1], [2]]}, {"embedding": [[1], [2]]}]}',
-        b'{"data": [{"embedding": [1, 2]}, {"embedding": [1]}]}',
+        ((reply(""), reply("now")), "now"),
+        ((reply(""), reply("")), LLMAnswerError),
+        ((reply(None, finish_reason="length"),), ""),
+        ((reply("", message={"role": "assistant", "content": None, "refusal": "I will not"}),), ""),
+        ((body(b"<html>"),), LLMAnswerError),
+        ((body(b'{"choices": []}'),), LLMAnswerError),
+        ((body(b'{"error": "out of memory"}'),), LLMAnswerError),
     ],
 )
-def test_replies_without_usable_vectors(content: bytes) -> None:
-    with s.scripted(s.body(content)) as server:
-        llm = LLM(Connection(server.url, "secret-key"), limits=LIMITS)
-        with pytest.raises(LLMAnswerError, match="the reply is no answer") as caught:
-            vectors(llm, "a", "b")
-    assert "secret-key" not in str(caught.value)
+def test_an_empty_answer_is_asked_for_once_more(steps: Any, expected: Any) -> None:
+    with scripted(*steps) as server:
+        (answer,) = answers_of(llm_of(server), question())
+        if isinstance(expected, str):
+            assert answer.text == expected
+        else:
+            assert isinstance(answer, expected)
+        assert len(server.requests) == len(steps)
 
 
-def test_a_key_that_is_echoed_is_in_no_answer_and_in_no_store(answers: AnswerCache) -> None:
-    key = "sk-live-0123456789abcdef"
-    echo = s.completion(f"Your key is {key}.", finish_reason=key) | {
-        "model": f"of {key}",
-        "id": key,
-        "system_fingerprint": key,
-        "usage": {"prompt_tokens": 9, "completion_tokens": 3, key: 1},
-    }
-    echo["choices"][0]["message"]["reasoning_content"] = f"It came with {key}: password"
-    with s.scripted(s.body(json.dumps(echo).encode())) as server:
-        connection = Connection(server.url.replace("://", "://me:password@"), key)
-        llm = LLM(connection, answers, limits=LIMITS)
-        answer = chat(llm, REQUEST)
-    assert (answer.text, answer.reasoning) == ("Your key is [key].", "It came with [key]: [key]")
-    assert answer.prompt_tokens == 9
-    for path in answers.store.path.parent.iterdir():
-        assert key.encode() not in path.read_bytes()
-    assert chat(llm, REQUEST) == replace(answer, cached=True)
+def test_a_parameter_that_is_refused_is_left_out() -> None:
+    def picky(request: dict[str, Any]) -> Any:
+        for name in ("temperature", "max_tokens"):
+            if name in request:
+                return status(400, "unsupported", param=name, code="unsupported_parameter")
+        return reply("fine")
+
+    with scripted(answering(picky)) as server:
+        llm = llm_of(server)
+        first, second = (answer_of(llm, question(text, temperature=0.0, max_tokens=7)) for text in ("a", "b"))
+        assert (first.text, first.left_out) == ("fine", ("temperature",))
+        assert second.left_out == ("temperature",)
+        assert server.requests[-1].json["max_completion_tokens"] == 7
+        assert len(server.requests) == 4  # learnt once
 
 
-def test_a_made_up_key_strikes_no_words_out_of_answers() -> None:
-    with s.scripted(s.reply("The tests required ollama.")) as server:
-        for key in ("test", "ollama", "sk-no-key-required"):
-            text = chat(LLM(Connection(server.url, key), limits=LIMITS), REQUEST).text
-            assert text == "The tests required ollama."
+def test_a_server_that_is_not_there_is_given_up_soon(closed_url: str) -> None:
+    with pytest.raises(LLMUnreachableError) as caught:
+        answer_of(LLM(Connection(closed_url, KEY)), question())
+    assert caught.value.stops_run
 
 
-def test_a_model_that_has_changed_behind_its_name(answers: AnswerCache) -> None:
-    first, second = b'{"data": [{"embedding": [1.5, -2]}]}', b'{"data": [{"embedding": [1, 2, 3]}]}'
-    with s.scripted(s.body(first), s.body(second)) as server:
-        llm = llm_of(server, answers)
-        assert vectors(llm, "a").tolist() == [[1.5, -2.0]]
-        with pytest.raises(LLMAnswerError, match=r"lengths \(2, 3\)"):
-            vectors(llm, "a", "b")
+@pytest.fixture
+def closed_url(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr("evidencebench_core.llm.client._RETRIES_AT_FIRST", 0)
+    return "http://127.0.0.1:9/v1"
 
 
-# -- caps and connections -------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "connection",
+    [
+        Connection(None, None),
+        Connection("ftp://h/v1", KEY),
+        Connection("h", KEY),
+        Connection("http://h", "é"),
+    ],
+)
+def test_an_address_or_key_that_cannot_be_used(connection: Connection) -> None:
+    with pytest.raises(SettingError):
+        answer_of(LLM(connection), question())
 
 
-def test_a_failed_call_costs_nothing() -> None:
-    budget = Budget(calls=1)
-    with s.scripted(s.status(400), s.reply()) as server:
-        llm = llm_of(server, budget=budget)
-        with pytest.raises(LLMRejectedError):
-            chat(llm, REQUEST)
-        assert chat(llm, REQUEST).text
-    assert (budget.spent.calls, budget.spent.failed) == (1, 1)
+def test_a_key_that_the_server_echoes_is_not_kept(store: Store) -> None:
+    with scripted(reply(f"your key is {KEY}")) as server:
+        assert answer_of(llm_of(server, store), question()).text == "your key is [key]"
+    assert KEY.encode() not in store.path.read_bytes()
 
 
-def test_a_cap_counts_what_is_perhaps_billed() -> None:
-    budget = Budget(calls=2)
-    with (
-        s.scripted(s.status(504)) as server,
-        pytest.raises(BudgetReachedError, match="2 without an answer"),
-    ):
-        chat(llm_of(server, budget=budget), REQUEST)
-    assert len(server.requests) == 2
-    assert budget.spent.tokens > 0
+def test_the_models_that_a_server_lists() -> None:
+    with scripted(reply(), listed=["b", "a"]) as server:
+        assert listed_models(Connection(server.url, KEY)) == ("a", "b")
+    with scripted(status(404)) as server:
+        assert listed_models(Connection(server.url, KEY)) == ()
+    with scripted(status(401)) as server, pytest.raises(LLMRejectedError):
+        listed_models(Connection(server.url, KEY))
 
 
-def test_the_connection_in_force() -> None:
-    outer, inner = Connection("http://a/v1"), Connection("http://b/v1", "typed-key")
-    with using(outer):
-        with using(inner):
-            assert LLM().connection is current_connection() is inner
-            context = contextvars.copy_context()
-        assert current_connection() is outer
-    with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(context.run, lambda: LLM().connection).result() is inner
-        assert pool.submit(lambda: LLM().connection).result() not in (outer, inner)
+# -- caps, stops, dry runs -------------------------------------------------------------------------
+
+
+def test_the_cap_in_calls_is_exact() -> None:
+    with scripted(reply("a")) as server:
+        llm = llm_of(server, budget=Budget(calls=5))
+        with pytest.raises(BudgetReachedError):
+            list(results(llm, [(n, question(str(n))) for n in range(30)]))
+        assert len(server.requests) == llm.budget.spent.calls == 5
+
+
+def test_stopped_it_begins_nothing() -> None:
+    with scripted(reply("a")) as server, pytest.raises(LLMCancelledError):
+        answer_of(llm_of(server), question(), stopped=lambda: True)
+    assert server.requests == []
+
+
+def test_a_dry_run_counts_and_sends_nothing(store: Store) -> None:
+    async def two(llm: LLM) -> str:
+        first = await llm.chat([Message("user", "12345678")], model="m", max_tokens=9, rehearsal="then")
+        return (await llm.chat([Message("user", first.text)], model="m")).text
+
+    with scripted(reply("then"), reply("done")) as server:
+        llm = llm_of(server, store)
+        (result,), cost = rehearse(llm, two)
+        # prompts of 8 and 4 characters, 4 tokens a turn; answers of 9 and, as nothing is said, 800
+        assert result is None
+        assert (cost.calls, cost.cached) == (2, 0)
+        assert (cost.prompt_tokens, cost.completion_tokens) == ((2 + 4) + (1 + 4), 9 + 800)
+        assert server.requests == []
+        assert answer_of(llm, two) == "done"
+        (result,), cost = rehearse(llm, two)
+        assert (result, cost.calls, cost.cached) == ("done", 0, 2)
+
+
+# -- pace, in virtual time -------------------------------------------------------------------------
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """A loop whose time goes on only when all wait, and then at once."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        super().__init__(VirtualSelector(self))
+
+    def time(self) -> float:
+        return self.now
+
+
+class VirtualSelector(selectors.SelectSelector):
+    def __init__(self, loop: VirtualLoop) -> None:
+        super().__init__()
+        self._loop = loop
+
+    def select(self, timeout: float | None = None) -> Any:
+        self._loop.now += timeout or 0.0
+        return super().select(0)
+
+
+class VirtualServer:
+    """A server that takes seconds for an answer, and refuses what goes beyond its tokens a minute."""
+
+    def __init__(self, tokens: int, per_minute: int, seconds: float = 2.0, says_so: bool = True) -> None:
+        self.tokens, self.per_minute, self.seconds, self.says_so = tokens, per_minute, seconds, says_so
+        self.begun: list[float] = []
+        self.n_refused = self.n_active = self.most_at_once = 0
+
+    async def __call__(self, request: httpx2.Request) -> httpx2.Response:
+        now = asyncio.get_running_loop().time()
+        recent = [moment for moment in self.begun if moment > now - 60]
+        headers = {"x-ratelimit-limit-tokens": str(self.per_minute)} if self.says_so else {}
+        if (len(recent) + 1) * self.tokens > self.per_minute:
+            self.n_refused += 1
+            return httpx2.Response(429, json={"error": {"message": "slow down"}}, headers=headers)
+        self.begun.append(now)
+        self.n_active += 1
+        self.most_at_once = max(self.most_at_once, self.n_active)
+        await asyncio.sleep(self.seconds)
+        self.n_active -= 1
+        document = completion("yes")
+        document["usage"] = {"prompt_tokens": self.tokens - 10, "completion_tokens": 10}
+        return httpx2.Response(200, json=document, headers=headers)
+
+    def asked(self, n: int, limits: Limits, n_words: int) -> tuple[list[Any], float]:
+        """What becomes of so many questions asked all at once, and the minutes that it took."""
+
+        async def all_of_them() -> list[Any]:
+            llm = LLM(Connection("http://virtual/v1", "k"), limits=limits)
+            http = httpx2.AsyncClient(transport=httpx2.MockTransport(self))
+            async with llm:
+                llm._clients = [openai.AsyncOpenAI(api_key="k", base_url="http://v/v1", http_client=http)] * 4
+                asks = (question(f"{number} {'word ' * n_words}")(llm) for number in range(n))
+                return await asyncio.gather(*asks, return_exceptions=True)
+
+        with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+            answers = runner.run(all_of_them())
+            return answers, runner.get_loop().time() / 60
+
+
+@pytest.mark.parametrize("says_so", [True, False])
+@pytest.mark.parametrize("is_told", [True, False])
+def test_a_limit_in_tokens_a_minute_fails_nothing(says_so: bool, is_told: bool) -> None:
+    # 42 calls of 7,000 tokens fit into a minute, so 96 take more than two and less than three
+    server = VirtualServer(7_000, 300_000, says_so=says_so)
+    limits = Limits(32, tokens_per_minute=300_000 if is_told else None)
+    answers, minutes = server.asked(96, limits, n_words=5_500)
+    assert [getattr(answer, "text", answer) for answer in answers] == ["yes"] * 96
+    assert 2 < minutes < (3 if is_told else 4)
+    assert server.most_at_once <= 32
+    assert not (is_told and server.n_refused)
+
+
+def test_requests_a_minute_are_counted() -> None:
+    server = VirtualServer(1, 10**9)
+    answers, minutes = server.asked(25, Limits(8, requests_per_minute=10), n_words=1)
+    assert {answer.text for answer in answers} == {"yes"}
+    assert max(sum(start <= moment < start + 60 for moment in server.begun) for start in server.begun) == 10
+    assert 2 < minutes < 2.2
+    with pytest.raises(SettingError):
+        Limits(concurrency=0)

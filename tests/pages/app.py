@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from evidencebench_core.data import Store
 from evidencebench_core.retrievers import Retrieval, Setting
-from evidencebench_core.runs import RunSpec, RunStore, execute, plan
+from evidencebench_core.runs import RunStore, execute, plan, retrieval_spec
 from tests.llm.server import Handler, Step, body
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -167,7 +167,7 @@ def finished_runs(
 def stored_run(store: Store, retriever: str, picks: tuple[int, ...], **settings: Setting) -> str:
     """Id of a run that picked the same in every sample paper, and whose retriever need not be there."""
     dataset, runs = store.dataset("sample_data"), RunStore(store)
-    run = runs.create(RunSpec(dataset.sha256, retriever, settings), dataset)
+    run = runs.create(retrieval_spec(dataset.sha256, retriever, settings))
     for instance_id in store.ids(dataset.name):
         answer = Retrieval(picks, (), picks)
         runs.add(run.id, {instance_id: dict.fromkeys(("er@10", "result-er@optimal"), answer)})

@@ -8,7 +8,7 @@ import pytest
 
 from evidencebench_core.answers.asking import answer_plan, cited_judge_plan
 from evidencebench_core.data import Store
-from evidencebench_core.llm import LLM, AnswerCache, Connection
+from evidencebench_core.llm import LLM, Connection
 from evidencebench_core.runs import execute
 from tests.llm.server import answering, reply, scripted
 from tests.pages.app import OpenPage
@@ -29,7 +29,7 @@ def step(sent: dict[str, Any]) -> Any:
 def test_the_answer_and_its_citations(sample_store: Store, open_page: OpenPage) -> None:
     assert "Answer by" not in open_page("browse", **READ).words
     with scripted(answering(step)) as server:
-        llm = LLM(Connection(server.url, "k"), AnswerCache(sample_store))
+        llm = LLM(Connection(server.url, "k"), sample_store)
         plan = answer_plan(sample_store, "sample_data", "gpt-x", limit=2, llm=llm)
         list(execute(plan))
         words = open_page("browse", **READ).words
@@ -39,7 +39,7 @@ def test_the_answer_and_its_citations(sample_store: Store, open_page: OpenPage) 
             sample_store,
             plan.run_id,
             "judge-y",
-            llm=LLM(Connection(server.url, "k"), AnswerCache(sample_store)),
+            llm=LLM(Connection(server.url, "k"), sample_store),
         )
         list(execute(judge))
     app = open_page("browse", **READ)

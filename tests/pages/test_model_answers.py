@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import threading
-
 import pytest
 
 from components.app.resources import jobs
-from tests.llm.server import Handler, Step, delta, reply, scripted, stall, status, stream
+from tests.llm.server import Step, reply, scripted, stall, status
 from tests.pages.app import App, OpenPage
 
 ANSWER = "0: <img src=x onerror=alert(1)> it names the *cohort*\n3: the result\nDECISION: [0, 3]"
@@ -54,49 +51,6 @@ def test_a_huge_answer_is_shown_from_both_ends(open_page: OpenPage) -> None:
     shown = next(one.value for one in app.code if one.value.startswith("begins"))
     assert shown.endswith(" ends\nDECISION: [0]")
     assert len(shown) < 201_000
-
-
-def test_the_answer_streams_in_while_the_page_stays(open_page: OpenPage) -> None:
-    over, tick = threading.Event(), threading.Event()
-    end = f"data: {json.dumps(delta(' DECISION: [0]', 'stop'))}\n\ndata: [DONE]\n\n".encode()
-
-    def finish(handler: Handler) -> None:
-        over.wait(60)
-        handler.wfile.write(end)
-
-    with scripted(stream(delta("Thinking **about** it"), done=False, then=finish)) as server:
-        app = browse(open_page, server.url).press("Ask the model")
-        (job,) = jobs().jobs("ask")
-        while not (job.feed and job.feed()):
-            tick.wait(0.01)
-        app.run()
-        assert "is answering, whole paper" in app.words
-        assert any(one.value == "Thinking **about** it" for one in app.code)
-        over.set()
-        assert "a selection" in app.finish().words
-
-
-def test_the_sections_of_a_paper_stream_in_side_by_side(open_page: OpenPage) -> None:
-    over, tick = threading.Event(), threading.Event()
-
-    def finish(handler: Handler) -> None:
-        over.wait(60)
-        handler.wfile.write(f"data: {json.dumps(delta(chr(10) + 'DECISION: [1]', 'stop'))}\n\n".encode())
-
-    with scripted(stream(delta("A first line\nHm, **this**"), done=False, then=finish)) as server:
-        app = browse(open_page, server.url, r="llm;model=tiny;strategy=section").press("Ask the model")
-        (job,) = jobs().jobs("ask")
-        while not (job.feed and len(job.feed()) > 1):
-            tick.wait(0.01)
-        app.run()
-        assert "calls begun, 0 answered" in app.words
-        (shown,) = (one.value for one in app.code if "**this**" in one.value)
-        assert all(
-            line.startswith("section") and line.endswith(": Hm, **this**") for line in shown.split("\n")
-        )
-        assert shown.count("\n") > 0
-        over.set()
-        assert "a selection" in app.finish().words
 
 
 def test_a_stopped_question_says_so_and_can_be_asked_again(open_page: OpenPage) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from evidencebench_core.data import Store
 from evidencebench_core.errors import LLMRejectedError
-from evidencebench_core.llm import LLM, AnswerCache, Connection, Limits
+from evidencebench_core.llm import LLM, Connection, Limits
 from evidencebench_core.perturb import KINDS, Draft, HypothesisDrafts, Kind, MadeBy
 from evidencebench_core.perturb.making import lost_terms, new_drafts
 from evidencebench_core.runs.estimate import draft_estimate
@@ -32,7 +32,7 @@ def made_by(
 
 
 def client_of(url: str, store: Store) -> LLM:
-    return LLM(Connection(url, "k"), AnswerCache(store), limits=Limits(concurrency=1))
+    return LLM(Connection(url, "k"), store, limits=Limits(concurrency=1))
 
 
 def wording(request: dict[str, Any]) -> Step:

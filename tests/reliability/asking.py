@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from evidencebench_core.data import Store
+from evidencebench_core.llm.client import Call
 from evidencebench_core.llm.request import Answer
 from evidencebench_core.reliability.items import Item, ItemSet, new_item_set
 from evidencebench_core.reliability.runs import (
@@ -18,7 +19,7 @@ from evidencebench_core.reliability.runs import (
 )
 from evidencebench_core.reliability.score import TaskScore, task_score
 from evidencebench_core.reliability.tasks import Probe, probes_of, reliability_task, task_settings
-from evidencebench_core.runs import ChatPlan, ChatRuns, request_settings
+from evidencebench_core.runs import ChatPlan, execute, request_settings
 from tests.reliability.scripted_models import answer
 
 Say = Callable[[Probe], Any]
@@ -91,18 +92,16 @@ def scripted_answer(items: ItemSet, task: str, model: str) -> Say:
 
 def carry_out(store: Store, plan: ChatPlan, say: Callable[[str], str]) -> str:
     """Answer everything that a plan asks, given the last message; the id of the run."""
-    plan.create()
-    results = {}
-    for unit in plan.missing:
-        conversation = plan.conversations(unit)
-        asks = next(conversation)
-        try:
-            while True:
-                content = asks[0].request.messages[-1].content  # type: ignore[union-attr]
-                asks = conversation.send((Answer(say(content), "stop", completion_tokens=3, seconds=0.1),))
-        except StopIteration as end:
-            results[unit] = end.value
-    ChatRuns(store).add(plan.run_id, results)
+    llm = plan.llm
+    assert llm is not None
+
+    async def transport(call: Call) -> Answer:
+        content = call.body["messages"][-1]["content"]
+        return Answer(say(content), "stop", completion_tokens=3, seconds=0.1)
+
+    llm.transport = transport
+    for _ in execute(plan):
+        pass
     return plan.run_id
 
 

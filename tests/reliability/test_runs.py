@@ -9,7 +9,7 @@ import pytest
 
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import BudgetReachedError, SettingError, UnknownNameError
-from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection
+from evidencebench_core.llm import LLM, Budget, Connection
 from evidencebench_core.reliability.card import compare_models, model_card, run_score
 from evidencebench_core.reliability.items import Item, add_items, delete_item_set
 from evidencebench_core.reliability.runs import (
@@ -49,7 +49,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def llm(server: Scripted, store: Store, budget: Budget | None = None) -> LLM:
-    return LLM(Connection(server.url, "secret"), AnswerCache(store), budget)
+    return LLM(Connection(server.url, "secret"), store, budget)
 
 
 def run(plan: ChatPlan) -> str:

@@ -74,7 +74,7 @@ def test_every_instance_is_asked_for_every_task_it_has(store: Store, use: Use) -
     assert (first.total, first.failed, first.remaining) == (6, 0, None)
     assert lead.asked == []  # the first report comes before any work
     reports = [first, *running]
-    assert [report.instance_id for report in reports] == [None, *store.ids("tiny")]
+    assert [report.unit for report in reports] == [None, *store.ids("tiny")]
     assert [report.done for report in reports] == list(range(7))
     assert reports[-1].remaining == 0.0
     # 6 instances have 2 ER tasks; tiny_4 has no results, the other 5 have 2 Result tasks: 12 + 10.
@@ -152,14 +152,14 @@ def test_failures_come_last_when_tried_again(store: Store, use: Use) -> None:
     use(lambda query: query.hypothesis.endswith("cohort 0."))
     finished(execute(plan(store, "tiny", "lead", tasks=["er@10"], limit=2)))
     reports = list(execute(plan(store, "tiny", "lead", tasks=["er@10"])))
-    assert [report.instance_id for report in reports[1:]] == [f"tiny_{n}" for n in (2, 3, 4, 5, 0)]
+    assert [report.unit for report in reports[1:]] == [f"tiny_{n}" for n in (2, 3, 4, 5, 0)]
 
 
 def test_a_run_in_which_nothing_works_is_given_up(store: Store, use: Use) -> None:
     broken = use(lambda _: True)
-    with pytest.raises(RetrieverError, match=r"nothing has worked in the first 5 tries.*out of order"):
-        finished(execute(plan(store, "tiny", "lead", tasks=["er@10"])))
-    assert len(broken.asked) == 5
+    with pytest.raises(RetrieverError, match="out of order"):
+        finished(execute(plan(store, "tiny", "lead")))
+    assert len(broken.asked) == 12  # three instances of four questions are more than ten failures
 
 
 def test_a_run_that_has_worked_is_not_given_up(store: Store, use: Use) -> None:
@@ -173,7 +173,7 @@ def test_cancel_keeps_what_is_answered(store: Store, use: Use) -> None:
     lead = use()
     reports = list(execute(plan(store, "tiny", "lead"), cancelled=lambda: len(lead.asked) == 6))
     # Four queries for tiny_0, two for tiny_1, then the cancel: both are stored, one is complete.
-    assert reports[-1].instance_id == "tiny_0"
+    assert reports[-1].unit == "tiny_0"
     run = RunStore(store).run(reports[-1].run_id)
     assert dict(run.tasks) == {"er@optimal": 2, "er@10": 2, "result-er@optimal": 1, "result-er@5": 1}
     finished(execute(plan(store, "tiny", "lead")))

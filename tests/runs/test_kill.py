@@ -33,8 +33,8 @@ def stored(store: Store) -> list[tuple[object, ...]]:
     """Every stored retrieval but for its seconds, in one order."""
     with store.read() as db:
         return db.execute(
-            "SELECT run_id, task, instance_id, ranking, scores, selection, details, error, created_at"
-            " FROM retrievals ORDER BY run_id, task, instance_id"
+            "SELECT run_id, task, unit, selection, error, outcome, created_at"
+            " FROM results ORDER BY run_id, task, unit"
         ).fetchall()
 
 

@@ -10,14 +10,14 @@ from evidencebench_core.analyses.notes import dataset_notes
 from evidencebench_core.analyses.report import records
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SelectionError, SettingError, UnknownNameError
-from evidencebench_core.runs import RunSpec, RunStore
+from evidencebench_core.runs import RunStore, retrieval_spec
 from evidencebench_core.runs.notes import NOTE_COLUMNS, Note, NoteStore, nested_notes, note_rows
 
 
 @pytest.fixture
 def run(store: Store) -> str:
     info = store.dataset("tiny")
-    return RunStore(store).create(RunSpec(info.sha256, "bm25", {}), info).id
+    return RunStore(store).create(retrieval_spec(info.sha256, "bm25", {})).id
 
 
 def note(run: str, author: str = "ml", text: str = "x", aspect: str = "harm") -> Note:

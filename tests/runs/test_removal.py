@@ -39,7 +39,7 @@ def note(store: Store, run_id: str) -> None:
 
 
 def n_rows(store: Store) -> list[int]:
-    tables = ("runs", "retrievals", "retrieval_counts", "notes", "annotations")
+    tables = ("runs", "results", "notes", "annotations")
     with store.read() as db:
         return [db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables]
 
@@ -70,7 +70,7 @@ def test_a_dataset_goes_with_runs_notes_and_markings(store: Store) -> None:
         Annotations(store).save(paper, Annotation("Ada", "Tea.", n_sentences))
     assert dataset_dependents(store, "tiny") == {"instance": 6, "run": 1, "note": 2}
     delete_dataset(store, "tiny")
-    assert n_rows(store) == [0, 0, 0, 0, 1]
+    assert n_rows(store) == [0, 0, 0, 1]
     assert Annotations(store).papers() == ("own:1",)
 
 
@@ -85,7 +85,7 @@ def test_a_run_under_way_that_is_deleted_ends_with_a_reason(store: Store, what: 
         delete_dataset(store, "tiny")
     with pytest.raises(UnknownNameError, match=r"has been deleted|is not in"):
         list(steps)
-    assert n_rows(store)[:3] == [0, 0, 0]
+    assert n_rows(store)[:2] == [0, 0]
 
 
 def test_a_renamed_run_is_the_same_run(store: Store) -> None:

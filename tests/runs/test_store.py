@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
+from dataclasses import replace
 from types import MappingProxyType
 
+import psutil
 import pytest
 
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import UnknownNameError
+from evidencebench_core.errors import StoreError, UnknownNameError
 from evidencebench_core.retrievers import Retrieval, full_settings
-from evidencebench_core.runs import RunInfo, RunSpec, RunStore, run_label
+from evidencebench_core.runs import RunInfo, RunSpec, RunStore, retrieval_spec, run_label
 
 ANSWER = Retrieval((3, 0, 7), (2.5, math.pi, -0.0), (3, 0), 0.25, MappingProxyType({"prompt": "é\x1b<b>"}))
 
@@ -20,7 +24,7 @@ def runs(store: Store) -> RunStore:
 
 def made(runs: RunStore, retriever: str = "bm25", **settings: object) -> RunInfo:
     dataset = runs.store.dataset("tiny")
-    return runs.create(RunSpec(dataset.sha256, retriever, full_settings(retriever, settings)), dataset)
+    return runs.create(retrieval_spec(dataset.sha256, retriever, full_settings(retriever, settings)))
 
 
 def test_a_new_run_is_empty(runs: RunStore) -> None:
@@ -95,32 +99,68 @@ def test_counts_follow_answers_failures_and_deletions(runs: RunStore) -> None:
     runs.add(run.id, {"tiny_0": {"er@10": ANSWER}, "tiny_1": {"er@10": ANSWER}}, replace=True)
     assert (dict(runs.run(run.id).tasks), runs.run(run.id).n_failed) == ({"er@10": 2, "er@5": 0}, 1)
     with runs.store.write() as db:
-        db.execute("DELETE FROM retrievals WHERE instance_id = 'tiny_1'")
+        db.execute("DELETE FROM results WHERE unit = 'tiny_1'")
     assert (dict(runs.run(run.id).tasks), runs.run(run.id).n_failed) == ({"er@10": 1}, 0)
 
 
-def test_answers_of_one_task_in_one_pass_without_failures_or_details(runs: RunStore) -> None:
+def test_answers_of_one_task_in_one_pass(runs: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
     run = made(runs)
-    answer = Retrieval((2, 0), (1.5, -1.0), (2,), 0.5, {"prompt": "long"})
-    runs.add(run.id, {"tiny_1": {"er@10": answer, "er@optimal": answer}})
-    runs.add(run.id, {"tiny_0": {"er@10": Retrieval((), (), ())}})
-    runs.add(run.id, {"tiny_2": {"er@10": "failed"}})
-    assert list(runs.retrievals(run.id, "er@10")) == [
-        ("tiny_0", Retrieval((), (), ())),
-        ("tiny_1", Retrieval((2, 0), (1.5, -1.0), (2,))),
+    monkeypatch.setattr("evidencebench_core.runs.store._BATCH", 2)
+    answers = {f"tiny_{number}": replace(ANSWER, selection=(number,)) for number in range(5)}
+    runs.add(run.id, {unit: {"er@10": answer, "er@5": ANSWER} for unit, answer in answers.items()})
+    runs.add(run.id, {"tiny_6": {"er@10": "failed"}})
+    assert dict(runs.retrievals(run.id, "er@10")) == answers
+
+
+def test_results_of_questions_to_a_model(runs: RunStore) -> None:
+    spec = RunSpec("reliability", "a" * 64, {"task": "baseline", "model": "m", "labels": ("yes", "no")})
+    run = runs.create(spec)
+    assert run.id == RunSpec(spec.kind, spec.subject, {**spec.settings, "labels": ["yes", "no"]}).id
+    runs.add(run.id, {"a": {"": {"text": "yes \ud800"}}, "b": {"": "no answer"}, "c": {"": {"text": ""}}})
+    assert runs.results(run.id) == {"a": {"text": "yes \ud800"}, "b": "no answer", "c": {"text": ""}}
+    assert runs.results(run.id, between=("b", "c")) == {"b": "no answer", "c": {"text": ""}}
+    assert (runs.done(run.id), runs.failures(run.id)) == ({"a", "c"}, {"b": "no answer"})
+    judge = runs.create(RunSpec("reliability", run.id, {"task": "judge"}))
+    info = runs.run(run.id)
+    assert (info.n_answered, info.n_failed, info.kind) == (2, 1, "reliability")
+    assert runs.runs_of("reliability", run.id) == (judge,)
+    assert runs.runs() == ()
+    assert runs.dependents(info) == {"answer": 2, "judge run": 1}
+    runs.delete(info)
+    assert runs.runs_of() == ()
+
+
+def test_a_run_under_way_in_another_process_is_refused_unless_that_is_gone(runs: RunStore) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        began = psutil.Process(other.pid).create_time()
+        with runs.store.write() as db:
+            db.execute("INSERT INTO runs_under_way VALUES ('a', ?)", (f"{other.pid} {began:.0f}",))
+            db.execute("INSERT INTO runs_under_way VALUES ('b', ?)", (f"{other.pid} 1",))  # an earlier one
+        with pytest.raises(StoreError, match=str(other.pid)), runs.under_way("a"):
+            pass
+        other.kill()
+        other.wait()
+    for run_id in "ab":
+        with runs.under_way(run_id), runs.under_way(run_id):
+            pass
+    with runs.store.read() as db:
+        assert db.execute("SELECT * FROM runs_under_way").fetchall() == []
+
+
+def test_the_id_is_of_all_that_decides_the_results() -> None:
+    specs = [
+        retrieval_spec("ab", "r", {"x": 1, "y": 2}),
+        retrieval_spec("ac", "r", {"x": 1, "y": 2}),
+        retrieval_spec("ab", "q", {"x": 1, "y": 2}),
+        retrieval_spec("ab", "r", {"x": 2, "y": 2}),
+        retrieval_spec("ab", "r", {"x": 1}),
+        retrieval_spec("ab", "r", {"x": 1}, "negation", "12ab"),
+        retrieval_spec("ab", "r", {"x": 1}, "negation", "34cd"),
+        RunSpec("answers", "ab", {}),
+        RunSpec("reliability", "ab", {}),
     ]
-
-
-def test_more_answers_than_a_batch(runs: RunStore) -> None:
-    run = made(runs)
-    ids = [f"id_{number:05}" for number in range(1030)]
-    with runs.store.write() as db:
-        db.executemany(
-            "INSERT INTO retrievals (run_id, task, instance_id, ranking, scores, selection, details, created_at)"
-            " VALUES (?, 'er@10', ?, x'', x'', x'', '{}', '')",
-            [(run.id, instance_id) for instance_id in ids],
-        )
-    assert [instance_id for instance_id, _ in runs.retrievals(run.id, "er@10")] == ids
+    assert len({spec.id for spec in specs}) == len(specs)
+    assert specs[0].id == retrieval_spec("ab", "r", {"y": 2, "x": 1}).id
 
 
 def test_tasks_stand_in_the_benchmarks_order(runs: RunStore) -> None:

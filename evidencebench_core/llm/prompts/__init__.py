@@ -1,8 +1,8 @@
 """Prompts: files of ours, each with a version, and a user's own beside them.
 
 A prompt file is plain text: ``version: 1``, then parts headed ``=== system ===`` and ``=== user ===``, in
-which ``$name`` stands for what is put in. What comes out of papers is put between tags and can neither close
-its tag, nor any other tag of the prompt, nor bring in another ``$name``.
+which ``$name`` stands for what is put in. What comes out of papers is put between tags, and can neither close its tag
+nor open another, nor bring in another ``$name``.
 """
 
 from __future__ import annotations
@@ -21,24 +21,11 @@ from typing import Final, cast
 from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.llm.request import Message, Role
 
-FIELDS: Final = frozenset({
-    "aspect", "aspects", "budget", "examples", "focus", "hypothesis", "n_aspects", "n_given", "sentences",
-    "answer", "context", "document", "document_nuggets", "labels", "nuggets", "question", "sentence",
-    "statement_1", "statement_2", "summary", "first", "last",
-    "title", "section", "review_title", "context_before", "context_after", "problem",
-})  # fmt: skip
-
 _SUFFIXES: Final = (".md", ".txt")  # the last goes before the first
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HEAD: Final = re.compile(r"^=== *(system|user|assistant) *=== *$", re.MULTILINE)
 _VERSION: Final = re.compile(r"version: *(\S+)")
-_TAG: Final = re.compile(r"</?([A-Za-z][\w-]*)>")
-_OUR_TAGS: Final = frozenset({
-    "hypothesis", "sentences", "example", "examples", "aspect", "aspects",
-    "answer", "context", "document", "document_nuggets", "nuggets", "question", "sentence",
-    "statement_1", "statement_2", "summary", "title", "section", "review_title", "context_before",
-    "context_after", "problem",
-})  # fmt: skip
+_TAG: Final = re.compile(r"<(?=[^\w<>]{0,8}[a-z])", re.IGNORECASE)
 _LARGEST: Final = 1 << 20  # bytes of a prompt file
 
 
@@ -74,9 +61,7 @@ class Prompt:
         if missing := sorted(self.fields - fields.keys()):
             problem = f"needs ${missing[0]}, which is not known here"
             raise SettingError(f"prompt {self.name}", problem, "Take another prompt.")
-        tags = _OUR_TAGS.union(*(_TAG.findall(body.lower()) for _, body in self.parts))
-        fence = _fence(frozenset(tags))
-        values = {name: fence.sub("‹", str(value)) for name, value in fields.items()}
+        values = {name: _TAG.sub("‹", str(value)) for name, value in fields.items()}
         return tuple(Message(role, string.Template(body).substitute(values)) for role, body in self.parts)
 
 
@@ -138,20 +123,8 @@ def example_text(hypothesis: str, sentences: Iterable[str]) -> str:
     return f"Hypothesis: {_one_line(hypothesis)}\nBest choice:\n{chosen}"
 
 
-def focus_phrase(focus: str) -> str:
-    """The value of ``$focus``: "all" or "results" in words."""
-    return "results and analyses only" if focus == "results" else "from methods and participants to results"
-
-
 def _one_line(text: str) -> str:
     return text if text.isprintable() else " ".join(text.split())
-
-
-@lru_cache(maxsize=64)
-def _fence(tags: frozenset[str]) -> re.Pattern[str]:
-    """The beginnings of these tags, however they are spaced: no text closes the one it stands in."""
-    names = "|".join(map(re.escape, sorted(tags)))
-    return re.compile(rf"<(?=[^\w<>]{{0,8}}(?:{names})(?![\w-]))", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)
@@ -187,8 +160,5 @@ def _from_text(name: str, text: str, place: str) -> Prompt:
     if not all(template.is_valid() for template in templates):
         raise SettingError(place, "has a '$' that starts no name", "Write '$$' for a dollar sign.")
     fields = frozenset(name for template in templates for name in template.get_identifiers())
-    if unknown := sorted(fields - FIELDS):
-        known = f"Known: {', '.join(sorted(FIELDS))}; '$$' is a dollar sign."
-        raise SettingError(place, f"has an unknown field ${unknown[0]}", known)
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
     return Prompt(name, f"{said[1]}-{digest}", parts, fields)

@@ -1,66 +1,62 @@
-"""Similarity of embeddings that a server computes, every sentence on its own (spec rule 21)."""
+"""Similarity of embeddings that a server computes, every sentence on its own."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from time import perf_counter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.llm.conversation import Ask, Conversation, answer_of
-from evidencebench_core.llm.request import EmbeddingRequest
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
 from evidencebench_core.retrievers.cosine import Instruction, cosines, instruction_text
 from evidencebench_core.retrievers.ranking import retrieval_by_score
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
+    from evidencebench_core.llm.client import LLM
 
 _TOGETHER: Final = 64  # texts a call
 
 
 class Embeddings:
-    """Cosine of the hypothesis' and each sentence's embedding, by ``/v1/embeddings``.
-
-    Vectors are kept in the store text by text: what is known is not sent again. Equal cosines keep the
-    order of the paper.
-    """
+    """Cosine of the hypothesis' and each sentence's embedding, by ``/v1/embeddings``; equal ones in paper order."""
 
     name = "embeddings"
 
-    def __init__(self, *, model: str | None = None, instruction: Instruction = "none") -> None:
+    def __init__(
+        self, *, model: str | None = None, instruction: Instruction = "none", store: Store | None = None
+    ) -> None:
         if model is None:
             remedy = "Name one, as in --set model=text-embedding-3-small."
             raise SettingError("retriever embeddings", "has no model", remedy)
         self.settings: Mapping[str, Setting] = MappingProxyType({"model": model, "instruction": instruction})
-        self._model, self._instruction = model, instruction
+        self._model, self._instruction, self._store = model, instruction, store
 
-    def connected(self, store: Store) -> Self:
-        """Itself."""
-        return self
+    def connected(self, store: Store) -> Embeddings:
+        """The same, with its vectors kept in a store."""
+        return Embeddings(model=self._model, instruction=self._instruction, store=store)
 
-    def conversation(self, query: Query) -> Conversation[Retrieval]:
-        """Rank by cosine and select the best; all texts in one round of calls."""
+    async def answer(self, llm: LLM, query: Query) -> Retrieval:
+        """Rank by cosine and select the best."""
         started = perf_counter()
         instruction = instruction_text(self._instruction, query)
         texts = (instruction + query.hypothesis, *query.sentences)
         parts = [texts[start : start + _TOGETHER] for start in range(0, len(texts), _TOGETHER)]
-        vectors = yield [
-            Ask(f"embeddings {number} of {len(parts)}", EmbeddingRequest(self._model, part))
-            for number, part in enumerate(parts, start=1)
-        ]
+        vectors = await asyncio.gather(*(llm.embed(self._model, part) for part in parts))
         details = {"instruction": instruction.strip()} if instruction else {}
         scores = cosines(np.concatenate(vectors))
         retrieval = retrieval_by_score(query, scores, MappingProxyType(details))
         return replace(retrieval, seconds=perf_counter() - started)
 
     def retrieve(self, query: Query) -> Retrieval:
-        """The same, asking the server and the store that the environment names."""
+        """The same, asking the server that the environment names; vectors are kept in the store at hand."""
         from evidencebench_core.data.store import open_store
-        from evidencebench_core.llm import LLM, AnswerCache
+        from evidencebench_core.llm import LLM, answer_of
 
-        return answer_of(LLM(answers=AnswerCache(open_store())), self.conversation(query))
+        llm = LLM(store=self._store or open_store())
+        return answer_of(llm, lambda asking: self.answer(asking, query))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from evidencebench_core.errors import RetrieverError, SettingError, shown
+from evidencebench_core.errors import RetrieverError, shown
 from evidencebench_core.llm.prompts import example_text
 from evidencebench_core.metrics import optimal_cover
 
@@ -41,21 +41,15 @@ MADE_UP: Final = example_text(
 class ExamplePool:
     """Examples of one dataset, in one order for all queries; for any number of threads.
 
-    The order is that of ``ids``, or random where none are named. Every query gets the first ones that are not
-    its own: so the beginnings of prompts are alike, which servers with a prompt cache are quicker and cheaper on.
+    The order is random, the same every time. Every query gets the first ones that are not its own: so the beginnings
+    of prompts are alike, which servers with a prompt cache are quicker and cheaper on.
     """
 
-    def __init__(self, store: Store, dataset: str, seed: int, ids: tuple[str, ...] = ()) -> None:
+    def __init__(self, store: Store, dataset: str) -> None:
         self.dataset = dataset
         self.sha256 = store.dataset(dataset).sha256
-        there = store.ids(dataset)
-        if unknown := sorted(set(ids) - set(there)):
-            problem = f"example_ids has {shown(unknown[0])}, which is no instance of {shown(dataset)}"
-            remedy = "`evidencebench show` and the page Browse have the ids."
-            raise SettingError("retriever llm", problem, remedy)
-        self._order = list(ids) or sorted(there)
-        if not ids:
-            random.Random(f"examples {seed}").shuffle(self._order)  # noqa: S311 - a reproducible draw
+        self._order = sorted(store.ids(dataset))
+        random.Random("examples 0").shuffle(self._order)  # noqa: S311 - a reproducible draw
         self._read = lru_cache(maxsize=256)(lambda instance_id: store.get(dataset, instance_id))
 
     def drawn(self, query: Query, n: int) -> tuple[str, ...]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from evidencebench_core.llm.answers import request_of
 from evidencebench_core.llm.parse import OutcomeKind
 from evidencebench_core.llm.request import Answer, Message, json_bytes
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
+    from evidencebench_core.llm.prices import Price
     from evidencebench_core.retrievers.base import Retrieval
 
 OUTCOME_KINDS: Final[Mapping[str, str]] = {
@@ -137,12 +139,19 @@ class CallRecord(Answer):
     cost: float | None = None
     messages: tuple[Message, ...] = ()
 
+    @classmethod
+    def of(cls, answer: Answer, messages: tuple[Message, ...], price: Price | None) -> CallRecord:
+        """The record of an answer; without messages where the store has them."""
+        values = {name.name: getattr(answer, name.name) for name in fields(Answer)}
+        tokens = answer.prompt_tokens, answer.completion_tokens
+        cost = None if price is None or None in tokens else price.of(*tokens, answer.batch)  # type: ignore[arg-type]
+        return cls(**values, cost=cost, messages=() if answer.key else messages)
+
 
 def calls_json(calls: Iterable[CallRecord]) -> str:
     """Calls as `calls_in` reads them; what is empty is left out."""
-    unstored = ("attempts", "batch")
-    every = [{name: one for name, one in asdict(call).items() if name not in unstored} for call in calls]
-    stored = [{name: one for name, one in call.items() if one not in (None, "", (), {})} for call in every]
+    every = [asdict(call) for call in calls]
+    stored = [{name: value for name, value in call.items() if value not in (None, "", ())} for call in every]
     return json_bytes(stored).decode()
 
 
@@ -155,19 +164,18 @@ def calls_in(retrieval: Retrieval, store: Store | None = None) -> tuple[CallReco
     store : Store, optional
         Where the prompts are; without it ``messages`` may be empty.
     """
-    from evidencebench_core.llm import AnswerCache
-
     calls = map(_call, json.loads(retrieval.details.get("calls", "[]")))
     if store is None:
         return tuple(calls)
-    request = AnswerCache(store).request
-    return tuple(one if one.messages else replace(one, messages=_messages(request(one.key))) for one in calls)
+    return tuple(
+        call if call.messages else replace(call, messages=_messages(request_of(store, call.key)))
+        for call in calls
+    )
 
 
 def _call(values: dict[str, Any]) -> CallRecord:
     tuples = {name: tuple(values.pop(name, ())) for name in ("picked", "left_out")}
-    thoughts = values.pop("thinking", "") or values.pop("reasoning", "")  # the first: of older records
-    return CallRecord(**{**values, **tuples, "reasoning": thoughts, "messages": _messages(values)})
+    return CallRecord(**{**values, **tuples, "messages": _messages(values)})
 
 
 def _messages(body: Any) -> tuple[Message, ...]:

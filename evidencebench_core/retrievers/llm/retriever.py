@@ -9,27 +9,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.llm import (
-    LLM,
-    AnswerCache,
-    ChatRequest,
-    Conversation,
-    Price,
-    answer_of,
-    price_of,
-    prices,
-)
 from evidencebench_core.llm.parse import ParsedAnswer
+from evidencebench_core.llm.prices import Price, price_of
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-from evidencebench_core.retrievers.llm.choosing import Work
 from evidencebench_core.retrievers.llm.examples import MADE_UP, ExamplePool
 from evidencebench_core.retrievers.llm.outcome import calls_json, outcome_text, reasons_json
-from evidencebench_core.retrievers.llm.strategies import Steps, selection, steps_for, used_prompts
+from evidencebench_core.retrievers.llm.strategies import Session, Steps, steps_for, used_prompts
 from evidencebench_core.retrievers.table import LlmSettings
 
 if TYPE_CHECKING:
     from evidencebench_core.data.model import Focus
     from evidencebench_core.data.store import Store
+    from evidencebench_core.llm.client import LLM
 
 _FOCUSES: Final[tuple[Focus, ...]] = ("all", "results")
 _MAX_TOKENS: Final = 1_024
@@ -37,48 +28,35 @@ _MAX_TOKENS_THINKING: Final = 16_384
 
 
 class LanguageModel:
-    """Asks a model on an OpenAI-compatible server (the paper's strategies, and ``guided``, ours).
+    """Asks a model on an OpenAI-compatible server by one of the paper's strategies.
 
-    The ranking is the selection, in the order in which the model named it: what it did not choose has no
-    rank. A selection beyond the budget stays as it is, to be scored by expectation (spec rule 10). An
-    answer without a list, a refusal or one cut off selects nothing, and ``details["outcome"]`` tells them
-    apart; `calls_in` reads the calls behind a retrieval.
+    The ranking is the selection, in the order in which the model named it. A selection beyond the budget stays as it
+    is, to be scored by expectation. An answer without a list, a refusal or one cut off selects nothing, and
+    ``details["outcome"]`` tells them apart; `calls_in` reads the calls behind a retrieval.
     """
 
     name = "llm"
 
     def __init__(self, store: Store | None = None, **settings: object) -> None:
         given: dict[str, Any] = LlmSettings.read(f"retriever {self.name}", settings).values()
-        strategy, examples, ids = given["strategy"], given["examples"], given["example_ids"]
-        own, own_final = given["prompt"], given["final_prompt"]
+        strategy, examples = given["strategy"], given["examples"]
         if given["model"] is None:
             raise _wrong("has no model", "Name one, as in --set model=gpt-4o-mini.")
-        if examples is None and (strategy == "icl" or ids):
-            problem = "has example_ids and no examples" if ids else "icl has no examples"
-            raise _wrong(problem, "Name a dataset of the store, as in --set examples=train.")
-        if strategy == "auto" and (own or own_final):
-            raise _wrong("has a prompt of its own and the strategy auto", "Say the strategy it is for.")
+        if strategy == "icl" and examples is None:
+            raise _wrong("icl has no examples", "Name a dataset of the store, as in --set examples=train.")
+        if strategy == "auto" and given["prompt"]:
+            raise _wrong("has a prompt of its own and the strategy auto", "Name the strategy it is for.")
         self._steps: dict[object, Steps] = {
-            (focus, budget): steps_for(strategy, focus, budget, own, own_final, examples is not None)
+            (focus, budget): steps_for(strategy, focus, budget, given["prompt"], examples is not None)
             for focus in _FOCUSES
             for budget in (1, None)
         }
-        if own_final is not None and any(len(one.prompts) < 2 for one in self._steps.values()):
-            raise _wrong(f"has a final_prompt, and {strategy} asks once only", "Leave it out.")
-        self._as_json = given["format"] == "json" or (given["format"] == "auto" and strategy == "guided")
-        _fill(given, "prompts", used_prompts(self._steps, self._as_json))
+        _fill(given, "prompts", used_prompts(self._steps))
+        self._store = store
         self._pool: ExamplePool | None = None
         if store is not None and examples is not None:
-            self._pool = ExamplePool(store, examples, given["examples_seed"], ids or ())
+            self._pool = ExamplePool(store, examples)
             _fill(given, "examples_sha256", self._pool.sha256)
-        extra, most = json.loads(given["extra_body"] or "{}"), given["max_tokens"]
-        if effort := given["reasoning_effort"]:
-            extra["reasoning_effort"] = effort
-        if most is None:
-            most = _MAX_TOKENS_THINKING if effort else _MAX_TOKENS
-        self._request = ChatRequest(
-            given["model"], (), given["temperature"], given["seed"], most or None, extra
-        )
         self._given = given
 
     @property
@@ -87,73 +65,84 @@ class LanguageModel:
         return MappingProxyType(self._given)
 
     def connected(self, store: Store) -> LanguageModel:
-        """The same, with its examples from a store."""
+        """The same, with its examples from a store, and its answers kept there."""
         return LanguageModel(store, **self._given)
 
-    def conversation(self, query: Query) -> Conversation[Retrieval]:
+    async def answer(self, llm: LLM, query: Query) -> Retrieval:
         """Ask, read, select.
 
         Raises
         ------
+        LLMError
+            If the model gave no answer.
         RetrieverError
             If there is no example for the query.
         """
         steps = self._steps[query.focus, None if query.budget is None else 1]
-        examples = self._examples(query, steps)
-        work = Work(query, self._request, self._price, examples, self._as_json, self._given["samples"])
-        chosen = yield from selection(work, steps, self._given["n_aspects"])
+        session = Session(llm, query, self._parameters, self._examples(query, steps), self._price)
+        chosen = await session.selection(steps)
         return Retrieval(
             ranking=chosen.indices,
             scores=tuple(float(place) for place in range(len(chosen.indices), 0, -1)),
             selection=chosen.indices,
-            seconds=sum(call.seconds for call in work.calls),
-            details=_details(work, steps.strategy, chosen),
+            seconds=sum(call.seconds for call in session.calls),
+            details=_details(session, steps.strategy, chosen),
         )
 
     def retrieve(self, query: Query) -> Retrieval:
-        """The same, asking the server and the store that the environment names."""
+        """The same, asking the server that the environment names; answers are kept in the store at hand."""
         from evidencebench_core.data.store import open_store
+        from evidencebench_core.llm import LLM, answer_of
 
-        store = open_store()
-        return answer_of(LLM(answers=AnswerCache(store)), self.connected(store).conversation(query))
+        store = self._store or open_store()
+        retriever = self if self._store else self.connected(store)
+        return answer_of(LLM(store=store), lambda llm: retriever.answer(llm, query))
+
+    @cached_property
+    def _parameters(self) -> dict[str, Any]:
+        """The fields of every request but the messages."""
+        given = self._given
+        most = given["max_tokens"]
+        if most is None:
+            most = _MAX_TOKENS_THINKING if given["reasoning_effort"] else _MAX_TOKENS
+        own = {name: given[name] for name in ("model", "temperature", "reasoning_effort")}
+        return {**own, "max_tokens": most or None, **json.loads(given["extra_body"] or "{}")}
 
     @cached_property
     def _price(self) -> Price | None:
-        return price_of(self._request.model, prices())
+        return price_of(self._given["model"])
 
     def _examples(self, query: Query, steps: Steps) -> str:
-        given = self._given
         if not any("examples" in prompt.fields for prompt in steps.prompts):
             return ""
         if self._pool is not None:
-            named = len(given["example_ids"] or ())
-            n = 1 if steps.strategy == "result-section" else named or given["n_examples"]
+            n = 1 if steps.strategy == "result-section" else self._given["n_examples"]
             return "\n\n".join(self._pool.drawn(query, n))
-        if given["examples"] is not None:
+        if self._given["examples"] is not None:
             raise _wrong("has no store to take its examples from", "Call connected(store) first.")
         return MADE_UP
 
 
-def _details(work: Work, strategy: str, chosen: ParsedAnswer) -> Mapping[str, str]:
-    budget = work.query.budget
-    n_unknown = sum(call.n_unknown for call in work.calls)
-    answered = [call for call in work.calls if call.kind != "failed"]
+def _details(session: Session, strategy: str, chosen: ParsedAnswer) -> Mapping[str, str]:
+    budget, calls = session.query.budget, session.calls
+    n_unknown = sum(call.n_unknown for call in calls)
+    answered = [call for call in calls if call.kind != "failed"]
     details = {
         "outcome": outcome_text(
             chosen.kind,
             over=budget is not None and len(chosen.indices) > budget,
             unknown_indices=n_unknown > 0,
-            regenerated=work.regenerated,
-            partly=work.partly,
+            regenerated=session.regenerated,
+            partly=session.partly,
         ),
         "strategy": strategy,
-        "prompts": ", ".join(dict.fromkeys(call.prompt for call in work.calls)),
+        "prompts": ", ".join(dict.fromkeys(call.prompt for call in calls)),
         "n_unknown": str(n_unknown),
         "prompt_tokens": _sum(call.prompt_tokens for call in answered),
         "completion_tokens": _sum(call.completion_tokens for call in answered),
         "cost": _sum((call.cost for call in answered), ".6f"),
         "reasoning": reasons_json(chosen.indices, chosen.reasons),
-        "calls": calls_json(work.calls),
+        "calls": calls_json(calls),
     }
     return MappingProxyType({name: text for name, text in details.items() if text})
 

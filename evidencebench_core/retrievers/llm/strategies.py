@@ -1,21 +1,23 @@
-"""The strategies (spec rules 13 to 19, and one of our own): conversations about a query that end in a choice."""
+"""The paper's strategies: async functions that ask a model about a query until it has chosen."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from evidencebench_core.errors import SettingError
-from evidencebench_core.llm import Conversation, Prompt, prompt
-from evidencebench_core.llm.parse import ParsedAnswer, parsed_aspects, read_answer
-from evidencebench_core.llm.prompts import focus_phrase, prompt_version
-from evidencebench_core.llm.request import estimated_prompt_tokens
-from evidencebench_core.retrievers.llm.choosing import AS_JSON, REGENERATE, Choice, Work
-from evidencebench_core.retrievers.llm.outcome import LOST, least_informative
+from evidencebench_core.errors import BudgetReachedError, LLMCancelledError, LLMError, SettingError
+from evidencebench_core.llm.parse import ParsedAnswer, read_answer
+from evidencebench_core.llm.prompts import Prompt, numbered, prompt, prompt_version
+from evidencebench_core.llm.request import Message, estimated_prompt_tokens
+from evidencebench_core.retrievers.llm.outcome import LOST, CallRecord, least_informative
 
 if TYPE_CHECKING:
     from evidencebench_core.data.model import Focus, SentenceType
+    from evidencebench_core.llm.client import LLM
+    from evidencebench_core.llm.prices import Price
+    from evidencebench_core.retrievers.base import Query
 
 STRATEGIES: Final[Mapping[str, str]] = {
     "auto": "the paper's for the task: cot for ER, result-section for Result-ER, unconstrained without a budget",
@@ -24,20 +26,12 @@ STRATEGIES: Final[Mapping[str, str]] = {
     "section": "every section on its own, then the best of what was found",
     "result-section": "as section, for results and analyses only, with one example in the first step",
     "unconstrained": "the whole paper at once, any number of sentences; for results with examples, if named",
-    "guided": "our own, not the paper's: name the points to look for, search for each, choose for coverage",
 }
 """The strategies with what they do; ``auto`` chooses one of the others for every task."""
 
+REGENERATE: Final = "regenerate"
 LONGEST_PROMPT: Final = 6_000  # tokens; the prompt of a section that has more is cut in four
-PER_ASPECT: Final = 3  # sentences that guided asks for a point
 _FORTIETHS: Final = ((0, 13), (9, 22), (18, 31), (27, 40))  # slices of a section that is too long
-
-# The prompts of strategies with several, in the order of their use; the first and the last can be replaced.
-_PROMPTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "section": ("section", "section-final"),
-    "result-section": ("result-section", "result-section-final"),
-    "guided": ("guided-aspects", "guided-retrieve", "guided-final"),
-}
 
 
 class Steps(NamedTuple):
@@ -48,48 +42,41 @@ class Steps(NamedTuple):
 
 
 def steps_for(
-    strategy: str,
-    focus: Focus,
-    budget: int | None,
-    own: str | None = None,
-    own_final: str | None = None,
-    has_examples: bool = False,
+    strategy: str, focus: Focus, budget: int | None, own: str | None = None, has_examples: bool = False
 ) -> Steps:
-    """How a query is answered; ``own`` and ``own_final`` take the place of the first and the last prompt."""
+    """How a query is answered; the prompt ``own`` takes the place of the first."""
     if strategy == "auto":
         strategy = "unconstrained" if budget is None else "cot" if focus == "all" else "result-section"
     elif strategy == "section" and focus == "results":
         strategy = "result-section"
-    whole = f"{strategy}-results" if focus == "results" else strategy
-    if whole == "unconstrained-results" and has_examples:
-        whole = "unconstrained-results-icl"
-    names = _PROMPTS.get(strategy, (whole,))
-    prompts = [prompt(name) for name in names]
-    for place, name in ((0, own), (-1, own_final)):
-        if name is not None:
-            prompts[place] = _in_place_of(names[place], name)
-    return Steps(strategy, tuple(prompts))
+    if strategy in ("section", "result-section"):
+        first, others = strategy, [f"{strategy}-final"]
+    else:
+        first, others = f"{strategy}-results" if focus == "results" else strategy, []
+        if first == "unconstrained-results" and has_examples:
+            first = "unconstrained-results-icl"
+    own_or_ours = prompt(first) if own is None else _in_place_of(first, own)
+    return Steps(strategy, (own_or_ours, *map(prompt, others)))
 
 
 def _in_place_of(ours: str, own: str) -> Prompt:
     """A prompt that can do what one of ours does: it shows what is chosen from, and needs nothing else."""
-    needed, asked = prompt(ours).fields, prompt(own)
-    known = needed | ({"budget", "examples"} if "sentences" in needed else set())
-    if missing := sorted((needed & {"hypothesis", "sentences"}) - asked.fields):
+    given = prompt(own)
+    known = prompt(ours).fields | {"budget", "examples"}
+    if missing := sorted({"hypothesis", "sentences"} - given.fields):
         problem = f"has no ${missing[0]}, which the model has to see"
-    elif unknown := sorted(asked.fields - known):
+    elif unknown := sorted(given.fields - known):
         problem = f"has ${unknown[0]}, which is not known in the place of {ours}"
     else:
-        return asked
+        return given
     remedy = f"Known there: {', '.join('$' + name for name in sorted(known))}; see {ours}."
     raise SettingError(f"prompt {own}", problem, remedy)
 
 
-def used_prompts(every: Mapping[object, Steps], as_json: bool) -> tuple[str, ...]:
+def used_prompts(every: Mapping[object, Steps]) -> tuple[str, ...]:
     """Name and version of every prompt that a run may use, whichever tasks it is asked for; sorted."""
-    more = (prompt(REGENERATE), *([prompt(AS_JSON)] if as_json else []))
-    used = {*more, *(one for steps in every.values() for one in steps.prompts)}
-    return tuple(map(str, sorted(used, key=lambda one: one.name)))
+    used = {prompt(REGENERATE), *(item for steps in every.values() for item in steps.prompts)}
+    return tuple(map(str, sorted(used, key=lambda item: item.name)))
 
 
 def outdated_prompts(settings: Mapping[str, object]) -> tuple[str, ...]:
@@ -101,28 +88,137 @@ def outdated_prompts(settings: Mapping[str, object]) -> tuple[str, ...]:
         except SettingError:
             return ""
 
-    used = [one.partition(" ") for one in cast("Sequence[str]", settings.get("prompts") or ())]
+    used = [text.partition(" ") for text in cast("Sequence[str]", settings.get("prompts") or ())]
     return tuple(name for name, _, version in used if version_now(name) != version)
 
 
-def selection(work: Work, steps: Steps, n_aspects: int = 8) -> Conversation[ParsedAnswer]:
-    """The selection of a strategy; ``guided`` looks for up to ``n_aspects`` points."""
-    if steps.strategy == "guided":
-        return (yield from _by_points(work, steps.prompts, n_aspects))
-    if len(steps.prompts) > 1:
-        return (yield from _by_section(work, *steps.prompts))
-    budget = None if steps.strategy == "unconstrained" else work.query.budget
-    everything = range(len(work.query.sentences))
-    choice = work.choice("whole paper", steps.prompts[0], everything, first=0, budget=budget)
-    return (yield from work.final(choice))
+@dataclass
+class Session:
+    """One query put to a model, and a record of every call for it; ``parameters`` are those of each call."""
+
+    llm: LLM
+    query: Query
+    parameters: Mapping[str, Any]
+    examples: str = ""
+    price: Price | None = None
+    calls: list[CallRecord] = field(default_factory=list)
+    regenerated: bool = False  # told that it had chosen too many
+    partly: bool = False  # an answer that could have had more was unreadable
+
+    async def selection(self, steps: Steps) -> ParsedAnswer:
+        """The selection of a strategy."""
+        if len(steps.prompts) > 1:
+            return await self._by_section(*steps.prompts)
+        budget = None if steps.strategy == "unconstrained" else self.query.budget
+        everything = range(len(self.query.sentences))
+        return await self._final("whole paper", steps.prompts[0], everything, 0, budget)
+
+    async def _by_section(self, first: Prompt, final: Prompt) -> ParsedAnswer:
+        """All sections side by side, then the best of what was found; asked even if no more than allowed was."""
+        budget = self.query.budget
+        sections = section_indices(self.query.sentence_types)
+        parts: list[tuple[str, Sequence[int]]] = []
+        for number, section in enumerate(sections, start=1):
+            step = f"section {number} of {len(sections)}"
+            if estimated_prompt_tokens(self._messages(first, section, 1, budget)) <= LONGEST_PROMPT:
+                parts.append((step, section))
+                continue
+            slices = overlapping_slices(section)
+            places = enumerate(slices, start=1)
+            parts += [(f"{step}, part {place} of {len(slices)}", part) for place, part in places]
+        choices = await gather(*(self._choice(step, first, part, 1, budget) for step, part in parts))
+        self.calls += [call for _, call in choices]
+        chosen = [answer for answer, _ in choices]
+        candidates = sorted({index for answer in chosen for index in answer.indices})
+        if not candidates:
+            return ParsedAnswer(least_informative(answer.kind for answer in chosen))
+        last = await self._final("final choice", final, candidates, 1, budget)
+        self.partly = any(answer.kind in LOST for answer in chosen)
+        reasons = {index: why for answer in (*chosen, last) for index, why in answer.reasons.items()}
+        return replace(last, reasons=reasons)
+
+    async def _final(
+        self, step: str, asked: Prompt, part: Sequence[int], first: int, budget: int | None
+    ) -> ParsedAnswer:
+        """The choice that counts; too many sentences are asked for once more."""
+        answer, call = await self._choice(step, asked, part, first, budget)
+        self.calls.append(call)
+        if budget is None or len(answer.indices) <= budget:
+            return answer
+        self.regenerated = True
+        again, step = prompt(REGENERATE), f"{step}, asked again for fewer"
+        messages = (
+            *self._messages(asked, part, first, budget),
+            Message("assistant", call.text),
+            *again.messages(n_given=len(answer.indices), budget=budget),
+        )
+        try:
+            fewer, call = await self._choice(step, again, part, first, budget, messages)
+        except LLMError as error:  # of this call alone: else the answer is yet to come
+            if error.stops_run or isinstance(error, (BudgetReachedError, LLMCancelledError)):
+                raise
+            self.calls.append(CallRecord(step=step, prompt=str(again), kind="failed", problem=str(error)))
+            return answer
+        self.calls.append(call)
+        if fewer.kind not in ("selection", "empty"):
+            return answer
+        earlier = {index: why for index, why in answer.reasons.items() if index in fewer.indices}
+        return replace(fewer, reasons=earlier | dict(fewer.reasons))
+
+    async def _choice(
+        self,
+        step: str,
+        asked: Prompt,
+        part: Sequence[int],
+        first: int,
+        budget: int | None,
+        messages: tuple[Message, ...] = (),
+    ) -> tuple[ParsedAnswer, CallRecord]:
+        """A choice from a part of the paper, numbered from ``first``, and the record of the call."""
+        messages = messages or self._messages(asked, part, first, budget)
+        shown = dict(enumerate(part, start=first))
+        rehearsal = f"DECISION: {list(shown)[: budget or 1]}"
+        answer = await self.llm.chat(messages, step=step, rehearsal=rehearsal, **self.parameters)
+        read = read_answer(
+            answer.text,
+            shown.keys(),
+            refusal=answer.refusal,
+            finish_reason=answer.finish_reason,
+            thoughts=answer.reasoning,
+        )
+        call = CallRecord.of(answer, messages, self.price)
+        call = replace(
+            call, step=step, prompt=str(asked), kind=read.kind, picked=read.indices, n_unknown=read.n_unknown
+        )
+        indices = tuple(shown[number] for number in read.indices)
+        reasons = {shown[number]: why for number, why in read.reasons.items()}
+        return replace(read, indices=indices, reasons=reasons), call
+
+    def _messages(
+        self, asked: Prompt, part: Sequence[int], first: int, budget: int | None
+    ) -> tuple[Message, ...]:
+        return asked.messages(
+            hypothesis=self.query.hypothesis,
+            sentences=numbered([self.query.sentences[index] for index in part], first),
+            examples=self.examples,
+            budget=len(part) if budget is None else budget,
+        )
+
+
+async def gather(*choices: Any) -> list[Any]:
+    """Results of calls made side by side; where one fails the others are answered and kept all the same."""
+    results = await asyncio.gather(*choices, return_exceptions=True)
+    errors = [result for result in results if isinstance(result, BaseException)]
+    if errors:  # one that ends the run first: the others are probably consequences
+        raise min(errors, key=lambda error: not getattr(error, "stops_run", True))
+    return results
 
 
 def section_indices(types: Sequence[SentenceType]) -> tuple[tuple[int, ...], ...]:
     """The sections of a paper, each as the 0-based indices of its sentences, ascending.
 
-    All ``abstract`` sentences, wherever they stand, are the first section; then every ``section_name``
-    opens one and is its first sentence. Text before the first heading is a section of its own. Empty
-    ones are left out, so a paper without sentences has none; a heading without text is a section of one.
+    All ``abstract`` sentences, wherever they stand, are the first section; then every ``section_name`` opens one and
+    is its first sentence. Text before the first heading is a section of its own.
     """
     abstract: list[int] = []
     sections: list[list[int]] = [[]]
@@ -139,73 +235,8 @@ def section_indices(types: Sequence[SentenceType]) -> tuple[tuple[int, ...], ...
 def overlapping_slices(indices: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """Four slices of a section of n sentences: [0, .325n) [.225n, .55n) [.45n, .775n) [.675n, n).
 
-    Bounds are rounded down, by whole-number arithmetic (``.55 * 180`` is 99.00000000000001). Slices that
-    are empty, or the same as one before, are left out: sections of fewer than four sentences have those.
+    Bounds are rounded down. Slices that are empty, or the same as one before, are left out.
     """
     n = len(indices)
     slices = (tuple(indices[low * n // 40 : high * n // 40]) for low, high in _FORTIETHS)
-    return tuple(dict.fromkeys(one for one in slices if one))
-
-
-def _by_section(work: Work, first: Prompt, final: Prompt) -> Conversation[ParsedAnswer]:
-    """All sections side by side, then the best of what was found."""
-    budget = work.query.budget
-    sections = section_indices(work.query.sentence_types)
-    choices: list[Choice] = []
-    for number, section in enumerate(sections, start=1):
-        step = f"section {number} of {len(sections)}"
-        whole = work.choice(step, first, section, first=1, budget=budget)
-        if estimated_prompt_tokens(whole.messages) <= LONGEST_PROMPT:
-            choices.append(whole)
-            continue
-        slices = overlapping_slices(section)  # spec rule 15
-        for place, part in enumerate(slices, start=1):
-            name = f"{step}, part {place} of {len(slices)}"
-            choices.append(work.choice(name, first, part, first=1, budget=budget))
-    found = yield from work.choices(choices)
-    return (yield from _best_of(work, final, found, first=1))
-
-
-def _by_points(work: Work, prompts: Sequence[Prompt], n_aspects: int) -> Conversation[ParsedAnswer]:
-    """Name the points a judgement needs, search the paper for each, choose for coverage."""
-    naming, searching, final = prompts
-    query = work.query
-    answer = yield from work.text(
-        "points to look for",
-        naming,
-        "ASPECTS:\n" + "".join(f"- point {number}\n" for number in range(n_aspects)),
-        hypothesis=query.hypothesis,
-        focus=focus_phrase(query.focus),
-        n_aspects=n_aspects,
-    )
-    aspects = parsed_aspects(answer.text, n_aspects)
-    if not aspects:
-        kind = read_answer(answer.text, (), refusal=answer.refusal, finish_reason=answer.finish_reason).kind
-        return ParsedAnswer(kind if kind in LOST else "no_list")
-    everything = range(len(query.sentences))
-    choices = [
-        work.choice(
-            f"point {n} of {len(aspects)}", searching, everything, first=0, budget=PER_ASPECT, aspect=aspect
-        )
-        for n, aspect in enumerate(aspects, start=1)
-    ]
-    found = yield from work.choices(choices)
-    listed = "\n".join(f"- {aspect}" for aspect in aspects)
-    return (yield from _best_of(work, final, found, first=0, aspects=listed))
-
-
-def _best_of(
-    work: Work, asked: Prompt, found: Sequence[ParsedAnswer], *, first: int, **fields: str
-) -> Conversation[ParsedAnswer]:
-    """The last step: all that was found, in the order of the paper, renumbered (spec rule 16).
-
-    It is asked even if no more was found than is allowed; where nothing was, there is nothing to ask.
-    """
-    candidates = sorted({pick for one in found for pick in one.indices})
-    if not candidates:
-        return ParsedAnswer(least_informative(one.kind for one in found))
-    choice = work.choice("final choice", asked, candidates, first=first, budget=work.query.budget, **fields)
-    chosen = yield from work.final(choice)
-    reasons = {index: reason for one in (*found, chosen) for index, reason in one.reasons.items()}
-    work.partly = any(one.kind in LOST for one in found)
-    return replace(chosen, reasons=reasons)
+    return tuple(dict.fromkeys(part for part in slices if part))

@@ -1,37 +1,32 @@
-"""Engines answer the questions of a plan; whichever does, the answers are the same and land in the same store."""
+"""Engines answer the questions of a plan; whichever does, the results are the same and land in the same store."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from functools import partial
+from typing import Any, Protocol, TypeAlias, cast
 
 from evidencebench_core.errors import RetrieverError
+from evidencebench_core.retrievers import Query
 from evidencebench_core.retrievers.ranking import timed
-from evidencebench_core.runs.plan import AnyPlan, AnyQuestion, Plan, Question
+from evidencebench_core.runs.plan import Plan, Question, RetrievalPlan
 
-Answered = tuple[AnyQuestion, Any]
-"""A question, and its answer, or the `EvidenceBenchError` that says why there is none.
-
-The answer is what the plan's conversation gives: a `Retrieval`, or a mapping that is JSON-able. ``None``: the
-variant has no version of its instance.
-"""
+Answered: TypeAlias = tuple[Question, Any]
+"""A question, and its result, or the `EvidenceBenchError` that says why there is none."""
 
 
 class Engine(Protocol):
     """One way to answer questions."""
 
-    def check(self, plan: AnyPlan) -> None:
+    def check(self, plan: Plan) -> None:
         """Raise an `EvidenceBenchError` where it cannot answer the questions of a plan; nothing is begun."""
         ...
 
     def answers(
-        self, plan: AnyPlan, questions: Iterable[AnyQuestion], stopped: Callable[[], bool]
+        self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
     ) -> Iterator[Sequence[Answered]]:
-        """Answers as they come, in any order.
-
-        Questions are read as they can be begun. Once ``stopped`` says so none is begun; those under way may
-        end. A question that was cut short has no answer.
+        """Results as they come, in any order. Once ``stopped`` says so no question is begun.
 
         Raises
         ------
@@ -41,9 +36,18 @@ class Engine(Protocol):
         ...
 
 
+def work_of(plan: Plan, question: Question) -> Any:
+    """The work of a question for `llm.results`."""
+    return partial(_work, plan, question)
+
+
+async def _work(plan: Plan, question: Question, llm: Any) -> Any:
+    return await plan.answer(llm, question)
+
+
 @dataclass(frozen=True, slots=True)
 class LocalEngine:
-    """One question after the other in this process; of those that ask a server, as many as there may be calls at once.
+    """One question after the other in this process; to a server, as many as there may be calls at once.
 
     Attributes
     ----------
@@ -53,23 +57,27 @@ class LocalEngine:
 
     grace: float = 30.0
 
-    def check(self, plan: AnyPlan) -> None:
+    def check(self, plan: Plan) -> None:
         """Any question can be asked here."""
 
     def answers(
-        self, plan: AnyPlan, questions: Iterable[AnyQuestion], stopped: Callable[[], bool]
+        self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
     ) -> Iterator[Sequence[Answered]]:
         if plan.llm is not None:
-            from evidencebench_core.llm.conversation import results
+            from evidencebench_core.llm.driving import results
 
-            conversations = ((one, plan.conversation(one)) for one in questions)
-            yield from results(plan.llm, conversations, fresh=plan.fresh, stopped=stopped, grace=self.grace)
+            pieces = ((question, work_of(plan, question)) for question in questions)
+            yield from results(plan.llm, pieces, stopped=stopped, grace=self.grace)
             return
-        computing = cast("Plan", plan)
-        for question in cast("Iterable[Question]", questions):
+        for question in questions:
             if stopped():
                 return
-            try:
-                yield [(question, timed(computing.retriever_for(question).retrieve)(question.query))]
-            except RetrieverError as error:
-                yield [(question, error)]
+            yield [(question, computed(cast("RetrievalPlan", plan), question))]
+
+
+def computed(plan: RetrievalPlan, question: Question) -> Any:
+    """The answer of a retriever that asks no server, or its error."""
+    try:
+        return timed(plan.retriever_for(question).retrieve)(cast("Query", question.query))
+    except RetrieverError as error:
+        return error

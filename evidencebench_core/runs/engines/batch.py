@@ -1,45 +1,38 @@
-"""Answers from a server's batch endpoint, or from files that carry the same requests and results.
+"""Questions to a model asked by a server's batch endpoint.
 
-A pass drives every open conversation as far as the store and the results at hand go, and writes what it still has to
-ask as lines of JSON. Once these are answered, another pass goes further. So nothing is held in memory but the paper in
-hand, and a run that was killed begins like any other pass.
+The work of as many questions as fill a file runs until all of it waits; what it waits for is one batch, and the results
+wake it. A batch under way is in the store: whoever goes on with its run finds it by its id.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, cast
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from evidencebench_core.errors import (
-    BudgetReachedError,
-    LLMCancelledError,
-    LLMError,
-    LLMRejectedError,
-    LLMUnreachableError,
-    RetrieverError,
-    SettingError,
-)
-from evidencebench_core.llm import Answer, Ask, ChatRequest
-from evidencebench_core.llm.answers import record_of
-from evidencebench_core.llm.budget import Reservation
-from evidencebench_core.llm.conversation import result_of
-from evidencebench_core.llm.replies import RawReply, Setback, read
-from evidencebench_core.llm.request import json_bytes, request_key
-from evidencebench_core.runs.engines.batch_files import Asked, Lines, Requests, move_into
-from evidencebench_core.runs.plan import Plan
+from evidencebench_core.errors import LLMError, LLMRejectedError, LLMUnreachableError, SettingError
+from evidencebench_core.llm.client import LLM, Call, is_empty
+from evidencebench_core.llm.driving import results
+from evidencebench_core.llm.request import Answer, estimated_tokens, from_json, json_bytes
+from evidencebench_core.runs.engines import Answered, work_of
+from evidencebench_core.runs.plan import Plan, Question, RetrievalPlan
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
-    from evidencebench_core.llm.client import LLM
-    from evidencebench_core.runs.engines import Answered
-    from evidencebench_core.runs.plan import AnyPlan, AnyQuestion
+    import openai
+    from openai.types import Batch
 
-_TOGETHER: Final = 200  # questions whose answers go to the store at once
+    from evidencebench_core.data.store import Store
+
+_T = TypeVar("_T")
+_TOGETHER: Final = 2_000  # questions whose work is under way at once
+_FILE: Final = 20_000  # requests
+_ATTEMPTS: Final = 3  # batches that a request takes part in before it is given up
+_LOOK: Final = 0.1  # seconds between looks whether all work waits
+_ENDED: Final = frozenset({"completed", "failed", "expired", "cancelled"})
 
 
 @dataclass
@@ -48,268 +41,275 @@ class BatchEngine:
 
     Attributes
     ----------
-    out : Path, optional
-        Where the files of the next requests go; without it the server's batch endpoint is asked.
-    into : tuple of Path
-        Files with results, in any order.
     poll : float
         Seconds between looks at the batches under way.
     note : str
         How the batches are, in a line for people.
-    several : bool
-        Whether plans are executed one after the other, and a file may be of any: those of none are then ``foreign``.
-    written : list of Path
-        The files of requests that were put into ``out``.
-    foreign : mapping of Path to SettingError
-        Files without a result for any plan so far.
-    unused : mapping of Path to (int, int)
-        By file how many of its answers belong to nothing that was asked, and how many results are there twice; files
-        without either are absent.
     """
 
-    out: Path | None = None
-    into: tuple[Path, ...] = ()
     poll: float = 15.0
-    several: bool = False
     note: str = field(default="", init=False)
-    written: list[Path] = field(default_factory=list, init=False)
-    foreign: dict[Path, SettingError] = field(default_factory=dict, init=False)
-    unused: dict[Path, tuple[int, int]] = field(default_factory=dict, init=False)
-    _met: set[Path] = field(default_factory=set, init=False)  # files of some plan
 
-    def check(self, plan: AnyPlan) -> None:
-        if isinstance(plan, Plan) and plan.spec.retriever != "llm":
-            raise SettingError(
-                f"retriever {plan.spec.retriever}",
-                "asks no chat model, so it cannot be run in batches",
-                "Leave out --engine batch.",
-            )
-        for path in self.into:
-            if not path.exists():
-                raise SettingError(str(path), "cannot be read: there is no such file", "Check its name.")
+    def check(self, plan: Plan) -> None:
+        is_chat = not isinstance(plan, RetrievalPlan) or plan.retriever_name == "llm"
+        if plan.llm is None or not is_chat:
+            remedy = "Leave out --engine batch."
+            raise SettingError("batch engine", "the run asks no chat model", remedy)
 
     def answers(
-        self, plan: AnyPlan, questions: Iterable[AnyQuestion], stopped: Callable[[], bool]
+        self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
     ) -> Iterator[Sequence[Answered]]:
-        """As `Engine.answers`. The batches under way are in the store: another call goes on with them."""
-        llm = cast("LLM", plan.llm)
-        llm.budget.in_batches = True
-        self.note, self.written = "", []
-        with ExitStack() as held:
-            folder = Path(held.enter_context(TemporaryDirectory(prefix="evidencebench-batch-")))
-            lines = held.enter_context(closing(Lines(folder / "lines.sqlite")))
-            endpoint = None
-            if self.out is None and not self.into:
-                from evidencebench_core.runs.engines.batch_endpoint import BatchEndpoint
-
-                endpoint = held.enter_context(closing(BatchEndpoint(self, plan, llm, stopped)))
-            submit = endpoint.submit if endpoint else self._file_writer(plan.run_id)
-            work = _Work(plan, llm, lines, Requests(folder / "requests.jsonl", submit))
-            held.enter_context(suppress(LLMCancelledError))
-            doubles = {path: lines.read(path, str(path)) for path in self.into}
-            while True:
-                for _ in endpoint.fetch(lines) if endpoint else ():
-                    yield []
-                work.number, unanswered = work.number + 1, dict[tuple[str, str], None]()
-                yield from work.answered(itertools.takewhile(lambda _: not stopped(), questions), unanswered)
-                if stopped():
-                    return
-                for path, n_doubles in doubles.items():
-                    self._check_source(work, path, n_doubles)
-                n_asked = work.requests.finish()
-                if endpoint:
-                    endpoint.settle()
-                if not n_asked or endpoint is None:
-                    yield []  # with the last note
-                    if work.ended is not None:
-                        raise work.ended
-                    return
-                questions = _again(plan, unanswered)
-
-    def _check_source(self, work: _Work, path: Path, n_doubles: int) -> None:
+        llm = plan.llm
+        if llm is None or not plan.missing:
+            return
+        batches = _Batches(self, plan, llm)
+        transport, llm.transport, llm.budget.in_batches = llm.transport, batches.ask, True
         try:
-            counts = work.n_unused(str(path)), n_doubles
-            self.unused.pop(path, None)
-            self.unused.update({path: counts} if any(counts) else {})
-        except SettingError as error:
-            if not self.several:
-                raise
-            self.foreign.update({} if path in self._met else {path: error})
-        else:
-            self._met.add(path)
-            self.foreign.pop(path, None)
-
-    def _file_writer(self, run_id: str) -> Callable[[Path, int], None]:
-        n_left = 0
-
-        def write(path: Path, n_lines: int) -> None:
-            nonlocal n_left
-            n_left += n_lines
-            if self.out is None:
-                self.note = f"{quantity(n_left, 'request')} left: --batch-out DIR writes them"
-            else:
-                self.written.append(move_into(self.out, path, run_id, len(self.written) + 1))
-
-        return write
-
-
-def custom_id(request: ChatRequest) -> str:
-    """The name of a request in files: of all that is asked, and of no address, date or run (construction rule 68)."""
-    return request_key(request.kind, request.parts()[""], "")
-
-
-def _again(plan: AnyPlan, unanswered: Collection[tuple[str, str]]) -> Iterator[AnyQuestion]:
-    ids = dict.fromkeys(instance_id for instance_id, _ in unanswered)
-    for instance_id, questions in plan.questions(list(ids)):
-        yield from (one for one in questions if (instance_id, one.task) in unanswered)
-
-
-@dataclass
-class _Work:
-    """The conversations of one run: what is known, what is asked."""
-
-    plan: AnyPlan
-    llm: LLM
-    lines: Lines
-    requests: Requests
-    number: int = -1  # of the pass
-    ended: LLMError | None = None  # why nothing more is asked
-    _errors: dict[str, LLMError] = field(default_factory=dict)
-    _reasons: dict[str, str] = field(default_factory=dict)  # why the last attempt failed
-    _reserved: dict[str, Reservation] = field(default_factory=dict)
-    _attempts: int = 3  # batches that a request takes part in before it is given up
-
-    def answered(
-        self, questions: Iterable[AnyQuestion], unanswered: dict[tuple[str, str], None]
-    ) -> Iterator[list[Answered]]:
-        """The answers that there are, each kept before it is yielded; the other questions go into ``unanswered``."""
-        batch: list[Answered] = []
-        for question in questions:
-            answer = self._answer(question)
-            if answer is None:
-                unanswered[question.instance_id, question.task] = None
-            else:
-                batch.append((question, answer))
-            if len(batch) >= _TOGETHER:
-                yield batch
-                batch = []
-        yield batch
-
-    def _answer(self, question: AnyQuestion) -> Any:
-        """The answer to a question, why there is none, or ``None``: it has to wait for what is asked now."""
-        try:
-            return result_of(self.plan.conversation(question), lambda ask: self._reply(question, ask))
-        except (LLMError, RetrieverError) as error:
-            if getattr(error, "stops_run", False):
-                raise
-            return error
-
-    def n_unused(self, source: str) -> int:
-        """How many answers of a file belong to nothing that was asked; `SettingError` if all of them do."""
-        ids, n_used, n_results = self.lines.unused(source)
-        n_known = len(self.llm.answers.known(ids)) if self.llm.answers else 0
-        if n_results and not n_used and not n_known:
-            raise SettingError(
-                source,
-                f"belongs to another run: none of its {quantity(n_results, 'result')} answers a request of"
-                f" run {self.plan.run_id}",
-                "Check the file, the run's settings and its data.",
+            pieces = ((question, work_of(plan, question)) for question in questions)
+            yield from results(
+                llm, pieces, stopped=stopped, grace=0.0, n_at_once=_TOGETHER, beside=batches.run
             )
-        return len(ids) - n_known
+        finally:
+            llm.transport, llm.budget.in_batches, self.note = transport, False, ""
 
-    def _reply(self, question: AnyQuestion, ask: Ask) -> Answer | LLMError | None:
-        request = cast("ChatRequest", ask.request)
-        if error := self._errors.get(key := self.llm.key(request)):
-            return error
-        asked, result = self.lines.asked(key), self.lines.take(custom_id(request)) or self.lines.take(key)
-        if (not self.plan.fresh or asked.kept) and (known := self.llm.known(request)):
-            if self.number == 0:
-                self.llm.budget.count(cached=1)
-            answer: Answer = replace(known, cached=not asked.kept)
-            return answer
-        reply = None if result is None else self._read(key, request, result)
-        if reply is None and asked.last < self.number and self.ended is None:
-            if asked.times < self._attempts:
-                self._ask(key, request, asked.times + 1, self.plan.about(question) | {"step": ask.step})
-            else:
-                reason = self._reasons.get(key, "the last one has no result of it")
-                reply = self._error(LLMUnreachableError, f"no answer in {asked.times} batches: {reason}")
-        if isinstance(reply, LLMError):
-            self._errors[key] = reply
-            self.llm.budget.count(failed=1)
-        return reply
 
-    def _ask(self, key: str, request: ChatRequest, times: int, about: Mapping[str, Any]) -> None:
-        """Write a request into the next file, unless a cap forbids it."""
-        budget = self.llm.budget
-        if budget.capped:
+class _Batches:
+    """The batches of one run."""
+
+    def __init__(self, engine: BatchEngine, plan: Plan, llm: LLM) -> None:
+        self._engine, self._plan, self._llm, self._store = engine, plan, llm, plan.store
+        self._address = llm.connection.address
+        self._waiting: dict[str, tuple[Call, asyncio.Future[dict[str, Any]]]] = {}
+        self._results: dict[str, dict[str, Any]] = {}  # of an earlier process's batches, not asked for yet
+        self._open: dict[
+            str, set[str]
+        ] = {}  # keys whose results are not in the store yet, by name of the batch
+        self._resumed = asyncio.Event()
+
+    async def ask(self, call: Call) -> Answer:
+        """The answer to a call, by the next batch."""
+        await self._resumed.wait()
+        try:
+            reason = ""
+            for _ in range(_ATTEMPTS):
+                answer, reason = await self._attempt(call)
+                if answer is not None:
+                    await self._llm.keep(call, answer)
+                    return answer
+            remedy = "Start the run again to try once more."
+            problem = f"no answer in {_ATTEMPTS} batches: {reason}"
+            raise self._llm.error(LLMUnreachableError, problem, remedy)
+        finally:
+            self._settle(call.key)
+
+    async def _attempt(self, call: Call) -> tuple[Answer | None, str]:
+        """The answer in the next batch, else why there is none; `LLMError` if there would be none again."""
+        is_paid = call.key in self._results
+        with self._llm.budget.reserve(call.model, call.prompt_tokens, call.max_tokens, is_paid) as spending:
+            line = self._results.pop(call.key) if is_paid else await self._result(call)
+            response = line.get("response") or {}
+            status, body = response.get("status_code") or 500, response.get("body") or {}
+            if status == 200 and not line.get("error"):
+                answer = self._llm.read(body, self._llm.accepted(call.body)[1], batch=True)
+                n_text = estimated_tokens(answer.text + answer.reasoning)
+                spending.settle(answer.prompt_tokens, answer.completion_tokens, n_text, 0.0)
+                is_answer = call.allow_empty or not is_empty(answer)
+                return (answer, "") if is_answer else (None, "the answer has no text")
+        if not line:
+            return None, "the batch has no result of it"
+        error = body.get("error") or line.get("error") or {}
+        message = str(error.get("message") if isinstance(error, dict) else error)
+        refusal = self._llm.refusal(status, message)
+        if isinstance(refusal, LLMUnreachableError) or self._llm.learns_from(status, error, call.body):
+            return None, refusal.problem
+        raise refusal
+
+    async def _result(self, call: Call) -> dict[str, Any]:
+        """The call's line in the results of the next batch."""
+        future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._waiting[call.key] = (call, future)
+        return await future
+
+    async def run(self) -> None:
+        """Send what all work waits for, and wake it, again and again."""
+        under_way: dict[str, str] = {}
+        for name, batch_id in self._rows():
+            known_id = batch_id or await self._begun(name)
+            if known_id:
+                under_way[name] = known_id
+            else:  # killed before it was begun
+                self._forget(name)
+        self._results = await self._collected(under_way)
+        self._resumed.set()
+        while True:
+            calls = await self._all_waiting()
+            sent: dict[str, str] = {}
+            for start in range(0, len(calls), _FILE):
+                name, batch_id = await self._begin(calls[start : start + _FILE])
+                sent[name] = batch_id
+            lines = await self._collected(sent)
+            for call in calls:
+                _, future = self._waiting.pop(call.key)
+                future.set_result(lines.pop(call.key, {}))
+
+    async def _all_waiting(self) -> list[Call]:
+        """The calls that all work waits for, once none of it does anything else."""
+        before = -1
+        while not self._waiting or not before == len(self._waiting) == self._llm.n_open:
+            before = len(self._waiting)
+            await asyncio.sleep(_LOOK)
+        return [call for call, _ in self._waiting.values()]
+
+    async def _begin(self, calls: Sequence[Call]) -> tuple[str, str]:
+        """Send the requests of a batch, and begin it; its row is there before, so that a kill loses nothing."""
+        name = f"evidencebench-{self._plan.run_id}-{uuid.uuid4().hex}.jsonl"
+        self._engine.note = f"sending {quantity(len(calls), 'request')} to {self._address}"
+        content = b"\n".join(
+            json_bytes(
+                {
+                    "custom_id": call.key,
+                    "method": "POST",
+                    "url": "/v1/chat/completions",
+                    "body": self._llm.accepted(call.body)[0],
+                }
+            )
+            for call in calls
+        )
+        client = self._llm.client()
+        file = await self._patiently(client.files.create(file=(name, content + b"\n"), purpose="batch"))
+        self._remember(name)
+        return name, await self._created(name, file.id)
+
+    async def _created(self, name: str, file_id: str) -> str:
+        """The id of a new batch. It is looked for before it is asked for again: a server may have begun it."""
+        import openai
+
+        client = self._llm.client().with_options(max_retries=0)
+        for _ in range(_ATTEMPTS):
             try:
-                n_prompt, most = request.prompt_tokens, request.max_tokens
-                self._reserved[key] = budget.reserve(request.model, n_prompt, most)
-            except BudgetReachedError as error:
-                self.ended = error
-                return
-        body, _ = self.llm.fitting(request.body(), request.model)
-        self.lines.set_asked(key, Asked(times, self.number))
-        name = {"custom_id": custom_id(request)}
-        line = name | {"method": "POST", "url": f"/v1{request.path}", "body": body}
-        self.requests.add(json_bytes(line) + b"\n", json_bytes(name | dict(about)) + b"\n")
+                batch = await client.batches.create(
+                    input_file_id=file_id,
+                    endpoint="/v1/chat/completions",
+                    completion_window="24h",
+                    metadata={"evidencebench": name},
+                )
+                self._remember(name, batch.id)
+                return batch.id
+            except (openai.APIConnectionError, openai.InternalServerError, openai.RateLimitError) as error:
+                failure = error
+                await asyncio.sleep(self._engine.poll)
+                if batch_id := await self._begun(name):
+                    return batch_id
+            except openai.APIStatusError as error:
+                self._forget(name)
+                raise self._refusal(error) from error
+        remedy = "Check the server, then start again."
+        raise self._llm.error(LLMUnreachableError, str(failure), remedy, True) from failure
 
-    def _read(self, key: str, request: ChatRequest, result: dict[str, Any]) -> Answer | LLMError | None:
-        """The reply in a result line; ``None``: it is to be asked again."""
-        response = result.get("response")
-        response = response if isinstance(response, dict) else {}
-        status, body = response.get("status_code"), response.get("body")
-        status = status if isinstance(status, int) else 0  # a line that expired, or was cancelled, has none
-        if not body or result.get("error"):
-            status, body = max(status, 500), body or {"error": result.get("error")}
-        sent, left_out = self.llm.fitting(request.body(), request.model)
-        reservation = self._reserved.pop(key, None)
+    async def _begun(self, name: str) -> str:
+        """The id of a batch that was begun before its id could be remembered; empty if there is none."""
+        async for batch in await self._patiently(self._llm.client().batches.list()):
+            if (batch.metadata or {}).get("evidencebench") == name:
+                self._remember(name, batch.id)
+                return str(batch.id)
+        return ""
+
+    async def _collected(self, under_way: dict[str, str]) -> dict[str, dict[str, Any]]:
+        """The results of batches by the key of their calls, once all have ended."""
+        lines: dict[str, dict[str, Any]] = {}
+        problem, client, left = "", self._llm.client(), dict(under_way)
+        while left:
+            n_done, n_total = 0, 0
+            for name, batch_id in tuple(left.items()):
+                batch = await self._patiently(client.batches.retrieve(batch_id))
+                if batch.request_counts:
+                    n_done += batch.request_counts.completed + batch.request_counts.failed
+                    n_total += batch.request_counts.total
+                if batch.status in _ENDED:
+                    del left[name]
+                    own = await self._downloaded(batch)
+                    self._open[name] = set(own)
+                    lines |= own
+                    problem = _problem(batch) if not own else problem
+                    if not own:
+                        self._forget(name)
+            if left:
+                self._engine.note = (
+                    f"{quantity(len(left), 'batch')} under way at {self._address}:"
+                    f" {n_done:,} of {n_total:,} requests done"
+                )
+                await asyncio.sleep(self._engine.poll)
+        self._engine.note = ""
+        if under_way and not lines:
+            remedy = "Fix the problem above and restart the run: what is answered is kept."
+            raise self._llm.error(
+                LLMRejectedError, f"the batch was not carried out ({problem})", remedy, True
+            )
+        return lines
+
+    async def _downloaded(self, batch: Batch) -> dict[str, dict[str, Any]]:
+        lines: dict[str, dict[str, Any]] = {}
+        for file_id in filter(None, (batch.output_file_id, batch.error_file_id)):
+            content = await self._patiently(self._llm.client().files.content(file_id))
+            for text in content.content.splitlines():
+                line = from_json(text)
+                lines[str(line["custom_id"])] = line
+        return lines
+
+    async def _patiently(self, reply: Awaitable[_T]) -> _T:
+        """A reply of the endpoint, which the openai package asks for again; an error ends the run."""
+        import openai
+
         try:
-            parts, _ = read(
-                request, RawReply(status, {}, json_bytes(body)), (*request.body(), "max_completion_tokens")
+            return await reply
+        except openai.APIStatusError as error:
+            raise self._refusal(error) from error
+        except openai.APIConnectionError as error:
+            remedy = "Check the server, then start again: the batches under way are remembered."
+            reason = str(error.__cause__ or error)
+            raise self._llm.error(LLMUnreachableError, reason, remedy, True) from error
+
+    def _refusal(self, error: openai.APIStatusError) -> LLMError:
+        problem = self._llm.refusal(error.status_code, error.message).problem
+        remedy = "Check the key and the address: the server may have no batch endpoint."
+        return self._llm.error(LLMRejectedError, problem, remedy, True)
+
+    # -- the store ---------------------------------------------------------------------------------
+
+    def _rows(self) -> list[tuple[str, str]]:
+        sql = "SELECT name, batch_id FROM llm_batches WHERE run_id = ? AND address = ? ORDER BY begun_at"
+        with self._store.read() as db:
+            return db.execute(sql, (self._plan.run_id, self._address)).fetchall()
+
+    def _remember(self, name: str, batch_id: str = "") -> None:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        with self._store.write() as db:
+            db.execute(
+                "INSERT INTO llm_batches (name, run_id, address, batch_id, begun_at) VALUES (?, ?, ?, ?, ?)"
+                " ON CONFLICT (name) DO UPDATE SET batch_id = excluded.batch_id",
+                (name, self._plan.run_id, self._address, batch_id, now),
             )
-        except Setback as setback:
-            if reservation is not None:
-                self.llm.budget.release(reservation)
-            return self._put_off(key, request, setback, sent)
-        answer = replace(self.llm.without_keys(parts[""]), left_out=left_out)
-        return self._paid(key, request, answer, reservation)
 
-    def _put_off(
-        self, key: str, request: ChatRequest, setback: Setback, sent: dict[str, Any]
-    ) -> LLMError | None:
-        """The error of a request that is given up; ``None``: it is to be asked again."""
-        self._reasons[key] = setback.reason
-        if setback.action == "without" and setback.name in sent:
-            self.llm.not_taken[request.model].add(setback.name)
-            self._attempts += 1
-        if setback.action in ("without", "again", "wait"):
-            return None
-        rejected = self._error(LLMRejectedError, setback.reason, setback.remedy)
-        if setback.action == "end_run":
-            rejected.stops_run, self.ended = True, rejected
-            return None
-        return rejected
+    def _settle(self, key: str) -> None:
+        """Forget a batch once all its results are in the store, or given up."""
+        for name, keys in tuple(self._open.items()):
+            keys.discard(key)
+            if not keys:
+                del self._open[name]
+                self._forget(name)
 
-    def _paid(
-        self, key: str, request: ChatRequest, answer: Answer, reservation: Reservation | None
-    ) -> Answer:
-        budget, text = self.llm.budget, answer.text + answer.reasoning
-        if reservation is None:
-            reservation = budget.reserve(request.model, request.prompt_tokens, capped=False)
-        budget.settle(reservation, answer.prompt_tokens, answer.completion_tokens, text=text)
-        answer = replace(answer, batch=True)
-        if self.llm.answers is not None:
-            self.llm.answers.keep(
-                [
-                    record_of(key, request.model, json_bytes(request.body()), answer),
-                    (custom_id(request), request.model, b"", {"same_as": key}),
-                ]
-            )
-        self.lines.set_asked(key, Asked(kept=True))
-        return replace(answer, key=key)
+    def _forget(self, name: str) -> None:
+        with self._store.write() as db:
+            db.execute("DELETE FROM llm_batches WHERE name = ?", (name,))
 
-    def _error(self, kind: type[LLMError], problem: str, remedy: str = "") -> LLMError:
-        remedy = remedy or "Start the run again to try once more."
-        return self.llm.error(kind, problem, remedy, model="batch")
+
+def batches_under_way(store: Store, run_id: str) -> dict[str, int]:
+    """How many batches of a run a server has, by its address, as far as is known here."""
+    sql = "SELECT address, count(*) FROM llm_batches WHERE run_id = ? GROUP BY address"
+    with store.read() as db:
+        return dict(db.execute(sql, (run_id,)).fetchall())
+
+
+def _problem(batch: Batch) -> str:
+    errors = batch.errors.data if batch.errors and batch.errors.data else ()
+    return next((f"{error.code}: {error.message}" for error in errors), batch.status)

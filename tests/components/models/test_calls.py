@@ -1,24 +1,9 @@
-"""What came in so far, and the outcome of an answer in words."""
+"""The outcome of an answer in words."""
 
 from __future__ import annotations
 
-from components.models.asking import AnswerFeed
 from components.models.calls import outcome_line
-from evidencebench_core.llm import Connection
 from evidencebench_core.retrievers import Retrieval
-
-
-def test_what_came_in_is_told_by_step_and_starts_over() -> None:
-    feed = AnswerFeed(Connection("http://host/v1", "sk-0123456789"))
-    feed.add("section 1", "a")
-    feed.add("section 1", "b")
-    feed.add("section 2", "half")
-    feed.add("section 2", None)  # the connection broke
-    feed.add("section 2", "whole")
-    assert feed() == (("section 1", "ab"), ("section 2", "whole"))
-    feed.add("section 3", "my key is sk-0123")
-    feed.add("section 3", "456789")
-    assert feed()[-1] == ("section 3", "my key is [key]")
 
 
 def test_what_else_an_answer_was_is_told_beside_its_kind() -> None:

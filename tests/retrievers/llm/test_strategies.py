@@ -14,7 +14,7 @@ from evidencebench_core.errors import (
     LLMUnreachableError,
     SettingError,
 )
-from evidencebench_core.llm.conversation import Planned, planned, stored
+from evidencebench_core.llm import Cost, Message, rehearse
 from evidencebench_core.llm.prices import Price
 from evidencebench_core.llm.request import Answer, estimated_prompt_tokens
 from evidencebench_core.retrievers.llm import calls_in, outcome_of, outdated_prompts, reasons_in
@@ -33,16 +33,13 @@ CUT_OFF = Answer("First, the", "length")
 
 
 def test_cot_shows_the_whole_paper_from_zero() -> None:
-    usage = {"prompt_tokens_details.cached_tokens": 64}
-    kept = {"model": "m-2026", "fingerprint": "fp_1", "id": "chatcmpl-9", "usage": usage}
-    said = Answer("6: the effect\nDECISION: [6, 2]", "stop", None, 100, 10, 0.5, **kept)
+    said = Answer("6: the effect\nDECISION: [6, 2]", "stop", None, 100, 10, 0.5, model="m-2026")
     client = in_turn(said)
-    answer = asked(client, QUERY, temperature=0.5, seed=7, max_tokens=99, reasoning_effort="low")
-    assert client.asked[0].body() | {"messages": []} == {
+    answer = asked(client, QUERY, temperature=0.5, max_tokens=99, reasoning_effort="low")
+    assert client.asked[0].body | {"messages": []} == {
         "model": "m",
         "messages": [],
         "temperature": 0.5,
-        "seed": 7,
         "max_tokens": 99,
         "reasoning_effort": "low",
     }
@@ -58,8 +55,8 @@ def test_cot_shows_the_whole_paper_from_zero() -> None:
     (call,) = calls_in(answer)
     assert (call.step, call.kind, call.picked) == ("whole paper", "selection", (6, 2))
     assert (call.prompt_tokens, call.completion_tokens, call.cached) == (100, 10, False)
-    assert {name: getattr(call, name) for name in kept} == kept
-    assert call.messages == client.asked[0].messages  # no store has them
+    assert call.model == "m-2026"
+    assert call.messages[-1].content == client.prompts[0]  # no store has them
 
 
 @pytest.mark.parametrize(
@@ -158,7 +155,7 @@ class TestSections:
         # An empty sentence in the place of the filler shows what the rest of the prompt takes.
         probe = in_turn("DECISION: []")
         asked(probe, query_over(["A.", "B.", "C.", ""], budget=3), strategy="section")
-        rest = estimated_prompt_tokens(probe.asked[0].messages)
+        rest = estimated_prompt_tokens([Message(**turn) for turn in probe.asked[0].body["messages"]])
         # Four characters a token: the rest's last token may have up to three characters to spare.
         filler = "x" * 4 * (LONGEST_PROMPT - rest + extra)
         client = StandIn(lambda _: "DECISION: []")
@@ -189,12 +186,12 @@ class TestRegeneration:
         assert answer.selection == (4, 6)
         assert answer.details["outcome"] == "selection regenerated"
         assert reasons_in(answer) == {4: "what"}  # only the first answer had reasons
-        first, second = client.asked
+        first, second = (call.body["messages"] for call in client.asked)
         # user / assistant / user, behind the same beginning
-        assert second.messages[: len(first.messages)] == first.messages
-        assert [message.role for message in second.messages[-2:]] == ["assistant", "user"]
-        assert second.messages[-2].content == "1: why\n4: what\nDECISION: [1, 4, 6]"
-        assert "You have chosen 3 sentences, and no more than 2 are allowed" in second.messages[-1].content
+        assert second[: len(first)] == first
+        assert [message["role"] for message in second[-2:]] == ["assistant", "user"]
+        assert second[-2]["content"] == "1: why\n4: what\nDECISION: [1, 4, 6]"
+        assert "You have chosen 3 sentences, and no more than 2 are allowed" in second[-1]["content"]
 
     @pytest.mark.parametrize(
         ("second", "selection", "kinds"),
@@ -249,127 +246,6 @@ def test_outcomes_are_told_apart_and_select_nothing(said: Said, outcome: str) ->
     assert outcome_of(answer) == outcome.split(maxsplit=1)[0]
 
 
-POINTS = "ASPECTS:\n- size of the effect\n- design"
-
-
-class TestGuided:
-    def test_points_then_a_search_for_each_then_the_choice(self) -> None:
-        client = in_turn(POINTS, "7: in numbers\nDECISION: [7, 6]", "DECISION: [4]", "DECISION: [2, 0]")
-        answer = asked(client, QUERY, strategy="guided")
-        whole = [f"{index}: {text}" for index, text in enumerate(PAPER)]
-        # 4, 6, 7 were found: 0 to 2 in the last prompt.
-        assert client.shown == [[], whole, whole, ["0: Two groups.", "1: It fell.", "2: By 5 mmHg."]]
-        assert "size of the effect" in client.prompts[1]
-        assert "design" not in client.prompts[1]
-        assert "- size of the effect\n- design" in client.prompts[3]
-        assert answer.selection == (7, 4)
-        assert reasons_in(answer) == {7: "in numbers"}
-
-    @pytest.mark.parametrize(
-        ("said", "selection", "outcome"),
-        [
-            (("I need more.",), (), "no_list"),
-            ((CUT_OFF,), (), "cut_off"),
-            ((REFUSED,), (), "refusal"),
-            ((POINTS, "DECISION: [7]", REFUSED, "DECISION: [0]"), (7,), "selection partly"),
-            ((POINTS, "DECISION: []", "DECISION: []"), (), "empty"),
-            ((POINTS, "DECISION: [7]", "DECISION: []", "Hard to say."), (), "no_list"),
-        ],
-    )
-    def test_steps_that_are_lost(self, said: tuple[Said, ...], selection: object, outcome: str) -> None:
-        answer = asked(in_turn(*said), QUERY, strategy="guided")
-        assert (answer.selection, answer.details["outcome"]) == (selection, outcome)
-
-
-class TestRounds:
-    """What is asked side by side."""
-
-    @pytest.mark.parametrize(
-        ("settings", "rounds"),
-        [
-            ({"strategy": "cot"}, [1]),
-            ({"strategy": "cot", "samples": 3}, [3]),
-            ({"strategy": "section"}, [4, 1]),
-            ({"strategy": "section", "samples": 3}, [4, 3]),
-            ({"strategy": "guided", "n_aspects": 5}, [1, 5, 1]),
-        ],
-    )
-    def test_calls_that_do_not_need_each_other(self, settings: dict[str, object], rounds: list[int]) -> None:
-        conversation = LanguageModel(model="m", **settings).conversation(QUERY)
-        asks, seen = next(conversation), list[int]()
-        try:
-            while True:
-                seen.append(len(asks))
-                asks = conversation.send([Answer(ask.rehearsal) for ask in asks])
-        except StopIteration:
-            assert seen == rounds
-
-    def test_the_cost_and_what_the_store_knows(self) -> None:
-        client, made = StandIn(lambda _: "DECISION: [1]"), LanguageModel(model="m", strategy="section")
-        before = planned(client, made.conversation(QUERY))
-        assert (before.calls, before.cached, before.completion_tokens) == (5, 0, 5 * 800)
-        assert stored(client, made.conversation(QUERY)) is None
-        answer = retrieved(client, made, QUERY)
-        assert len(client.asked) == 5
-        assert planned(client, made.conversation(QUERY)) == Planned(cached=5)
-        assert planned(client, made.conversation(QUERY), fresh=True) == before
-        found = stored(client, made.conversation(QUERY))
-        assert found is not None
-        assert found.selection == answer.selection
-        assert len(client.asked) == 5
-
-
-class TestSamples:
-    def test_sentences_by_votes(self) -> None:
-        # 6 and 2 have two votes, 6 the better places (0 and 0, 1 and 0); 4 and 1 one each.
-        client = in_turn("DECISION: [6, 4]", "6: effect\nDECISION: [6, 2]", "DECISION: [2, 1]")
-        answer = asked(client, QUERY, samples=3, seed=7, temperature=0.7)
-        assert [request.seed for request in client.asked] == [7, 8, 9]
-        assert answer.selection == (6, 2)
-        assert reasons_in(answer) == {6: "effect"}
-        assert answer.details["outcome"] == "selection"
-        assert [call.step for call in calls_in(answer)] == [
-            f"whole paper, sample {n} of 3" for n in (1, 2, 3)
-        ]
-
-    def test_without_a_budget_more_than_half_have_to_agree(self) -> None:
-        client = in_turn("DECISION: [4, 6]", "DECISION: [6, 2]", "DECISION: [6, 2, 1]", "No idea.")
-        answer = asked(client, query_over(PAPER, TYPES, budget=None), samples=4)
-        assert answer.selection == (6, 2)
-
-        none = asked(in_turn("DECISION: []", "Hard to say."), QUERY, samples=2)
-        assert (none.selection, none.details["outcome"]) == ((), "no_list")
-
-
-class TestStructuredOutput:
-    def test_a_schema_and_the_words_for_it(self) -> None:
-        client = in_turn('{"reasons": [{"index": 6, "reason": "effect"}], "indices": [6, 2]}')
-        answer = asked(client, QUERY, format="json", extra_body='{"top_p": 0.9}')
-        body = client.asked[0].body()
-        assert body["top_p"] == 0.9
-        form = body["response_format"]["json_schema"]
-        assert (body["response_format"]["type"], form["strict"]) == ("json_schema", True)
-        properties = form["schema"]["properties"]
-        assert list(properties) == ["reasons", "indices"]  # thought first
-        number = {"type": "integer", "minimum": 0, "maximum": 7}
-        assert properties["indices"] == {"type": "array", "items": number, "maxItems": 2}
-        assert "JSON" in client.prompts[0].splitlines()[-1]
-        assert (answer.selection, reasons_in(answer)) == ((6, 2), {6: "effect"})
-
-    @pytest.mark.parametrize(
-        ("settings", "formats"),
-        [
-            ({"strategy": "cot"}, [False]),
-            ({"strategy": "guided", "n_aspects": 1}, [False, True, True]),
-            ({"strategy": "guided", "n_aspects": 1, "format": "text"}, [False, False, False]),
-        ],
-    )
-    def test_auto_is_for_guided_only(self, settings: dict[str, object], formats: list[bool]) -> None:
-        client = StandIn(lambda _: "ASPECTS:\n- dose\n\nDECISION: [1]")
-        asked(client, QUERY, **settings)
-        assert ["response_format" in request.body() for request in client.asked] == formats
-
-
 @pytest.mark.parametrize(
     ("settings", "sent"),
     [
@@ -393,8 +269,8 @@ class TestStructuredOutput:
 def test_what_is_sent(settings: dict[str, object], sent: dict[str, object]) -> None:
     client = in_turn("DECISION: [1]")
     asked(client, QUERY, **settings)
-    body = client.asked[0].body()
-    assert {name: body[name] for name in body if name not in ("model", "messages", "seed")} == sent
+    body = client.asked[0].body
+    assert {name: body[name] for name in body if name not in ("model", "messages")} == sent
 
 
 @pytest.mark.parametrize(
@@ -402,9 +278,6 @@ def test_what_is_sent(settings: dict[str, object], sent: dict[str, object]) -> N
     [
         ("cot", ()),
         ("section", ("DECISION: [1]",)),
-        ("guided", ()),
-        ("guided", (POINTS,)),
-        ("guided", (POINTS, "DECISION: [7]", "DECISION: []")),
     ],
 )
 def test_a_failed_call_in_any_step_is_an_error(strategy: str, before: tuple[str, ...]) -> None:
@@ -418,11 +291,9 @@ class TestSettings:
         [
             ({"model": None}, "has no model"),
             ({"strategy": "icl"}, "icl has no examples"),
-            ({"example_ids": ("a",)}, "example_ids and no examples"),
             ({"extra_body": "top_p=1"}, "Give a JSON object"),
             ({"prompts": ("cot 0-00000000",)}, "prompts is"),
-            ({"strategy": "cot", "final_prompt": "section-final"}, "asks once only"),
-            ({"final_prompt": "section-final"}, "the strategy it is for"),
+            ({"prompt": "cot"}, "the strategy it is for"),
         ],
     )
     def test_settings_that_cannot_be(self, settings: dict[str, object], problem: str) -> None:
@@ -446,7 +317,6 @@ class TestSettings:
                 "section",
                 r"has \$aspect, which is not known in the place of",
             ),
-            ("$hypothesis $sentences", "guided", r"has \$sentences, which is not known"),
         ],
     )
     def test_a_prompt_that_cannot_stand_there(
@@ -470,11 +340,12 @@ class TestSettings:
         assert calls_in(answer)[0].prompt.startswith("mine 3-")
 
 
-def test_pieces_are_reported_with_their_step() -> None:
-    pieces: list[tuple[str, str | None]] = []
-    made = LanguageModel(model="m")
-    retrieved(in_turn("DECISION: [1]"), made, QUERY, on_step=lambda *step: pieces.append(step))
-    assert pieces == [("whole paper", "DECISION: [1]")]
+def test_the_cost_of_the_sections_and_the_last_step() -> None:
+    client, made = StandIn(), LanguageModel(model="m", strategy="section")
+    found, cost = rehearse(client, lambda llm: made.answer(llm, QUERY))
+    assert found == [None]
+    assert cost == Cost(5, 0, cost.prompt_tokens, 5 * 800)
+    assert client.asked == []
 
 
 def test_papers_cannot_close_their_fence() -> None:
@@ -493,7 +364,8 @@ def test_the_cost_of_a_call_is_that_of_the_batch_it_was_part_of(
 ) -> None:
     # 100 tokens of prompt at $2 and 40 of answer at $10 a million; half of it in a batch
     monkeypatch.setattr(
-        "evidencebench_core.retrievers.llm.retriever.price_of", lambda *_: Price(2.0, 10.0, batch=0.5)
+        "evidencebench_core.retrievers.llm.retriever.price_of",
+        lambda *_: Price(prompt=2.0, completion=10.0, batch=0.5),
     )
     client = in_turn(Answer("DECISION: [0]", "stop", None, 100, 40, batch=batch))
     (call,) = calls_in(asked(client, query_over(["a", "b"], focus="all", budget=1)))

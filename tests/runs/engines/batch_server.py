@@ -70,6 +70,7 @@ class BatchServer:
             "endpoint": request["endpoint"],
             "completion_window": request["completion_window"],
             "input_file_id": request["input_file_id"],
+            "metadata": request.get("metadata"),
         }
         return self.batches[batch_id]
 

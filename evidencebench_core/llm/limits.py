@@ -1,0 +1,103 @@
+"""The pace at which a server is asked: calls at once, requests and tokens a minute."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Final
+
+from evidencebench_core.errors import LLMCancelledError, SettingError, shown
+
+_MINUTE: Final = 60.0
+_LOOK: Final = 1.0  # seconds between looks whether the run was stopped
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most that a server is asked.
+
+    Attributes
+    ----------
+    concurrency : int
+        Calls at once.
+    requests_per_minute, tokens_per_minute : int or None
+        ``None``: as the server says in its headers, else no limit.
+    timeout : float
+        Seconds without a byte after which a call is sent again.
+    """
+
+    concurrency: int = 8
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    timeout: float = 900.0
+
+    def __post_init__(self) -> None:
+        for name in ("concurrency", "requests_per_minute", "tokens_per_minute", "timeout"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < math.inf:
+                raise SettingError(name, f"is {shown(value)}", "Give a number above 0.")
+
+
+@dataclass(slots=True, eq=False)
+class Permit:
+    """A permit for one call, and its tokens: estimated, then as the server counts them."""
+
+    began: float
+    tokens: int
+
+
+class Gate:
+    """Lets calls begin, one after the other, when there is room for them; for one event loop."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._slots = asyncio.Semaphore(limits.concurrency)
+        self._turn = asyncio.Lock()
+        self._requests, self._tokens = limits.requests_per_minute, limits.tokens_per_minute
+        self._begun: deque[Permit] = deque()  # within the last minute
+        self._stopped = False
+        self.note = ""
+
+    def stop(self) -> None:
+        """Let no further call begin."""
+        self._stopped = True
+
+    @asynccontextmanager
+    async def permit(self, tokens: int) -> AsyncIterator[Permit]:
+        """Wait until a call of about so many tokens may begin; it is under way while the block runs."""
+        async with self._slots:
+            async with self._turn:
+                while (wait := self._wait(tokens)) > 0 and not self._stopped:
+                    await asyncio.sleep(min(wait, _LOOK))
+                self.note = ""
+                if self._stopped:
+                    problem, remedy = "was cancelled", "Start again: what is answered is kept."
+                    raise LLMCancelledError("the call", problem, remedy, stops_run=True)
+                permit = Permit(asyncio.get_running_loop().time(), tokens)
+                self._begun.append(permit)
+            yield permit
+
+    def _wait(self, tokens: int) -> float:
+        """Seconds until a call may begin, as far as is known."""
+        now = asyncio.get_running_loop().time()
+        while self._begun and self._begun[0].began <= now - _MINUTE:
+            self._begun.popleft()
+        used = sum(permit.tokens for permit in self._begun)
+        is_full = self._requests is not None and len(self._begun) >= self._requests
+        has_no_tokens = self._tokens is not None and bool(self._begun) and used + tokens > self._tokens
+        if not (is_full or has_no_tokens):
+            return 0.0
+        what = f"{self._requests:,} requests" if is_full else f"{self._tokens:,} tokens"
+        wait = self._begun[0].began + _MINUTE - now
+        self.note = f"waiting {math.ceil(wait)} s: {what} a minute are used up"
+        return wait
+
+    def learn(self, headers: Mapping[str, str]) -> None:
+        """Take limits a minute from the headers of a reply, where none were given."""
+        with suppress(KeyError, ValueError):
+            self._tokens = self._tokens or int(headers["x-ratelimit-limit-tokens"]) or None
+        with suppress(KeyError, ValueError):
+            self._requests = self._requests or int(headers["x-ratelimit-limit-requests"]) or None

@@ -1,0 +1,79 @@
+"""Questions to a model whose answers are results as they are: to a reliability item, by a judge, of a stage."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Coroutine, Generator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, overload
+
+from evidencebench_core.llm.request import Message
+from evidencebench_core.retrievers import Setting, fields_of
+from evidencebench_core.retrievers.table import RequestSettings
+from evidencebench_core.runs.store import Result
+
+if TYPE_CHECKING:
+    from evidencebench_core.llm.client import LLM
+    from evidencebench_core.llm.conversation import ChatRequest
+
+MAX_TOKENS: Final = 4096
+"""Of an answer, thoughts included: the same for all models."""
+
+REQUEST_SETTINGS: Final = fields_of(RequestSettings)
+"""Settings of such questions, as those of the retriever ``llm``."""
+
+_KEPT: Final = (
+    "text", "finish_reason", "refusal", "reasoning", "prompt_tokens", "completion_tokens", "seconds", "model", "key",
+)  # fmt: skip
+
+
+def request_settings(
+    settings: Mapping[str, object] | None = None, max_tokens: int = MAX_TOKENS
+) -> dict[str, Setting]:
+    """All of `REQUEST_SETTINGS` in canonical form, defaults filled in: they go into a run's identity.
+
+    Raises
+    ------
+    SettingError
+        If there is no such setting, or it cannot have the value.
+    """
+    given = {"max_tokens": max_tokens, **(settings or {})}
+    return RequestSettings.read("request", given).values()
+
+
+def parameters_of(model: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a request with these `request_settings`, but the messages."""
+    return {
+        "model": model,
+        "temperature": request["temperature"],
+        "max_tokens": request["max_tokens"] or None,
+        "reasoning_effort": request["reasoning_effort"],
+        **json.loads(request["extra_body"] or "{}"),
+    }
+
+
+@overload
+def asked(llm: ChatRequest, step: str = "") -> Generator[Sequence[Any], Sequence[Any], Result]: ...
+@overload
+def asked(
+    llm: LLM, messages: Sequence[Message], parameters: Mapping[str, Any], step: str = ""
+) -> Coroutine[Any, Any, Result]: ...
+def asked(llm: Any, *arguments: Any, **named: Any) -> Any:
+    from evidencebench_core.llm.conversation import ChatRequest
+
+    if isinstance(llm, ChatRequest):
+        from evidencebench_core.runs.chat_runs import asked_in_turn
+
+        return asked_in_turn(llm, *arguments, **named)
+    return _asked(llm, *arguments, **named)
+
+
+async def _asked(
+    llm: LLM, messages: Sequence[Message], parameters: Mapping[str, Any], step: str = ""
+) -> Result:
+    """The result of one call, with `parameters_of` a model. It has of the `Answer`:
+
+    ``text, finish_reason, refusal, reasoning, prompt_tokens, completion_tokens, seconds, model`` and ``key``, which
+    names request and answer in the store. An answer may be empty.
+    """
+    answer = await llm.chat(messages, step=step, allow_empty=True, **parameters)
+    return {name: getattr(answer, name) for name in _KEPT}

@@ -1,0 +1,143 @@
+"""Runs of questions to a model: asked once, tried again, of several calls, in batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import BudgetReachedError, LLMAnswerError
+from evidencebench_core.llm import LLM, Budget, Connection, Limits, Message
+from evidencebench_core.llm.answers import request_of
+from evidencebench_core.runs import (
+    ChatPlan,
+    Progress,
+    RunSpec,
+    RunStore,
+    asked,
+    chat_plan,
+    estimate,
+    execute,
+    parameters_of,
+    request_settings,
+)
+from evidencebench_core.runs.engines.batch import BatchEngine
+from evidencebench_core.runs.store import Result
+from tests.llm.server import Step, answering, reply, scripted, status
+from tests.runs.engines.batch_server import batch_server
+
+SPEC = RunSpec("reliability", "a" * 64, {"task": "baseline", "model": "m"})
+UNITS = [f"q{number}" for number in range(6)]
+PARAMETERS = parameters_of("m", request_settings({"max_tokens": 10}))
+
+
+async def ask(llm: LLM, unit: str) -> Result:
+    return await asked(llm, [Message("user", f"Question {unit}")], PARAMETERS, "the question")
+
+
+def question(sent: dict[str, Any]) -> str:
+    return str(sent["messages"][-1]["content"]).removeprefix("Question ")
+
+
+def planned(store: Store, url: str, units: list[str] = UNITS, **more: Any) -> ChatPlan:
+    llm = LLM(Connection(url, "secret"), store, more.pop("budget", None), Limits(4))
+    return chat_plan(store, SPEC, units, more.pop("ask", ask), llm, **more)
+
+
+def run(store: Store, url: str, units: list[str] = UNITS, **more: Any) -> Progress:
+    engine = more.pop("engine", None)
+    *_, last = execute(planned(store, url, units, **more), engine)
+    return last
+
+
+def texts(store: Store) -> dict[str, Any]:
+    results = RunStore(store).results(SPEC.id)
+    return {unit: result if isinstance(result, str) else result["text"] for unit, result in results.items()}
+
+
+def test_results_are_kept_by_unit_and_asked_once(store: Store) -> None:
+    async def ask_another(llm: LLM, unit: str) -> Result:
+        return await ask(llm, {"q5": "q6"}.get(unit, unit))
+
+    with scripted(answering(lambda sent: reply(f"Yes \ud800, {question(sent)}"))) as server:
+        cost = estimate(planned(store, server.url))
+        assert (cost.model, cost.calls, cost.n_instances, server.requests) == ("m", 6, 6, [])
+        first = run(store, server.url, UNITS[:4])
+        assert (first.run_id, first.done, first.total, first.failed) == (SPEC.id, 4, 4, 0)
+        last = run(store, server.url)
+        assert (last.done, last.total, len(server.requests)) == (6, 6, 6)
+        assert estimate(planned(store, server.url)).calls == 0
+        run(store, server.url, UNITS[:2], fresh=True)
+        assert len(server.requests) == 8
+        run(store, server.url, changed=["q4", "q5"], ask=ask_another)
+        assert len(server.requests) == 9  # what is not asked for in other words is in the store
+        assert texts(store)["q5"] == "Yes \ud800, q6"
+        run(store, server.url, again=["q5"])
+        assert len(server.requests) == 10
+    assert texts(store) == {unit: f"Yes \ud800, {unit}" for unit in UNITS}
+    result = RunStore(store).results(SPEC.id)["q0"]
+    assert isinstance(result, dict)
+    assert request_of(store, result["key"]) == {
+        "model": "m",
+        "messages": [{"role": "user", "content": "Question q0"}],
+        "temperature": 0.0,
+        "max_tokens": 10,
+    }
+
+
+def test_a_failure_is_tried_again_and_an_odd_answer_is_an_answer(store: Store) -> None:
+    steps: dict[str, Step] = {
+        "q1": status(400, "too long"),
+        "q2": reply(None, message={"role": "assistant", "content": None, "refusal": "No."}),
+        "q3": reply("Y", finish_reason="length"),
+        "q4": reply(""),
+    }
+    with scripted(answering(lambda sent: steps.pop(question(sent), reply("yes")))) as server:
+        last = run(store, server.url)
+        assert (last.done, last.failed, RunStore(store).run(SPEC.id).n_failed) == (5, 1, 1)
+        assert "too long" in texts(store)["q1"]
+        missing = planned(store, server.url, [*UNITS, "q6"]).missing
+        assert list(missing) == ["q6", "q1"]  # what failed comes last
+        assert run(store, server.url).failed == 0
+        assert len(server.requests) == 7
+    results: dict[str, Any] = RunStore(store).results(SPEC.id)
+    assert results["q1"]["text"] == "yes"
+    assert (results["q2"]["refusal"], results["q3"]["finish_reason"]) == ("No.", "length")
+    assert results["q4"]["text"] == ""
+
+
+def test_work_of_several_calls(store: Store) -> None:
+    async def several(llm: LLM, unit: str) -> Result:
+        first = await ask(llm, unit)
+        second = await ask(llm, f"{first['text']} too")
+        if unit == "q1":
+            raise LLMAnswerError("m", "has no list", "Try again.")
+        return {"together": second["text"], "keys": [first["key"], second["key"]]}
+
+    with scripted(answering(lambda sent: reply(f"<{question(sent)}>"))) as server:
+        last = run(store, server.url, UNITS[:2], ask=several)
+        assert (last.done, last.failed, len(server.requests)) == (1, 1, 4)
+    results: dict[str, Any] = RunStore(store).results(SPEC.id)
+    assert results["q0"]["together"] == "<<q0> too>"
+    assert "has no list" in results["q1"]
+
+
+def test_caps_are_exact_and_a_stopped_run_goes_on(store: Store) -> None:
+    with scripted(reply("yes")) as server:
+        with pytest.raises(BudgetReachedError):
+            run(store, server.url, budget=Budget(calls=4))
+        assert (len(server.requests), len(texts(store))) == (4, 4)
+        assert run(store, server.url, budget=Budget(calls=2)).done == len(server.requests) == 6
+
+
+def test_batches_answer_as_calls_do(store: Store) -> None:
+    def say(sent: dict[str, Any]) -> str:
+        return "" if question(sent) == "q1" else f"Yes, {question(sent)}"
+
+    with batch_server(say) as server:
+        last = run(store, server.url, engine=BatchEngine(poll=0.001))
+        assert (last.done, len(server.batches), len(server.asked())) == (6, 1, 6)
+        assert run(store, server.url, [*UNITS, "q6"], engine=BatchEngine(poll=0.001)).done == 7
+        assert len(server.asked()) == 7
+    assert texts(store) == {unit: "" if unit == "q1" else f"Yes, {unit}" for unit in [*UNITS, "q6"]}

@@ -21,7 +21,16 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM
 from evidencebench_core.metrics import expected_recall
 from evidencebench_core.perturb import NEGATION, PARAPHRASE, hypothesis_variants
-from evidencebench_core.runs import RunInfo, RunSpec, RunStore, Step, Variant, execute, plan, variant_named
+from evidencebench_core.runs import (
+    RunInfo,
+    RunStore,
+    Step,
+    Variant,
+    execute,
+    plan,
+    retrieval_spec,
+    variant_named,
+)
 from evidencebench_core.runs.results import papers_of
 from evidencebench_core.runs.variant import spelling_name
 from evidencebench_core.stats import interval, overlap, paired
@@ -147,7 +156,7 @@ def variant_run_id(store: Store, run: RunInfo, variant: Variant | None) -> str:
     if variant is None:
         return run.id
     sha256 = store.dataset(run.dataset).sha256
-    return RunSpec(sha256, run.retriever, run.settings, variant.name, variant.digest).id
+    return retrieval_spec(sha256, run.retriever, run.settings, variant.name, variant.digest).id
 
 
 def _check_original(run: RunInfo) -> None:
@@ -240,7 +249,7 @@ def run_variants(
         planned = plan(store, run.dataset, run.retriever, run.settings, (task,), variant=variant, llm=llm)
         n_answered = first = 0
         for progress in execute(planned, cancelled=cancelled):
-            first = progress.done if progress.instance_id is None and not n_answered else first
+            first = progress.done if progress.unit is None and not n_answered else first
             n_answered = progress.done - first
             failed = f", {progress.failed:,} failed" if progress.failed else ""
             yield Step(f"{variant.name}{failed}", min(n_before + n_answered, total), total, "instances")

@@ -106,7 +106,7 @@ def dataset_of(store: Store, run: ChatRunInfo) -> DatasetInfo:
 def cited_run(store: Store, run_id: str) -> ChatRunInfo:
     """A run of answers to hypotheses, by its id or its beginning."""
     run = ChatRuns(store).run(run_id)
-    if run.wing != KIND or run.settings.get("task") != ASKED:
+    if run.kind != KIND or run.settings.get("task") != ASKED:
         raise SettingError(f"run {run.id}", "is no run of `evidencebench answers ask`", "Name one that is.")
     return run
 

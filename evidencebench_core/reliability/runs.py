@@ -245,8 +245,8 @@ def judge_runs(store: Store, run_id: str) -> tuple[ReliabilityRun, ...]:
 def reliability_run(store: Store, id_or_prefix: str) -> ReliabilityRun:
     """The run of this id, or the only one whose id starts like this; `UnknownNameError` if there is none, or more."""
     info = ChatRuns(store).run(id_or_prefix)
-    if info.wing != KIND:
-        problem = f"is a run of {info.wing}, not of reliability"
+    if info.kind != KIND:
+        problem = f"is a run of {info.kind}, not of reliability"
         raise UnknownNameError(f"run {info.id}", problem, "`evidencebench list runs` lists them.")
     return _run(store, info)
 

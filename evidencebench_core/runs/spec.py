@@ -55,7 +55,7 @@ def retrieval_spec(
     variant_digest: str = "",
 ) -> RunSpec:
     """The run of a retriever, with all its settings, over a dataset or a variant of it."""
-    document = {"retriever": retriever, "settings": dict(settings), **run_marks(retriever, settings)}
+    document = {"retriever": retriever, "settings": dict(settings)}
     if variant:
         document |= {"variant": variant, "variant_digest": variant_digest}
     return RunSpec(RETRIEVAL, dataset_sha256, document)
@@ -100,10 +100,6 @@ class RunInfo:
     variant: str = ""
     tasks: Mapping[str, int] = field(default_factory=dict)
     n_trained_on: int = 0
-
-    @property
-    def wing(self) -> str:
-        return self.kind
 
 
 def run_label(retriever: str, settings: Mapping[str, Setting], variant: str = "") -> str:

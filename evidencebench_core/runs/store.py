@@ -267,21 +267,6 @@ class RunStore:
             ):
                 yield unit, _retrieval(*packed)
 
-    def packed_selections(self, run_id: str, task: str) -> dict[str, bytes]:
-        return dict(self._rows("unit, selection", run_id, task, "error IS NULL ORDER BY unit"))
-
-    def nearest(self, run_id: str, task: str) -> Iterator[tuple[str, bytes, bytes]]:
-        from evidencebench_core.data.packing import packed_nearest
-
-        sql = """SELECT i.instance_id, e.covering, i.n_aspects FROM runs JOIN instances AS i
-            ON i.dataset_id = runs.dataset_id JOIN evidence AS e ON e.instance = i.id WHERE runs.id = ?"""
-        with self.store.read() as db:
-            evidence = {row[0]: row[1:] for row in db.execute(sql, (run_id,))}
-        for unit, answer in self.retrievals(run_id, task):
-            if unit in evidence:
-                packed = packed_nearest(answer.ranking, answer.scores, answer.selection, *evidence[unit])
-                yield unit, struct.pack(f"<{len(answer.selection)}i", *answer.selection), packed
-
     def outcomes(self, run_id: str) -> Mapping[str, OutcomeCounts]:
         """Counts of a model's outcomes by task name; empty for a run that asked none."""
         from evidencebench_core.retrievers.llm.outcome import OutcomeCounts

@@ -376,7 +376,9 @@ class VirtualServer:
             llm = LLM(Connection("http://virtual/v1", "k"), limits=limits)
             http = httpx2.AsyncClient(transport=httpx2.MockTransport(self))
             async with llm:
-                llm._clients = [openai.AsyncOpenAI(api_key="k", base_url="http://v/v1", http_client=http)] * 4
+                client = openai.AsyncOpenAI(api_key="k", base_url="http://v/v1", http_client=http)
+                client._platform = "Linux"  # else found out in a thread, in real time
+                llm._clients = [client] * 4
                 asks = (question(f"{number} {'word ' * n_words}")(llm) for number in range(n))
                 return await asyncio.gather(*asks, return_exceptions=True)
 

@@ -1,85 +1,72 @@
-"""Your paper: from a file and a hypothesis to the sentences that bear on it; also before an audience."""
+"""Your paper: from a file and a statement to the sentences that bear on it; also before an audience."""
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
 import streamlit as st
 
-from components.app import live
-from components.app.choices import choices_from
+from components.app import resources
 from components.app.page import drop_missing, guard, name_window
+from components.app.session import flash, open_later, session_text, set_session_text
 from components.app.state import PageState
-from components.paper.bring import draw_bring
-from components.paper.import_job import BETWEEN_REFS, forget_job, import_job
-from components.paper.keeping import named_paper, open_paper
-from components.paper.present import draw_presenting
-from components.paper.reading import draw_reading
-from components.paper.several import draw_several
-from evidencebench_core.errors import SettingError
+from components.paper.bring import MAX_HYPOTHESIS, draw_bring, open_paper, open_what_was_read
+from components.paper.findings import draw_files, draw_findings
+from components.paper.opened import OpenPaper, named_paper, named_papers
+from components.paper.pages import text_or_pages, view_switch
+from components.paper.search import findings_of
+from components.widgets.copy_link import copy_link
+from components.widgets.keeping import draw_delete, draw_rename
+from components.widgets.markdown import literal
+from components.widgets.table import Column, Row, table
+from evidencebench_core.export import left_out_text
+from evidencebench_core.export.findings import NOTICE, section_of
+from evidencebench_core.papers import Paper
 from evidencebench_core.retrievers import RETRIEVERS
 from evidencebench_core.retrievers.ranker.model_file import default_retriever
-from evidencebench_core.runs import DEFAULT_BUDGET
+from evidencebench_core.runs import DEFAULT_BUDGET, Findings
+from evidencebench_core.words import clipped_text, quantity
 
 DEFAULTS = {
     "paper": "",
     "over": "",  # several papers, of which one question is asked
     "h": "",
-    "h0": "",  # the wording before, which the picks are compared with
     "k": str(DEFAULT_BUDGET),
     "r": default_retriever(),
+    "abstract": "",  # 1: more than two findings from the abstract
     "sentence": "",
-    "system": "0",
-    "words": "",
     "view": "",
     "page": "",
     "zoom": "",
     "present": "",
 }
+_MAX_BUDGET: Final = 100
+_PRESENT_CSS: Final = Path(__file__).parents[1] / "components" / "paper" / "present.css"
+_SEVERAL: Final = (
+    Column("paper", "Paper", "title"),
+    Column(
+        "best", "Closest", "number", "How close its closest sentence comes to the statement, of 1", digits=2
+    ),
+    Column("sentence", "Closest sentence"),
+    Column("where", "Where"),
+)
 
 
 def draw(state: PageState) -> None:
-    _open_imported(state)
-    _warm(state)
-    if not state["paper"]:
-        if state["over"]:
-            name_window("Your paper", "One question over several papers")
-            draw_several(state)
-        else:
-            draw_bring(state)
-        return
-    opened = named_paper(state["paper"])
-    if opened is None:
+    open_what_was_read(state)
+    if state["over"] and not state["paper"]:
+        name_window("Your paper", "One question over several papers")
+        _draw_several(state)
+    elif not state["paper"]:
+        draw_bring(state)
+    elif (opened := named_paper(state["paper"])) is None:
         _draw_gone(state)
-        return
-    name_window("Your paper", opened.title)
-    drop_missing(state, len(opened.paper.sentences))
-    if state["present"]:
-        choices = choices_from(state["r"])
-        draw_presenting(state, opened, choices or choices_from(default_retriever()))
     else:
-        draw_reading(state, opened)
-
-
-def _open_imported(state: PageState) -> None:
-    """Open the paper that a job of this session has read."""
-    job = import_job()
-    if job is not None and job.status.state == "done":
-        if BETWEEN_REFS in job.subject:
-            open_paper(state, None, over=job.subject, h=state["h"])
-        else:
-            open_paper(state, job.subject, over="", h=state["h"])
-        forget_job()  # last: where another run interrupts this one, that one opens the paper
-
-
-def _warm(state: PageState) -> None:
-    """Load the models of the chosen retrievers while the reader looks for the file."""
-    try:
-        choices = choices_from(state["r"])
-    except SettingError:
-        return  # the picker says it
-    for choice in choices:
-        entry = RETRIEVERS[choice.name]
-        if not (entry.asks_server or entry.sees_gold):
-            live.warm(choice)
+        name_window("Your paper", opened.title)
+        drop_missing(state, len(opened.paper.sentences))
+        _draw_paper(state, opened, is_presenting=state["present"] == "1")
 
 
 def _draw_gone(state: PageState) -> None:
@@ -93,6 +80,216 @@ def _draw_gone(state: PageState) -> None:
     if st.button("Bring a paper", type="primary"):
         open_paper(state, None, h=state["h"])
         st.rerun()
+
+
+def _draw_paper(state: PageState, opened: OpenPaper, *, is_presenting: bool) -> None:
+    """One paper: the statement and the findings on the right, the paper on the left."""
+    if is_presenting:
+        st.html(_PRESENT_CSS)
+    with st.container(key="paper-head"):
+        st.markdown(f"# {literal(opened.title, 300)}")
+        if not is_presenting:
+            _draw_remarks(opened.paper)
+    left, right = st.columns([55, 45], gap="medium")
+    with right:
+        hypothesis = _statement(state, opened.hypothesis)
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+            st.button("Find evidence", type="primary")  # leaving the field is what searches
+            view_switch(state, opened)
+            if st.button(
+                "Leave" if is_presenting else "Present", help="Large type, for showing it to others."
+            ):
+                state.put(present=None if is_presenting else "1")
+                st.rerun()
+            saving = st.popover("Save")
+            if not is_presenting:
+                with st.popover("More"):
+                    _draw_menu(state, opened)
+        findings = _findings(state, opened, hypothesis)
+        if findings is not None:
+            _draw_notice(findings, is_presenting)
+            draw_findings(state, findings, large=is_presenting)
+    with saving:
+        if findings is not None:
+            draw_files(opened, findings, _budget(state))
+        _draw_keeping(state, opened, hypothesis)
+    with left:
+        picks = () if findings is None else findings.picks
+        text_or_pages(state, opened, hypothesis, state["r"], picks)
+
+
+def _statement(state: PageState, own: str) -> str:
+    """Draw the statement; what is to be asked, empty where nothing was written."""
+    asked = " ".join(state["h"].split())[:MAX_HYPOTHESIS] or own[:MAX_HYPOTHESIS]
+    st.text_area(
+        "Statement",
+        height="content",
+        max_chars=MAX_HYPOTHESIS,
+        placeholder="Write what to look for in this paper: one claim in one sentence works best.",
+        help="Ctrl+Enter, or a click anywhere else, searches again.",
+        **state.widget("h", asked, lambda words: " ".join(words.split()), reset=("sentence",)),
+    )
+    return asked
+
+
+def _findings(state: PageState, opened: OpenPaper, hypothesis: str) -> Findings | None:
+    if not hypothesis:
+        st.info("Write a statement above: the sentences that bear on it are then marked in the paper.")
+        return None
+    found = findings_of(
+        [opened], hypothesis, _retriever(state), _budget(state), abstract_too=state["abstract"] == "1"
+    )
+    return None if found is None else found[opened.ref]
+
+
+def _draw_notice(findings: Findings, is_presenting: bool) -> None:
+    """How many there are; the whole warning at the first look, a short one after it."""
+    n_passages = len(findings.passages)
+    seen = session_text("paper.notice")
+    notice = "They can miss evidence; no medical advice." if seen and is_presenting else NOTICE
+    set_session_text("paper.notice", "1")
+    st.caption(f"**{quantity(n_passages, 'passage')} to read first.** {notice}")
+
+
+def _retriever(state: PageState) -> str:
+    return state["r"] if state["r"] in _retrievers() else default_retriever()
+
+
+def _retrievers() -> list[str]:
+    """Those that work on this machine and need no gold."""
+    entries = RETRIEVERS.items()
+    return [name for name, entry in entries if not (entry.sees_gold or entry.asks_server)]
+
+
+def _budget(state: PageState) -> int:
+    return min(max(state.number("k") or DEFAULT_BUDGET, 1), _MAX_BUDGET)
+
+
+def _draw_menu(state: PageState, opened: OpenPaper) -> None:
+    """What few need: how it is searched, what was recognised, and the ways on."""
+    _draw_search_settings(state)
+    with st.expander("What was recognised"):
+        _draw_sections(opened.paper)
+    st.button(
+        "Mark evidence yourself",
+        disabled=opened.origin != "kept",
+        help=None if opened.origin == "kept" else "Keep the paper first.",
+        on_click=open_later,
+        args=("annotate", {"paper": opened.ref}),
+        width="stretch",
+    )
+    if opened.origin != "memory":
+        copy_link(state.link("paper", "k", "r"))
+    if st.button("Another paper", width="stretch"):
+        open_paper(state, None)
+        st.rerun()
+
+
+def _draw_search_settings(state: PageState) -> None:
+    names = _retrievers()
+    chosen = _retriever(state)
+    st.selectbox("Chosen by", names, **state.widget("r", chosen))
+    st.number_input("Sentences", 1, _MAX_BUDGET, **state.widget("k", _budget(state), lambda k: k))
+    st.toggle(
+        "The abstract too",
+        help="Else at most two findings are from the abstract: whoever brings a paper has read it.",
+        **state.widget("abstract", state["abstract"] == "1", lambda on: "1" if on else None),
+    )
+
+
+def _draw_remarks(paper: Paper) -> None:
+    for note in paper.notes:
+        st.caption(literal(note, 400))
+    if paper.doubts:
+        with st.expander(f"Text to check against the PDF: {quantity(len(paper.doubts), 'place')}"):
+            places = [
+                f"- **{literal(doubt.place, 120)}**: {literal(doubt.text, 300)}" for doubt in paper.doubts
+            ]
+            st.markdown("\n".join(places))
+
+
+def _draw_sections(paper: Paper) -> None:
+    """Headings with the number of sentences under each, and what was left out."""
+    pairs = zip(paper.sections, paper.sentence_types, strict=True)
+    counts = Counter(section for section, kind in pairs if kind != "section_name")
+    lines = [
+        f"- {literal(section, 90) or 'before the first heading'}: {n:,}" for section, n in counts.items()
+    ]
+    left_out = left_out_text(paper.left_out) or "nothing"
+    st.markdown("\n".join(lines[:60]))
+    st.caption(f"Left out: {literal(left_out)}. Licence: {paper.licence or 'none named'}.")
+
+
+def _draw_keeping(state: PageState, opened: OpenPaper, hypothesis: str) -> None:
+    """Keep a paper in the store; rename or delete a kept one."""
+    own = resources.own_papers()
+    if opened.origin == "kept":
+        number = int(opened.ref)
+        if hypothesis and hypothesis != opened.hypothesis and st.button("Keep this statement"):
+            own.set_hypothesis(number, hypothesis)
+            st.rerun()
+        markings = len(resources.paper_annotations().annotators(own.get(number).key))
+        counts = {"sentence": len(opened.paper.sentences), "marking": markings}
+
+        def remove() -> None:
+            own.remove(number)
+            open_paper(state, None)
+
+        draw_rename(opened.name, lambda name: own.rename(number, name), opened.ref)
+        draw_delete(opened.name, {name: n for name, n in counts.items() if n}, remove, opened.ref)
+        return
+    name = st.text_input("Name", value=opened.title[:200], max_chars=200, key=f"keep-name.{opened.ref}")
+    if st.button(
+        "Keep this paper", key="keep-paper", help="In the store of this machine. It then has a link."
+    ):
+        kept = own.save(opened.paper, name.strip(), hypothesis, opened.pdf)
+        state.put(paper=str(kept.id))
+        flash(f"Kept as {literal(kept.name, 80)}.")
+        st.rerun()
+
+
+def _draw_several(state: PageState) -> None:
+    """One question over several papers: a table, the paper with the closest sentence first."""
+    papers = named_papers(state["over"])
+    if st.button("Other papers"):
+        open_paper(state, None, h=state["h"])
+        st.rerun()
+    st.markdown(f"# One question over {quantity(len(papers), 'paper')}")
+    if not papers:
+        st.warning("None of these papers is here. Please bring them again.")
+        return
+    hypothesis = _statement(state, "")
+    with st.container(horizontal=True):
+        st.button("Find evidence", type="primary")
+        with st.popover("More"):
+            _draw_search_settings(state)
+    found: dict[str, Findings] | None = {}
+    if hypothesis:
+        is_abstract = state["abstract"] == "1"
+        found = findings_of(papers, hypothesis, _retriever(state), _budget(state), abstract_too=is_abstract)
+    if found is None:
+        return
+    ordered = sorted(
+        papers, key=lambda opened: -((found[opened.ref].best or 0.0) if opened.ref in found else 0.0)
+    )
+    table(
+        _SEVERAL,
+        [Row(opened.ref, _cells(opened, found.get(opened.ref))) for opened in ordered],
+        key="several-papers",
+        on_open=lambda ref: open_paper(state, ref, h=state["h"]),
+        caption="The papers; a click opens one",
+        height=560,
+    )
+
+
+def _cells(opened: OpenPaper, findings: Findings | None) -> tuple[str | float | None, ...]:
+    title = clipped_text(opened.title, 200)
+    if findings is None or not findings.picks:
+        return title, None, None, None
+    if not findings.is_close:
+        return title, findings.best, "No sentence comes close", None
+    index = findings.picks[0]
+    return title, findings.best, opened.paper.sentences[index], section_of(opened.paper, index)
 
 
 with guard():

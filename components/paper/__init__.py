@@ -1,1 +1,1 @@
-"""Your own paper: from a file and a hypothesis to the sentences that bear on it."""
+"""Parts of the page *Your paper*."""

@@ -1,123 +1,112 @@
-"""Ways to bring a paper: a file, its text, a number at Europe PMC, one of our samples, one that was kept."""
+"""Ways to bring a paper: files, its text, a number at Europe PMC, one of our samples, one that was kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final, Literal
+from collections.abc import Callable, Generator, Sequence
+from typing import Final
 
 import streamlit as st
 
 from components.app import resources
+from components.app.jobs import Job
 from components.app.session import session_text, session_text_widget, set_session_text
 from components.app.state import PageState
-from components.paper import cached
-from components.paper.import_job import (
-    draw_progress,
-    import_job,
-    start_fetching,
-    start_reading,
-    start_reading_several,
-)
-from components.paper.keeping import draw_kept, open_paper
-from components.paper.opened import OF_DATASET
-from components.paper.reading import LONGEST
+from components.paper.opened import MAX_PAPERS, OpenPaper, new_ref, open_papers, sample_papers
+from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
+from components.widgets.table import Column, Row, table
 from evidencebench_core.errors import EvidenceBenchError, PaperError
-from evidencebench_core.papers import ENDINGS
-from evidencebench_core.runs import MOST_PAPERS
+from evidencebench_core.papers import DEFAULT_LIMITS, ENDINGS
+from evidencebench_core.runs import ReadPaper, Step, drive, fetch_paper, read_content
+from evidencebench_core.words import quantity
 
-_TABS: Final = ("Upload", "Folder", "Paste text", "Europe PMC", "Sample", "Dataset")
-_MOST_FILES: Final = 50  # read at once
+MAX_HYPOTHESIS: Final = 2000  # characters
+_TABS: Final = ("Files", "Paste text", "Europe PMC", "Sample")
+_JOB: Final = "own-paper.job"  # of this session: the refs of its papers
 _MIB: Final = 1024 * 1024
+_COLUMNS: Final = (
+    Column("name", "Kept paper", "title"),
+    Column("hypothesis", "Hypothesis"),
+    Column("n", "Sentences", "number"),
+    Column("when", "Kept on"),
+)
+
+
+def open_paper(state: PageState, ref: str | None, **others: str) -> None:
+    """Go to a paper (``None``: to the ways to bring one), and let go of what belonged to another."""
+    state.put(**{**dict.fromkeys(("h", "sentence", "page", "over")), **others, "paper": ref})
+
+
+def open_what_was_read(state: PageState) -> None:
+    """Open what a job of this session has read."""
+    job = _job()
+    if job is not None and job.status.state == "done":
+        refs = [ref for ref in job.subject.split(",") if open_papers().get(ref)]
+        if len(refs) == 1:
+            open_paper(state, refs[0], h=state["h"])
+        elif refs:
+            open_paper(state, None, over=",".join(refs), h=state["h"])
+        if refs:
+            resources.jobs().dismiss(job)
+            set_session_text(_JOB, "")
 
 
 def draw_bring(state: PageState) -> None:
     """The page without a paper."""
     st.title("Your paper")
     st.markdown(
-        "Bring any paper and write a hypothesis. The sentences that bear on it are marked where they stand, and "
-        "you can check each in its context, compare retrievers, and take a page of it away. Of several papers, the "
-        "one with the best sentence comes first."
+        "Bring a paper and write a statement: the sentences that bear on it are marked where they stand, beyond the "
+        "abstract. Of several papers, the one with the closest sentence comes first."
     )
-    job = import_job()
+    job = _job()
     if job is not None:
-        status = job.status
-        if status.state == "running":
-            draw_progress(job)
+        job_panel(job.kind)
+        if not job.status.ended:
             return
-        if status.state == "done":  # since the page looked
-            st.rerun()
-        if status.state == "failed":
-            st.error(literal(status.note, 600))
-        else:  # cancelling too: a fetch may wait for its server until it notices
-            st.info("Reading was cancelled, and nothing was kept.")
     left, right = st.columns([58, 42], gap="large")
     with left:
         st.markdown("## 1. The paper")
-        # what was typed, and where, is there again once its reading has failed
         tabs = st.tabs(_TABS, default=session_text("own-paper-tab", _TABS[0]))
-        file, folder, text, fetched, sample, dataset = tabs
-        with file:
-            what = "PDF with a text layer, Word (DOCX), JATS, Markdown or text, one or several"
-            _upload(f"{what}, up to {{}} MiB", "own-paper-file")
-        with folder:
-            _upload("The papers in a folder, up to {} MiB each", "own-paper-folder", "directory")
-        with text:
-            _paste()
-        with fetched:
-            _fetch()
-        with sample:
+        for tab, draw in zip(tabs, (_files, _paste, _fetch), strict=False):
+            with tab:
+                draw()
+        with tabs[3]:
             _samples(state)
-        with dataset:
-            _datasets(state)
     with right:
-        st.markdown("## 2. The hypothesis")
+        st.markdown("## 2. The statement")
         st.text_area(
             "What should the paper be searched for?",
             height=130,
-            max_chars=LONGEST,
+            max_chars=MAX_HYPOTHESIS,
             placeholder="Longer exposure to night-shift work increases the risk of type 2 diabetes.",
             help="One claim in one sentence works best. You can also write it once the paper is open.",
-            **state.widget("h", state["h"][:LONGEST], lambda words: " ".join(words.split())),
+            **state.widget("h", state["h"], lambda words: " ".join(words.split())),
         )
-        st.caption(
-            "Nothing is kept before you keep it: until then the paper is in this server's memory only, and it is "
-            "read on this machine."
-        )
-    draw_kept(state)
+    _draw_kept(state)
 
 
-def _upload(label: str, key: str, several: Literal[True, "directory"] = True) -> None:
-    limit = cached.paper_limits().max_bytes // _MIB
+def _files() -> None:
+    limit = DEFAULT_LIMITS.max_bytes // _MIB
     uploads = st.file_uploader(
-        label.format(limit),
+        f"PDF with a text layer, Word (DOCX), JATS, Markdown or text, one or several, up to {limit} MiB",
         type=ENDINGS,
-        accept_multiple_files=several,
+        accept_multiple_files=True,
         max_upload_size=min(limit, int(st.get_option("server.maxUploadSize"))),
-        key=key,
+        key="own-paper-file",
     )
     seen = ",".join(upload.file_id for upload in uploads)
-    if uploads and seen != session_text(f"{key}.last"):
+    if uploads and seen != session_text("own-paper-file.last"):
         files = [(_file_name(upload.name), upload.getvalue()) for upload in uploads]
-        if _start(lambda: _read(files)):
-            set_session_text(f"{key}.last", seen)  # after it, so that no interrupted run loses the files
+        if _start(lambda: _read_files(files)):
+            set_session_text(
+                "own-paper-file.last", seen
+            )  # after it, so that no interrupted run loses the files
             st.rerun()
     st.caption("Tables, figures and the reference list are left out, as in the benchmark, and counted.")
 
 
-def _read(files: Sequence[tuple[str, bytes]]) -> None:
-    if len(files) > _MOST_FILES:
-        problem = f"are {len(files):,}, and at most {_MOST_FILES} are read at once"
-        raise PaperError("the files", problem, "Choose fewer, or keep some first and ask the kept papers.")
-    if len(files) > 1:
-        start_reading_several(files)
-        return
-    ((name, content),) = files
-    start_reading(content, name, given=name)
-
-
 def _file_name(name: str) -> str:
-    """The name of the upload: the last part of what the browser said, for people only."""
+    """The last part of what the browser calls the upload, for people only."""
     return name.replace("\\", "/").rsplit("/", 1)[-1][:200] or "upload"
 
 
@@ -126,16 +115,14 @@ def _paste() -> None:
         "Text of the paper",
         height=200,
         placeholder="Title\n\nAbstract\nFirst sentence …\n\n1. Introduction\n…",
-        help="Empty lines part paragraphs. Headings on lines of their own, or as in Markdown (# Methods), are "
-        "recognised; so is an abstract under the heading Abstract.",
+        help="Empty lines part paragraphs. Headings stand on lines of their own, or as in Markdown (# Methods).",
         **session_text_widget("own-paper-text"),
     )
     if st.button("Read the text", key="own-paper-read-text"):
         if not text.strip():
             st.warning("Paste the text of a paper above first.")
-            return
-        if _start(lambda: start_reading(text.encode("utf-8", "replace"), "pasted text")):
-            set_session_text("own-paper-tab", "Paste text")
+        elif _start(lambda: _read_files([("pasted text", text.encode("utf-8", "replace"))])):
+            set_session_text("own-paper-tab", _TABS[1])
             st.rerun()
 
 
@@ -145,41 +132,108 @@ def _fetch() -> None:
         placeholder="PMC2785062 or 10.1371/journal.pone.0000000",
         **session_text_widget("own-paper-reference"),
     )
-    if st.button("Fetch it", key="own-paper-fetch") and _start(lambda: start_fetching(reference)):
-        set_session_text("own-paper-tab", "Europe PMC")
+    if st.button("Fetch it", key="own-paper-fetch") and _start(lambda: _fetch_reference(reference)):
+        set_session_text("own-paper-tab", _TABS[2])
         st.rerun()
     st.caption("Needs the internet: Europe PMC is asked for the number, and gives open-access papers only.")
 
 
 def _samples(state: PageState) -> None:
     st.markdown("Six study reports of ours, each with a hypothesis. Invented, and marked so.")
-    for ref, opened in cached.sample_papers().items():
-        if st.button(
-            f"**{literal(opened.name.removeprefix('Sample: ').capitalize())}.** {literal(opened.hypothesis)}",
-            key=f"sample.{ref}",
-            width="stretch",
-        ):
+    for ref, opened in sample_papers().items():
+        name = opened.name.removeprefix("Sample: ").capitalize()
+        label = f"**{literal(name)}.** {literal(opened.hypothesis)}"
+        if st.button(label, key=f"sample.{ref}", width="stretch"):
             open_paper(state, ref)
             st.rerun()
 
 
-def _datasets(state: PageState) -> None:
-    names = [info.name for info in resources.store().datasets()]
-    if not names:
-        st.caption("There is no dataset in this store yet: Home has ways to add one.")
+def _draw_kept(state: PageState) -> None:
+    papers = resources.own_papers().all()
+    if not papers:
         return
-    name = st.selectbox("Dataset", names, key="own-paper-dataset")
-    if st.button("One question over its papers"):
-        open_paper(state, None, over=f"{OF_DATASET}{name}", h=state["h"])
+    st.markdown("## Kept papers")
+    if len(papers) > 1 and st.button(f"One question over all {len(papers):,} kept papers"):
+        open_paper(state, None, over="kept", h=state["h"])
         st.rerun()
-    st.caption(f"Its first {MOST_PAPERS} papers, each once, without gold.")
+    table(
+        _COLUMNS,
+        [
+            Row(str(own.id), (own.name, own.hypothesis or None, own.n_sentences, own.added_at[:10]))
+            for own in papers
+        ],
+        key="kept-papers",
+        on_open=lambda ref: open_paper(state, ref, h=state["h"]),
+        caption="Papers in the store; a click opens one",
+        height=480,
+    )
+
+
+# -- reading, off the script thread ---------------------------------------------------------------
+
+
+def _job() -> Job | None:
+    subject = session_text(_JOB)
+    jobs = resources.jobs().jobs(f"own-paper.{subject}") if subject else ()
+    return jobs[0] if jobs else None
 
 
 def _start(start: Callable[[], None]) -> bool:
-    """Start reading, or say why not."""
     try:
         start()
     except EvidenceBenchError as error:
         st.error(literal(str(error)))
         return False
     return True
+
+
+def _read_files(files: Sequence[tuple[str, bytes]]) -> None:
+    if len(files) > MAX_PAPERS:
+        problem = f"are {len(files):,}, and at most {MAX_PAPERS} are read at once"
+        raise PaperError("the files", problem, "Choose fewer, or keep some first and ask the kept papers.")
+    title = f"Reading {files[0][0]}" if len(files) == 1 else f"Reading {quantity(len(files), 'file')}"
+    _start_job(title, [(name, name, content, read_content(content, name)) for name, content in files])
+
+
+def _fetch_reference(reference: str) -> None:
+    from evidencebench_core.papers.europe_pmc import reference_of
+
+    given = reference.strip()
+    wanted = str(reference_of(given))  # an impossible one is reported at once
+    _start_job(f"Fetching {wanted}", [(f"{wanted} from Europe PMC", given, b"", fetch_paper(given))])
+
+
+_Source = tuple[str, str, bytes, Generator[Step, None, ReadPaper]]  # name, argument of find, file, steps
+
+
+def _start_job(title: str, sources: Sequence[_Source]) -> None:
+    papers, refs = open_papers(), [new_ref() for _ in sources]
+
+    def read(job: Job) -> str:
+        problems = []
+        for ref, (name, given, content, steps) in zip(refs, sources, strict=True):
+            job.report(refs.index(ref), len(refs), f"Reading {name}", stop=True)
+            try:
+                paper = drive(steps, lambda step: job.stop_if_cancelled()).paper
+            except EvidenceBenchError as error:
+                problems.append(str(error))
+                continue
+            pdf = content if paper.kind == "pdf" else b""
+            papers.put(OpenPaper(ref, paper, name, given=given, pdf=pdf))
+        if len(problems) == len(sources):
+            raise (
+                PaperError("the papers", "could not be read", problems[0])
+                if len(sources) > 1
+                else _error(problems)
+            )
+        return f"{quantity(len(sources) - len(problems), 'paper')} read. {' '.join(problems)}"
+
+    subject = ",".join(refs)
+    set_session_text(_JOB, subject)
+    resources.jobs().start(f"own-paper.{subject}", subject, title, read)
+
+
+def _error(problems: Sequence[str]) -> PaperError:
+    place, _, rest = problems[0].partition(": ")
+    problem, _, remedy = rest.partition(". ")
+    return PaperError(place, problem, remedy)

@@ -12,15 +12,13 @@ import streamlit as st
 
 from components.app.session import component_event
 from components.app.state import PageState
-from components.paper import cached
-from components.paper.opened import OpenPaper
-from components.widgets.answers import draw_paper
+from components.paper.opened import OpenPaper, page_image
 from components.widgets.component import component, sentence_in
 from components.widgets.markdown import literal
+from components.widgets.paper_view import paper_view
 from evidencebench_core.errors import PaperError
+from evidencebench_core.export.reader import System, view_of
 from evidencebench_core.papers import Box, PageImage, Paper
-from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.retrievers.shared_words import SharedWords
 
 _ZOOMS: Final = ("", "100", "150", "200")  # percent; "": as wide as there is room
 _SHARP: Final = {"200": 3.0}  # pixels a point, else 2
@@ -31,32 +29,37 @@ _component = component("page_view", Path(__file__).parent, '<div class="page-vie
 
 
 def text_or_pages(
-    state: PageState,
-    opened: OpenPaper,
-    hypothesis: str,
-    answers: Mapping[str, Retrieval],
-    active: int | None,
-    *,
-    words: SharedWords | None = None,
-    plain: bool = False,
+    state: PageState, opened: OpenPaper, hypothesis: str, label: str, picks: Sequence[int], height: int = 780
 ) -> None:
     """Draw the paper's text, or its pages where it has them, with the picks marked; each follows the other."""
-    view = "page" if state["view"] == "page" and opened.has_pages else "text"
-    if opened.has_pages:
-        st.segmented_control(
-            "The paper as",
-            ["text", "page"],
-            format_func=str.capitalize,
-            label_visibility="collapsed",
-            required=True,
-            **state.widget("view", view, partial(_switch, state, opened.paper), reset=("page",)),
-        )
-    if view == "text":
-        draw_paper(state, opened.instance(hypothesis), answers, active, words=words, plain=plain)
-        return
-    picks = () if active is None else tuple(dict.fromkeys(list(answers.values())[active].selection))
     with st.container(key="paper-stays-in-sight"):
-        _draw_page(state, opened, picks)
+        if state["view"] == "page" and opened.has_pages:
+            _draw_page(state, opened, picks)
+            return
+        view = view_of(
+            opened.instance(hypothesis),
+            systems=[System(label, tuple(picks))],
+            active=0,
+            selected=state.number("sentence"),
+        )
+        paper_view(
+            view, key="reader", height=height, on_event=lambda event: state.put(sentence=event.sentence)
+        )
+
+
+def view_switch(state: PageState, opened: OpenPaper) -> None:
+    """Text or Page; nothing for a paper without pages."""
+    if not opened.has_pages:
+        return
+    view = "page" if state["view"] == "page" else "text"
+    st.segmented_control(
+        "The paper as",
+        ["text", "page"],
+        format_func=str.capitalize,
+        label_visibility="collapsed",
+        required=True,
+        **state.widget("view", view, partial(_switch, state, opened.paper), reset=("page",)),
+    )
 
 
 def _switch(state: PageState, paper: Paper, view: str) -> str | None:
@@ -85,7 +88,7 @@ def _draw_page(state: PageState, opened: OpenPaper, picks: Sequence[int]) -> Non
     wanted = shown_page(state.number("page"), selected, picks, opened.paper)
     try:
         with st.spinner("Drawing the page …"):
-            image = cached.page_image(opened, wanted, _SHARP.get(zoom, 2.0))
+            image = page_image(opened, wanted, _SHARP.get(zoom, 2.0))
     except PaperError as error:
         st.error(literal(str(error)))
         return

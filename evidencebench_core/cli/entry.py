@@ -31,7 +31,6 @@ VERBS: Final[Mapping[str, Verb]] = {
     "finetune-encoder": Verb(
         "finetune_encoder", "train an embedding model on the gold evidence of a dataset"
     ),
-    "find": Verb("find", "show the sentences of any paper that bear on a hypothesis"),
 }
 
 

@@ -1,184 +1,126 @@
-"""``evidencebench find PAPER ... --hypothesis H``"""
+"""``evidencebench find PAPER... --hypothesis H``."""
 
 from __future__ import annotations
 
-import argparse
-import shlex
 import sys
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
-from evidencebench_core.cli.arguments import add_json, add_settings, positive, store_of
-from evidencebench_core.cli.output import note, print_json, print_wrapped, text_columns
-from evidencebench_core.cli.spending import (
-    add_server,
-    check_no_server_arguments,
-    print_spending,
-    server_llm,
+from typer import Argument, Option
+
+from evidencebench_core.cli.emit import Output, emit, note, wrap
+from evidencebench_core.cli.frame import (
+    Ask,
+    Json,
+    Settings,
+    StorePath,
+    command_line,
+    opened,
+    settings_of,
+    verb,
 )
 from evidencebench_core.errors import SettingError
-from evidencebench_core.papers import DEFAULT_LIMITS
-from evidencebench_core.runs import DEFAULT_BUDGET
 from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
-    from evidencebench_core.papers import Paper
-    from evidencebench_core.retrievers import Retrieval, Retriever
-    from evidencebench_core.runs import FoundAcross, FoundEvidence, Step
+    from evidencebench_core.retrievers import Retriever
+    from evidencebench_core.runs import Findings, ReadPaper, Step
 
-DISCLAIMER: Final = "Highlights can miss evidence. They are no medical advice."
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Its arguments."""
-    parser.description = (
-        "Show the sentences of any paper that bear on a hypothesis. What was left out of the paper (tables, figures,"
-        " references) is said on stderr. Nothing of it is kept; but what is asked of a language model, and its"
-        " answer, is in the store, so that asking again is free."
-    )
-    parser.add_argument(
-        "papers",
-        nargs="+",
-        metavar="PAPER",
-        help="a file (JATS XML, PDF with text, DOCX, Markdown, text), - for standard input,"
-        " or a PMC id, PubMed id or DOI, fetched from Europe PMC; several of them, or a folder of files, are"
-        " ordered by their best sentence",
-    )
-    parser.add_argument("--hypothesis", required=True, metavar="TEXT", help="what to look for")
-    parser.add_argument(
-        "--k", type=positive, default=DEFAULT_BUDGET, metavar="N", help="how many sentences (default: 10)"
-    )
-    parser.add_argument(
-        "--retriever",
-        metavar="R",
-        help="default: evidence-ranker where a model is trained (see train-ranker), else structure",
-    )
-    add_settings(parser)
-    parser.add_argument(
-        "--kind",
-        metavar="K",
-        help="what the paper is, where it cannot be told: jats, pdf, text, markdown, ...",
-    )
-    parser.add_argument("--html", type=Path, metavar="PATH", help="write a report to read and print as well")
-    parser.add_argument("--plain", action="store_true", help="the report in plain words, without settings")
-    parser.add_argument("--base-url", metavar="URL", help="where papers are fetched (default: Europe PMC)")
-    add_server(parser)
-    add_json(parser)
+_WHOLE = 3  # papers of several whose picks are printed in full
 
 
-def run(args: argparse.Namespace) -> int:
-    """Read the paper, ask the retriever, print the picks and why; as JSON one object with ``picks``."""
-    from evidencebench_core.retrievers.ranker.model_file import default_retriever
-    from evidencebench_core.runs import drive, find
+@verb()
+def find(
+    papers: Annotated[
+        list[str],
+        Argument(
+            metavar="PAPER...",
+            help="files (JATS, PDF, DOCX, Markdown, text), - for standard input, PMC or PubMed ids, DOIs, or a folder",
+        ),
+    ],
+    *,
+    hypothesis: Annotated[str, Option(metavar="TEXT", help="what to look for")],
+    k: Annotated[int, Option(metavar="N", min=1, help="how many sentences")] = 10,
+    retriever: Annotated[
+        str | None, Option(metavar="R", help="default: evidence-ranker where one is trained, else structure")
+    ] = None,
+    settings: Settings = None,
+    abstract_too: Annotated[
+        bool, Option("--abstract-too", help="take more than two from the abstract")
+    ] = False,
+    kind: Annotated[
+        str | None, Option(metavar="K", help="what the paper is: jats, pdf, docx, markdown, text")
+    ] = None,
+    html: Annotated[Path | None, Option(metavar="PATH", help="write a page to take home (one paper)")] = None,
+    base_url: Annotated[str | None, Option(metavar="URL", help="where papers are fetched")] = None,
+    ask: Ask = Ask(),  # noqa: B008 - frozen
+    json: Json = False,
+    store: StorePath = None,
+) -> None:
+    """Show what bears on a hypothesis in any paper.
 
-    args.retriever = args.retriever or default_retriever()
-    if args.plain and args.html is None:
-        raise SettingError("--plain", "is for the report", "Name its file with --html.")
-    if not args.hypothesis.strip():
+    Example: evidencebench find paper.pdf --hypothesis "Night work increases the risk of diabetes."
+    """
+    from evidencebench_core.runs import drive, papers_at
+    from evidencebench_core.runs.find import findings_in
+
+    if not hypothesis.strip():
         raise SettingError("--hypothesis", "is empty", "Write the hypothesis to look for in the paper.")
-    retriever, llm = _retriever(args)  # before the paper: a wrong setting is told at once
-    if len(args.papers) > 1 or Path(args.papers[0]).is_dir():
-        return _run_across(args, retriever, llm)
-    where, content = args.papers[0], None
-    if where == "-":
-        where, content = "standard input", sys.stdin.buffer.read(DEFAULT_LIMITS.max_bytes + 1)
-    steps = find(
-        where,
-        args.hypothesis,
-        retriever,
-        args.k,
-        content=content,
-        kind=args.kind,
-        base_url=args.base_url,
-        llm=llm,
-        fresh=args.fresh,
-    )
-    try:
-        found = drive(steps, _say)
-    finally:
-        if llm is not None:
-            print_spending(llm.budget.spent)
-    if args.html is not None:
-        _write_html(args, found)
-    if args.json:
-        print_json(_document(args, found))
-    else:
-        _print(args, found)
-    _tell(args, found.read.paper)
-    return 0
+    chosen, llm = _retriever(
+        retriever, settings_of(settings), ask, store
+    )  # before the paper: a wrong setting is told
+    read, problems = drive(_papers(papers, kind, base_url, papers_at), _say)
+    if html is not None and len(read) > 1:
+        raise SettingError("--html", "is for one paper", "Give one paper.")
+    asker = None
+    if llm is not None:
+        from evidencebench_core.runs.find import asker_of
 
-
-def _run_across(args: argparse.Namespace, retriever: Retriever, llm: LLM | None) -> int:
-    """The same for several papers; as JSON ``papers``, the best first, and ``problems``."""
-    from evidencebench_core.export import across_documents
-    from evidencebench_core.runs import drive, find_across, measure_of, measure_text, paper_files
-
-    if args.plain or "-" in args.papers:
-        remedy = "Give one paper, or leave it out."
-        raise SettingError("--plain" if args.plain else "-", "is for one paper", remedy)
-    wheres = [
-        file
-        for where in args.papers
-        for file in (paper_files(Path(where)) if Path(where).is_dir() else (where,))
+        asker = asker_of(chosen, llm)
+    found = [
+        findings_in(paper, hypothesis.strip(), chosen, k, asker, abstract_too=abstract_too)
+        for paper in read.values()
     ]
-    how = {"kind": args.kind, "base_url": args.base_url, "llm": llm, "fresh": args.fresh}
-    try:
-        found = drive(find_across(wheres, args.hypothesis, retriever, args.k, **how), _say)
-    finally:
-        if llm is not None:
-            print_spending(llm.budget.spent)
-    if args.html is not None:
-        _write_across(args, retriever, found)
-    papers = {where: one.paper for where, one in found.read.items()}
-    if args.json:
-        print_json(
-            {
-                "hypothesis": args.hypothesis.strip(),
-                "retriever": args.retriever,
-                "settings": dict(retriever.settings),
-                "k": args.k,
-                "compared_by": measure_of(args.retriever),
-                "papers": across_documents(found.picks, papers),
-                "problems": list(found.problems),
-            }
-        )
+    found.sort(key=lambda findings: -(findings.best or 0.0))
+    if html is not None:
+        _write_html(html, found[0], Path(next(iter(read))))
+    if json:
+        emit(Output(_document(found, problems, k)), json=True)
     else:
-        print_wrapped(f"Hypothesis: {args.hypothesis.strip()}", "", text_columns())
-        for number, one in enumerate(found.picks, start=1):
-            best = "no pick" if one.best is None else f"best {one.best:.3g}"
-            name = one_line(found.read[one.key].name)
-            print(f"\n{number}. {one_line(papers[one.key].title) or name} ({name}; {best})")
-            _print_picks(papers[one.key], one.retrieval)
-    note(f"{quantity(len(papers), 'paper')} searched by {args.retriever}. {measure_text(args.retriever)}")
-    for problem in found.problems:
-        note(f"Not read: {problem}")
-    if args.html is not None:
-        note(f"The report is in {args.html}")
-    note(DISCLAIMER)
-    return 0
+        _print(found)
+    for line in (*problems, *(line for findings in found[:_WHOLE] for line in _remarks(findings))):
+        note(line)
+    note("Highlights can miss evidence. They are no medical advice.")
 
 
-def _write_across(args: argparse.Namespace, retriever: Retriever, found: FoundAcross) -> None:
-    from evidencebench_core.data.files import whole_file
-    from evidencebench_core.export import across_html
+def _papers(papers: list[str], kind: str | None, base_url: str | None, papers_at: Any) -> Any:
+    from evidencebench_core.papers import DEFAULT_LIMITS
+    from evidencebench_core.runs.find import paper_at
 
-    page = across_html(
-        found.picks,
-        args.hypothesis.strip(),
-        {where: one.paper.title or one.name for where, one in found.read.items()},
-        {where: one.paper.pages for where, one in found.read.items()},
-        retriever=args.retriever,
-        settings=dict(retriever.settings),
-        budget=args.k,
-        problems=found.problems,
-        command="evidencebench " + shlex.join(args.words),
-        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-    )
-    with whole_file(args.html) as stream:
-        stream.write(page.encode())
+    if papers != ["-"]:
+        return (yield from papers_at(papers, kind, base_url))
+    content = sys.stdin.buffer.read(DEFAULT_LIMITS.max_bytes + 1)
+    read: ReadPaper = yield from paper_at("standard input", content=content, kind=kind)  # type: ignore[arg-type]
+    return {"-": read}, []
+
+
+def _retriever(
+    name: str | None, settings: dict[str, str], ask: Ask, store: Path | None
+) -> tuple[Retriever, LLM | None]:
+    """The retriever of the command line, and the server that it asks, if it does."""
+    from evidencebench_core.retrievers import ServedRetriever, make_retriever, retriever_entry
+    from evidencebench_core.retrievers.ranker.model_file import default_retriever
+
+    entry = retriever_entry(name or default_retriever())
+    if entry.sees_gold:
+        raise SettingError(f"retriever {entry.name}", "needs gold, which no new paper has", "Choose another.")
+    retriever = make_retriever(entry.name, settings)
+    if not isinstance(retriever, ServedRetriever):
+        return retriever, None
+    answers = opened(store, create=True)
+    return retriever.connected(answers), ask.llm(answers)
 
 
 def _say(step: Step) -> None:
@@ -187,97 +129,61 @@ def _say(step: Step) -> None:
         note(step.text)
 
 
-def _retriever(args: argparse.Namespace) -> tuple[Retriever, LLM | None]:
-    """The retriever of the command line, and the server that it asks, if it does."""
-    from evidencebench_core.retrievers import ServedRetriever, make_retriever, retriever_entry
+def _document(found: list[Findings], problems: list[str], k: int) -> dict[str, Any]:
+    from evidencebench_core.export import findings_document
 
-    entry = retriever_entry(args.retriever)
-    if entry.sees_gold:
-        raise SettingError(f"retriever {entry.name}", "needs gold, which no new paper has", "Choose another.")
-    if not entry.asks_server:
-        check_no_server_arguments(args, entry.name)
-    retriever = make_retriever(entry.name, dict(args.settings))
-    if not isinstance(retriever, ServedRetriever):
-        return retriever, None
-    store = store_of(args)
-    return retriever.connected(store), server_llm(store, args)
+    if len(found) == 1 and not problems:
+        return findings_document(found[0], k)
+    return {"papers": [findings_document(findings, k) for findings in found], "problems": problems}
 
 
-def _write_html(args: argparse.Namespace, found: FoundEvidence) -> None:
-    from evidencebench_core.data.files import whole_file
-    from evidencebench_core.export import paper_report, report_html
-
-    report = paper_report(
-        found.read.paper,
-        args.hypothesis,
-        found.retrieval,
-        source=found.read.source,
-        retriever=args.retriever,
-        settings=dict(found.retriever.settings),
-        budget=args.k,
-        command="evidencebench " + shlex.join(args.words),
-        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-    )
-    with whole_file(args.html) as stream:
-        stream.write(report_html(report, plain=args.plain).encode())
+def _print(found: list[Findings]) -> None:
+    wrap(f"Hypothesis: {found[0].hypothesis}")
+    for number, findings in enumerate(found, start=1):
+        paper = findings.read.paper
+        best = "–" if findings.best is None else f"{findings.best:.2f}"
+        head = one_line(paper.title) or findings.read.name
+        print()
+        wrap(f"{number}. {head} (closest {best})" if len(found) > 1 else head)
+        if not findings.is_close:
+            wrap(f"No sentence comes close to it (best {best} of 1): the paper may say nothing on it.", "   ")
+        elif number <= _WHOLE:
+            _print_picks(findings)
 
 
-def _document(args: argparse.Namespace, found: FoundEvidence) -> dict[str, Any]:
-    from evidencebench_core.export import pick_documents
+def _print_picks(findings: Findings) -> None:
+    from evidencebench_core.export.findings import reasons, section_of
 
-    paper = found.read.paper
-    return {
-        "hypothesis": args.hypothesis.strip(),
-        "paper": {
-            "paper_id": paper.paper_id,
-            "title": paper.title,
-            "kind": paper.kind,
-            "source": found.read.source,
-            "n_sentences": len(paper.sentences),
-            "left_out": dict(paper.left_out),
-            "notes": list(paper.notes),
-            "doubts": [asdict(doubt) for doubt in paper.doubts],
-        },
-        "retriever": args.retriever,
-        "settings": dict(found.retriever.settings),
-        "k": args.k,
-        "seconds": found.retrieval.seconds,
-        "picks": pick_documents(paper, found.retrieval),
-    }
+    paper = findings.read.paper
+    why = reasons(paper, findings.hypothesis, findings.retrieval)
+    for passage in findings.passages:
+        print(f"\n{passage.rank:>3}  {section_of(paper, passage.sentences[0])}")
+        wrap(" ".join(paper.sentences[index] for index in passage.sentences), "     ")
+        text = " ".join(why[index] for index in passage.picks if index in why)
+        if text:
+            wrap(f"Why: {text}", "     ")
 
 
-def _print(args: argparse.Namespace, found: FoundEvidence) -> None:
-    if found.read.paper.title:
-        print_wrapped(found.read.paper.title, "", text_columns())
-    print_wrapped(f"Hypothesis: {args.hypothesis.strip()}", "", text_columns())
-    _print_picks(found.read.paper, found.retrieval)
-
-
-def _print_picks(paper: Paper, retrieval: Retrieval) -> None:
-    from evidencebench_core.export import explanations
-
-    columns, why = text_columns(), explanations(retrieval)
-    pages = paper.pages
-    for number, index in enumerate(retrieval.selection, start=1):
-        section = one_line(paper.sections[index]).strip() or "before the first heading"
-        page = f", page {pages[index]}" if index in pages else ""
-        print(f"\n{number:>3}  sentence {index}, {section}{page}")
-        print_wrapped(paper.sentences[index], "     ", columns)
-        if index in why:
-            print_wrapped(f"Why: {why[index]}", "     ", columns)
-
-
-def _tell(args: argparse.Namespace, paper: Paper) -> None:
+def _remarks(findings: Findings) -> list[str]:
     from evidencebench_core.export import left_out_text
 
+    paper = findings.read.paper
     left_out = left_out_text(paper.left_out)
-    searched = f"{quantity(len(paper.sentences), 'sentence')} searched by {args.retriever}"
-    note(f"{searched}; left out: {left_out}" if left_out else searched)
-    for line in (*paper.notes, *(f"Doubtful text in {doubt.place}: {doubt.text}" for doubt in paper.doubts)):
-        note(line)
-    if args.html is not None:
-        note(f"The report is in {args.html}")
-    note(DISCLAIMER)
+    searched = f"{quantity(len(paper.sentences), 'sentence')} searched by {findings.retriever.name}"
+    doubts = [f"Doubtful text in {doubt.place}: {doubt.text}" for doubt in paper.doubts]
+    return [f"{searched}; left out: {left_out}" if left_out else searched, *paper.notes, *doubts]
 
 
-VERBS: Final = {"find": (add_arguments, run)}
+def _write_html(path: Path, findings: Findings, file: Path) -> None:
+    from evidencebench_core.data.files import whole_file
+    from evidencebench_core.export.findings import findings_html, first_page
+    from evidencebench_core.papers import page_image
+
+    page, image = first_page(findings), None
+    if page is not None and file.is_file():
+        image = page_image(file.read_bytes(), page, 1.5)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    text = findings_html(findings, image=image, command=command_line(), created_at=now)
+    with whole_file(path) as stream:
+        stream.write(text.encode())
+    note(f"The page is in {path}")

@@ -10,7 +10,19 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from evidencebench_core.cli import analyse, answers, data, entry, export, frame, kinds, reliability, runs
+from evidencebench_core.cli import (
+    analyse,
+    annotate,
+    answers,
+    data,
+    entry,
+    export,
+    find,
+    frame,
+    kinds,
+    reliability,
+    runs,
+)
 from evidencebench_core.cli import app as app_verb
 from evidencebench_core.cli.frame import app
 from evidencebench_core.errors import EvidenceBenchError
@@ -26,6 +38,8 @@ MODULES: Final = (
     analyse,
     reliability,
     answers,
+    find,
+    annotate,
 )  # to import them registers their verbs
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})

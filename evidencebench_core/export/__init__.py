@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from evidencebench_core.export.across import across_documents, across_frame, across_html
 from evidencebench_core.export.dataset import BenchmarkFile, stream_dataset, write_benchmark
-from evidencebench_core.export.picks import explanations, paper_report, pick_documents, plain_explanations
-from evidencebench_core.export.report import (
-    ReportInput,
-    left_out_text,
-    report_html,
-)
+from evidencebench_core.export.findings import findings_document, findings_html, left_out_text, pick_documents
 from evidencebench_core.export.rows import ExportCounts, Row, rows, tasks_of, versions
 from evidencebench_core.export.tables import (
     cell,
@@ -24,20 +18,14 @@ from evidencebench_core.export.trec import trec_id, write_qrels, write_run
 __all__ = [
     "BenchmarkFile",
     "ExportCounts",
-    "ReportInput",
     "Row",
-    "across_documents",
-    "across_frame",
-    "across_html",
     "cell",
     "csv_text",
-    "explanations",
+    "findings_document",
+    "findings_html",
     "left_out_text",
-    "paper_report",
     "pick_documents",
     "places_and_scores",
-    "plain_explanations",
-    "report_html",
     "rows",
     "stream_dataset",
     "tasks_of",

@@ -6,16 +6,6 @@ results; `RunStore` reads them back, `score_run` and `compare_runs` compute from
 
 from __future__ import annotations
 
-from evidencebench_core.runs.across import (
-    MOST_PAPERS,
-    FoundAcross,
-    PaperPicks,
-    find_across,
-    measure_of,
-    measure_text,
-    paper_files,
-    picks_across,
-)
 from evidencebench_core.runs.chat import (
     MAX_TOKENS,
     REQUEST_SETTINGS,
@@ -30,10 +20,15 @@ from evidencebench_core.runs.estimate import RunEstimate, estimate, together
 from evidencebench_core.runs.execute import Progress, execute
 from evidencebench_core.runs.find import (
     DEFAULT_BUDGET,
-    FoundEvidence,
+    Findings,
+    Passage,
     ReadPaper,
     fetch_paper,
     find,
+    findings_in,
+    papers_at,
+    passages_of,
+    picks_in,
     read_content,
 )
 from evidencebench_core.runs.imported_run import import_run, predictions_from
@@ -54,7 +49,6 @@ __all__ = [
     "DEFAULT_BUDGET",
     "DEFAULT_TASKS",
     "MAX_TOKENS",
-    "MOST_PAPERS",
     "RANKER",
     "REQUEST_SETTINGS",
     "RETRIEVAL",
@@ -64,10 +58,9 @@ __all__ = [
     "ChatRuns",
     "CrossValidation",
     "Engine",
-    "FoundAcross",
-    "FoundEvidence",
+    "Findings",
     "LocalEngine",
-    "PaperPicks",
+    "Passage",
     "Plan",
     "Progress",
     "ReadPaper",
@@ -89,13 +82,12 @@ __all__ = [
     "execute",
     "fetch_paper",
     "find",
-    "find_across",
+    "findings_in",
     "import_run",
-    "measure_of",
-    "measure_text",
-    "paper_files",
+    "papers_at",
     "parameters_of",
-    "picks_across",
+    "passages_of",
+    "picks_in",
     "plan",
     "predictions_from",
     "read_content",

@@ -53,6 +53,7 @@ READING = {  # a call of each verb that prints data, on the store of `tiny` with
     "ingest": ["ingest TINY --name again"],
     "reliability ingest": ["reliability ingest --sample", "reliability ingest --dataset tiny"],
     "answers ingest": ["answers ingest --sample"],
+    "find": ["find PAPER --hypothesis Tea --retriever bm25"],
 }
 
 
@@ -61,7 +62,15 @@ def places(tiny: Path, two_runs: tuple[str, str], tmp_path: Path) -> dict[str, s
     """What stands for the words in capitals."""
     picks = tmp_path / "picks.json"
     picks.write_text('{"tiny_0": [0, 5]}')
-    known = {"RUN": two_runs[1], "OTHER": two_runs[0], "PICKS": str(picks), "TINY": str(tiny)}
+    paper = tmp_path / "paper.txt"
+    paper.write_text("Tea is hot. It cools.")
+    known = {
+        "PAPER": str(paper),
+        "RUN": two_runs[1],
+        "OTHER": two_runs[0],
+        "PICKS": str(picks),
+        "TINY": str(tiny),
+    }
     return known | {"OUT": str(tmp_path / "out")}
 
 

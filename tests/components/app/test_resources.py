@@ -12,12 +12,10 @@ import streamlit as st
 from components.app import live, resources
 from components.app.choices import Choice
 from components.app.reading import Reading
-from components.paper import cached as papers
 from components.paper.opened import OpenPaper
 from evidencebench_core.data import Filter, Store, ingest, open_store
 from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.papers import read_paper
-from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.perturb import Wording, add_wordings
 from evidencebench_core.runs import RunStore
 from evidencebench_core.runs.notes import Note, NoteStore
@@ -99,21 +97,6 @@ def test_only_a_dataset_has_gold_for_the_oracle(store: Store) -> None:
     assert own is not None
     with pytest.raises(SettingError):
         live.retrieval(own, Choice("oracle"))
-
-
-def test_the_same_text_is_the_same_reading_wherever_it_is_kept(store: Store) -> None:
-    kept = OwnPapers(store).save(PAPER, "Tea")
-    both = (OpenPaper("open-1", PAPER, "a.txt"), papers.own_paper(kept))
-    assert len({paper.reading("Tea is hot.", 2).key for paper in both}) == 1
-    assert both[0].reading("", 2) is None
-    assert papers.own_paper(kept) is both[1]
-    assert papers.own_paper(OwnPapers(store).rename(kept.id, "Green tea")).name == "Green tea"
-
-
-@pytest.mark.parametrize(("given", "mib"), [("3", 3), ("0", 25), ("9999", 25), ("lots", 25), ("", 25)])
-def test_the_largest_paper_is_a_setting(monkeypatch: pytest.MonkeyPatch, given: str, mib: int) -> None:
-    monkeypatch.setenv("EVIDENCEBENCH_PAPER_MIB", given)
-    assert papers.paper_limits().max_bytes == mib * 1024 * 1024
 
 
 def test_notes_follow_what_they_are_of(store: Store) -> None:

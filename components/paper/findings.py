@@ -1,0 +1,88 @@
+"""The findings in one paper as a list, and the files to take them away."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shlex
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from components.app.state import PageState
+from components.paper.opened import OpenPaper, page_image
+from components.widgets.component import component, sentence_event
+from evidencebench_core.errors import PaperError
+from evidencebench_core.export import csv_text, findings_document, findings_html, pick_documents
+from evidencebench_core.export.findings import NOTHING, first_page, reasons, section_of
+from evidencebench_core.runs import Findings
+
+_component = component(
+    "findings_list", Path(__file__).parent, '<ol class="findings"></ol>', palette=".findings"
+)
+
+
+def draw_findings(state: PageState, findings: Findings, *, large: bool = False) -> None:
+    """The passages, best first; a click, or the keys n and p, show one in the paper."""
+    if findings.picks and not findings.is_close:
+        best = "" if findings.best is None else f" Closest: {findings.best:.2f} of 1."
+        st.warning(f"{NOTHING}{best}")
+    paper = findings.read.paper
+    why = reasons(paper, findings.hypothesis, findings.retrieval)
+    passages = [
+        {
+            "rank": passage.rank,
+            "index": findings.picks[passage.rank - 1],
+            "picks": list(passage.picks),
+            "place": section_of(paper, passage.sentences[0]),
+            "parts": [[paper.sentences[index], index in passage.picks] for index in passage.sentences],
+            "why": "" if large else " ".join(why[index] for index in passage.picks if index in why),
+        }
+        for passage in findings.passages
+    ]
+    _component(
+        key="findings",
+        data={"passages": passages, "selected": state.number("sentence"), "large": large},
+        on_event_change=sentence_event(
+            "findings", set(findings.picks), lambda index: state.put(sentence=index, page=None)
+        ),
+    )
+
+
+def draw_files(opened: OpenPaper, findings: Findings, budget: int) -> None:
+    """The page to take home, and the picks as CSV and JSON; each file is made when it is asked for."""
+    files = (
+        ("Page (HTML)", "html", "text/html", lambda: take_home_page(opened, findings, budget)),
+        ("CSV", "csv", "text/csv", lambda: _csv(findings)),
+        ("JSON", "json", "application/json", lambda: _json(findings, budget)),
+    )
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", f"evidence {opened.title}").strip("-").lower()[:60]
+    for name, ending, mime, make in files:
+        st.download_button(name, make, f"{stem}.{ending}", mime, on_click="ignore", width="stretch")
+
+
+def take_home_page(opened: OpenPaper, findings: Findings, budget: int) -> str:
+    """The findings as one HTML file of three sheets."""
+    page, image = first_page(findings), None
+    if page is not None and opened.has_pages:
+        try:
+            image = page_image(opened, page, 1.5)
+        except PaperError:  # the passages stand in its place
+            image = None
+    words = ["find", opened.given or "PAPER", "--hypothesis", findings.hypothesis, "--k", str(budget)]
+    command = "evidencebench " + shlex.join([*words, "--retriever", findings.retriever.name])
+    now = datetime.now(UTC).isoformat(timespec="minutes")
+    return findings_html(findings, image=image, command=command, created_at=now)
+
+
+def _csv(findings: Findings) -> str:
+    return csv_text(pd.DataFrame(pick_documents(findings)))
+
+
+def _json(findings: Findings, budget: int) -> str:
+    stream = io.StringIO()
+    json.dump(findings_document(findings, budget), stream, ensure_ascii=False, indent=1)
+    return stream.getvalue()

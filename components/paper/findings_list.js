@@ -1,0 +1,62 @@
+// Draws the data of findings.py. Text is only ever written with textContent.
+let listener;
+
+function words(tag, className, text) {
+  const node = element(tag, className, text);
+  node.dir = "auto";
+  return node;
+}
+
+/** One passage: its rank and place, the picked sentences among those between them, and why. */
+function row(passage, data) {
+  const item = element("div", "pick");
+  item.dataset.sentence = String(passage.index);
+  item.tabIndex = 0;
+  item.setAttribute("role", "button");
+  item.setAttribute("aria-label", `Finding ${passage.rank}, ${passage.place}. Show it in the paper.`);
+  item.setAttribute("aria-pressed", String(passage.picks.includes(data.selected)));
+  const body = element("div", "body");
+  const text = element("p", "text");
+  for (const [part, isPick] of passage.parts) text.append(words("span", isPick ? "said" : "around", part), " ");
+  body.append(words("div", "where", passage.place), text);
+  if (passage.why) body.append(words("p", "why", passage.why));
+  item.append(words("span", "place", String(passage.rank)), body);
+  const line = element("li");
+  line.append(item);
+  return line;
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const list = parentElement.querySelector(".findings");
+  list.classList.toggle("dark", darkPage(list));
+  list.classList.toggle("large", data.large);
+  list.replaceChildren(...data.passages.map((passage) => row(passage, data)));
+  if (!data.passages.length) list.append(words("li", "empty", "No sentence was picked."));
+  const items = [...list.querySelectorAll(".pick")];
+  const choose = (item) => {
+    for (const other of items) other.setAttribute("aria-pressed", String(other === item));
+    setTriggerValue("event", { sentence: Number(item.dataset.sentence) });
+  };
+  list.onclick = (event) => {
+    const item = event.target.closest?.(".pick");
+    if (item && !String(window.getSelection())) choose(item);
+  };
+  // n and p go to the next and previous finding, wherever the focus is, where no text field wants the key.
+  document.removeEventListener("keydown", listener);
+  listener = (event) => {
+    const typing = event.composedPath().some((node) => node.matches?.("input, textarea, select, [role=dialog]"));
+    const step = { n: 1, p: -1 }[event.key];
+    const enter = (event.key === "Enter" || event.key === " ") && event.composedPath().find((node) => items.includes(node));
+    if (typing || event.ctrlKey || event.metaKey || event.altKey || !items.length) return;
+    if (enter) choose(enter);
+    else if (step) {
+      const at = items.findIndex((item) => item.getAttribute("aria-pressed") === "true");
+      const next = items[at < 0 ? (step > 0 ? 0 : items.length - 1) : (at + step + items.length) % items.length];
+      choose(next);
+      next.scrollIntoView({ block: "nearest" });
+    } else return;
+    event.preventDefault();
+  };
+  document.addEventListener("keydown", listener);
+  return () => document.removeEventListener("keydown", listener);
+}

@@ -1,0 +1,234 @@
+"""What was found in one paper: as JSON, as a table, and as one HTML file of three sheets to take home."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+from evidencebench_core.export.rows import versions
+from evidencebench_core.export.tables import places_and_scores
+from evidencebench_core.papers import PageImage, Paper
+from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.retrievers.bm25 import tokens_of
+from evidencebench_core.retrievers.llm import reasons_in
+from evidencebench_core.runs.find import MAX_FROM_ABSTRACT, Findings
+from evidencebench_core.words import enumerated, one_line
+
+NOTICE: Final = (
+    "A computer program chose these sentences. It can miss important evidence, and it can show sentences that are not "
+    "evidence. Read the paper before you rely on it. This is no medical advice."
+)
+NOTHING: Final = (
+    "No sentence comes close to the statement: the paper may say nothing on it. "
+    "What follows is the nearest there is."
+)
+_MAX_WORDS: Final = 6  # that a reason names
+_FIGURES: Final = re.compile(r"\d\s?%|\bp\s?[<=>]|\b95\s?% ?CI\b|\b\d+\.\d+\b", re.IGNORECASE)
+_COMPARES: Final = re.compile(r"\b(?:than|compared with|compared to|versus|vs)\b", re.IGNORECASE)
+
+
+def reasons(paper: Paper, hypothesis: str, retrieval: Retrieval) -> dict[int, str]:
+    """Why a sentence may bear on the statement, by sentence index: only what a reader can check in it.
+
+    The words that it shares with the statement (of many the rarest in the paper), whether it gives figures or
+    compares; a model's reason in its own words.
+    """
+    by_model = reasons_in(retrieval)
+    words_of = [frozenset(tokens_of(sentence, "word-stop")) for sentence in paper.sentences]
+    n_with = Counter(chain.from_iterable(words_of))
+    asked = dict.fromkeys(word for word in tokens_of(hypothesis, "word-stop") if len(word) > 1)
+    texts = {}
+    for index, sentence in enumerate(paper.sentences):
+        rarest = sorted(asked.keys() & words_of[index], key=n_with.__getitem__)[:_MAX_WORDS]
+        shared = [word for word in asked if word in rarest]
+        parts = [f"shares {enumerated(shared)} with the statement"] if shared else []
+        parts += ["gives figures"] if _FIGURES.search(sentence) else []
+        parts += ["compares"] if _COMPARES.search(sentence) else []
+        model = f"The model says: {by_model[index]}" if index in by_model else ""
+        own = f"It {enumerated(parts)}." if parts else ""
+        texts[index] = " ".join(filter(None, (model, own)))
+    return {index: text for index, text in texts.items() if text}
+
+
+def section_of(paper: Paper, index: int) -> str:
+    """The heading above a sentence, and its page, for people."""
+    section = one_line(paper.sections[index]).strip() or "before the first heading"
+    return f"{section}, p. {paper.pages[index]}" if index in paper.pages else section
+
+
+def pick_documents(findings: Findings) -> list[dict[str, Any]]:
+    """The picks as JSON-able values, best first."""
+    paper, retrieval = findings.read.paper, findings.retrieval
+    rank, score = places_and_scores(retrieval)
+    why = reasons(paper, findings.hypothesis, retrieval)
+    return [
+        {
+            "sentence": index,
+            "section": paper.sections[index],
+            "type": paper.sentence_types[index],
+            "text": paper.sentences[index],
+            "rank": rank.get(index),
+            "score": score.get(index),
+            **({"page": paper.pages[index]} if index in paper.pages else {}),
+            **({"why": why[index]} if index in why else {}),
+        }
+        for index in findings.picks
+    ]
+
+
+def findings_document(findings: Findings, budget: int) -> dict[str, Any]:
+    """Everything about the picks in one paper, JSON-able."""
+    paper = findings.read.paper
+    return {
+        "hypothesis": findings.hypothesis,
+        "paper": {
+            "paper_id": paper.paper_id,
+            "title": paper.title,
+            "kind": paper.kind,
+            "licence": paper.licence,
+            "source": findings.read.source,
+            "n_sentences": len(paper.sentences),
+            "left_out": dict(paper.left_out),
+            "notes": list(paper.notes),
+            "doubts": [{"place": doubt.place, "text": doubt.text} for doubt in paper.doubts],
+        },
+        "retriever": findings.retriever.name,
+        "settings": dict(findings.retriever.settings),
+        "k": budget,
+        "best": findings.best,
+        "close": findings.is_close,
+        "picks": pick_documents(findings),
+        "versions": versions(),
+    }
+
+
+def findings_html(
+    findings: Findings,
+    *,
+    image: PageImage | None = None,
+    verdicts: Mapping[int, str] | None = None,
+    command: str = "",
+    created_at: str = "",
+) -> str:
+    """One self-contained page of three sheets: the findings, the marked page, how they were found.
+
+    ``image`` is of the page with the first finding (`first_page`); without it the second sheet has the passages in
+    their context. ``verdicts`` are a model's opinions by sentence. No script, no outside request, no text is markup.
+    """
+    paper = findings.read.paper
+    why = reasons(paper, findings.hypothesis, findings.retrieval)
+    passages = [
+        {
+            "rank": passage.rank,
+            "place": section_of(paper, passage.sentences[0]),
+            "parts": [(paper.sentences[index], index in passage.picks) for index in passage.sentences],
+            "why": " ".join(why[index] for index in passage.picks if index in why),
+            "verdict": " ".join(text for index, text in (verdicts or {}).items() if index in passage.picks),
+            "before": _neighbour(paper, passage.sentences[0], -1),
+            "after": _neighbour(paper, passage.sentences[-1], 1),
+        }
+        for passage in findings.passages
+    ]
+    marked = None
+    if image is not None:
+        webp = b64encode(image.webp).decode()
+        marked = {
+            "src": f"data:image/webp;base64,{webp}",
+            "page": image.page,
+            "boxes": _boxes(findings, image),
+        }
+    settings = findings.retriever.settings
+    page: str = _template().render(
+        title=findings.hypothesis,
+        paper_title=paper.title or findings.read.name,
+        source=findings.read.source,
+        moment=_moment(created_at),
+        passages=passages,
+        notice=NOTICE,
+        nothing="" if findings.is_close or not passages else NOTHING,
+        marked=marked,
+        facts={
+            "Searched": f"{len(paper.sentences):,} sentences and headings; at most {MAX_FROM_ABSTRACT} findings from"
+            " the abstract unless that was asked for",
+            "Left out of the paper": left_out_text(paper.left_out) or "nothing",
+            "Chosen by": findings.retriever.name,
+            "Settings": ", ".join(f"{name}={value}" for name, value in settings.items()) or "none",
+            "Closest sentence": "unknown"
+            if findings.best is None
+            else f"{findings.best:.2f} of 1 in meaning",
+            "Notes": " ".join(paper.notes) or "none",
+            "Versions": ", ".join(f"{name} {text}" for name, text in versions().items()),
+        },
+        doubts=[(doubt.place, doubt.text) for doubt in paper.doubts[:8]],
+        n_more_doubts=max(0, len(paper.doubts) - 8),
+        command=command,
+    )
+    return page
+
+
+def first_page(findings: Findings) -> int | None:
+    """The page of the best finding, from 1; ``None`` for a paper without pages."""
+    pages = findings.read.paper.pages
+    return next((pages[index] for index in findings.picks if index in pages), None)
+
+
+def left_out_text(left_out: Mapping[str, int]) -> str:
+    """``tables (3), figures (1)``: what there was at least one of."""
+    return ", ".join(f"{name} ({number:,})" for name, number in left_out.items() if number)
+
+
+def _boxes(findings: Findings, image: PageImage) -> list[dict[str, Any]]:
+    """Where the picks stand on a page, in percent of it."""
+    boxes = []
+    for rank, index in enumerate(findings.picks, start=1):
+        here = [box for box in findings.read.paper.boxes[index] if box.page == image.page]
+        for number, box in enumerate(here):
+            boxes.append(
+                {
+                    "rank": rank if number == 0 else "",
+                    "left": round(100 * box.x0 / image.width, 2),
+                    "top": round(100 * box.y0 / image.height, 2),
+                    "width": round(100 * (box.x1 - box.x0) / image.width, 2),
+                    "height": round(100 * (box.y1 - box.y0) / image.height, 2),
+                }
+            )
+    return boxes
+
+
+def _neighbour(paper: Paper, index: int, step: int) -> str:
+    """The sentence beside a passage, if it is text of the same section."""
+    place = index + step
+    if not 0 <= place < len(paper.sentences) or paper.sections[place] != paper.sections[index]:
+        return ""
+    return "" if paper.sentence_types[place] == "section_name" else paper.sentences[place]
+
+
+def _moment(created_at: str) -> str:
+    try:
+        when = datetime.fromisoformat(created_at)
+    except ValueError:
+        return created_at
+    return f"{when.day} {when:%B %Y}"
+
+
+@cache
+def _template() -> Any:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        finalize=lambda value: value if isinstance(value, Markup) else one_line(str(value)),
+    )
+    return environment.get_template("findings.html")

@@ -1,0 +1,56 @@
+"""find and annotate on the command line: what the sweep of verbs cannot know."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.annotation.scripted_model import paper_text, scripted_answer
+from tests.annotation.trials_folder import trials_folder
+from tests.cli.conftest import Command
+from tests.llm.server import answering, reply, scripted
+
+TEXT = "Night work\n\nAbstract\nNurses were followed.\n\nResults\nNight work raised the risk of diabetes. Tea is hot."
+
+
+def test_find_prints_picks_and_writes_the_page(command: Command, tmp_path: Path) -> None:
+    file, page = tmp_path / "night.txt", tmp_path / "page.html"
+    file.write_text(TEXT)
+    asked = ("find", str(file), "--hypothesis", "Night work causes diabetes.", "--retriever", "bm25")
+    done = command(*asked, "--html", str(page), "--json")
+    document = json.loads(done.out)
+    assert document["picks"][0]["text"] == "Night work raised the risk of diabetes."
+    assert page.read_text().count('class="sheet"') == 3
+    far = command(
+        "find", str(file), "--hypothesis", "Quantum computers factor integers.", "--retriever", "bm25"
+    )
+    assert "may say nothing" in far.out
+
+
+def test_proposals_of_a_file_of_papers_are_exported_ingested_and_run(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tea.txt").write_text(paper_text())
+    lines = tmp_path / "papers.jsonl"
+    lines.write_text(json.dumps({"paper": "tea.txt", "summary": "Tea is good for blood and weight."}))
+    mine = tmp_path / "mine.json"
+    with scripted(answering(lambda sent: reply(scripted_answer(sent)))) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "x")
+        assert command("annotate", "propose", str(lines), "--model", "m", "--estimate").code == 0
+        done = command("annotate", "propose", str(lines), "--model", "m", "--json")
+        assert json.loads(done.out)["papers"][0]["marks"] == 4
+    assert command("annotate", "export", "--out", str(mine)).code == 1
+    assert command("annotate", "export", "--out", str(mine), "--undecided").code == 0
+    assert command("ingest", str(mine), "--name", "mine").code == 0
+    assert command("run", "--dataset", "mine", "--retriever", "bm25").code == 0
+
+
+def test_evidence_inference_becomes_a_dataset(command: Command, tmp_path: Path) -> None:
+    done = command(
+        "annotate", "evidence-inference", str(trials_folder(tmp_path / "ei")), "--name", "ei", "--json"
+    )
+    document = json.loads(done.out)
+    assert (document["dataset"], document["added"], document["n_kept"]) == ("ei", True, 1)

@@ -1,0 +1,67 @@
+"""The page to take home and the reasons: three sheets, nothing untrue, no markup from a text."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from evidencebench_core.export import findings_document, findings_html
+from evidencebench_core.export.findings import first_page, reasons
+from evidencebench_core.papers import Box, PageImage, Paper
+from evidencebench_core.papers.read import paper_of_file
+from evidencebench_core.retrievers import make_retriever
+from evidencebench_core.runs import Findings, ReadPaper, findings_in
+
+TEXT = """Salt and <b>pressure</b>
+
+Abstract
+A salt substitute was tested.
+
+Results
+Pressure fell by 4.9% with the substitute. It was lower than before. Sleep did not change.
+"""
+
+
+@pytest.fixture(scope="module")
+def findings() -> Findings:
+    paper = paper_of_file(TEXT.encode(), "salt.txt", None)
+    boxes = tuple((Box(1, 10, 10 + 20 * n, 200, 25 + 20 * n),) for n in range(len(paper.sentences)))
+    read = ReadPaper(replace(paper, boxes=boxes), "salt.txt", "salt.txt")
+    return findings_in(read, "A salt <i>substitute</i> lowers pressure.", make_retriever("bm25"), 3)
+
+
+def test_a_reason_says_only_what_stands_in_the_sentence(findings: Findings) -> None:
+    paper: Paper = findings.read.paper
+    why = reasons(paper, findings.hypothesis, findings.retrieval)
+    by_text = {paper.sentences[index]: text for index, text in why.items()}
+    assert "gives figures" in by_text["Pressure fell by 4.9% with the substitute."]
+    assert "compares" in by_text["It was lower than before."]
+    assert "Sleep did not change." not in by_text
+    assert "figures" not in by_text["A salt substitute was tested."]
+
+
+def test_three_sheets_whole_in_themselves(findings: Findings) -> None:
+    image = PageImage(1, 2, 400, 600, b"RIFF")
+    html = findings_html(findings, image=image, command="evidencebench find <x>", created_at="2026-11-23")
+    assert html.count('<section class="sheet">') == 3
+    assert html.count('class="box"') == len(findings.picks)
+    assert "<i>" not in html
+    assert "<b>pressure" not in html
+    assert not re.search(r'(?:src|href)="(?!data:)', html)
+    assert "<script" not in html
+    assert "23 November 2026" in html
+    assert first_page(findings) == 1
+    without = findings_html(findings)
+    assert without.count('<section class="sheet">') == 3
+    assert "<img" not in without
+
+
+def test_the_document_is_json(findings: Findings) -> None:
+    document = json.loads(json.dumps(findings_document(findings, 3)))
+    assert [pick["sentence"] for pick in document["picks"]] == list(findings.picks)
+    assert document["paper"]["title"] == "Salt and <b>pressure</b>"
+    assert document["close"] is True
+    assert 0 < document["best"] <= 1

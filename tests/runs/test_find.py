@@ -1,0 +1,94 @@
+"""Picks in a reader's own paper: beyond the abstract, as passages, and nothing where nothing is close."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers import Paper
+from evidencebench_core.retrievers import Retrieval, make_retriever
+from evidencebench_core.runs import Step, drive, find, papers_at, passages_of, picks_in
+from evidencebench_core.runs.find import MAX_FROM_ABSTRACT, findings_in
+
+T = TypeVar("T")
+N_ABSTRACT, N_BODY = 6, 12
+PAPER = Paper(
+    "p",
+    "Tea",
+    ("Tea", *(f"A{n}." for n in range(N_ABSTRACT)), "Results", *(f"B{n}." for n in range(N_BODY))),
+    ("section_name", *["abstract"] * N_ABSTRACT, "section_name", *["normal_paragraph"] * N_BODY),  # type: ignore[arg-type]
+    "text",
+    {},
+    (),
+)
+N = len(PAPER.sentences)
+
+
+@given(st.permutations(range(N)), st.integers(1, 30))
+def test_at_most_two_from_the_abstract_and_no_heading(ranking: list[int], budget: int) -> None:
+    retrieval = Retrieval(tuple(ranking), (), tuple(ranking[:budget]))
+    picks = picks_in(PAPER, retrieval, budget)
+    kinds = [PAPER.sentence_types[index] for index in picks]
+    assert kinds.count("abstract") <= MAX_FROM_ABSTRACT
+    assert "section_name" not in kinds
+    assert len(picks) == min(budget, N_BODY + MAX_FROM_ABSTRACT)
+    assert list(picks) == [index for index in ranking if index in picks]
+    everything = picks_in(PAPER, retrieval, budget, abstract_too=True)
+    assert len(everything) == min(budget, N - 2)
+
+
+@given(st.permutations(range(8, N)).map(lambda indices: indices[:6]))
+def test_passages_hold_every_pick_once(picks: list[int]) -> None:
+    passages = passages_of(PAPER, picks)
+    assert sorted(index for passage in passages for index in passage.picks) == sorted(picks)
+    for passage in passages:
+        assert list(passage.sentences) == list(range(passage.sentences[0], passage.sentences[-1] + 1))
+        assert picks[passage.rank - 1] in passage.picks
+    ranks = [passage.rank for passage in passages]
+    assert ranks == sorted(ranks)
+    assert ranks[0] == 1
+
+
+def test_neighbours_are_one_passage_by_hand() -> None:
+    passages = passages_of(PAPER, [12, 18, 10, 8])
+    assert [(passage.sentences, passage.picks, passage.rank) for passage in passages] == [
+        ((8, 9, 10, 11, 12), (8, 10, 12), 1), ((18,), (18,), 2),
+    ]  # fmt: skip
+    assert len(passages_of(PAPER, [6, 8])) == 2  # another section begins between them
+
+
+def finished(steps: Generator[Step, None, T]) -> T:
+    return drive(steps, lambda step: None)
+
+
+TEXT = b"Night work\n\nAbstract\nNurses were followed.\n\nResults\nNight work raised the risk of diabetes. Tea is hot."
+
+
+def test_a_file_is_read_and_searched(tmp_path: Path) -> None:
+    file = tmp_path / "night.txt"
+    file.write_bytes(TEXT)
+    found = finished(find(str(file), "Night work increases the risk of diabetes.", make_retriever("bm25"), 2))
+    assert found.read.paper.sentences[found.picks[0]] == "Night work raised the risk of diabetes."
+    assert found.is_close
+    far = findings_in(found.read, "Quantum computers factor integers.", make_retriever("dense"), 2)
+    assert not far.is_close
+    assert far.picks
+
+
+def test_a_folder_stands_for_its_papers_and_what_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(TEXT)
+    (tmp_path / "b.pdf").write_bytes(b"no PDF at all \x00\x01\x02\x03\x04\x05")
+    (tmp_path / ".hidden.txt").write_bytes(TEXT)
+    read, problems = finished(papers_at([str(tmp_path)]))
+    assert [Path(where).name for where in read] == ["a.txt"]
+    assert len(problems) == 1
+    with pytest.raises(PaperError):
+        finished(papers_at([str(tmp_path / "b.pdf")]))
+    with pytest.raises(PaperError):
+        finished(papers_at([str(tmp_path / "nothing")]))

@@ -88,8 +88,8 @@ QUESTIONS: Final = SetKind(
 
 def draw(state: PageState) -> None:
     st.markdown(
-        "What can a language model be trusted with? It is asked the same questions again in other words, misspelt, "
-        "among other texts, with texts that say the opposite, and with texts that do not tell."
+        "What can a language model be trusted with? The same questions in other words, misspelt, with texts that "
+        "distract, say the opposite, or do not tell."
     )
     store = resources.store()
     with st.container(horizontal=True, vertical_alignment="bottom"):

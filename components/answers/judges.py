@@ -68,8 +68,8 @@ def draw_judges(state: PageState, info: AnswerSetInfo) -> None:
                Column("constant", f"always “{found.constant}”"), Column("n", "n", "number"))  # fmt: skip
     table(columns, rows, key=f"agreement-{run.id}", action="none", caption="Agreement with people")
     st.caption(
-        f"{quantity(n, 'label')} of both, questions drawn whole; {found.n_unlabelled:,} judgements without a label "
-        f"count as wrong, {found.n_missing:,} are missing."
+        f"{quantity(n, 'label')} of both, questions drawn whole; {quantity(found.n_unlabelled, 'judgement')} "
+        f"without a label, which count as wrong; {found.n_missing:,} missing."
     )
     left, right = st.columns(2, gap="large")
     with left:

@@ -53,7 +53,7 @@ def draw_systems(state: PageState, info: AnswerSetInfo) -> None:
     by = f"By the labels of {literal(model)}, a model's opinion. " if model else ""
     n = info.counts["questions"]
     st.caption(
-        f"{by}{METRICS.get(metric, _RECALL).capitalize()}; mean over {quantity(n, 'question')}, drawn whole."
+        f"{by}{_heading(METRICS.get(metric, _RECALL))}; mean over {quantity(n, 'question')}, drawn whole."
     )
     _draw_means(state, info, scores, rows)
     with st.expander("Every pair of systems"):
@@ -77,9 +77,13 @@ def _draw_means(state: PageState, info: AnswerSetInfo, scores: pd.DataFrame, bes
         is_count = metric in COUNTS
         kind: Any = "number" if is_count else "percent"
         columns.append(
-            Column(metric, metric.capitalize(), kind, METRICS.get(metric, _RECALL), digits=2 * is_count)
+            Column(metric, _heading(metric), kind, METRICS.get(metric, _RECALL), digits=2 * is_count)
         )
     frame_table(
         columns, means.reset_index(), key=f"means-{info.sha256[:8]}", ids="system", caption="Means of every metric",
         on_open=lambda system: state.put(part="answer", system=system, sentence=None), height=420,
     )  # fmt: skip
+
+
+def _heading(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -71,10 +71,11 @@ def draw_test(state: PageState, view: View) -> None:
         st.info(literal(f"There is nothing to score: {reasons}."))
         return
     left, right = st.columns(2, gap="large")
-    with left:
-        _draw_variants(score)
-    with right:
-        if score.baseline is not None:
+    if len(score.variants) > 1:
+        with left:
+            _draw_variants(score)
+    if score.baseline is not None:
+        with right if len(score.variants) > 1 else left:
             _draw_moves(score.baseline)
     _draw_answers(state, view, score)
 
@@ -130,17 +131,18 @@ def _draw_answers(state: PageState, view: View, score: TaskScore) -> None:
     shown = filtered(state, every, _FILTERS)
     pages = paging(state, len(shown))
     st.caption(f"{len(shown):,} of {quantity(len(every), 'answer')}. A click shows what was asked.")
+    in_hand = every[every["probe"] == state["probe"]] if state["probe"] else shown.iloc[pages.rows]
     left, right = st.columns((3, 2), gap="large")
     with left:
         frame_table(
             _ANSWERS, shown.iloc[pages.rows], key=f"answers-{score.run.id}", ids="probe",
-            on_open=lambda probe: state.put(probe=probe), chosen=(state["probe"],), caption="Answers", height=560,
+            on_open=lambda probe: state.put(probe=probe), chosen=tuple(in_hand["probe"].head(1)),
+            caption="Answers", height=560,
         )  # fmt: skip
         pages.draw(state)
     with right:
-        rows = every[every["probe"] == state["probe"]]
-        if len(rows):
-            _draw_answer(score, rows.iloc[0])
+        if len(in_hand):
+            _draw_answer(score, in_hand.iloc[0])
 
 
 def _draw_answer(score: TaskScore, row: pd.Series[Any]) -> None:

@@ -25,7 +25,7 @@ from components.widgets.markdown import literal
 from components.widgets.switches import on_off_switch
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import prompt, prompt_names
-from evidencebench_core.retrievers import RETRIEVERS, RetrieverEntry, SettingField, SettingSpec, full_settings
+from evidencebench_core.retrievers import RETRIEVERS, RetrieverEntry, SettingField, full_settings
 from evidencebench_core.runs import RunInfo
 
 _LONGEST_LABEL: Final = 34  # characters of the menu's label: one line of controls has room for so many
@@ -185,7 +185,7 @@ def settings_editor(
 
 
 def settings_fields(
-    specs: Mapping[str, SettingField] | Mapping[str, SettingSpec],
+    specs: Mapping[str, SettingField],
     current: Mapping[str, object],
     widget: WidgetFor,
     known: Callable[[str], tuple[str, ...] | None] | None = None,
@@ -219,7 +219,7 @@ def _chooses(name: str) -> bool:
 
 
 def _widget(
-    name: str, spec: SettingField | SettingSpec, value: Any, widget: WidgetFor, known: tuple[str, ...] | None
+    name: str, spec: SettingField, value: Any, widget: WidgetFor, known: tuple[str, ...] | None
 ) -> object:
     """A setting's widget; of what is ``known`` one is chosen, or none, and another model may be typed too."""
     help_text = literal(spec.help)

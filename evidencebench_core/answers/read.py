@@ -27,7 +27,7 @@ from evidencebench_core.errors import DataError, shown
 
 SAMPLE: Final = Path(__file__).with_name("sample_answers.jsonl")
 """Six invented questions, answered by three systems, with documents and labels."""
-MOST_BYTES: Final = 512 << 20
+MOST_BYTES: Final = 200 << 20
 _REMEDY: Final = "The format is in the documentation of evidencebench_core.answers.read."
 _KINDS: Final = {"question": Question, "document": Document, "answer": Answer, "clusters": Clusters}
 _CLUSTERED: Final = "_answer_sentences_cluster"

@@ -114,11 +114,11 @@ def run(
     known = opened(store)
     llm, given = ask.llm(known), settings_of(set_)
     rows = [reliability_task(name) for name in task] if task else list(RELIABILITY_TASKS.values())
-    if unknown := [name for name in given if not any(name in row.settings for row in rows)]:
+    if unknown := [name for name in given if not any(name in row.settings.model_fields for row in rows)]:
         raise SettingError("--set", f"{unknown[0]} is a setting of none of these tests", "See the manual.")
     plans: list[ChatPlan] = []
     for row in rows:
-        settings = {name: value for name, value in given.items() if name in row.settings}
+        settings = {name: value for name, value in given.items() if name in row.settings.model_fields}
         try:
             plans.append(
                 run_plan(known, items, row.name, model, settings, limit=limit, llm=llm, fresh=ask.fresh)

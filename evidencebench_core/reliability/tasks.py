@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal, cast
 
+from pydantic import Field
+
 from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.perturb.spelling import misspellings
 from evidencebench_core.reliability.draws import (
@@ -21,7 +23,7 @@ from evidencebench_core.reliability.draws import (
 )
 from evidencebench_core.reliability.items import Item, ItemSet, Kind
 from evidencebench_core.retrievers.base import Setting
-from evidencebench_core.retrievers.setting_specs import SettingSpec, canonical_settings
+from evidencebench_core.retrievers.settings import Settings
 from evidencebench_core.words import enumerated, quantity
 
 Aspect = Literal["baseline", "robustness", "recall", "hallucination", "judges"]
@@ -125,7 +127,7 @@ class ReliabilityTask:
     figure: Figure
     probes: Callable[[Draft], Iterator[Probe]]
     headline: tuple[str, ...] = ()
-    settings: Mapping[str, SettingSpec] = field(default_factory=dict)
+    settings: type[Settings] = Settings
     judge_prompt: str = ""
     judge_labels: tuple[str, ...] = ()
 
@@ -269,8 +271,30 @@ def _pairs(draft: Draft) -> Iterator[Probe]:
 _QA: Final[Mapping[Kind, str]] = {"questions": "reliability-baseline", "evidence": "reliability-evidence"}
 _SHORT: Final = ("question", "context", "answer")
 _YES_NO: Final = ("yes", "no")
-_SEED: Final = SettingSpec(0, int, "Another seed, another draw.", minimum=0)
-_WRITER: Final = SettingSpec(None, str, "The model that rewords; none: the one that is asked.")
+
+
+class _Rewording(Settings):
+    writer: str | None = Field(None, description="The model that rewords; none: the one that is asked.")
+
+
+class _Drawn(Settings):
+    seed: int = Field(0, ge=0, description="Another seed, another draw.")
+
+
+class _FewShot(_Drawn):
+    orders: tuple[str, ...] = Field(ORDERS, description="Orders of the examples' answers, such as NNNY.")
+
+
+class _Spelling(_Drawn):
+    errors: tuple[str, ...] = Field(
+        ("0", "1", "3", "10", "20", "50"), description="How many words are misspelt."
+    )
+    keep_digits: bool = Field(False, description="Change no digit: a changed number can change a result.")
+
+
+class _Distraction(_Drawn):
+    distractors: int = Field(2, ge=0, le=8, description="How many other contexts are shown.")
+
 
 _TASKS: Final = (
     ReliabilityTask(
@@ -286,41 +310,31 @@ _TASKS: Final = (
     ReliabilityTask(
         "paraphrase", "T2", "Paraphrase", "robustness",
         "Whether the answer stays the same when the question is worded differently.",
-        _QA, _SHORT, _YES_NO, "weighted_f1", _paraphrase, settings={"writer": _WRITER},
+        _QA, _SHORT, _YES_NO, "weighted_f1", _paraphrase, settings=_Rewording,
     ),
     ReliabilityTask(
         "few-shot", "T3", "Few-shot bias", "robustness",
         "Whether the order of the examples shown before a question sways the answer.",
         {"questions": "reliability-few-shot", "evidence": "reliability-evidence-few-shot"},
         _SHORT, _YES_NO, "bias", _few_shot,
-        settings={
-            "orders": SettingSpec(ORDERS, tuple, "Orders of the examples' answers, such as NNNY."),
-            "seed": _SEED,
-        },
+        settings=_FewShot,
     ),
     ReliabilityTask(
         "spelling", "T4", "Spelling errors", "robustness", "How much misspelt words cost.",
         _QA, _SHORT, _YES_NO, "weighted_f1", _spelling, headline=("3",),
-        settings={
-            "errors": SettingSpec(("0", "1", "3", "10", "20", "50"), tuple, "How many words are misspelt."),
-            "keep_digits": SettingSpec(False, bool, "Change no digit: a changed number can change a result."),
-            "seed": _SEED,
-        },
+        settings=_Spelling,
     ),
     ReliabilityTask(
         "negation", "T5", "Negated context", "recall",
         "Whether the model follows a text that says the opposite, or answers by heart.",
-        _QA, _SHORT, _YES_NO, "weighted_f1", _negation, settings={"writer": _WRITER},
+        _QA, _SHORT, _YES_NO, "weighted_f1", _negation, settings=_Rewording,
     ),
     ReliabilityTask(
         "distraction", "T6", "Distraction", "recall",
         "Whether the model finds the text that matters among others that do not.",
         {"questions": "reliability-baseline", "evidence": "reliability-evidence-passage"},
         _SHORT, _YES_NO, "weighted_f1", _distraction,
-        settings={
-            "distractors": SettingSpec(2, int, "How many other contexts are shown.", minimum=0, maximum=8),
-            "seed": _SEED,
-        },
+        settings=_Distraction,
     ),
     ReliabilityTask(
         "freeform", "T7, T10", "Freeform answers", "hallucination",
@@ -345,7 +359,7 @@ _TASKS: Final = (
         "Whether the model says so when the text does not tell, and only then.",
         {"questions": "reliability-unknown", "evidence": "reliability-evidence-unknown"},
         ("question", "context"), ("yes", "no", "unknown"), "refrain_rate", _unknown,
-        headline=("shuffled",), settings={"seed": _SEED},
+        headline=("shuffled",), settings=_Drawn,
     ),
     ReliabilityTask(
         "judge", "T12", "Judges measured", "judges",
@@ -371,7 +385,7 @@ def reliability_task(name: str) -> ReliabilityTask:
 
 def task_settings(task: ReliabilityTask, settings: Mapping[str, object]) -> dict[str, Setting]:
     """All settings of a task in canonical form, defaults filled in: they go into a run's id."""
-    return canonical_settings(f"task {task.name}", task.settings, settings)
+    return task.settings.read(f"task {task.name}", settings).values()
 
 
 def probes_of(

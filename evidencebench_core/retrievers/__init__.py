@@ -10,7 +10,6 @@ from evidencebench_core.retrievers.make import (
     named_to_load,
     retriever_entry,
 )
-from evidencebench_core.retrievers.setting_specs import SettingSpec
 from evidencebench_core.retrievers.settings import SettingField, Settings, fields_of
 from evidencebench_core.retrievers.table import CROSS_VALIDATED, IMPORTED, RETRIEVERS, RetrieverEntry
 
@@ -25,7 +24,6 @@ __all__ = [
     "ServedRetriever",
     "Setting",
     "SettingField",
-    "SettingSpec",
     "Settings",
     "fields_of",
     "full_settings",

@@ -49,7 +49,7 @@ def test_a_judge_beside_people_and_what_a_person_decides(open_page: OpenPage, em
     run = judge_sample(empty_store)
     subject = answer_sets(empty_store)[0].sha256
     app = open_page("answers", part="judges")
-    assert "judgements without a label count as wrong" in app.words
+    assert "1 judgement without a label" in app.words
     assert "Kendall's tau" in app.words
     app = open_page("answers", part="differ", kept={"author": "Ana"})
     assert "waiting" in app.words

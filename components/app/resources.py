@@ -35,7 +35,7 @@ from evidencebench_core.data.hits import Hit
 from evidencebench_core.data.hits import sentence_hits as find_hits
 from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.papers.own import OwnPapers
-from evidencebench_core.perturb import Wording, added_wordings, hypothesis_variants
+from evidencebench_core.perturb import added_wordings, hypothesis_variants
 from evidencebench_core.runs import ChatRunInfo, ChatRuns, RunInfo, RunStore, score_run
 from evidencebench_core.runs.notes import Note, NoteStore
 from evidencebench_core.tasks import Score, score, task_named
@@ -70,7 +70,7 @@ def _key_with_wordings(dataset: DatasetInfo) -> object:
     """For what changes when a wording is added to a dataset."""
     with store().read() as db:
         newest = db.execute(
-            "SELECT count(*), max(added_at) FROM hypothesis_variants WHERE dataset_id = ?", (dataset.id,)
+            "SELECT count(*), max(added_at) FROM wordings WHERE dataset_id = ?", (dataset.id,)
         ).fetchone()
     return dataset.name, dataset.version, tuple(newest)
 
@@ -206,9 +206,9 @@ def wordings(dataset: DatasetInfo) -> dict[str, dict[str, str]]:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_KEYS_WITH_WORDINGS)
-def wording_origins(dataset: DatasetInfo) -> dict[str, dict[str, Wording]]:
-    """Where those of `wordings` are from that did not come with the data."""
-    return added_wordings(store(), dataset.name)
+def wording_origins(dataset: DatasetInfo) -> dict[tuple[str, str], str]:
+    """By name and instance id where those of `wordings` are from that did not come with the data."""
+    return {(one.name, one.instance_id): one.origin for one in added_wordings(store(), dataset.name)}
 
 
 # -- retrievers, asked live --------------------------------------------------------------------------

@@ -59,8 +59,8 @@ def hypothesis_editor(state: PageState, dataset: DatasetInfo, instance: Instance
 def _maker(dataset: DatasetInfo, instance: Instance, name: str) -> str:
     """Who made a wording, as Markdown; empty for those that came with the data."""
     stored = name if name == NEGATION else PARAPHRASE + name
-    origin = resources.wording_origins(dataset).get(stored, {}).get(instance.id)
-    return "" if origin is None else f" Made by: {literal(origin.origin)}."
+    origin = resources.wording_origins(dataset).get((stored, instance.id))
+    return f" Made by: {literal(origin)}." if origin else ""
 
 
 def _gold_applies_to_typed(state: PageState) -> bool:

@@ -197,11 +197,8 @@ def _variant(store: Store, dataset: str, name: str | None, wordings: Path | None
     from evidencebench_core.runs import variant_named
 
     if wordings is not None:
-        texts = read_wordings(wordings)
-        n_unread = sum(text.made_by.needs_review for by_id in texts.values() for text in by_id.values())
-        n_added = add_wordings(store, dataset, texts, str(wordings))
-        unread = f"; {n_unread:,} of them a model made and nobody reviewed" if n_unread else ""
-        note(f"{quantity(n_added, 'wording')} of {wordings} kept beside {dataset}{unread}")
+        n_added = add_wordings(store, dataset, read_wordings(wordings), str(wordings))
+        note(f"{quantity(n_added, 'wording')} of {wordings} kept beside {dataset}")
     return None if name is None else variant_named(store, dataset, name)
 
 

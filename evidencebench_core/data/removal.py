@@ -74,7 +74,7 @@ def delete_instance(store: Store, name: str, instance_id: str) -> None:
     with store.write() as db:
         db.execute("DELETE FROM annotations WHERE paper = :key || :instance", values)
         db.execute(f"DELETE FROM results WHERE {_OF_RESULT}", values)
-        for table in ("notes", "hypothesis_variants", "hypothesis_drafts"):
+        for table in ("notes", "wordings"):
             db.execute(f"DELETE FROM {table} WHERE dataset_id = :id AND instance_id = :instance", values)
         row = "SELECT id, paper FROM instances WHERE dataset_id = :id AND instance_id = :instance"
         _remove_instances(db, db.execute(row, values).fetchall())

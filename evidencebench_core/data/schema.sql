@@ -144,35 +144,16 @@ END;
 
 -- Wordings of hypotheses ---------------------------------------------------------------------------------
 
-CREATE TABLE hypothesis_variants (
+CREATE TABLE wordings (
     dataset_id INTEGER NOT NULL REFERENCES datasets (id) ON DELETE CASCADE,
     instance_id TEXT NOT NULL,
     name TEXT NOT NULL,                   -- 'paraphrase:lexical', 'negation'
-    text TEXT NOT NULL,
-    source TEXT NOT NULL,                 -- the file it came from, or who typed it
+    text TEXT NOT NULL,                   -- '' for a draft that was rejected
+    made_by TEXT NOT NULL,                -- a file, a person, a model with its prompt
+    accepted_by TEXT NOT NULL,            -- who has read a model's draft
     added_at TEXT NOT NULL,
-    made_by TEXT NOT NULL DEFAULT '',     -- JSON; '' where it is not known (see perturb/wordings.py)
     PRIMARY KEY (dataset_id, name, instance_id)
 ) WITHOUT ROWID;
-
-CREATE TABLE hypothesis_drafts (          -- what a model wrote and somebody has to read first
-    id INTEGER PRIMARY KEY,
-    dataset_id INTEGER NOT NULL REFERENCES datasets (id) ON DELETE CASCADE,
-    instance_id TEXT NOT NULL,
-    name TEXT NOT NULL,                   -- of the wording that it is to become
-    text TEXT NOT NULL,                   -- the model's words; '' where no wording could be read
-    problem TEXT NOT NULL,                -- what our checks say against it; '' if nothing
-    model TEXT NOT NULL,
-    prompt TEXT NOT NULL,                 -- name and version
-    made_at TEXT NOT NULL,
-    state TEXT NOT NULL,                  -- 'waiting', 'refused', 'accepted', 'rejected'
-    edited TEXT,                          -- the reviewer's words, where they changed them
-    reviewer TEXT NOT NULL DEFAULT '',
-    reviewed_at TEXT NOT NULL DEFAULT '',
-    checked_by TEXT NOT NULL DEFAULT '',  -- the model that found no fault; '' where none has looked
-    UNIQUE (dataset_id, instance_id, name, model, prompt)
-);
-CREATE INDEX drafts_by_state ON hypothesis_drafts (dataset_id, state);
 
 -- Papers that readers bring and mark ---------------------------------------------------------------------
 

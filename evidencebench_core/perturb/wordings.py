@@ -1,159 +1,55 @@
-"""Other wordings of hypotheses: who made each, and those beside a dataset, from its data and added since.
+"""Other wordings of hypotheses: those that come with the data, and those added since, by a file or a person.
 
-A wording is named ``"negation"`` or ``"paraphrase:name"``.
+A wording is named ``"negation"`` or ``"paraphrase:name"``. A file of them is one JSON object, ``{"instance id":
+{"paraphrases": {"name": "text"}, "negation": "text"}, ...}``; ``made_by`` may say by the wording's name who made it.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from datetime import UTC, datetime
-from typing import Final
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
 
 from evidencebench_core.data.packing import unpacked_rest
+from evidencebench_core.data.records import now
 from evidencebench_core.data.store import Store
+from evidencebench_core.data.strict_json import json_value
 from evidencebench_core.errors import DataError, shown
 
 NEGATION: Final = "negation"
 PARAPHRASE: Final = "paraphrase:"
-LONGEST_WORDING: Final = 5_000  # characters
-SET_WORDING: Final = (
-    "INSERT INTO hypothesis_variants (dataset_id, instance_id, name, text, source, added_at, made_by)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (dataset_id, name, instance_id) DO UPDATE SET"
-    " text = excluded.text, source = excluded.source, added_at = excluded.added_at,"
-    " made_by = excluded.made_by"
+LONGEST: Final = 5_000  # characters of a wording
+
+_REMEDY: Final = (
+    'A file of wordings is {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}, ...}.'
 )
-_LONGEST_FIELD: Final = 500
-
-
-@dataclass(frozen=True, slots=True)
-class MadeBy:
-    """Who made a wording and who read it since; empty where it is not known."""
-
-    model: str = ""  # as the server calls it
-    prompt: str = ""  # name and version: "negation 1-3fa9c2d1"
-    made_at: str = ""  # ISO 8601, UTC
-    reviewer: str = (
-        ""  # who accepted it; a wording with a model and without a reviewer was read by nobody yet
-    )
-    reviewed_at: str = ""
-    edited: bool = False  # whether the reviewer changed the model's words
-    checked_by: str = ""  # another model that has found no fault
-
-    def __bool__(self) -> bool:
-        return bool(self.model or self.prompt or self.reviewer)
-
-    @property
-    def needs_review(self) -> bool:
-        """Whether a model made it and nobody has accepted it."""
-        return bool(self.model) and not self.reviewer
-
-    def as_dict(self) -> dict[str, str | bool]:
-        """JSON-able values of what is known."""
-        return {name: value for name, value in asdict(self).items() if value}
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, object]) -> MadeBy:
-        """The inverse of `as_dict`; anything else in the mapping is ignored."""
-        names = [field.name for field in fields(cls) if field.name != "edited"]
-        texts = {name: text[:_LONGEST_FIELD] for name in names if isinstance(text := values.get(name), str)}
-        return cls(**texts, edited=values.get("edited") is True)
-
-    def as_json(self) -> str:
-        """As the store has it; ``""`` if nothing is known."""
-        return json.dumps(self.as_dict()) if self else ""
-
-    @classmethod
-    def from_json(cls, text: str) -> MadeBy:
-        return cls.from_dict(json.loads(text)) if text else cls()
-
-    def __str__(self) -> str:
-        """``"gpt-x, negation 1-3fa9c2d1, 2026-01-31; accepted and edited by Ana, 2026-02-01"``."""
-        checked = f"checked by {self.checked_by}" if self.checked_by else ""
-        made = ", ".join(filter(None, (self.model, self.prompt, self.made_at[:10], checked)))
-        if not self.reviewer:
-            return f"{made}; not reviewed" if self.model else made
-        how = "accepted and edited" if self.edited else "accepted"
-        read = ", ".join(filter(None, (f"{how} by {self.reviewer}", self.reviewed_at[:10])))
-        return "; ".join(filter(None, (made, read)))
-
-
-UNKNOWN: Final = MadeBy()
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A wording that did not come with the data."""
+    """A wording of one instance that did not come with the data.
 
+    ``made_by`` is a file, a person or a model with its prompt; ``accepted_by`` the person who has read a model's
+    draft. An empty ``text`` is a draft that this person rejected.
+    """
+
+    instance_id: str
+    name: str
     text: str
-    made_by: MadeBy = UNKNOWN
-    source: str = ""  # the file, or how it came otherwise; empty before it is added
+    made_by: str = ""
+    accepted_by: str = ""
 
     @property
     def origin(self) -> str:
-        """Who made it, else where it is from."""
-        return str(self.made_by) if self.made_by else self.source
-
-
-Wordings = Mapping[str, Mapping[str, Wording]]
-"""By the wording's name, by instance id."""
-
-
-def wording_problem(original: str, text: str, mark: str = "HYPOTHESIS") -> str:
-    """The objection to a text as another wording, whoever wrote it; empty if there is none.
-
-    A model's answer has it behind the ``mark``.
-    """
-    if not text:
-        return f"the answer has no line {mark}:"
-    if len(text) > max(LONGEST_WORDING, 3 * len(original)):
-        return f"the wording has {len(text):,} characters"
-    if not text.replace("\n", "").isprintable():
-        return "the wording has characters that cannot be printed"
-    if " ".join(text.split()).casefold().rstrip(".") == " ".join(original.split()).casefold().rstrip("."):
-        return "the wording is the original"
-    return ""
-
-
-def add_wordings(store: Store, dataset: str, wordings: Wordings, source: str) -> int:
-    """Keep wordings beside a dataset, all or none; one of the same name gives way. Returns how many.
-
-    Raises
-    ------
-    DataError
-        If they are for an instance that the dataset does not have; `source`, their file, is named.
-    UnknownNameError
-        If there is no such dataset.
-    """
-    check_instances(store, dataset, wordings, source)
-    key, moment = store.dataset(dataset).id, datetime.now(UTC).isoformat(timespec="milliseconds")
-    rows = [
-        (key, instance_id, name, wording.text, source, moment, wording.made_by.as_json())
-        for name, by_id in wordings.items()
-        for instance_id, wording in by_id.items()
-    ]
-    with store.write() as db:
-        db.executemany(SET_WORDING, rows)
-    return len(rows)
-
-
-def check_instances(store: Store, dataset: str, wordings: Wordings, source: str) -> None:
-    """Raise `DataError` if wordings are for an instance that the dataset does not have."""
-    strangers = sorted({one for by_id in wordings.values() for one in by_id} - set(store.ids(dataset)))
-    if strangers:
-        problem = (
-            f"is about {len(strangers):,} instances that dataset {shown(dataset)} does not have, such as"
-        )
-        remedy = "Name the dataset that these variants belong to, or leave those instances out."
-        raise DataError(source, f"{problem} {shown(strangers[0])}", remedy)
+        """``"gpt-x, negation 1-3fa9c2d1; accepted by Ana"``."""
+        return f"{self.made_by}; accepted by {self.accepted_by}" if self.accepted_by else self.made_by
 
 
 def hypothesis_variants(store: Store, dataset: str) -> dict[str, dict[str, str]]:
-    """Every text there is for a dataset, by the wording's name and then by instance id.
+    """Every text there is for a dataset, by the wording's name and then by instance id; the negation comes last.
 
-    Those that came with the data, and over them those that were added. The negation comes last. Drafts that
-    nobody has accepted yet are not among them.
+    Those that came with the data, and over them those that were added.
     """
     texts: dict[str, dict[str, str]] = {}
     with store.read() as db:
@@ -168,20 +64,105 @@ def hypothesis_variants(store: Store, dataset: str) -> dict[str, dict[str, str]]
                 texts.setdefault(PARAPHRASE + name, {})[instance_id] = text
             if raw.get("hypothesis_negation"):
                 texts.setdefault(NEGATION, {})[instance_id] = raw["hypothesis_negation"]
-    for name, by_id in added_wordings(store, dataset).items():
-        texts.setdefault(name, {}).update({one: wording.text for one, wording in by_id.items()})
+    for wording in added_wordings(store, dataset):
+        texts.setdefault(wording.name, {})[wording.instance_id] = wording.text
     return {name: texts[name] for name in sorted(texts, key=lambda name: (name == NEGATION, name))}
 
 
-def added_wordings(store: Store, dataset: str) -> dict[str, dict[str, Wording]]:
-    """Those wordings alone that were added, from files or as accepted drafts, by name and instance id."""
-    wordings: dict[str, dict[str, Wording]] = {}
+def added_wordings(store: Store, dataset: str, rejected: bool = False) -> tuple[Wording, ...]:
+    """Those wordings alone that were added, by name, then instance id; instead the drafts that were ``rejected``."""
     with store.read() as db:
         rows = db.execute(
-            "SELECT name, instance_id, text, made_by, source FROM hypothesis_variants"
-            " WHERE dataset_id = ? ORDER BY name, instance_id",
-            (store.dataset(dataset).id,),
+            "SELECT instance_id, name, text, made_by, accepted_by FROM wordings"
+            " WHERE dataset_id = ? AND (text = '') = ? ORDER BY name, instance_id",
+            (store.dataset(dataset).id, rejected),
         )
-        for name, instance_id, text, made_by, source in rows:
-            wordings.setdefault(name, {})[instance_id] = Wording(text, MadeBy.from_json(made_by), source)
-    return wordings
+        return tuple(Wording(*row) for row in rows)
+
+
+def add_wordings(store: Store, dataset: str, wordings: Iterable[Wording], source: str = "") -> int:
+    """Keep wordings beside a dataset, all or none; one of the same name gives way. Returns how many.
+
+    ``source`` made those that do not say who did. `DataError` if one is for an instance that the dataset does not
+    have.
+    """
+    added = list(wordings)
+    if strangers := sorted({wording.instance_id for wording in added} - set(store.ids(dataset))):
+        raise DataError(
+            source or "wordings",
+            f"is about {len(strangers):,} instances that dataset {shown(dataset)} does not have, such as "
+            f"{shown(strangers[0])}",
+            "Name the dataset that these wordings belong to, or leave those instances out.",
+        )
+    key, moment = store.dataset(dataset).id, now()
+    with store.write() as db:
+        db.executemany(
+            "INSERT OR REPLACE INTO wordings (dataset_id, instance_id, name, text, made_by, accepted_by, added_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [(key, w.instance_id, w.name, w.text, w.made_by or source, w.accepted_by, moment) for w in added],
+        )
+    return len(added)
+
+
+def remove_wording(store: Store, dataset: str, instance_id: str, name: str) -> None:
+    """Take back a wording that was added, or a draft's rejection."""
+    values = (store.dataset(dataset).id, instance_id, name)
+    with store.write() as db:
+        db.execute("DELETE FROM wordings WHERE dataset_id = ? AND instance_id = ? AND name = ?", values)
+
+
+def wording_problem(original: str, text: str) -> str:
+    """The objection to a text as another wording, whoever wrote it; empty if there is none."""
+    if not text:
+        return "there are no words"
+    if len(text) > max(LONGEST, 3 * len(original)):
+        return f"the wording has {len(text):,} characters"
+    if not text.isprintable():
+        return "the wording has characters that cannot be printed"
+    if text.casefold().rstrip(".") == " ".join(original.split()).casefold().rstrip("."):
+        return "the wording is the original"
+    return ""
+
+
+def read_wordings(path: Path) -> tuple[Wording, ...]:
+    """The wordings of a file; `DataError`, one line that names the place, if anything in it is not as it should be."""
+    value = json_value(path, _REMEDY)
+    if not isinstance(value, dict) or not value:
+        raise DataError(str(path), f"holds {shown(value)}, not an object with instances", _REMEDY)
+    return tuple(
+        wording
+        for instance_id, entry in value.items()
+        for wording in _entry(f"{path}, {shown(instance_id)}", instance_id, entry)
+    )
+
+
+def _entry(place: str, instance_id: str, entry: Any) -> Iterator[Wording]:
+    known = {"paraphrases", NEGATION, "made_by"}
+    if not isinstance(entry, dict) or not entry or not set(entry) <= known:
+        raise DataError(place, f"is {shown(entry)}, not an object with paraphrases or a negation", _REMEDY)
+    paraphrases, made_by = entry.get("paraphrases", {}), entry.get("made_by", {})
+    if not isinstance(paraphrases, dict) or not isinstance(made_by, dict):
+        raise DataError(place, f"has the paraphrases {shown(paraphrases)}", _REMEDY)
+    texts = {PARAPHRASE + name: text for name, text in paraphrases.items()}
+    if NEGATION in entry:
+        texts[NEGATION] = entry[NEGATION]
+    for name, text in texts.items():
+        plain = " ".join(text.split()) if isinstance(text, str) else ""
+        if not plain or len(plain) > LONGEST or not (plain + name).isprintable() or name == PARAPHRASE:
+            remedy = f"Give the hypothesis in other words, in {LONGEST:,} characters at most."
+            raise DataError(f"{place}, {shown(name)}", f"is {shown(text)}", remedy)
+        yield Wording(instance_id, name, plain, str(made_by.get(name, "")))
+
+
+def wordings_document(wordings: Iterable[Wording]) -> dict[str, dict[str, Any]]:
+    """The content of a file of these wordings, by instance id; `read_wordings` reads it back."""
+    entries: dict[str, dict[str, Any]] = {}
+    for wording in wordings:
+        entry = entries.setdefault(wording.instance_id, {})
+        if wording.name == NEGATION:
+            entry[NEGATION] = wording.text
+        else:
+            entry.setdefault("paraphrases", {})[wording.name.removeprefix(PARAPHRASE)] = wording.text
+        if wording.origin:
+            entry.setdefault("made_by", {})[wording.name] = wording.origin
+    return dict(sorted(entries.items()))

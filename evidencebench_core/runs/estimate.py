@@ -107,21 +107,6 @@ def together(estimates: Sequence[RunEstimate]) -> RunEstimate:
     return replace(estimates[0], **sums)
 
 
-def draft_estimate(
-    drafts: Any, wanted: Sequence[Any], model: str, llm: LLM, *, fresh: bool = False
-) -> RunEstimate:
-    """The cost of `perturb.making.new_drafts` with the same arguments; ``n_instances`` counts the wordings."""
-    from evidencebench_core.llm.conversation import planned
-    from evidencebench_core.llm.driving import Cost
-
-    sample, total = _spread(wanted), Cost()
-    for _, conversation in drafts.conversations(sample, model):
-        total += planned(llm, conversation, fresh)
-    counts = asdict(total.times(len(wanted) / len(sample) if sample else 0.0))
-    counts["completion_tokens"] = counts["calls"] * drafts.answer_tokens
-    return RunEstimate(model, len(wanted), len(sample), **counts, price=price_of(model))
-
-
 def _spread(units: Sequence[_T]) -> Sequence[_T]:
     """Up to fifty, evenly over all."""
     return units[:: max(1, -(-len(units) // _SAMPLE))]

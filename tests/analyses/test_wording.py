@@ -39,7 +39,7 @@ def bare(tmp_path: Path) -> Store:
 
 @pytest.fixture
 def store(bare: Store) -> Store:
-    wordings = {name: {one: Wording(text) for one, text in texts.items()} for name, texts in WORDINGS.items()}
+    wordings = [Wording(one, name, text) for name, texts in WORDINGS.items() for one, text in texts.items()]
     add_wordings(bare, "tiny", wordings, "by hand")
     return bare
 

@@ -63,10 +63,10 @@ def test_scores_follow_the_runs(store: Store) -> None:
 def test_a_wording_that_is_added_is_seen_at_once(store: Store) -> None:
     tiny = store.dataset("tiny")
     before = dict(resources.wordings(tiny))
-    add_wordings(store, "tiny", {"paraphrase:mine": {"tiny_0": Wording("Tea lowers pressure.")}}, "a file")
+    add_wordings(store, "tiny", [Wording("tiny_0", "paraphrase:mine", "Tea lowers pressure.")], "a file")
     assert resources.wordings(tiny) == before | {"paraphrase:mine": {"tiny_0": "Tea lowers pressure."}}
     assert resources.wordings(tiny) is resources.wordings(tiny)
-    assert "paraphrase:mine" in resources.wording_origins(tiny)
+    assert resources.wording_origins(tiny)["paraphrase:mine", "tiny_0"] == "a file"
 
 
 def reading(store: Store, hypothesis: str = "Tea is hot.", task: str = "er@10") -> Reading:

@@ -43,7 +43,7 @@ from evidencebench_core.runs.step import Step, drive
 from evidencebench_core.runs.store import Result, RunStore
 from evidencebench_core.runs.train_ranker import CrossValidation, train_ranker
 from evidencebench_core.runs.trained import trained_on_ids
-from evidencebench_core.runs.variant import Variant, digest_of, variant_named
+from evidencebench_core.runs.variant import Variant, variant_named
 
 __all__ = [
     "DEFAULT_BUDGET",
@@ -75,7 +75,6 @@ __all__ = [
     "asked",
     "chat_plan",
     "compare_runs",
-    "digest_of",
     "drive",
     "embedded_papers",
     "estimate",

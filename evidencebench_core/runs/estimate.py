@@ -11,7 +11,7 @@ from evidencebench_core.llm.prices import Price, price_of
 from evidencebench_core.runs.plan import Plan, Question
 
 if TYPE_CHECKING:
-    from evidencebench_core.llm.client import LLM
+    pass
 
 _T = TypeVar("_T")
 _SAMPLE: Final = 50  # units

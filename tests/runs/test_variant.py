@@ -13,14 +13,12 @@ from evidencebench_core.runs import (
     Progress,
     RunStore,
     Variant,
-    digest_of,
     execute,
     plan,
     score_run,
     variant_named,
 )
 from evidencebench_core.runs.variant import (
-    wording_variant,
 )
 from tests.factories import raw_instance, written
 
@@ -34,16 +32,14 @@ def last_of(
     return last
 
 
-def test_a_variant_has_a_name_and_a_digest_of_its_texts() -> None:
-    assert digest_of("n", {"a": "x", "b": "y"}) == digest_of("n", {"b": "y", "a": "x"})
-    assert digest_of("n", {"a": "x"}) != digest_of("n", {"a": "z"})
-    for name, digest in (("", "1"), ("n", "")):
-        with pytest.raises(SettingError):
-            Variant(name, digest, {})
+def test_a_variant_is_its_texts() -> None:
+    variant = Variant("n", {"a": "x", "b": "y"})
+    assert variant.digest == Variant("n", {"b": "y", "a": "x"}).digest
+    assert variant.digest != Variant("n", {"a": "z", "b": "y"}).digest
 
 
 def test_instances_without_the_variant_are_left_out_and_counted(store: Store) -> None:
-    variant = wording_variant("negation", {"tiny_1": "Salt.", "tiny_4": "Water."})
+    variant = Variant("negation", {"tiny_1": "Salt.", "tiny_4": "Water."})
     last = last_of(store, variant)
     assert (last.done, last.total, last.left_out) == (2, 2, 4)
     assert RunStore(store).selections(last.run_id, TASK).keys() == {"tiny_1", "tiny_4"}
@@ -58,13 +54,13 @@ def answer_of(store: Store, run_id: str, instance_id: str) -> Retrieval:
 
 
 def test_the_retriever_is_asked_the_other_hypothesis(store: Store) -> None:
-    variants = (None, wording_variant("w", {"tiny_1": "Salt and sleep."}))
+    variants = (None, Variant("w", {"tiny_1": "Salt and sleep."}))
     original, other = [answer_of(store, last_of(store, one).run_id, "tiny_1") for one in variants]
     assert original.scores != other.scores
 
 
 def test_variants_stay_apart_from_the_originals(store: Store) -> None:
-    plain, varied = last_of(store, None), last_of(store, wording_variant("negation", {"tiny_0": "Salt."}))
+    plain, varied = last_of(store, None), last_of(store, Variant("negation", {"tiny_0": "Salt."}))
     runs = RunStore(store)
     assert [run.id for run in runs.runs("tiny")] == [plain.run_id]
     assert {run.id for run in runs.runs("tiny", variants=True)} == {plain.run_id, varied.run_id}
@@ -80,8 +76,6 @@ def test_variants_by_name(store: Store, tmp_path: Path) -> None:
     }
     ingest(store, written(dataset, tmp_path / "one.json"), name="one")
     assert dict(variant_named(store, "one", "negation").hypotheses or {}) == {"a": "No sleep."}
-    by_rule = variant_named(store, "one", "negation:rules")
-    assert dict(by_rule.hypotheses or {}) == {"a": "Tea does not cause sleep."}
     spelt = variant_named(store, "one", "spelling:n=2")
     assert (spelt.name, spelt.digest) == (
         "spelling:n=2,seed=0",
@@ -89,5 +83,5 @@ def test_variants_by_name(store: Store, tmp_path: Path) -> None:
     )
     assert spelt.digest != variant_named(store, "one", "spelling:n=2,seed=1").digest
     for name in ("paraphrase:odd", "spelling:n=0", "spelling:n=x", ""):
-        with pytest.raises(SettingError, match=r"There are: negation, negation:rules|is the original"):
+        with pytest.raises(SettingError):
             variant_named(store, "one", name)

@@ -18,8 +18,6 @@ from evidencebench_core.runs import (
     score_run,
     variant_named,
 )
-from evidencebench_core.runs.variant import (
-)
 from tests.factories import raw_instance, written
 
 TASK = "er@10"

@@ -41,7 +41,7 @@ def _private_places(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("EVIDENCEBENCH_STORE", str(home / "store.sqlite"))
     monkeypatch.setenv("EVIDENCEBENCH_CACHE", str(home / "cache"))
-    monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(home / "ranker.json"))
+    monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(home / "ranker"))
 
 
 def real_file(relative: str) -> Path:

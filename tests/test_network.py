@@ -37,7 +37,7 @@ def test_no_name_is_looked_up_and_no_connection_opened(tmp_path: Path) -> None:
     places = {
         "EVIDENCEBENCH_STORE": str(tmp_path / "store.sqlite"),
         "EVIDENCEBENCH_CACHE": str(tmp_path / "cache"),
-        "EVIDENCEBENCH_RANKER": str(tmp_path / "ranker.json"),
+        "EVIDENCEBENCH_RANKER": str(tmp_path / "ranker"),
         "XDG_CACHE_HOME": str(tmp_path / "home"),
     }
     with calling_nobody(tmp_path) as watched:  # at its end no place outside has been named

@@ -139,9 +139,9 @@ def backup(
     original = opened(store)
     n_bytes = original.backup(file, overwrite)
     files = [str(file)]
-    if default_model_path().is_file():
-        files.append(str(file.with_name(f"{file.stem}.ranker.json")))
-        shutil.copyfile(default_model_path(), files[-1])
+    if default_model_path().is_dir():
+        files.append(str(file.with_name(f"{file.stem}.ranker")))
+        shutil.copytree(default_model_path(), files[-1], dirs_exist_ok=True)
     title = f"Copied {original.path} to {' and '.join(files)}: {n_bytes / 1e6:,.1f} MB."
     emit(Output({"files": files, "n_bytes": n_bytes}, title=title), json)
 

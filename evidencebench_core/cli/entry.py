@@ -24,14 +24,7 @@ class Verb(NamedTuple):
     summary: str
 
 
-VERBS: Final[Mapping[str, Verb]] = {
-    "train-ranker": Verb(
-        "train_ranker", "train evidence-ranker on the gold evidence of a dataset, and cross-validate it"
-    ),
-    "finetune-encoder": Verb(
-        "finetune_encoder", "train an embedding model on the gold evidence of a dataset"
-    ),
-}
+VERBS: Final[Mapping[str, Verb]] = {}
 
 
 def run(words: Sequence[str]) -> int:

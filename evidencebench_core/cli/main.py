@@ -22,6 +22,7 @@ from evidencebench_core.cli import (
     kinds,
     reliability,
     runs,
+    training,
 )
 from evidencebench_core.cli import app as app_verb
 from evidencebench_core.cli.frame import app
@@ -40,6 +41,7 @@ MODULES: Final = (
     answers,
     find,
     annotate,
+    training,
 )  # to import them registers their verbs
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})

@@ -214,7 +214,7 @@ _ENTRIES: Final = (
     RetrieverEntry(
         "evidence-ranker",
         "Learnt from gold evidence: a small network over structure, words and meaning, and picks "
-        f"that cover much between them. {_ALL}",
+        f"that cover much between them. Needs a model: evidencebench train-ranker. {_ALL}",
         RankerSettings,
         f"{_HOME}.ranker.retriever:EvidenceRanker",
     ),

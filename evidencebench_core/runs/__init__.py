@@ -14,7 +14,6 @@ from evidencebench_core.runs.chat import (
     request_settings,
 )
 from evidencebench_core.runs.chat_runs import ChatRunInfo, ChatRuns, ChatRunSpec, request_with
-from evidencebench_core.runs.crossvalidation import RANKER, embedded_papers
 from evidencebench_core.runs.engines import Engine, LocalEngine
 from evidencebench_core.runs.estimate import RunEstimate, estimate, together
 from evidencebench_core.runs.execute import Progress, execute
@@ -41,7 +40,7 @@ from evidencebench_core.runs.results import (
 from evidencebench_core.runs.spec import RETRIEVAL, RunInfo, RunSpec, retrieval_spec, run_label
 from evidencebench_core.runs.step import Step, drive
 from evidencebench_core.runs.store import Result, RunStore
-from evidencebench_core.runs.train_ranker import CrossValidation, train_ranker
+from evidencebench_core.runs.train_ranker import RANKER, RankerTraining, train_ranker
 from evidencebench_core.runs.trained import trained_on_ids
 from evidencebench_core.runs.variant import Variant, variant_named
 
@@ -56,13 +55,13 @@ __all__ = [
     "ChatRunInfo",
     "ChatRunSpec",
     "ChatRuns",
-    "CrossValidation",
     "Engine",
     "Findings",
     "LocalEngine",
     "Passage",
     "Plan",
     "Progress",
+    "RankerTraining",
     "ReadPaper",
     "Result",
     "RetrievalPlan",
@@ -76,7 +75,6 @@ __all__ = [
     "chat_plan",
     "compare_runs",
     "drive",
-    "embedded_papers",
     "estimate",
     "execute",
     "fetch_paper",

@@ -1,66 +1,71 @@
-"""Training of `evidence-ranker` on a dataset of the store: cross-validated by paper, then on everything."""
+"""Training of `evidence-ranker` on a dataset of the store: cross-validated by paper, then on everything.
+
+Everything that is fitted is fitted inside the fold, on the other folds alone; no setting is tuned while training.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
+from evidencebench_core.data.model import EvidenceSet, Instance
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError
-from evidencebench_core.retrievers import CROSS_VALIDATED, Retrieval
+from evidencebench_core.retrievers import CROSS_VALIDATED, Retrieval, query_of
 from evidencebench_core.retrievers.trained_on import TrainedOn, read_trained_on
-from evidencebench_core.runs.crossvalidation import (
-    RANKER,
-    Learnt,
-    Scores,
-    embedded_papers,
-    fit,
-    held_out,
-)
+from evidencebench_core.runs.plan import DEFAULT_TASKS
 from evidencebench_core.runs.spec import retrieval_spec
 from evidencebench_core.runs.step import Step
 from evidencebench_core.runs.store import RunStore
 from evidencebench_core.runs.trained import keep_trained
+from evidencebench_core.tasks import Score, score, task_named
 
 if TYPE_CHECKING:
-    from evidencebench_core.retrievers.ranker.examples import Example
+    from evidencebench_core.retrievers.ranker.model import Ranker
+    from evidencebench_core.retrievers.ranker.training import Example
 
+RANKER: Final = "evidence-ranker"
 _USUAL_FOLDS: Final = 5
+_MOST_SENTENCES: Final = 300_000  # that are held in memory: of a larger dataset papers are drawn
 
-
-@dataclass(frozen=True, slots=True)
-class CrossValidation:
-    """How good a ranker is on papers that it has not seen.
-
-    Attributes
-    ----------
-    n_folds : int
-    paper_of : mapping of str to str
-        By instance id.
-    scores : dict of str to dict of str to Score
-        By retriever and task name.
-    """
-
-    n_folds: int
-    paper_of: Mapping[str, str]
-    scores: Scores
+Answers = dict[str, dict[str, Retrieval]]
+"""Retrievals by instance id and task name."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankerTraining:
-    """A training that is done."""
+    """A training that is done.
+
+    Attributes
+    ----------
+    dataset : DatasetInfo
+    n_instances : int
+        Learnt from.
+    path : Path
+        Folder of the model.
+    digest : str
+    n_folds : int
+        Of the cross-validation; 0 without one.
+    scores : mapping of str to Score
+        By task name, each instance ranked by a model that has not seen its paper.
+    run_id : str or None
+        Of the run with the answers of the cross-validation.
+    seconds : float
+    """
 
     dataset: DatasetInfo
-    n_instances: int  # learnt from
-    path: Path  # of the model file
+    n_instances: int
+    path: Path
     digest: str
-    validation: CrossValidation | None  # None where none was asked for, or the dataset has one paper
-    run_id: str | None  # of the run with the answers of the cross-validation
-    seconds_reading: float  # and embedding
-    seconds: float  # in all
+    n_folds: int
+    scores: Mapping[str, Score]
+    run_id: str | None
+    seconds: float
 
 
 def train_ranker(
@@ -71,7 +76,6 @@ def train_ranker(
     encoder: str = "minilm",
     seed: int = 0,
     out: Path | None = None,
-    baselines: bool = False,
 ) -> Generator[Step, None, RankerTraining]:
     """Cross-validate, train on everything, write the model, and keep the held-out answers as a run.
 
@@ -86,11 +90,9 @@ def train_ranker(
     encoder : str
         The embedding model.
     seed : int
-        Of folds and trees, 0 or more.
+        Of folds and networks, 0 or more.
     out : Path, optional
-        The model file; by default the one that ``evidence-ranker`` looks for.
-    baselines : bool
-        Whether to ask other retrievers for the same instances.
+        The folder of the model; by default the one that ``evidence-ranker`` looks for.
 
     Raises
     ------
@@ -98,93 +100,83 @@ def train_ranker(
         If the dataset has nothing to learn from, or fewer papers than folds.
     """
     from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
-    from evidencebench_core.retrievers.ranker.training import Training
+    from evidencebench_core.retrievers.ranker.training import fit_ranker
 
     began = time.monotonic()
     if seed < 0:
         raise SettingError("seed", f"is {seed}", "Give 0 or more.")
-    info, training = store.dataset(dataset), Training(seed=seed)
-    drawn = yield from _drawn(store, info, seed)
-    learnt = yield from _learnt(store, info, drawn, encoder, folds, seed)
-    seconds_reading = time.monotonic() - began
-    papers, seen = set(learnt.paper_of.values()), read_trained_on(Path(encoder).expanduser())
-    n_seen = 0 if seen is None else len(papers.intersection(seen.paper_ids))
-    if n_seen and learnt.fold_of:
+    info = store.dataset(dataset)
+    examples = yield from _read_examples(store, info, encoder, seed)
+    fold_of = _folds(examples, folds, seed)
+    papers = {example.paper_id for example in examples}
+    encoder_data = read_trained_on(Path(encoder).expanduser())
+    n_seen = len(papers.intersection(encoder_data.paper_ids)) if encoder_data else 0
+    if n_seen and fold_of:
         yield Step(
             f"WARNING: the embedding model was trained on {n_seen:,} of these {len(papers):,} papers: "
             "the cross-validated scores are too good."
         )
-    *models, model = yield from fit(learnt, training, everything=True)
-    validation, answers = None, dict[str, dict[str, Retrieval]]()
-    if learnt.fold_of:
-        answers, scores = yield from held_out(learnt, models, baselines)
-        validation = CrossValidation(len(models), learnt.paper_of, scores)
+    answers = yield from _cross_validate(store, info, examples, fold_of, encoder, seed)
+    scores = _scores(store, info, answers)
+    yield Step(f"Training on {len(examples):,} instances")
+    ranker = fit_ranker(examples, encoder, seed)
 
-    seen_papers = papers.union(seen.paper_ids if seen else ())
-    trained_on = TrainedOn(info.sha256, tuple(sorted(learnt.paper_of)), tuple(sorted(seen_papers)), info.name)
-    path, notes = out or default_model_path(), {**model.notes, **_notes(validation)}
-    digest = write_model(replace(model, trained_on=trained_on, notes=notes), path)
+    ids = tuple(sorted(example.instance_id for example in examples))
+    seen_papers = papers.union(encoder_data.paper_ids if encoder_data else ())
+    trained_on = TrainedOn(info.sha256, ids, tuple(sorted(seen_papers)), info.name)
+    validated = {
+        name: {"aspect_recall": one.aspect_recall, "n_scored": one.n_scored} for name, one in scores.items()
+    }
+    notes = {**ranker.notes, "cross_validated": validated}
+    path = out or default_model_path()
+    digest = write_model(replace(ranker, trained_on=trained_on, notes=notes), path)
     keep_trained(store, digest, trained_on)
     run_id = None
     if answers:
-        spec = retrieval_spec(info.sha256, RANKER, {"model": CROSS_VALIDATED, "weights": digest})
         runs = RunStore(store)
+        spec = retrieval_spec(info.sha256, RANKER, {"model": CROSS_VALIDATED, "weights": digest})
         run_id = runs.create(spec).id
-        if seen is not None and n_seen:
-            keep_trained(store, run_id, seen)
+        if encoder_data is not None and n_seen:
+            keep_trained(store, run_id, encoder_data)
         runs.add(run_id, answers)
-    seconds, n_instances = time.monotonic() - began, len(learnt.examples)
-    return RankerTraining(info, n_instances, path, digest, validation, run_id, seconds_reading, seconds)
+    n_folds, seconds = len(set(fold_of.values())), time.monotonic() - began
+    return RankerTraining(info, len(examples), path, digest, n_folds, scores, run_id, seconds)
 
 
-def _drawn(
-    store: Store, info: DatasetInfo, seed: int
-) -> Generator[Step, None, tuple[tuple[str, ...], int | None]]:
-    """Which instances are learnt from, and how many sentences of each; a step says so if it is not everything."""
-    from evidencebench_core.retrievers.ranker.examples import sampling
+def _read_examples(
+    store: Store, info: DatasetInfo, encoder: str, seed: int
+) -> Generator[Step, None, list[Example]]:
+    from evidencebench_core.retrievers.encoding import embeddings
+    from evidencebench_core.retrievers.ranker.training import example_of
 
     rows = store.rows(info.name, store.ids(info.name))
-    with_gold = [row for row in rows if row.n_aspects and row.n_sentences]
-    if not with_gold:
+    usable = [row for row in rows if row.n_aspects and row.n_sentences]
+    if not usable:
         raise SettingError(f"dataset {info.name}", "has no study aspects", "Train on a dataset with gold.")
-    if len(with_gold) < len(rows):
+    if len(usable) < len(rows):
         yield Step(
-            f"{len(rows) - len(with_gold):,} of {len(rows):,} instances left out: without aspects or sentences"
+            f"{len(rows) - len(usable):,} of {len(rows):,} instances left out: without aspects or sentences"
         )
-    sizes = {row.id: row.n_sentences for row in with_gold}
-    ids, n_rows = sampling(sizes, {row.id: row.paper_id for row in with_gold}, seed)
-    if n_rows is not None:
-        yield Step(
-            f"The dataset is large: learning from about {n_rows} sentences each of "
-            f"{len(ids):,} of {len(with_gold):,} instances"
-        )
-    return ids, n_rows
-
-
-def _learnt(
-    store: Store,
-    info: DatasetInfo,
-    drawn: tuple[tuple[str, ...], int | None],
-    encoder: str,
-    folds: int | None,
-    seed: int,
-) -> Generator[Step, None, Learnt]:
-    from evidencebench_core.retrievers.ranker.examples import example_of
-
-    ids, n_rows = drawn
+    papers = sorted({row.paper_id for row in usable})
+    np.random.default_rng(seed).shuffle(papers)
+    share = _MOST_SENTENCES / sum(row.n_sentences for row in usable)
+    if share < 1:
+        drawn = set(papers[: max(int(share * len(papers)), 1)])
+        usable = [row for row in usable if row.paper_id in drawn]
+        yield Step(f"The dataset is large: learning from {len(usable):,} of {len(rows):,} instances")
     examples: list[Example] = []
-    yield Step("Reading and embedding", 0, len(ids), "instances")
-    for instance, vectors in embedded_papers(store, info.name, ids, encoder):
-        examples.append(example_of(instance, vectors, n_rows, seed))
-        yield Step("Reading and embedding", len(examples), len(ids), "instances")
-    return Learnt(store, info.name, examples, encoder, _fold_of(examples, folds, seed))
+    for instance in store.get_many(info.name, [row.id for row in usable]):
+        yield Step("Reading and embedding", len(examples), len(usable), "instances")
+        vectors, _ = embeddings(encoder, (instance.hypothesis, *instance.sentences))
+        examples.append(example_of(instance, vectors))
+    return examples
 
 
-def _fold_of(examples: Sequence[Example], folds: int | None, seed: int) -> dict[str, int]:
+def _folds(examples: Sequence[Example], folds: int | None, seed: int) -> dict[str, int]:
     """The fold of each instance; empty without cross-validation."""
-    from evidencebench_core.retrievers.ranker.examples import folds_by_paper
+    from evidencebench_core.retrievers.ranker.training import folds_by_paper
 
-    papers = [one.paper_id for one in examples]
+    papers = [example.paper_id for example in examples]
     n_papers = len(set(papers))
     if folds is None:
         folds = min(_USUAL_FOLDS, n_papers) if n_papers > 1 else 0
@@ -194,19 +186,54 @@ def _fold_of(examples: Sequence[Example], folds: int | None, seed: int) -> dict[
         remedy = "Give at least 2, and no more than there are papers; or train without: --no-cv."
         raise SettingError("folds", f"is {folds}, with {n_papers} papers", remedy)
     where = folds_by_paper(papers, folds, seed)
-    return {one.instance_id: fold for one, fold in zip(examples, where, strict=True)}
+    return {example.instance_id: fold for example, fold in zip(examples, where, strict=True)}
 
 
-def _notes(validation: CrossValidation | None) -> dict[str, object]:
-    """For the model file. JSON values."""
-    if validation is None:
-        return {"cross_validated": None}
-    figures = {
-        task: {
-            "aspect_recall": one.aspect_recall,
-            "ci95": None if one.ci95 is None else list(one.ci95),
-            "n_scored": one.n_scored,
+def _cross_validate(
+    store: Store,
+    info: DatasetInfo,
+    examples: Sequence[Example],
+    fold_of: Mapping[str, int],
+    encoder: str,
+    seed: int,
+) -> Generator[Step, None, Answers]:
+    """The answers to every instance, by the model of its fold, which has not seen its paper."""
+    from evidencebench_core.retrievers.ranker.training import fit_ranker
+
+    answers: Answers = {}
+    n_folds = len(set(fold_of.values()))
+    for fold in range(n_folds):
+        yield Step(f"Cross-validating by paper in {n_folds} folds", fold, n_folds, "folds")
+        seen = [example for example in examples if fold_of[example.instance_id] != fold]
+        ranker = fit_ranker(seen, encoder, seed)
+        unseen = {
+            example.instance_id: example for example in examples if fold_of[example.instance_id] == fold
         }
-        for task, one in validation.scores[RANKER].items()
+        for instance in store.get_many(info.name, list(unseen)):
+            answers[instance.id] = dict(held_out_answers(ranker, instance, unseen[instance.id]))
+    return answers
+
+
+def held_out_answers(ranker: Ranker, instance: Instance, example: Example) -> Iterator[tuple[str, Retrieval]]:
+    """The answer to each default task that has aspects to cover, by its name."""
+    from evidencebench_core.retrievers.ranker.retriever import retrieval_of
+
+    for name in DEFAULT_TASKS:
+        task = task_named(name)
+        if instance.evidence.optimal_for(task.focus) is not None:
+            began = time.perf_counter()
+            query = query_of(instance, task.focus, task.budget_for(instance.evidence))
+            retrieval = retrieval_of(ranker, ranker.scored(query, example.vectors), query)
+            yield name, replace(retrieval, seconds=time.perf_counter() - began)
+
+
+def _scores(store: Store, info: DatasetInfo, answers: Answers) -> dict[str, Score]:
+    gold: dict[str, EvidenceSet] = dict(store.evidence_sets(info.name, answers)) if answers else {}
+    return {
+        name: score(
+            task_named(name),
+            gold.items(),
+            {instance: by_task[name].selection for instance, by_task in answers.items() if name in by_task},
+        )
+        for name in (DEFAULT_TASKS if answers else ())
     }
-    return {"folds": validation.n_folds, "cross_validated": figures}

@@ -43,10 +43,10 @@ def training_behind(retriever: object, settings: Mapping[str, Setting]) -> dict[
 
 
 def _of_ranker(name: str) -> dict[str, TrainedOn]:
-    from evidencebench_core.retrievers.ranker.model_file import default_model_path, read_model
+    from evidencebench_core.retrievers.ranker.model_file import model_folder, read_model
 
     try:
-        model, digest = read_model(default_model_path() if name == "default" else Path(name).expanduser())
+        model, digest = read_model(model_folder(name))
     except RetrieverError:
         return {}
     return {digest: model.trained_on}

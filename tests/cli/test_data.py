@@ -124,11 +124,11 @@ def test_notes_are_listed_and_written(command: Command, tiny: Path, tmp_path: Pa
 def test_a_backup_is_a_store_and_has_the_ranker(
     command: Command, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ranker = tmp_path / "ranker.json"
-    ranker.write_text("{}")
+    ranker = tmp_path / "ranker"
+    ranker.mkdir()
     monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(ranker))
     copy = tmp_path / "copy.sqlite"
-    assert command.json("backup", copy)["files"] == [str(copy), str(tmp_path / "copy.ranker.json")]
+    assert command.json("backup", copy)["files"] == [str(copy), str(tmp_path / "copy.ranker")]
     assert command.json("list", "datasets", "--store", copy) == command.json("list", "datasets")
     assert "--overwrite" in command.failure("backup", copy).splitlines()[-1]
     assert command("backup", copy, "--overwrite").code == 0

@@ -45,7 +45,7 @@ def offer_training(choices: Sequence[Choice], in_dialog: bool = False) -> tuple[
 def draw_ways_to_train(where: str = "") -> None:
     """Train on a dataset of the store, or fetch the released train set and train on that."""
     path = default_model_path()
-    if path.is_file():
+    if path.exists():
         try:
             read_model(path)
         except RetrieverError as error:

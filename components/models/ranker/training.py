@@ -8,7 +8,7 @@ from components.app import resources
 from components.app.jobs import Job
 from components.app.loading import download_datasets
 from evidencebench_core.data import DATASETS, Store
-from evidencebench_core.runs import RANKER, Step, drive, train_ranker
+from evidencebench_core.runs import Step, drive, train_ranker
 from evidencebench_core.words import quantity
 
 TRAIN: Final = "train"
@@ -43,11 +43,11 @@ def _train(store: Store, dataset: str, job: Job) -> str:
 
     trained = drive(train_ranker(store, dataset), report)
     learnt = f"Trained on {quantity(trained.n_instances, 'instance')}"
-    if trained.validation is None:
+    if not trained.scores:
         return f"{learnt} of one paper, so nothing could be cross-validated."
     scores = ", ".join(
         f"{score.task.title} {100 * score.aspect_recall:.1f}%"
-        for score in trained.validation.scores[RANKER].values()
+        for score in trained.scores.values()
         if score.aspect_recall is not None
     )
     return f"{learnt}. Cross-validated: {scores}. evidence-ranker is ready."

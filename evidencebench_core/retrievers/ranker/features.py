@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -19,19 +19,10 @@ from evidencebench_core.retrievers.base import Query
 from evidencebench_core.retrievers.bm25 import tokens_of
 from evidencebench_core.retrievers.ranker.cues import cue_counts, occurrences
 
-VERSION: Final = 1
-"""Raised when a column is added, removed or computed otherwise; a model file names the one it was trained on."""
-
 with Path(__file__).with_name("features.csv").open(encoding="utf-8", newline="") as _file:
     TABLE: Final = tuple(csv.DictReader(_file))
 
 FEATURES: Final[tuple[str, ...]] = tuple(row["name"] for row in TABLE)
-GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
-    group: tuple(row["name"] for row in TABLE if row["group"] == group)
-    for group in dict.fromkeys(row["group"] for row in TABLE)
-}
-"""The columns by group, in order."""
-
 _NUMBERS: Final = {
     "numbers": re.compile(r"\d+(?:\.\d+)?"),
     "decimals": re.compile(r"\d\.\d"),
@@ -39,7 +30,6 @@ _NUMBERS: Final = {
     "parentheses": re.compile(r"\("),
 }
 _CUES_BESIDE: Final = ("finding", "significance", "test statistic", "aim", "conclusion", "method")
-_UNIT_GRID: Final = 2.0**-20
 _STEM_LENGTH: Final = 6  # truncation: "associated" and "association" are one
 
 _Column = NDArray[np.float64]
@@ -59,7 +49,7 @@ def features_of(query: Query, vectors: NDArray[np.float32]) -> Features:
 
     ``vectors`` are the embeddings of the hypothesis and of the sentences, of any length; zeros stay zeros.
     """
-    unit = unit_vectors(vectors).astype(np.float64)  # on the grid: these products have no error to differ in
+    unit = unit_vectors(vectors).astype(np.float64)
     similarities = np.clip(unit[1:] @ unit[1:].T, -1, 1).astype(np.float32)
     np.fill_diagonal(similarities, 1)
     tokens = [tokens_of(sentence, "word") for sentence in query.sentences]
@@ -79,25 +69,15 @@ def features_of(query: Query, vectors: NDArray[np.float32]) -> Features:
 
 
 def unit_vectors(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The same directions with length 1, to the nearest multiple of 2**-20; zeros stay zeros.
-
-    Sums of products of two such numbers are exact in float64, so they are the same in whatever order a processor
-    or a number of threads adds them up.
-    """
+    """The same directions with length 1; zeros stay zeros."""
     wide = vectors.astype(np.float64)
     lengths = np.sqrt((wide * wide).sum(axis=1, keepdims=True))
-    unit = np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)
-    return np.asarray(on_grid(unit, _UNIT_GRID), dtype=np.float32)
+    return np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0).astype(np.float32)
 
 
-def settled(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scores in which the same sentence twice is a tie: without the digits that the order of a sum decides."""
-    return on_grid(scores, 2.0**-30)
-
-
-def on_grid(values: NDArray[np.float64], step: float) -> NDArray[np.float64]:
-    """The nearest multiples of a power of two."""
-    return np.asarray(np.rint(values / step) * step)
+def standardised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """In standard deviations from the mean, rounded so that the same sentence twice is a tie."""
+    return np.round((scores - scores.mean()) / (scores.std() or 1.0), 9)
 
 
 def _z_scores(values: _Column) -> _Column:

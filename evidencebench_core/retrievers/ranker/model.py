@@ -1,18 +1,15 @@
-"""A fitted ranker: how it scores the sentences of a paper, and what each column adds.
+"""A fitted ranker: how it scores the sentences of a paper, and what each column adds to a score.
 
-Members score, and their standardised scores are added up: three sums of regression trees, which learnt
-whether a sentence is evidence, which share of the aspects it covers, and which share of the evidence it is; and a
-linear model of the embeddings. A fifth counts nearly three times as much as they do together: a network over the same
-columns, over an inner layer of the encoder, and over what the sentences before and after say. It is the one that
-learnt to put the right sentence first; where few are picked the trees, which learnt sentence by sentence, are not
-asked.
+A few small networks, side by side as one, read a row of columns a sentence: its features, what its embedding says and
+shares with the hypothesis' on principal axes, and what those of the sentences before and after say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,189 +20,148 @@ from evidencebench_core.retrievers.ranker.features import (
     FEATURES,
     Features,
     features_of,
-    settled,
+    standardised,
     unit_vectors,
 )
-from evidencebench_core.retrievers.ranker.network import Network
 from evidencebench_core.retrievers.ranker.selection import Selecting
-from evidencebench_core.retrievers.ranker.trees import Trees
+from evidencebench_core.retrievers.ranker.structure import structure_terms
 from evidencebench_core.retrievers.trained_on import TrainedOn
 
-NETWORK_FOCUSES: Final[tuple[Focus, ...]] = ("all", "results")
+FOCUSES: Final[tuple[Focus, ...]] = ("all", "results")
+"""The outputs of the network, in order."""
+
 N_TOPICS: Final = 24
-N_STYLES: Final = 48
+TOPICS: Final[tuple[str, ...]] = tuple(
+    f"{kind} {number}" for kind in ("topic", "shared topic") for number in range(1, N_TOPICS + 1)
+)
 COLUMNS: Final[tuple[str, ...]] = (
     *FEATURES,
-    *(f"topic {number}" for number in range(1, N_TOPICS + 1)),
-    *(f"shared topic {number}" for number in range(1, N_TOPICS + 1)),
+    *TOPICS,
+    *(f"{name} {where}" for where in ("before", "after") for name in TOPICS),
 )
-"""Columns of all members but one: the features, then the embedding and its product with the hypothesis', projected."""
+LARGEST_INPUT: Final = 4.0  # standard deviations
 
-OWN_COLUMNS: Final[tuple[str, ...]] = (
-    *COLUMNS,
-    *(f"style {number}" for number in range(1, N_STYLES + 1)),
-)
-"""Those, and the embedding of the encoder's fourth layer, projected."""
-
-NETWORK_COLUMNS: Final[tuple[str, ...]] = (
-    *OWN_COLUMNS,
-    *(f"{name} {where}" for where in ("before", "after") for name in OWN_COLUMNS[len(FEATURES) :]),
-)
-"""Columns of the network: those, and what is projected of the sentences before and after."""
-
-MEANING: Final = "embedding"
-"""The name under which the linear model of the embeddings, and the network's styles, explain themselves."""
-
-AROUND: Final = "embedding of the sentences around"
-"""The name under which the columns of the sentences before and after explain themselves."""
-
-FEW: Final = 5
-"""For fewer picks than these the trees are not asked."""
+_Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Projection:
-    """Principal axes of embeddings."""
+class Projection(NamedTuple):
+    """Principal axes of embeddings, scaled so that coordinates are about 1 in size."""
 
-    mean: NDArray[np.float32]
-    axes: NDArray[np.float32]
+    mean: NDArray[np.float32]  # (dimensions,)
+    axes: NDArray[np.float32]  # (N_TOPICS, dimensions)
 
     def of(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Coordinates, shape (n, axes)."""
-        centred = vectors.astype(np.float64) - self.mean
-        return np.asarray(centred @ self.axes.T.astype(np.float64), dtype=np.float32)
+        """Coordinates, shape (n, N_TOPICS)."""
+        return np.asarray((vectors - self.mean) @ self.axes.T, dtype=np.float32)
 
 
-@dataclass(frozen=True, slots=True)
-class Linear:
-    """``(rows - means) @ weights``; the means are those of the training rows."""
+class Network(NamedTuple):
+    """One layer of rectified units beside a linear model, over standardised columns."""
 
-    weights: NDArray[np.float64]
-    means: NDArray[np.float64]
+    means: NDArray[np.float32]  # (columns,)
+    scales: NDArray[np.float32]  # (columns,)
+    hidden: NDArray[np.float32]  # (columns, units)
+    bias: NDArray[np.float32]  # (units,)
+    out: NDArray[np.float32]  # (units, focuses)
+    linear: NDArray[np.float32]  # (columns, focuses)
 
-    def scores(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
-        return np.asarray((rows - self.means) @ self.weights)
+    def scores(self, columns: NDArray[np.float32], output: int) -> _Array:
+        """One number a row."""
+        inputs = self.inputs(columns)
+        units = np.maximum(inputs @ self.hidden + self.bias, 0)
+        return np.asarray(inputs @ self.linear[:, output] + units @ self.out[:, output], dtype=np.float64)
 
+    def contributions(self, columns: NDArray[np.float32], output: int) -> _Array:
+        """What each column adds to a row's score, against a row of means: (rows, columns).
 
-def weights_for(
-    weights: Mapping[str, float], trees: Collection[str], budget: int | None, few: int = FEW
-) -> Mapping[str, float]:
-    """The weights without those of the trees where the budget is below ``few``, unless nothing would be left."""
-    asked = {name: weight for name, weight in weights.items() if name not in trees}
-    return asked if budget is not None and budget < few and any(asked.values()) else weights
+        Integrated gradients (Sundararajan et al., ICML 2017) along the straight line from the means, which for one
+        layer of rectified units have a closed form: the share of the line on which a unit is on.
+        """
+        inputs = self.inputs(columns)
+        moves = inputs @ self.hidden
+        rises = np.maximum(moves + self.bias, 0) - np.maximum(self.bias, 0)
+        on = np.divide(rises, moves, out=np.zeros_like(moves), where=moves != 0)
+        adds = inputs * (self.linear[:, output] + (on * self.out[:, output]) @ self.hidden.T)
+        return np.asarray(adds, dtype=np.float64)
 
-
-@dataclass(frozen=True, slots=True)
-class FocusModel:
-    """The members for one focus."""
-
-    trees: Mapping[str, Trees]  # by what they learnt to predict
-    embedding: Linear  # over `meaning`
-    weights: Mapping[str, float]  # by member: the names of the trees, "embedding", "network"
-
-    def weights_for(self, budget: int | None) -> Mapping[str, float]:
-        """The weights of the members that are asked for so many picks, some of which are above 0."""
-        return weights_for(self.weights, self.trees, budget)
+    def inputs(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Standardised columns."""
+        return np.clip((columns - self.means) / self.scales, -LARGEST_INPUT, LARGEST_INPUT)
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredPaper:
-    """A paper as a model sees it for a focus and a budget."""
+    """The sentences of a paper, scored for a query."""
 
-    focus: Focus  # whose members scored: "all" where the model knows no results
     features: Features
-    columns: NDArray[np.float32]  # see `tree_columns`
-    inputs: NDArray[np.float32]  # see `NETWORK_COLUMNS`
-    embedding: NDArray[np.float32]  # see `meaning`
-    scores: NDArray[np.float64]  # weighted mean of the members' scores, each standardised over the paper
-    weights: Mapping[str, float]  # by member
-    spreads: Mapping[str, float]  # by member: what its raw scores were divided by
+    columns: NDArray[np.float32]  # (n, len(COLUMNS))
+    scores: _Array  # (n,), standardised over the paper
 
 
 @dataclass(frozen=True, slots=True)
-class RankerModel:
-    """Everything that ranks a paper."""
+class Ranker:
+    """Everything that ranks a paper.
 
-    encoder: str  # the setting that names the embedding model
-    encoder_identity: str  # the hash of its weights
+    Attributes
+    ----------
+    encoder, encoder_identity : str
+        The embedding model, and the identity of its weights.
+    topics, shared_topics : Projection
+        Of a sentence's embedding, and of its product with the hypothesis'.
+    network : Network
+    structure_share : float
+        How much the score of the retriever ``structure`` counts beside the network's, 0 to 1.
+    trained_on : TrainedOn
+    notes : mapping
+        Seed, cross-validated scores and the like: JSON values.
+    """
+
+    encoder: str
+    encoder_identity: str
     topics: Projection
     shared_topics: Projection
-    styles: Projection
-    network: Network  # an output for each of `NETWORK_FOCUSES`
-    focuses: Mapping[Focus, FocusModel]  # "results" is absent if no instance had result aspects
-    selecting: Selecting
+    network: Network
     trained_on: TrainedOn
-    notes: Mapping[str, object]  # versions, cross-validated scores and the like: JSON values
+    structure_share: float = 0.0
+    notes: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
 
-    def scored(
-        self, query: Query, vectors: NDArray[np.float32], features: Features | None = None
-    ) -> ScoredPaper:
-        """A paper, scored for a query's focus and budget; ``features`` where they are known already.
+    selecting: ClassVar[Selecting] = Selecting(sharpness=4.0, closeness=1.5, reach=0.2)
 
-        ``vectors`` are `embeddings` of the hypothesis and of the sentences, of any length.
-        """
+    def scored(self, query: Query, vectors: NDArray[np.float32]) -> ScoredPaper:
+        """A paper scored for a query's focus, given the embeddings of the hypothesis and of the sentences."""
         unit = unit_vectors(vectors)
-        features = features_of(query, unit) if features is None else features
-        focus: Focus = query.focus if query.focus in self.focuses else "all"
-        columns = tree_columns(features.rows, unit, self.topics, self.shared_topics)
-        inputs = network_columns(columns, self.styles.of(unit[1:]))
-        embedding, model = meaning(unit), self.focuses[focus]
-        weights = model.weights_for(query.budget)
-        raw = {name: trees.scores(columns) for name, trees in model.trees.items() if name in weights}
-        raw["embedding"] = model.embedding.scores(embedding)
-        raw["network"] = self.network.scores(inputs, NETWORK_FOCUSES.index(focus))
-        spreads = {name: float(scores.std()) or 1.0 for name, scores in raw.items()}
-        total = np.zeros(len(columns))
-        for name, scores in raw.items():
-            total += weights[name] * (scores - scores.mean()) / spreads[name]
-        total = settled(total / sum(weights.values()))
-        return ScoredPaper(focus, features, columns, inputs, embedding, total, weights, spreads)
+        features = features_of(query, unit)
+        columns = columns_of(features, unit, self.topics, self.shared_topics)
+        scores = standardised(self.network.scores(columns, FOCUSES.index(query.focus)))
+        if self.structure_share:
+            structure = standardised(structure_terms(query.focus, features).sum(axis=1))
+            scores = standardised((1 - self.structure_share) * scores + self.structure_share * structure)
+        return ScoredPaper(features, columns, scores)
 
-    def contributions(self, paper: ScoredPaper, sentences: Sequence[int] | slice) -> NDArray[np.float64]:
-        """The share of each column in the scores of some sentences, against an average training sentence.
+    def contributions(self, query: Query, paper: ScoredPaper, sentences: Sequence[int]) -> _Array:
+        """The share of each column in the scores of some sentences, in standard deviations of the score.
 
-        In units of the score, of shape (sentences, len(COLUMNS) + 2): SHAP values of the trees and integrated
-        gradients of the network; the last two columns are `MEANING` and `AROUND`.
+        Shape (sentences, len(COLUMNS)); the rows of a paper differ by what their scores differ.
         """
-        model, columns = self.focuses[paper.focus], paper.columns[sentences]
-        whole = sum(paper.weights.values())
-        units = {name: paper.weights[name] / whole / spread for name, spread in paper.spreads.items()}
-        n_own, n_all = len(COLUMNS), len(OWN_COLUMNS)
-        of_network = self.network.contributions(paper.inputs[sentences], NETWORK_FOCUSES.index(paper.focus))
-        parts = of_network[:, :n_own], of_network[:, n_own:n_all], of_network[:, n_all:]
-        adds = units["network"] * np.column_stack([parts[0], *(part.sum(axis=1) for part in parts[1:])])
-        adds[:, n_own] += units["embedding"] * model.embedding.scores(paper.embedding[sentences])
-        for name, trees in model.trees.items():
-            if name in units:
-                adds[:, :n_own] += units[name] * trees.contributions(columns)
-        return adds
+        output, chosen = FOCUSES.index(query.focus), list(sentences)
+        share = self.structure_share
+        raw = self.network.scores(paper.columns, output)
+        adds = (1 - share) * self.network.contributions(paper.columns[chosen], output) / (raw.std() or 1.0)
+        total = standardised(raw) * (1 - share)
+        if share:
+            terms = structure_terms(query.focus, paper.features)
+            scores = terms.sum(axis=1)
+            own = (terms - terms.mean(axis=0)) / (scores.std() or 1.0)
+            adds[:, : len(FEATURES)] += share * own[chosen]
+            total += share * standardised(scores)
+        return adds / (total.std() or 1.0)
 
 
-def meaning(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Columns of the linear model of the embeddings: shape (n, 3 * dimensions).
-
-    The embedding, ten times its product with the hypothesis' (of which the cosine is the sum), and its difference
-    from the mean of the paper's sentences. ``vectors`` are of length 1: hypothesis, then all sentences of a paper.
-    """
-    sentences = vectors[1:]
-    mean = sentences.mean(axis=0, dtype=np.float64).astype(np.float32)
-    return np.concatenate([sentences, 10 * sentences * vectors[0], sentences - mean], axis=1).astype(
-        np.float32, copy=False
-    )
-
-
-def tree_columns(
-    rows: NDArray[np.float32], vectors: NDArray[np.float32], topics: Projection, shared_topics: Projection
+def columns_of(
+    features: Features, unit: NDArray[np.float32], topics: Projection, shared_topics: Projection
 ) -> NDArray[np.float32]:
-    """The columns of `COLUMNS` for every sentence: its features, and its projected embedding."""
-    projected = topics.of(vectors[1:]), shared_topics.of(vectors[1:] * vectors[0])
-    return np.concatenate([rows, *projected], axis=1, dtype=np.float32)
-
-
-def network_columns(columns: NDArray[np.float32], styles: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The columns of `NETWORK_COLUMNS` for all sentences of a paper, from those of the trees and the styles."""
-    own = np.concatenate([columns, styles], axis=1, dtype=np.float32)
-    said = own[:, len(FEATURES) :]
+    """The columns of `COLUMNS` for every sentence; ``unit`` are the `unit_vectors` of hypothesis and sentences."""
+    said = np.concatenate([topics.of(unit[1:]), shared_topics.of(unit[1:] * unit[0])], axis=1)
     none = np.zeros_like(said[:1])  # beyond the paper's ends
     before, after = np.concatenate([none, said[:-1]]), np.concatenate([said[1:], none])
-    return np.concatenate([own, before, after], axis=1)
+    return np.concatenate([features.rows, said, before, after], axis=1, dtype=np.float32)

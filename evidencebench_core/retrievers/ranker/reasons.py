@@ -1,21 +1,125 @@
-"""The features in plain words, and the reasons for a pick that they give."""
+"""Why a sentence was picked: as data in the details of a retrieval, read back from there, and in plain words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, cast
 
-from evidencebench_core.retrievers.base import Retrieval
-from evidencebench_core.retrievers.ranker.explanation import PickExplanation, explanations_in
-from evidencebench_core.retrievers.ranker.features import TABLE
+import numpy as np
+from numpy.typing import NDArray
+
+from evidencebench_core.retrievers.base import Query, Retrieval
+from evidencebench_core.retrievers.ranker.features import FEATURES, TABLE
+from evidencebench_core.retrievers.ranker.selection import Pick
 
 Unit = Literal["flag", "count", "deviation", "cosine", "share", "rank", "place", "number"]
 """``place`` is a number of sentences or a share of the abstract, -1 outside of it; ``rank`` 0 for the first."""
 
-_MOST: Final = 3
+_LISTED: Final = 6  # features of an explanation
+_MOST: Final = 3  # reasons of a pick
 _LEAST: Final = 0.05  # of the largest contribution; what adds less is no reason
+
+
+class Contribution(NamedTuple):
+    """A feature's ``value``, and what it ``adds`` to the score (or takes, below 0)."""
+
+    name: str
+    value: float
+    adds: float
+
+
+@dataclass(frozen=True, slots=True)
+class PickExplanation:
+    """Why a sentence was picked."""
+
+    sentence: int
+    score: float  # in standard deviations over the paper
+    place: int  # rank by score alone, from 1
+    gain: float  # this and the next as in `Pick`
+    repeated: float
+    groups: Mapping[str, float]  # what each group of features adds to the score
+    features: tuple[Contribution, ...]  # the few that add or take most, the largest first
+
+
+def explained_retrieval(
+    query: Query,
+    scores: NDArray[np.float64],
+    picks: Sequence[Pick],
+    rows: NDArray[np.float32],
+    contributions: NDArray[np.float64],
+) -> Retrieval:
+    """The picks in their order, explained, then the rest of the pool by score.
+
+    The scores of the retrieval are those given: along the picks they need not fall. ``rows`` are the features of the
+    picks within the budget, ``contributions`` what each column adds to their scores: first the features, then what
+    embeddings say of the sentence, then what they say of the sentences around it.
+    """
+    first = dict.fromkeys(pick.sentence for pick in picks)
+    ranking = tuple(first | dict.fromkeys(np.argsort(-scores, kind="stable").tolist()))
+    explanation = _explanation_text(picks[: query.budget], scores, rows, contributions)
+    return Retrieval(
+        ranking,
+        tuple(round(float(scores[index]), 6) for index in ranking),
+        ranking if query.budget is None else ranking[: query.budget],
+        details=MappingProxyType({"explanation": explanation}),
+    )
+
+
+def _explanation_text(
+    picks: Sequence[Pick],
+    scores: NDArray[np.float64],
+    rows: NDArray[np.float32],
+    contributions: NDArray[np.float64],
+) -> str:
+    """As JSON: by sentence index the other fields of `PickExplanation`, rounded."""
+    places = np.argsort(np.argsort(-scores, kind="stable"), kind="stable") + 1
+    n_features = len(FEATURES)
+    n_topics = (contributions.shape[1] - n_features) // 3
+    columns = {name: [at for at, row in enumerate(TABLE) if row["group"] == name] for name in _GROUPS}
+    if n_topics:
+        columns[_SAYS] = list(range(n_features, n_features + n_topics))
+        columns["neighbours"] += range(n_features + n_topics, contributions.shape[1])
+    explained: dict[str, dict[str, object]] = {}
+    for pick, values, adds in zip(picks, rows, contributions, strict=True):
+        most = np.argsort(-np.abs(adds[:n_features]), kind="stable")[:_LISTED].tolist()
+        explained[str(pick.sentence)] = {
+            "score": round(float(scores[pick.sentence]), 3),
+            "place": int(places[pick.sentence]),
+            "gain": round(pick.gain, 4),
+            "repeated": round(pick.repeated, 3),
+            "groups": {name: round(float(adds[of].sum()), 3) for name, of in columns.items()},
+            "features": [
+                Contribution(FEATURES[at], round(float(values[at]), 3), round(float(adds[at]), 3))
+                for at in most
+            ],
+        }
+    return json.dumps(explained)
+
+
+_SAYS: Final = "what it says"
+_GROUPS: Final = tuple(dict.fromkeys(row["group"] for row in TABLE))
+
+
+def explanations_in(retrieval: Retrieval) -> dict[int, PickExplanation]:
+    """The explanations of a retrieval's picks by sentence; none where its retriever gives none."""
+    try:
+        raw = json.loads(retrieval.details.get("explanation", "{}"))
+        return {
+            int(key): PickExplanation(
+                sentence=int(key),
+                features=tuple(Contribution(*feature) for feature in one["features"]),
+                **{name: one[name] for name in ("score", "place", "gain", "repeated", "groups")},
+            )
+            for key, one in raw.items()
+        }
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+# -- in words ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +180,7 @@ GROUP_WORDINGS: Final[Mapping[str, GroupWording]] = MappingProxyType(
         "cue words": GroupWording("Words that tell its purpose", "is worded as evidence often is"),
     }
 )
-"""By the names of `GROUP_OF`."""
+"""By the groups of `PickExplanation`."""
 
 
 def value_text(name: str, value: float) -> str:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from types import MappingProxyType
-
-import numpy as np
-from numpy.typing import NDArray
 
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
 from evidencebench_core.retrievers.encoding import embeddings
-from evidencebench_core.retrievers.ranker.explanation import explanation_text
-from evidencebench_core.retrievers.ranker.model import RankerModel, ScoredPaper
-from evidencebench_core.retrievers.ranker.model_file import default_model_path, read_model
-from evidencebench_core.retrievers.ranker.selection import Pick, picks_of
+from evidencebench_core.retrievers.ranker.model import Ranker, ScoredPaper
+from evidencebench_core.retrievers.ranker.model_file import model_folder, read_model
+from evidencebench_core.retrievers.ranker.reasons import explained_retrieval
+from evidencebench_core.retrievers.ranker.selection import picks_of
 from evidencebench_core.retrievers.ranking import timed
 from evidencebench_core.retrievers.table import CROSS_VALIDATED
 from evidencebench_core.retrievers.trained_on import TrainedOn
@@ -24,7 +20,7 @@ from evidencebench_core.retrievers.trained_on import TrainedOn
 class EvidenceRanker:
     """Ranks by a model that ``evidencebench train-ranker`` fitted.
 
-    ``weights`` is the digest of the model file: filled in, and if given, it must be that file's.
+    ``weights`` is the digest of the model: filled in, and if given, it must be that model's.
     """
 
     name = "evidence-ranker"
@@ -37,11 +33,11 @@ class EvidenceRanker:
                 "none of these models is kept",
                 "Train again (evidencebench train-ranker) for new answers of this kind, or use model=default.",
             )
-        path = default_model_path() if model == "default" else Path(model).expanduser()
-        self.model, digest = read_model(path)
+        folder = model_folder(model)
+        self.model, digest = read_model(folder)
         if weights not in (None, digest):
             raise RetrieverError(
-                str(path),
+                str(folder),
                 f"holds the model {digest}, not {weights}",
                 "It was trained again since: run the retriever again with the model that is there.",
             )
@@ -54,7 +50,7 @@ class EvidenceRanker:
 
     @timed
     def retrieve(self, query: Query) -> Retrieval:
-        """Rank, select, and say why: ``details["explanation"]`` is as of `explanation_text`."""
+        """Rank, select, and say why: ``details["explanation"]`` is as of `explained_retrieval`."""
         if not query.sentences:
             return Retrieval((), (), ())
         vectors, identity = embeddings(self.model.encoder, (query.hypothesis, *query.sentences))
@@ -67,31 +63,9 @@ class EvidenceRanker:
         return retrieval_of(self.model, self.model.scored(query, vectors), query)
 
 
-def retrieval_of(model: RankerModel, paper: ScoredPaper, query: Query) -> Retrieval:
+def retrieval_of(model: Ranker, paper: ScoredPaper, query: Query) -> Retrieval:
     """The retrieval for one budget from a scored paper."""
     picks = picks_of(paper.scores, paper.features.similarities, query.budget, model.selecting)
-    sentences = [pick.sentence for pick in picks[: query.budget]]
-    contributions = model.contributions(paper, sentences)
-    return explained_retrieval(query, paper.scores, picks, paper.features.rows[sentences], contributions)
-
-
-def explained_retrieval(
-    query: Query,
-    scores: NDArray[np.float64],
-    picks: Sequence[Pick],
-    rows: NDArray[np.float32],
-    contributions: NDArray[np.float64],
-) -> Retrieval:
-    """The picks in their order, explained, then the rest of the pool by score.
-
-    The scores of the retrieval are those of the model: along the picks they need not fall.
-    """
-    first = dict.fromkeys(pick.sentence for pick in picks)
-    ranking = tuple(first | dict.fromkeys(np.argsort(-scores, kind="stable").tolist()))
-    explanation = explanation_text(picks[: query.budget], scores, rows, contributions)
-    return Retrieval(
-        ranking,
-        tuple(round(float(scores[index]), 6) for index in ranking),
-        ranking if query.budget is None else ranking[: query.budget],
-        details=MappingProxyType({"explanation": explanation}),
-    )
+    chosen = [pick.sentence for pick in picks[: query.budget]]
+    contributions = model.contributions(query, paper, chosen)
+    return explained_retrieval(query, paper.scores, picks, paper.features.rows[chosen], contributions)

@@ -8,8 +8,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from evidencebench_core.retrievers.ranker.features import settled
-
 _ONE_BY_ONE: Final = (
     30  # picks that are always chosen one by one; behind them the order of the scores is kept
 )
@@ -59,7 +57,7 @@ def picks_of(
     left, unpicked = share.copy(), np.ones(n, dtype=bool)
     picks: list[Pick] = []
     for _ in range(min(max(_ONE_BY_ONE, budget or 0), n)):
-        gains = np.where(unpicked, settled(counts @ left), -1.0)
+        gains = np.where(unpicked, np.round(counts @ left, 9), -1.0)
         best = int(gains.argmax())
         repeated = float(1 - left[best] / max(share[best], 1e-300))
         picks.append(Pick(best, float(gains[best]), repeated))

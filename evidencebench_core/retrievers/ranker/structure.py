@@ -7,12 +7,13 @@ from types import MappingProxyType
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evidencebench_core.data.model import Focus
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
 from evidencebench_core.retrievers.encoding import embeddings, model_identity
-from evidencebench_core.retrievers.ranker.features import FEATURES, features_of, settled
-from evidencebench_core.retrievers.ranker.retriever import explained_retrieval
+from evidencebench_core.retrievers.ranker.features import FEATURES, Features, features_of, standardised
+from evidencebench_core.retrievers.ranker.reasons import explained_retrieval
 from evidencebench_core.retrievers.ranker.selection import Selecting, picks_of
 from evidencebench_core.retrievers.ranking import timed
 
@@ -43,6 +44,20 @@ WEIGHTS: Final[Mapping[Focus, Mapping[str, float]]] = {
 _CUES: Final = frozenset({"finding", "conclusion", "citation", "significance", "test statistic"})
 
 
+def structure_terms(focus: Focus, features: Features) -> NDArray[np.float64]:
+    """What each feature adds to each sentence's score: shape (n, len(FEATURES))."""
+    terms = np.zeros(features.rows.shape)
+    for name, weight in WEIGHTS[focus].items():
+        column = FEATURES.index(name)
+        values = features.rows[:, column].astype(np.float64)
+        if name in _CUES:
+            values = (values > 0).astype(np.float64)
+        elif name == "place in abstract":
+            values = np.maximum(values, 0)
+        terms[:, column] = weight * values
+    return terms
+
+
 class Structure:
     """Scores sentences by fixed weights (`WEIGHTS`) and selects as the trained ranker does.
 
@@ -63,18 +78,9 @@ class Structure:
             return Retrieval((), (), ())
         vectors, _ = embeddings(self._encoder, (query.hypothesis, *query.sentences))
         features = features_of(query, vectors)
-        rows, weights = features.rows.astype(np.float64), np.zeros(len(FEATURES))
-        for name, weight in WEIGHTS[query.focus].items():
-            column = FEATURES.index(name)
-            weights[column] = weight
-            if name in _CUES:
-                rows[:, column] = rows[:, column] > 0
-            elif name == "place in abstract":
-                rows[:, column] = np.maximum(rows[:, column], 0)
-        scores = rows @ weights
-        spread = float(scores.std()) or 1.0
-        scores = settled((scores - scores.mean()) / spread)
+        terms = structure_terms(query.focus, features)
+        scores = standardised(terms.sum(axis=1))
         picks = picks_of(scores, features.similarities, query.budget, Selecting())
         chosen = [pick.sentence for pick in picks[: query.budget]]
-        contributions = (rows[chosen] - rows.mean(axis=0)) * weights / spread
+        contributions = (terms[chosen] - terms.mean(axis=0)) / (terms.sum(axis=1).std() or 1.0)
         return explained_retrieval(query, scores, picks, features.rows[chosen], contributions)

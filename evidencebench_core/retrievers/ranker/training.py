@@ -1,221 +1,201 @@
-"""Examples -> a `RankerModel`."""
+"""Instances with gold -> a `Ranker`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evidencebench_core.data.model import Focus
+from evidencebench_core.data.model import Instance
 from evidencebench_core.errors import SettingError
+from evidencebench_core.retrievers.base import query_of
 from evidencebench_core.retrievers.encoding import model_identity
-from evidencebench_core.retrievers.ranker.examples import FOCUSES, Example
-from evidencebench_core.retrievers.ranker.features import VERSION, on_grid
+from evidencebench_core.retrievers.ranker.features import Features, features_of, unit_vectors
 from evidencebench_core.retrievers.ranker.model import (
-    COLUMNS,
-    N_STYLES,
+    FOCUSES,
+    LARGEST_INPUT,
     N_TOPICS,
-    OWN_COLUMNS,
-    FocusModel,
-    Linear,
+    TOPICS,
+    Network,
     Projection,
-    RankerModel,
-    meaning,
-    network_columns,
-    tree_columns,
+    Ranker,
+    columns_of,
 )
-from evidencebench_core.retrievers.ranker.network import fit_network
-from evidencebench_core.retrievers.ranker.selection import Selecting
-from evidencebench_core.retrievers.ranker.trees import trees_of
 from evidencebench_core.retrievers.trained_on import TrainedOn
 
-_TREES: Final = {
-    "objective": "regression",
-    "learning_rate": 0.03,
-    "num_leaves": 15,
-    "min_data_in_leaf": 40,
-    "feature_fraction": 0.3,
-    "bagging_fraction": 0.7,
-    "bagging_freq": 1,
-    "lambda_l2": 5.0,
-    "verbose": -1,
-    "num_threads": 1,
-    "deterministic": True,
-    "force_col_wise": True,
-}
-_RIDGE: Final = 3000.0
-_TARGETS: Final = ("evidence", "aspects", "share")
-_WEIGHTS: Final = {
-    "evidence": 1.0,
-    "aspects": 1.0,
-    "share": 1.0,
-    "embedding": 2.0,
-    "network": 14.0,
-}
-_SHARPNESS: Final = 3.0
-_PROJECTED_FROM: Final = 8_000  # rows
-_CONSTANT: Final = 1e-6  # some dimensions of MiniLM vary by less
-_NO_VARIANCE: Final = 1e-9  # of an axis, as a share of the first one's
-_EMBEDDING_ROWS: Final = 100_000  # the most that the linear model of the embeddings reads: 460 MB
+if TYPE_CHECKING:
+    import torch
+
+N_NETWORKS: Final = 10  # of other starts, averaged; every other one does not see the sentences around
+N_UNITS: Final = 64  # of one network
+N_EPOCHS: Final = 15
+_BATCH: Final = 8  # papers
+_RATE: Final = 3e-3  # the highest, after _WARM of the steps
+_WARM: Final = 0.15
+_MOST_ROWS: Final = 8_000  # that principal axes are found in
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
-    """Options of a training."""
+class Example:
+    """An instance to learn from."""
 
-    seed: int = 0
-    n_trees: int = 250  # of each of the three sums of trees
-    n_epochs: int = 15  # of the network
+    instance_id: str
+    paper_id: str
+    features: Features
+    vectors: NDArray[np.float32]  # (1 + n, dimensions), of length 1: the hypothesis, then the sentences
+    covers: tuple[NDArray[np.float32], ...]  # by focus (n, aspects): 1 where a sentence covers an aspect
+
+
+def example_of(instance: Instance, vectors: NDArray[np.float32]) -> Example:
+    """The example of an instance, given the embeddings of its hypothesis and sentences."""
+    unit = unit_vectors(vectors)
+    covers = []
+    for focus in FOCUSES:
+        aspects = [sorted(sentences) for sentences in instance.evidence.covers(focus) if sentences]
+        table = np.zeros((len(instance.sentences), len(aspects)), dtype=np.float32)
+        for column, sentences in enumerate(aspects):
+            table[sentences, column] = 1
+        covers.append(table)
+    features = features_of(query_of(instance, "all", None), unit)
+    return Example(instance.id, instance.paper_id, features, unit, tuple(covers))
 
 
 def fit_ranker(
-    examples: Sequence[Example],
-    encoder: str,
-    training: Training,
-    stopped: Callable[[], bool] = lambda: False,
-) -> RankerModel:
-    """Fit a model of each focus to examples that hold the vectors of an embedding model.
+    examples: Sequence[Example], encoder: str, seed: int = 0, stopped: Callable[[], bool] = lambda: False
+) -> Ranker:
+    """Fit a ranker to examples that hold the vectors of an embedding model.
 
-    The same examples and settings give the same model, to the last digit, whatever the processor and the number of
-    threads. ``stopped`` is asked before every sum of trees; once it says true, the fit is given up with
-    an InterruptedError.
+    ``stopped`` is asked before every epoch; once it says true, the fit is given up with an InterruptedError.
     """
-    if not any("all" in one.targets for one in examples):
+    if not any(table.size for one in examples for table in one.covers):
         raise SettingError("training set", "has no study aspects", "Train on a dataset with gold.")
-    n_rows = sum(len(one.rows) for one in examples)  # of all their sentences
-    drawn = np.arange(n_rows)
-    if n_rows > _PROJECTED_FROM:
-        drawn = np.sort(np.random.default_rng(training.seed).choice(n_rows, _PROJECTED_FROM, replace=False))
-    topics = _projection(np.concatenate([one.vectors[1:] for one in examples])[drawn])
-    shared = _projection(np.concatenate([one.vectors[1:] * one.vectors[0] for one in examples])[drawn])
-    ids, papers = {one.instance_id for one in examples}, {one.paper_id for one in examples}
-    styles = _projection(np.concatenate([one.vectors[1:] for one in examples])[drawn], N_STYLES)
-    inputs = []
-    for one in examples:
-        columns = tree_columns(one.rows, one.vectors, topics, shared)
-        inputs.append(network_columns(columns, styles.of(one.vectors[1:]))[one.chosen])
-    network = fit_network(
-        inputs,
-        [one.weights for one in examples],
-        [[one.covering[focus] for focus in FOCUSES] for one in examples],
-        len(OWN_COLUMNS),
-        training.seed,
-        training.n_epochs,
-        stopped,
-    )
-    return RankerModel(
+    topics = _principal_axes([one.vectors[1:] for one in examples], seed)
+    shared_topics = _principal_axes([one.vectors[1:] * one.vectors[0] for one in examples], seed)
+    columns = [columns_of(one.features, one.vectors, topics, shared_topics) for one in examples]
+    papers = {one.paper_id for one in examples}
+    return Ranker(
         encoder=encoder,
         encoder_identity=model_identity(encoder),
         topics=topics,
-        shared_topics=shared,
-        styles=styles,
-        network=network,
-        focuses={
-            focus: _focus_model(some, focus, (topics, shared), training, stopped)
-            for focus in FOCUSES
-            if (some := [one for one in examples if focus in one.targets])
-        },
-        selecting=Selecting(sharpness=_SHARPNESS),
-        trained_on=TrainedOn("", tuple(sorted(ids)), tuple(sorted(papers))),
-        notes={
-            "features_version": VERSION,
-            "n_instances": len(examples),
-            "n_sentences": sum(len(one.chosen) for one in examples),
-            "n_trees": training.n_trees,
-            "seed": training.seed,
-        },
+        shared_topics=shared_topics,
+        network=_fit_network(columns, [one.covers for one in examples], seed, stopped),
+        trained_on=TrainedOn("", tuple(sorted(one.instance_id for one in examples)), tuple(sorted(papers))),
+        notes={"n_instances": len(examples), "n_sentences": sum(map(len, columns)), "seed": seed},
     )
 
 
-def _projection(rows: NDArray[np.float32], n_axes: int = N_TOPICS) -> Projection:
-    """The first principal axes, scaled so that coordinates are about 1 in size; zeros where there are fewer."""
-    mean = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
-    centred = rows.astype(np.float64) - mean
-    variances, found = np.linalg.eigh(centred.T @ centred / len(rows))
-    variances, found = variances[: -n_axes - 1 : -1], found[:, : -n_axes - 1 : -1].T
-    found *= np.sign(found[np.arange(len(found)), np.abs(found).argmax(axis=1)])[:, None]
-    found[variances <= _NO_VARIANCE * variances[0]] = 0
-    axes = np.zeros((n_axes, rows.shape[1]), dtype=np.float32)
-    size = max(float(np.sqrt(variances.mean().clip(0))), 1e-9)
-    axes[: len(found)] = _rounded(found / size)
-    return Projection(mean, axes)
+def folds_by_paper(paper_ids: Sequence[str], n_folds: int, seed: int = 0) -> list[int]:
+    """The fold of each instance, 0 to ``n_folds`` - 1; instances of one paper share theirs.
 
-
-def _rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Without the digits that the linear algebra of another processor, or another number of threads, may differ in.
-
-    To some 2**-16 of the largest: these algorithms err by some 2**-43 of it.
+    Papers are shuffled and dealt out in turn; which come together does not depend on the order of instances.
     """
-    _, exponent = np.frexp(np.abs(values).max(initial=0.0))
-    return on_grid(values, 2.0 ** (int(exponent) - 17))
+    papers = sorted(set(paper_ids))
+    np.random.default_rng(seed).shuffle(papers)
+    fold_of = {paper: place % n_folds for place, paper in enumerate(papers)}
+    return [fold_of[paper] for paper in paper_ids]
 
 
-def _focus_model(
-    examples: Sequence[Example],
-    focus: Focus,
-    projections: tuple[Projection, Projection],
-    training: Training,
+def _principal_axes(blocks: Sequence[NDArray[np.float32]], seed: int) -> Projection:
+    from sklearn.decomposition import PCA
+
+    rows = np.concatenate(blocks)
+    if len(rows) > _MOST_ROWS:
+        rows = rows[np.random.default_rng(seed).choice(len(rows), _MOST_ROWS, replace=False)]
+    found = PCA(min(N_TOPICS, *rows.shape), svd_solver="covariance_eigh").fit(rows)
+    size = max(float(np.sqrt(found.explained_variance_.mean())), 1e-9)
+    axes = np.zeros((N_TOPICS, rows.shape[1]), dtype=np.float32)  # zeros where there are fewer
+    axes[: len(found.components_)] = found.components_ / size
+    return Projection(found.mean_.astype(np.float32), axes)
+
+
+def _fit_network(
+    columns: Sequence[NDArray[np.float32]],
+    covers: Sequence[tuple[NDArray[np.float32], ...]],
+    seed: int,
     stopped: Callable[[], bool],
-) -> FocusModel:
-    import lightgbm
+) -> Network:
+    """Fit `N_NETWORKS` networks at once, and put them side by side. AdamW, dropout of half of inputs and units."""
+    import torch
 
-    targets = {name: np.concatenate([one.targets[focus][name] for one in examples]) for name in _TARGETS}
-    counts = np.concatenate([one.weights for one in examples])
-    weights = None if (counts == 1).all() else counts
-    columns = np.concatenate(
-        [tree_columns(one.rows, one.vectors, *projections)[one.chosen] for one in examples]
+    rows = np.concatenate(columns)
+    means, scales = rows.mean(axis=0), rows.std(axis=0)
+    scales[scales < 1e-6] = 1e6
+    inputs = [
+        torch.from_numpy(np.clip((one - means) / scales, -LARGEST_INPUT, LARGEST_INPUT)) for one in columns
+    ]
+    tables = [tuple(map(torch.from_numpy, one)) for one in covers]
+    n_columns = rows.shape[1]
+    draws = torch.Generator().manual_seed(seed)
+
+    def start(*shape: int, size: float) -> torch.Tensor:
+        return ((torch.rand(N_NETWORKS, *shape, generator=draws) * 2 - 1) * size).requires_grad_()
+
+    def drop(shape: Sequence[int]) -> torch.Tensor:
+        """2 or 0, evenly: half of the numbers count twice."""
+        return torch.randint(0, 2, tuple(shape), dtype=torch.uint8, generator=draws) * 2
+
+    hidden = start(n_columns, N_UNITS, size=n_columns**-0.5)
+    bias = start(1, N_UNITS, size=n_columns**-0.5)
+    out = start(N_UNITS, len(FOCUSES), size=N_UNITS**-0.5)
+    linear = start(n_columns, len(FOCUSES), size=0.0)
+    seen = torch.ones(N_NETWORKS, 1, n_columns)
+    seen[::2, :, -2 * len(TOPICS) :] = 0
+
+    weights = [
+        {"params": [hidden, out, linear], "weight_decay": 1.0},
+        {"params": [bias], "weight_decay": 0.0},
+    ]
+    optimiser = torch.optim.AdamW(weights, lr=_RATE)
+    n_batches = -(-len(inputs) // _BATCH)
+    n_steps = N_EPOCHS * n_batches
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimiser,
+        lambda step: min((step + 1) / (_WARM * n_steps), (n_steps - step) / ((1 - _WARM) * n_steps)),
     )
-    parameters = {**_TREES, "seed": training.seed}
-    # binned once for the three targets
-    data = lightgbm.Dataset(columns, targets["evidence"], weight=weights, params=parameters)
-    trees = {}
-    for name, target in targets.items():
+    for _ in range(N_EPOCHS):
         if stopped():
             raise InterruptedError
-        data.set_label(target)
-        trees[name] = trees_of(lightgbm.train(parameters, data, training.n_trees), len(COLUMNS))
-    aspects, share = (targets[name] / (_spread(targets[name], counts) + 1e-9) for name in _TARGETS[1:])
-    both = aspects + share
-    # of each paper every so many rows, the penalty shrinking with them
-    step = -(-len(columns) // _EMBEDDING_ROWS)
-    read = np.concatenate([np.arange(len(one.chosen)) % step == 0 for one in examples])
-    meanings = [meaning(one.vectors)[one.chosen[::step]] for one in examples]
-    embedding = _ridge(meanings, both[read], counts[read], _RIDGE / step)
-    return FocusModel(trees, embedding, _WEIGHTS)
+        order = torch.randperm(len(inputs), generator=draws).tolist()
+        for batch in (order[start::n_batches] for start in range(n_batches)):
+            read = torch.cat([inputs[place] for place in batch])
+            read = read * seen * drop((N_NETWORKS, *read.shape))
+            units = torch.relu(read @ hidden + bias)
+            units = units * drop(units.shape)
+            scores = read @ linear + units @ out
+            papers = scores.split([len(inputs[place]) for place in batch], dim=1)
+            loss = sum(
+                (_loss(one, tables[place]) for one, place in zip(papers, batch, strict=True)), torch.zeros(())
+            )
+            optimiser.zero_grad()
+            (loss / len(batch)).backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+            schedule.step()
+
+    with torch.no_grad():
+        unseen = seen.transpose(1, 2)
+        return Network(
+            means,
+            scales,
+            (hidden * unseen).permute(1, 0, 2).reshape(n_columns, -1).numpy(),
+            bias.reshape(-1).numpy(),
+            (out / N_NETWORKS).reshape(-1, len(FOCUSES)).numpy(),
+            (linear * unseen).mean(dim=0).numpy(),
+        )
 
 
-def _spread(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
-    """Standard deviation, weighted."""
-    mean = np.average(values, weights=weights)
-    return float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
+def _loss(scores: torch.Tensor, tables: Sequence[torch.Tensor]) -> torch.Tensor:
+    """Of one paper, summed over networks (networks, n, focuses) and focuses.
 
-
-def _ridge(
-    blocks: Sequence[NDArray[np.float32]],
-    target: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    penalty: float,
-) -> Linear:
-    """Ridge regression on standardised columns, its weights for the columns as they were; all sums in float64."""
-    ends = np.cumsum([len(block) for block in blocks])[:-1]
-    parts = list(zip(blocks, np.split(weights, ends), strict=True))
-    whole, n_columns = weights.sum(), blocks[0].shape[1]
-    means = np.zeros(n_columns)
-    for block, counts in parts:
-        means += counts @ block.astype(np.float64)
-    means = (means / whole).astype(np.float32).astype(np.float64)
-    errors = np.split((target - np.average(target, weights=weights)) * np.sqrt(weights), ends)
-    products, towards = np.zeros((n_columns, n_columns)), np.zeros(n_columns)
-    for (block, counts), error in zip(parts, errors, strict=True):
-        centred = (block - means) * np.sqrt(counts)[:, None]
-        products += centred.T @ centred
-        towards += error @ centred
-    scale = np.sqrt(products.diagonal() / whole)
-    varies = scale >= _CONSTANT
-    scale[~varies], towards[~varies] = 1.0, 0.0
-    products /= np.outer(scale, scale)
-    found = np.linalg.solve(products + penalty * np.eye(n_columns), towards / scale)
-    return Linear(_rounded(found) / scale.astype(np.float32), means)
+    A sentence is drawn by the softmax of the scores: half the mean over aspects of -log of the probability that it
+    covers the aspect, and half -log of the share of the aspects that it is expected to cover.
+    """
+    loss = scores.new_zeros(())
+    shares = scores.softmax(dim=1)
+    for output, table in enumerate(tables):
+        if table.shape[1]:
+            covered = shares[:, :, output] @ table + 1e-9
+            loss = loss - 0.5 * (covered.log().mean(dim=1) + covered.mean(dim=1).log()).sum()
+    return loss

@@ -3,10 +3,10 @@
 import pytest
 
 from evidencebench_core.data.model import Instance
-from evidencebench_core.retrievers.ranker.examples import Example, example_of
-from evidencebench_core.retrievers.ranker.model import RankerModel
-from evidencebench_core.retrievers.ranker.training import fit_ranker
-from tests.retrievers.ranker.made_up import ENCODER, QUICK, made, vectors_of
+from evidencebench_core.retrievers.ranker import training
+from evidencebench_core.retrievers.ranker.model import Ranker
+from evidencebench_core.retrievers.ranker.training import Example, example_of, fit_ranker
+from tests.retrievers.ranker.made_up import made, vectors_of
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +22,12 @@ def examples(instances: tuple[Instance, ...]) -> tuple[Example, ...]:
 
 
 @pytest.fixture(scope="session")
-def model(examples: tuple[Example, ...]) -> RankerModel:
-    """Trained on them, with few trees."""
-    return fit_ranker(examples, ENCODER, QUICK)
+def model(examples: tuple[Example, ...]) -> Ranker:
+    """Trained on them."""
+    return fit_ranker(examples, "minilm")
+
+
+@pytest.fixture
+def few_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A training of a moment."""
+    monkeypatch.setattr(training, "N_EPOCHS", 1)

@@ -1,0 +1,244 @@
+"""Training, scores and their shares, the model's folder, and the retrievers that stand on it."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from evidencebench_core.data.model import Instance
+from evidencebench_core.errors import RetrieverError, SettingError
+from evidencebench_core.retrievers import Query, make_retriever, query_of
+from evidencebench_core.retrievers.encoding import embeddings
+from evidencebench_core.retrievers.ranker.features import FEATURES
+from evidencebench_core.retrievers.ranker.model import COLUMNS, FOCUSES, N_TOPICS, TOPICS, Network, Ranker
+from evidencebench_core.retrievers.ranker.model_file import (
+    default_model_path,
+    read_model,
+    trained_model,
+    write_model,
+)
+from evidencebench_core.retrievers.ranker.reasons import explanations_in, why_texts
+from evidencebench_core.retrievers.ranker.retriever import retrieval_of
+from evidencebench_core.retrievers.ranker.structure import WEIGHTS
+from evidencebench_core.retrievers.ranker.training import (
+    N_NETWORKS,
+    N_UNITS,
+    Example,
+    _loss,
+    example_of,
+    fit_ranker,
+    folds_by_paper,
+)
+from tests.retrievers.ranker.made_up import made, small_model, vectors_of
+
+BUDGETS = (1, 5, None)
+
+
+# -- training ----------------------------------------------------------------------------------------
+
+
+def test_an_example_has_gold_by_focus(instances: Sequence[Instance], examples: Sequence[Example]) -> None:
+    whole, without_results = examples[1], examples[4]
+    covers = instances[1].evidence.covers("all")
+    assert [table.shape for table in whole.covers] == [(40, 3), (40, 2)]
+    assert [sorted(np.flatnonzero(column)) for column in whole.covers[0].T] == [sorted(one) for one in covers]
+    assert without_results.covers[1].shape == (40, 0)
+
+
+def test_the_loss_by_hand() -> None:
+    # Shares by softmax of (0, log 3): 1/4 and 3/4. Aspect a is covered by the first sentence, b by both.
+    scores = torch.log(torch.tensor([1.0, 3.0])).reshape(1, 2, 1)
+    table = torch.tensor([[1.0, 1.0], [0.0, 1.0]])
+    expected = -0.5 * (np.log(0.25) + np.log(1.0)) / 2 - 0.5 * np.log((0.25 + 1.0) / 2)
+    assert float(_loss(scores, [table])) == pytest.approx(expected)
+    assert float(_loss(scores, [torch.zeros(2, 0)])) == 0
+
+
+def test_evidence_of_an_unseen_paper_comes_first(model: Ranker) -> None:
+    unseen = made(77)
+    query = query_of(unseen, "all", 6)
+    retrieval = retrieval_of(model, model.scored(query, vectors_of(unseen)), query)
+    covering = set().union(*unseen.evidence.covers("all"))
+    assert len(covering & set(retrieval.selection)) >= 5
+
+
+def test_the_same_seed_gives_the_same_model(examples: Sequence[Example], few_epochs: None) -> None:
+    first, again, other = (fit_ranker(examples, "minilm", seed) for seed in (1, 1, 2))
+    for name in Network._fields:
+        assert np.allclose(getattr(first.network, name), getattr(again.network, name))
+    assert not np.allclose(first.network.hidden, other.network.hidden)
+
+
+def test_half_of_the_networks_do_not_see_the_sentences_around(model: Ranker) -> None:
+    around = model.network.hidden[-2 * len(TOPICS) :]
+    blocks = around.reshape(4 * N_TOPICS, N_NETWORKS, N_UNITS)
+    assert not blocks[:, ::2].any()
+    assert blocks[:, 1::2].any()
+
+
+def test_nothing_to_learn_from() -> None:
+    with pytest.raises(SettingError):
+        fit_ranker([], "minilm")
+
+
+def test_folds_are_apart_by_paper_whatever_the_order() -> None:
+    papers = ["a", "b", "a", "c", "d", "e", "b"]
+    folds = dict(zip(papers, folds_by_paper(papers, 3, 5), strict=True))
+    assert set(folds.values()) == {0, 1, 2}
+    assert folds_by_paper(papers[::-1], 3, 5) == [folds[paper] for paper in papers[::-1]]
+    assert folds_by_paper(papers, 3, 5) != folds_by_paper(papers, 3, 6)
+
+
+# -- scores ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_contributions_sum_up_to_the_score(
+    model: Ranker, instances: Sequence[Instance], share: float
+) -> None:
+    # An average training sentence is not one of this paper: the sums differ from the scores by one number,
+    # the same for all sentences of the paper.
+    model = replace(model, structure_share=share)
+    for focus in FOCUSES:
+        query = query_of(instances[0], focus, None)
+        paper = model.scored(query, vectors_of(instances[0]))
+        adds = model.contributions(query, paper, range(40))
+        assert adds.shape == (40, len(COLUMNS))
+        assert np.ptp(paper.scores - adds.sum(axis=1)) == pytest.approx(0, abs=1e-4)
+
+
+def test_columns_of_the_sentences_around(model: Ranker, instances: Sequence[Instance]) -> None:
+    columns = model.scored(query_of(instances[0], "all", None), vectors_of(instances[0])).columns
+    own, before, after = (
+        columns[:, COLUMNS.index(name)] for name in ("topic 1", "topic 1 before", "topic 1 after")
+    )
+    assert own.any()
+    assert (before[0], after[-1]) == (0, 0)
+    assert (before[1:] == own[:-1]).all()
+    assert (after[:-1] == own[1:]).all()
+
+
+def test_the_same_sentence_twice_is_a_tie(model: Ranker) -> None:
+    # neither has neighbours that say anything, nor a place of its own
+    flat = replace(model, network=small_model("length").network)
+    query = Query("Tea?", ("Tea is hot.",) * 3, ("normal",) * 3, ("",) * 3, budget=3)
+    vectors = np.random.default_rng(0).normal(size=(2, 32)).astype(np.float32)[[0, 1, 1, 1]]
+    assert retrieval_of(flat, flat.scored(query, vectors), query).selection == (0, 1, 2)
+
+
+# -- the folder --------------------------------------------------------------------------------------
+
+
+def test_a_model_is_read_as_it_was_written(
+    model: Ranker, tmp_path: Path, instances: Sequence[Instance]
+) -> None:
+    digest = write_model(replace(model, structure_share=0.25), tmp_path / "m")
+    again, same = read_model(tmp_path / "m")
+    assert (same, len(digest), again.structure_share) == (digest, 12, 0.25)
+    assert again.trained_on == model.trained_on
+    query = query_of(instances[0], "all", None)
+    one, two = (
+        one.network.scores(one.scored(query, vectors_of(instances[0])).columns, 0) for one in (model, again)
+    )
+    assert (one == two).all()
+
+
+def _change(folder: Path, **fields: object) -> None:
+    document = json.loads((folder / "ranker.json").read_text())
+    (folder / "ranker.json").write_text(json.dumps({**document, **fields}))
+
+
+def test_what_is_no_model_is_one_line(tmp_path: Path) -> None:
+    def damage(name: str) -> Path:
+        write_model(small_model(), tmp_path / name)
+        return tmp_path / name
+
+    (damage("a") / "arrays.npz").write_bytes(b"PK other bytes")
+    _change(damage("b"), columns=["other"])
+    _change(damage("c"), format="of another program")
+    (damage("d") / "ranker.json").write_text("{")
+    (damage("e") / "ranker.json").write_text("[]")
+    (damage("f") / "arrays.npz").unlink()
+    (tmp_path / "g").write_text("a file")
+    network = small_model().network
+    for name, wrong in {"h": {"bias": np.zeros(3)}, "i": {"out": np.full((1, 2), np.nan)}}.items():
+        write_model(replace(small_model(), network=network._replace(**wrong)), tmp_path / name)
+    for name in "abcdefghij":
+        with pytest.raises(RetrieverError) as caught:
+            read_model(tmp_path / name)
+        assert caught.value.place == str(tmp_path / name)
+        assert "\n" not in str(caught.value)
+
+
+def test_structure_is_asked_until_a_model_is_trained(
+    encoded_texts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(tmp_path / "ranker"))
+    assert (default_retriever(), trained_model()) == ("structure", None)
+    digest = write_model(small_model(), default_model_path())
+    assert default_retriever() == "evidence-ranker"
+    assert make_retriever("evidence-ranker").settings == {"model": "default", "weights": digest}
+
+
+# -- the retrievers ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own_model(
+    instances: Sequence[Instance],
+    encoded_texts: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    few_epochs: None,
+) -> str:
+    """A model in the place that is looked at, of an encoder that hashes; its digest."""
+    examples = [
+        example_of(one, embeddings("minilm", (one.hypothesis, *one.sentences))[0]) for one in instances
+    ]
+    monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(tmp_path / "ranker"))
+    return write_model(fit_ranker(examples, "minilm"), tmp_path / "ranker")
+
+
+def test_the_retriever_end_to_end(own_model: str, instances: Sequence[Instance]) -> None:
+    retriever = make_retriever("evidence-ranker")
+    assert retriever.settings == {"model": "default", "weights": own_model}
+    for budget in (0, 1, 7, 35, 100, None):
+        retrieval = retriever.retrieve(query_of(instances[0], "results", budget))
+        assert sorted(retrieval.ranking) == list(range(40))
+        assert retrieval.selection == retrieval.ranking[:budget]
+        assert set(explanations_in(retrieval)) == set(retrieval.selection) or budget is None
+    assert retriever.retrieve(Query("Nothing?", (), (), ())).ranking == ()
+
+
+def test_models_that_cannot_be_asked(own_model: str, instances: Sequence[Instance], tmp_path: Path) -> None:
+    make_retriever("evidence-ranker", {"weights": own_model})
+    for settings in ({"weights": "0" * 12}, {"model": "cross-validated"}, {"model": str(tmp_path / "none")}):
+        with pytest.raises(RetrieverError):
+            make_retriever("evidence-ranker", settings)
+    write_model(replace(small_model(), encoder_identity="other"), tmp_path / "other")
+    retriever = make_retriever("evidence-ranker", {"model": str(tmp_path / "other")})
+    with pytest.raises(RetrieverError):
+        retriever.retrieve(query_of(instances[0], "all", 5))
+
+
+@pytest.mark.parametrize("name", ["structure", "evidence-ranker"])
+def test_every_pick_is_explained(name: str, own_model: str, instances: Sequence[Instance]) -> None:
+    for focus in FOCUSES:
+        retrieval = make_retriever(name).retrieve(query_of(instances[0], focus, 4))
+        explained = explanations_in(retrieval)
+        assert set(explained) == set(why_texts(retrieval)) == set(retrieval.selection)
+        for index, one in explained.items():
+            assert len(one.features) == 6
+            assert {feature.name for feature in one.features} <= set(FEATURES)
+            assert one.score == pytest.approx(retrieval.scores[retrieval.ranking.index(index)], abs=1e-3)
+            if name == "structure":  # an average sentence of the paper has the score 0
+                assert sum(one.groups.values()) == pytest.approx(one.score, abs=0.01)
+
+
+def test_structures_weights_are_of_features() -> None:
+    for weights in WEIGHTS.values():
+        assert set(weights) <= set(FEATURES)

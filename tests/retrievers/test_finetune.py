@@ -1,0 +1,77 @@
+"""Triplets, and a training of a tiny model."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evidencebench_core.data import parse_instance
+from evidencebench_core.errors import SettingError
+from evidencebench_core.retrievers.encoding import embeddings
+from evidencebench_core.retrievers.finetune import FinetuneSettings, finetune_encoder, triplets_of
+from evidencebench_core.retrievers.trained_on import TrainedOn, read_trained_on
+from tests.factories import raw_instance
+
+LINES = ["T", "> one", "> two", "# R", "three", "two", "four"]
+PAPER = parse_instance("i", raw_instance(LINES, {"a": [1, 2], "b": [4]}, results=["a"], hypothesis="H"))
+TRAINED_ON = TrainedOn("0" * 64, ("i",), ("p",), "tiny")
+
+
+def test_triplets_are_a_covering_and_another_sentence() -> None:
+    triplets = triplets_of([PAPER], 400)
+    assert len(triplets) == 400
+    assert {one.anchor for one in triplets} == {"H"}
+    assert {one.positive for one in triplets} == {"one", "two", "three"}
+    # the same words elsewhere are no negative
+    assert {one.negative for one in triplets} == {"T", "R", "four"}
+    # aspects weigh the same, however many sentences they have
+    share = np.mean([one.positive == "three" for one in triplets])
+    assert share == pytest.approx(0.5, abs=0.1)
+    assert (
+        triplets_of([PAPER], 5, seed=1) == triplets_of([PAPER], 5, seed=1) != triplets_of([PAPER], 5, seed=2)
+    )
+    assert triplets_of([], 5) == []
+
+
+@pytest.fixture
+def tiny_encoder(tmp_path: Path) -> Path:
+    from transformers import BertConfig, BertModel, BertTokenizerFast, set_seed
+
+    set_seed(0)
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "one", "two", "three", "four", "h", "t", "r"]
+    (folder / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
+    BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
+    config = BertConfig(
+        vocab_size=len(words),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+    )
+    BertModel(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.model
+@pytest.mark.slow
+def test_a_model_learns_and_tells_what_it_has_seen(tiny_encoder: Path, tmp_path: Path) -> None:
+    settings = FinetuneSettings(model=str(tiny_encoder), batch_size=32, epochs=3, learning_rate=0.01)
+    finetune_encoder(triplets_of([PAPER], 200), settings, TRAINED_ON, tmp_path / "new")
+    assert read_trained_on(tmp_path / "new") == TRAINED_ON
+
+    def margin(model: Path) -> float:
+        vectors, _ = embeddings(str(model), ["H", "one", "three", "four", "T"])
+        unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        cosines = unit[1:] @ unit[0]
+        return float(cosines[:2].mean() - cosines[2:].mean())
+
+    assert margin(tmp_path / "new") > margin(tiny_encoder)
+    with pytest.raises(SettingError):  # nothing is overwritten
+        finetune_encoder(triplets_of([PAPER], 1), settings, TRAINED_ON, tmp_path / "new")
+
+
+def test_without_gold_there_is_nothing_to_learn(tmp_path: Path) -> None:
+    with pytest.raises(SettingError):
+        finetune_encoder([], FinetuneSettings(), TRAINED_ON, tmp_path / "new")

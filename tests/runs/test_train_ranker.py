@@ -1,0 +1,84 @@
+"""Cross-validation is honest: a fold is fitted without its papers, and its gold changes nothing in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.errors import SettingError
+from evidencebench_core.retrievers.ranker import training
+from evidencebench_core.retrievers.ranker.model import Ranker
+from evidencebench_core.retrievers.ranker.training import Example
+from evidencebench_core.runs import RankerTraining, RunStore, Step, drive, score_run, train_ranker
+from tests.factories import raw_dataset, written
+
+pytestmark = pytest.mark.usefixtures("encoded_texts")
+
+
+@pytest.fixture
+def encoded_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An encoder that hashes, and one epoch."""
+    from tests.retrievers.conftest import hashed_vectors
+
+    monkeypatch.setattr("evidencebench_core.retrievers.encoding.encode", hashed_vectors)
+    monkeypatch.setattr(training, "N_EPOCHS", 1)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    opened = open_store(tmp_path / "store.sqlite")
+    ingest(opened, written(raw_dataset(8), tmp_path / "tiny.json"), "tiny")
+    return opened
+
+
+def trained(store: Store, folder: Path, **options: int) -> RankerTraining:
+    return drive(train_ranker(store, "tiny", out=folder, **options), lambda _: None)
+
+
+def test_each_fold_is_fitted_without_its_papers(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fitted: list[set[str]] = []
+    fit = training.fit_ranker
+
+    def record(examples: Sequence[Example], encoder: str, seed: int = 0) -> Ranker:
+        fitted.append({example.paper_id for example in examples})
+        return fit(examples, encoder, seed)
+
+    monkeypatch.setattr(training, "fit_ranker", record)
+    done = trained(store, tmp_path / "model", folds=4)
+    *folds, whole = fitted
+    assert len(folds) == done.n_folds == 4
+    assert all(fold < whole for fold in folds)
+    assert set.intersection(*folds) == set()  # each paper is left out once
+    assert sum(len(whole - fold) for fold in folds) == len(whole)
+
+
+def test_the_answers_are_a_run_with_the_scores_that_were_told(store: Store, tmp_path: Path) -> None:
+    done = trained(store, tmp_path / "model", folds=2)
+    assert done.run_id is not None
+    run = RunStore(store).run(done.run_id)
+    assert (run.label, run.n_trained_on) == ("evidence-ranker cross-validated", 0)
+    assert set(done.scores) == {"er@optimal", "er@10", "result-er@optimal", "result-er@5"}
+    for name, score in done.scores.items():
+        assert score_run(store, run.id, name).per_instance == score.per_instance
+
+
+@pytest.mark.parametrize("options", [{"folds": 1}, {"folds": 9}, {"seed": -1}])
+def test_what_cannot_be_asked(store: Store, tmp_path: Path, options: dict[str, int]) -> None:
+    with pytest.raises(SettingError):
+        trained(store, tmp_path / "model", **options)
+    assert not (tmp_path / "model").exists()
+
+
+def test_closing_leaves_nothing(store: Store, tmp_path: Path) -> None:
+    steps = train_ranker(store, "tiny", out=tmp_path / "model", folds=2)
+    step = Step("")
+    while "Cross-validating" not in step.text:
+        step = next(steps)
+    steps.close()
+    assert not (tmp_path / "model").exists()
+    assert RunStore(store).runs("tiny") == ()

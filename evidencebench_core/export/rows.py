@@ -19,7 +19,15 @@ from evidencebench_core.tasks.selection import validated_selection
 from evidencebench_core.words import quantity
 
 _PACKAGES: Final = (
-    *("evidencebench-explorer", "lightgbm", "numpy", "openai", "rank-bm25", "scikit-learn", "scipy"),
+    *(
+        "evidencebench-explorer",
+        "numpy",
+        "openai",
+        "rank-bm25",
+        "scikit-learn",
+        "scipy",
+        "sentence-transformers",
+    ),
     *("sentence-transformers", "torch", "transformers"),
 )
 

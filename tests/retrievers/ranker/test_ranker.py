@@ -17,6 +17,7 @@ from evidencebench_core.retrievers.ranker.features import FEATURES
 from evidencebench_core.retrievers.ranker.model import COLUMNS, FOCUSES, N_TOPICS, TOPICS, Network, Ranker
 from evidencebench_core.retrievers.ranker.model_file import (
     default_model_path,
+    default_retriever,
     read_model,
     trained_model,
     write_model,

@@ -29,6 +29,7 @@ def show_page() -> None:
     page = st.navigation(pages, position="top")
     st.set_page_config(page_title=f"{page.title} · EvidenceBench Explorer")
     page.run()
+    server.load_encoder()
 
 
 if __name__ == "app":  # imported by `streamlit run`, which serves the App that it finds here

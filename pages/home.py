@@ -21,8 +21,8 @@ COLUMNS: Final = (
     Column("n", "Instances", "number"),
     Column("papers", "Papers", "number"),
     Column("results", "With result aspects", "number"),
-    Column("runs", "Runs", "number"),
     Column("gold", "Gold"),
+    Column("runs", "Runs", "number"),
     Column("when", "Loaded", "id"),
 )
 DOORS: Final = {
@@ -81,10 +81,10 @@ def _draw_datasets(state: PageState, datasets: tuple[DatasetInfo, ...]) -> None:
                     info.n_instances,
                     info.n_papers,
                     info.n_result_instances,
-                    sum(any(run.tasks.values()) for run in resources.runs(info)),
-                    " ".join(
+                    ", ".join(
                         (*["invented"] * info.synthetic, "sufficient" if info.sufficient else "complete")
                     ),
+                    sum(any(run.tasks.values()) for run in resources.runs(info)),
                     info.ingested_at[:10],
                 ),
             )

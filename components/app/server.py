@@ -10,13 +10,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
 from ipaddress import ip_address
-from threading import Thread
+from threading import Event, Thread
+from typing import Final
 
 import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.web.server import server_util
 
 from components.app.guard import Guard
+
+_is_serving: Final = Event()
 
 
 def middleware() -> list[Middleware]:
@@ -33,7 +36,21 @@ async def lifespan(_app: object) -> AsyncIterator[None]:
         print(f"\n  Open {url}", file=sys.stderr, flush=True)
     if not st.get_option("server.headless"):
         Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+    _is_serving.set()
     yield
+
+
+def load_encoder() -> None:
+    """Begin to load the embedding model, once, behind the first page that a server has drawn."""
+    if _is_serving.is_set():
+        _load_encoder()
+
+
+@cache
+def _load_encoder() -> None:
+    from evidencebench_core.retrievers.encoding import load_in_background
+
+    load_in_background()
 
 
 @cache

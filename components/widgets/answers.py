@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import streamlit as st
 
@@ -24,7 +24,10 @@ from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export.reader import System, view_of
 from evidencebench_core.retrievers import IMPORTED, RETRIEVERS, Retrieval, make_retriever, query_of
 from evidencebench_core.retrievers.bm25 import Bm25
+from evidencebench_core.retrievers.encoding import is_loaded
 from evidencebench_core.retrievers.shared_words import SharedWords, shared_words
+
+_ENCODING: Final = ("dense", "hybrid", "structure", "evidence-ranker")
 
 
 def answers_to(
@@ -65,8 +68,9 @@ def answers_to(
                 if answer is not None:
                     answers[choice.label] = answer
             elif choice not in lacking_training:
-                who = "The paper is being searched" if plain else f"{choice.name} reads the paper"
-                with st.spinner(f"{who}. The first time, a model may have to be loaded …", show_time=True):
+                who = "The paper is being searched …" if plain else f"{choice.name} reads the paper …"
+                loads = choice.name in _ENCODING and not is_loaded()
+                with st.spinner("Loading the embedding model …" if loads else who, show_time=True):
                     answers[choice.label] = live.retrieval(reading, choice)
                 if reading.dataset is not None and not entries[choice.name].sees_gold:
                     tell_if_seen(reading.dataset, reading.instance, choice.name, choice.settings)

@@ -33,9 +33,8 @@ def press(page: Page, name: str, role: str = "button") -> None:
 
 
 def go_back(page: Page) -> None:
-    """The browser's Back, on a settled page and no sooner than it is told from a click that was under way."""
+    """The browser's Back, on a settled page."""
     settled(page)
-    page.wait_for_timeout(1_500)
     page.go_back()
 
 

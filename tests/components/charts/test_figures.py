@@ -1,0 +1,86 @@
+"""The six figures: what they draw of a frame, and text that stays text."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+
+from components.charts import figures
+
+HOSTILE = '<a href="http://x.org">x</a>'
+
+
+def test_dots_are_in_percent_with_their_intervals_and_ids() -> None:
+    frame = pd.DataFrame(
+        {
+            "name": ["a", "b"],
+            "value": [0.25, 0.5],
+            "low": [0.2, math.nan],
+            "high": [0.4, math.nan],
+            "n": [3, 4],
+            "id": ["x", "y"],
+        }
+    )
+    figure = figures.interval_dots(frame, "Recall", lines={"random": 0.1, "ceiling": (0.8, 0.9)})
+    (trace,) = figure.data
+    assert (list(trace.x), list(trace.y)) == ([25.0, 50.0], [0, 1])
+    assert list(trace.error_x.array) == pytest.approx([15.0, 0.0])
+    assert list(trace.error_x.arrayminus) == pytest.approx([5.0, 0.0])
+    assert [data[0] for data in trace.customdata] == ["x", "y"]
+    assert [shape.type for shape in figure.layout.shapes] == ["line", "rect"]
+
+
+def test_groups_of_one_name_stand_together_and_what_is_undefined_has_no_dot() -> None:
+    frame = pd.DataFrame({"name": ["a", "a", "b"], "group": ["p", "q", "p"], "value": [0.1, -0.2, math.nan]})
+    frame = frame.assign(low=math.nan, high=math.nan, n=1)
+    figure = figures.interval_dots(frame, "points", differences=True)
+    assert [list(trace.x) for trace in figure.data] == [[10.0], [-20.0]]
+    assert [round(trace.y[0]) for trace in figure.data] == [0, 0]
+
+
+def test_lines_are_in_percent_at_their_places() -> None:
+    frame = pd.DataFrame({"name": ["a", "a", "b"], "x": [0, 1, 0], "value": [0, 0.5, 0.3]})
+    a, b = figures.lines(frame, "picks", "recall").data
+    assert (list(a.x), list(a.y), list(b.y)) == ([0, 1], [0, 50], [30])
+
+
+def test_a_histogram_has_few_bars_that_hold_all() -> None:
+    values = pd.DataFrame({"value": [1, 2, 300], "n": [3, 4, 1]})
+    (trace,) = figures.histogram(values, "sentences", "instances", "red").data
+    assert sum(trace.y) == 8
+    assert len(trace.y) <= 40
+    assert trace.customdata[0][0] == "1 to 8"
+    (few,) = figures.histogram(values.head(2), "sentences", "instances", "red").data
+    assert [data[0] for data in few.customdata] == ["1", "2"]
+
+
+def test_squares_stand_at_their_pair_and_frame_what_is_sure() -> None:
+    pairs = pd.DataFrame({"a": ["p", "q"], "b": ["q", "p"], "value": [0.1, -0.1], "text": ["+10", "-10"]})
+    pairs = pairs.assign(hover="h", sure=[True, False], id=["p q", "q p"])
+    (trace,) = figures.squares(pairs, [("p", "P"), ("q", "Q")]).data
+    assert (list(trace.x), list(trace.y)) == ([1, 0], [0, 1])
+    assert list(trace.marker.line.width) == [2, 0]
+
+
+def test_slopes_are_told_apart_by_their_way() -> None:
+    frame = pd.DataFrame({"before": [0.1, 0.3, 0.5], "after": [0.2, 0.3, 0.4], "n": [3, 1, 1], "name": "i"})
+    names = [trace.name for trace in figures.slopes(frame, ("a", "b"), "recall").data if trace.name]
+    assert names == ["same: 1", "worse: 1", "better: 3"]
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        figures.bars(pd.DataFrame({"name": [HOSTILE], "value": [1], "text": [HOSTILE]}), HOSTILE),
+        figures.scatter(
+            pd.DataFrame({"x": [0.1], "y": [0.2], "n": [1], "name": [HOSTILE]}), HOSTILE, "y", "red"
+        ),
+        figures.lines(
+            pd.DataFrame({"name": [HOSTILE], "x": [0], "value": [1]}), HOSTILE, "y", steps=[HOSTILE]
+        ),
+    ],
+)
+def test_a_name_is_no_link_wherever_a_figure_shows_it(figure: object) -> None:
+    assert "<a" not in str(figure)

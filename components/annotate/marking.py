@@ -1,158 +1,236 @@
-"""The paper on the left, the study aspects and what covers them on the right."""
+"""The paper with the marks on the left, the study aspects on the right: an aspect by digit, a mark by click."""
 
 from __future__ import annotations
 
+import io
+import re
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
 
-from components.annotate.aspects import draw_aspects, draw_others
-from components.annotate.desk import Desk, ask_who, desk_of, draw_marks, draw_saving
+from components.annotate.editor import Editor
 from components.app import resources
-from components.app.session import widget_value
+from components.app.session import flash, open_later, session_text, set_session_text, widget_value
 from components.app.state import PageState
-from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
-from components.widgets.paper_view import PaperEvent
-from components.widgets.switches import on_off_switch
-from evidencebench_core.annotation.marked import MarkedPaper
-from evidencebench_core.annotation.model import Annotation
+from components.widgets.paper_view import PaperEvent, paper_view
+from evidencebench_core.annotation.export import annotated_raw
+from evidencebench_core.annotation.marked import annotation_of, annotators_of
+from evidencebench_core.annotation.model import GOLD, MAX_ASPECT, Annotation, MarkedAspect
+from evidencebench_core.data import Instance, add_instance
+from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.export import write_benchmark
+from evidencebench_core.export.reader import PaperView, System
+from evidencebench_core.words import quantity
 
-_OF_ANY_PAPER = {"dataset", "q", "click"}
-_FEW = 6  # aspects, up to which their pills have room for words
-
-
-def draw_marking(state: PageState, marked: MarkedPaper, annotator: str) -> None:
-    """Everything about one annotator's work on one paper."""
-    desk = desk_of(marked, annotator)
-    _draw_bar(state, desk)
-    draw_title(marked)
-    _draw_hypothesis(desk)
-    paper, side = st.columns([58, 42], gap="medium")
-    with paper, st.container(key="paper-stays-in-sight"):
-        _draw_reader(state, desk)
-    with side:
-        _draw_sentence(state, desk)
-        draw_aspects(state, desk)
-        draw_saving(state, desk)
-        draw_others(state, desk)
+_ADDED = "annotate.added"  # aspects of this session: new fields after each
+_DIGITS = "123456789"
 
 
-def draw_page_bar(state: PageState) -> None:
-    """Back to all papers."""
-    if st.button("All papers", key="all-papers"):
-        state.put(**dict.fromkeys(set(state.defaults) - _OF_ANY_PAPER))
-        st.rerun()
+def draw_reader(state: PageState, editor: Editor, proposed: Sequence[int] = ()) -> None:
+    """The paper; a click on a sentence marks it for the chosen aspect, or takes the mark back.
 
-
-def draw_title(marked: MarkedPaper) -> None:
-    """The paper's title, or name, and where it is from."""
-    first = marked.paper.sentences[0] if marked.paper.sentence_types[0] == "section_name" else ""
-    with st.container(key="paper-head"):
-        st.markdown(f"# {literal(first or marked.name, 300)}")
-    if marked.dataset is not None:
-        st.caption(f"Instance {literal(marked.name)} of the dataset {literal(marked.dataset)}")
-
-
-def _draw_bar(state: PageState, desk: Desk) -> None:
-    known = tuple(
-        one for one in resources.paper_annotations().annotators(desk.marked.key) if one != desk.annotator
-    )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        draw_page_bar(state)
-        with st.popover(f"Marking as {literal(desk.annotator, 30)}"):
-            ask_who(state, known, "other")
-        st.button("Undo", disabled=not desk.revision.can_undo, on_click=desk.undo)
-        st.button("Redo", disabled=not desk.revision.can_redo, on_click=desk.redo)
-        number = desk.revision.number
-        st.caption(
-            f"Revision {number}, saved" if number else "Every change is saved at once", width="content"
-        )
-        copy_link(state.link("paper", annotator=desk.annotator))
-
-
-def _draw_hypothesis(desk: Desk) -> None:
-    key = f"hypothesis.{desk.version}"
-    st.text_area(
-        "Hypothesis",
-        value=desk.annotation.hypothesis,
-        height=68,
-        max_chars=2000,
-        placeholder="Longer exposure to night-shift work increases the risk of type 2 diabetes.",
-        key=key,
-        on_change=lambda: desk.edit(lambda a: a.set_hypothesis(widget_value(key))),
-    )
-
-
-def _draw_reader(state: PageState, desk: Desk) -> None:
-    ids = list(desk.labels())
+    ``proposed`` are sentences that a model proposes and nobody has decided on; they are outlined.
+    """
+    annotation, paper = editor.annotation, editor.marked.paper
+    ids = [aspect.id for aspect in annotation.aspects]
 
     def act(event: PaperEvent) -> None:
         clicked = state.number("sentence") if event.sentence is None else event.sentence
-        state.put(sentence=event.sentence, lit=None if event.aspect is None else ids[event.aspect])
-        if event.kind == "aspect" and event.aspect is not None:
-            state.put(aspect=ids[event.aspect])
-        if event.kind == "sentence" and state["click"] == "1" and clicked is not None:
-            _toggle(desk, state["aspect"], clicked)
+        state.put(sentence=event.sentence)
+        if event.kind == "aspect":
+            state.put(aspect=None if event.aspect is None else ids[event.aspect])
+        if event.kind == "sentence" and clicked is not None and state["aspect"] in ids:
+            _toggle(editor, state["aspect"], clicked)
 
-    lit = ids.index(state["lit"]) if state["lit"] in ids else None
-    draw_marks(state, desk.marked, desk.annotation.evidence().aspects, lit, act, by=desk.annotator)
-
-
-def _toggle(desk: Desk, aspect_id: str, index: int) -> None:
-    chosen = desk.chosen(aspect_id)
-    if chosen is not None:
-        change = Annotation.unmark if index in chosen.sentences else Annotation.mark
-        desk.edit(partial(change, aspect_id=aspect_id, sentences=[index]))
-
-
-def _draw_sentence(state: PageState, desk: Desk) -> None:
-    """The aspects that the chosen sentence covers, to be toggled."""
-    aspects, index = desk.annotation.aspects, state.number("sentence")
-    if not aspects:
-        return
-    with st.container(border=True):
-        if index is None or index >= desk.annotation.n_sentences:
-            st.markdown("**Click a sentence in the paper**, then say here what it covers.")
-        else:
-            paper, labels = desk.marked.paper, desk.labels()
-            section = literal(paper.sections[index] or "before the first heading", 60)
-            st.markdown(f"**Sentence {index}** · {section}")
-            st.caption(literal(paper.sentences[index], 240))
-            covered = [aspect.id for aspect in aspects if index in aspect.sentences]
-            room = 46 if len(aspects) <= _FEW else 16
-            texts = {aspect.id: f"{labels[aspect.id]} {literal(aspect.text, room)}" for aspect in aspects}
-            key = f"covers.{index}.{desk.version}"
-            st.pills(
-                "It covers",
-                list(texts),
-                selection_mode="multi",
-                format_func=texts.__getitem__,
-                default=covered,
-                key=key,
-                on_change=lambda: _save_marks(desk, index, set(covered), set(widget_value(key))),
-            )
-        _draw_click_mode(state, desk)
-
-
-def _save_marks(desk: Desk, index: int, before: set[str], after: set[str]) -> None:
-    def toggled(annotation: Annotation) -> Annotation:
-        for aspect_id in before ^ after:
-            change = Annotation.mark if aspect_id in after else Annotation.unmark
-            annotation = change(annotation, aspect_id, [index])
-        return annotation
-
-    desk.edit(toggled)
-
-
-def _draw_click_mode(state: PageState, desk: Desk) -> None:
-    """For many marks in a row: a click in the paper marks for the chosen aspect at once."""
-    chosen = desk.chosen(state["aspect"])
-    what = f"for {desk.labels()[chosen.id]}" if chosen else "(choose an aspect below first)"
-    on_off_switch(
-        state,
-        "click",
-        f"A click in the paper marks at once {what}",
-        disabled=chosen is None,
-        help="A second click takes the mark back.",
+    view = PaperView(
+        editor.marked.key,
+        paper.sentences,
+        paper.sentence_types,
+        annotation.evidence().aspects,
+        systems=[System("proposed", tuple(proposed))] if proposed else [],
+        active=0 if proposed else None,
+        selected=state.number("sentence"),
+        aspect=ids.index(state["aspect"]) if state["aspect"] in ids else None,
+        by=editor.annotator,
     )
+    paper_view(view, key="reader", height=780, on_event=act)
+
+
+def _toggle(editor: Editor, aspect_id: str, index: int) -> None:
+    is_marked = index in editor.annotation.aspect(aspect_id).sentences
+    change = Annotation.unmark if is_marked else Annotation.mark
+    editor.edit(partial(change, aspect_id=aspect_id, sentences=[index]))
+
+
+def draw_aspects(state: PageState, editor: Editor) -> None:
+    """The list of aspects, one of them chosen, and a field for a new one."""
+    annotation = editor.annotation
+    st.markdown("## Study aspects")
+    if annotation.aspects:
+        n_covered = len(annotation.aspects) - len(annotation.uncovered)
+        n_marked = len(annotation.evidence_sentences)
+        st.caption(
+            f"{n_covered} of {len(annotation.aspects)} have a sentence; {quantity(n_marked, 'sentence')} marked. "
+            "Choose an aspect by its digit, then click sentences in the paper; a second click takes a mark back."
+        )
+    else:
+        st.markdown(
+            "A study aspect is one thing that an expert would want to learn from this paper about the hypothesis: "
+            "what was compared, in whom, what was found. Write one, then click the sentences that say it."
+        )
+    for number, aspect in enumerate(annotation.aspects):
+        _draw_aspect(state, editor, number, aspect)
+    _draw_new(state, editor)
+    if not annotation.aspects:
+        _draw_lists(editor)
+
+
+def _draw_aspect(state: PageState, editor: Editor, number: int, aspect: MarkedAspect) -> None:
+    is_chosen = state["aspect"] == aspect.id
+    marks = ", ".join(map(str, aspect.sentences)) or "no sentence yet"
+    kind = " · result" if aspect.is_result else ""
+    st.button(
+        f"**A{number + 1}** {literal(aspect.text, 200)}{kind} · {marks}",
+        key=f"aspect.{aspect.id}",
+        type="primary" if is_chosen else "secondary",
+        shortcut=_DIGITS[number] if number < len(_DIGITS) else None,
+        on_click=state.put,
+        kwargs={"aspect": None if is_chosen else aspect.id},
+        width="stretch",
+    )
+    if not is_chosen:
+        return
+    of_text, of_result = (f"aspect-{name}.{aspect.id}.{editor.version}" for name in ("text", "result"))
+
+    def remove() -> None:
+        editor.edit(lambda annotation: annotation.remove_aspect(aspect.id), lambda: state.put(aspect=None))
+
+    with st.container(border=True):
+        st.text_input(
+            f"A{number + 1} says",
+            value=aspect.text,
+            max_chars=MAX_ASPECT,
+            key=of_text,
+            on_change=lambda: editor.edit(lambda a: a.rename_aspect(aspect.id, widget_value(of_text))),
+        )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.checkbox(
+                "It is a result",
+                value=aspect.is_result,
+                key=of_result,
+                on_change=lambda: editor.edit(lambda a: a.set_result(aspect.id, widget_value(of_result))),
+            )
+            st.button("Remove", help="Undo brings it back, with its marks.", on_click=remove)
+
+
+def _draw_new(state: PageState, editor: Editor) -> None:
+    number = session_text(
+        _ADDED, "0"
+    )  # new fields once an aspect was saved; until then they keep their words
+    of_text, of_result = f"new-aspect-text.{number}", f"new-aspect-result.{number}"
+
+    def add() -> None:
+        text, is_result = widget_value(of_text), widget_value(of_result)
+        if not text.strip():
+            st.warning("Say in a few words what a reader should learn.")
+        else:
+            editor.edit(lambda annotation: annotation.add_aspect(text, is_result), go_on)
+
+    def go_on() -> None:
+        set_session_text(_ADDED, str(int(number) + 1))
+        state.put(aspect=f"aspect_{editor.annotation.n_made}")
+
+    with st.form("new-aspect", border=True):
+        st.text_input(
+            "New study aspect",
+            placeholder="The study followed 2,000 nurses for ten years",
+            max_chars=MAX_ASPECT,
+            key=of_text,
+        )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.form_submit_button("Add aspect", type="primary", on_click=add)
+            st.checkbox("It is a result", key=of_result, help="What the study found, not how it was made.")
+
+
+def _draw_lists(editor: Editor) -> None:
+    """Somebody else's list of aspects to begin with, so that marks can be compared aspect by aspect."""
+    annotations = resources.paper_annotations()
+    for other in annotators_of(annotations, editor.marked):
+        theirs = annotation_of(annotations, editor.marked, other)
+        has_words = other != GOLD or editor.marked.gold_has_words
+        if other == editor.annotator or not theirs.aspects or not has_words:
+            continue
+        begun = theirs.without_marks(editor.annotator)
+        begun = begun.set_hypothesis(editor.annotation.hypothesis or begun.hypothesis)
+        st.button(
+            f"Start from the {quantity(len(theirs.aspects), 'aspect')} of {literal(other, 40)}, without the marks",
+            key=f"start-from.{other}",
+            on_click=editor.edit,
+            args=(lambda _, begun=begun: begun,),
+        )
+
+
+def missing(annotation: Annotation) -> str:
+    """What an instance still lacks, as a sentence; ``""`` where it is complete."""
+    lacks = [] if annotation.hypothesis.strip() else ["a hypothesis"]
+    lacks += [] if annotation.aspects else ["a study aspect"]
+    n_bare = len(annotation.uncovered)
+    lacks += [f"a sentence for {quantity(n_bare, 'aspect')}"] if n_bare else []
+    return f"It still lacks {' and '.join(lacks)}." if lacks else ""
+
+
+def draw_saving(editor: Editor) -> None:
+    """The two ways out; before it is complete, what is missing."""
+    if not editor.annotation.aspects:
+        return
+    st.markdown("## Save as an instance")
+    lacks = missing(editor.annotation)
+    st.caption(lacks or "Complete: hypothesis, aspects, and a sentence for each.")
+    paper = editor.marked.paper
+    start = paper.id if isinstance(paper, Instance) else paper.paper_id
+    instance_id = st.text_input(
+        "Id of the instance", value=start, max_chars=200, key=f"instance-id.{editor.marked.key}"
+    ).strip()
+    is_ready = not lacks and bool(instance_id)
+    stem = (
+        re.sub(r"[^A-Za-z0-9]+", "-", f"{editor.marked.name} marked by {editor.annotator}").strip("-").lower()
+    )
+    with st.container(horizontal=True):
+        st.download_button(
+            "Download dataset (JSON)",
+            lambda: _dataset_file(editor, instance_id),
+            f"{stem[:80]}.json",
+            "application/json",
+            on_click="ignore",
+            disabled=not is_ready,
+        )
+        with st.popover("Add to my datasets", disabled=not is_ready):
+            _draw_add(editor, instance_id)
+
+
+def _dataset_file(editor: Editor, instance_id: str) -> bytes:
+    """A dataset of one instance as the benchmark's files have it; `PaperError` where it may not be written."""
+    stream = io.BytesIO()
+    annotations = resources.paper_annotations()
+    write_benchmark([annotated_raw(annotations, editor.marked, editor.annotator, instance_id)], stream)
+    return stream.getvalue()
+
+
+def _draw_add(editor: Editor, instance_id: str) -> None:
+    name = st.text_input(
+        "Name of the dataset", value="Marked by hand", max_chars=200, key=f"dataset-name.{editor.version}"
+    ).strip()
+    if not st.button("Add it", type="primary", key="add-dataset", disabled=not name):
+        return
+    try:
+        annotations = resources.paper_annotations()
+        _, raw = annotated_raw(annotations, editor.marked, editor.annotator, instance_id)
+        add_instance(resources.store(), name, instance_id, raw)
+    except EvidenceBenchError as error:
+        st.error(literal(str(error)))
+        return
+    flash(f"Added to the dataset {literal(name, 80)}.")
+    open_later("browse", {"dataset": name, "instance": instance_id})
+    st.rerun()

@@ -6,12 +6,13 @@ every aspect a look at every window of sentences. All answers are stored, so wha
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import re
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from evidencebench_core.annotation.marked import MarkedPaper, marked_paper
 from evidencebench_core.annotation.model import MAX_ASPECT, MODEL, Annotation
@@ -27,19 +28,10 @@ from evidencebench_core.annotation.windows import (
 )
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import LLMAnswerError, PaperError, SettingError
-from evidencebench_core.llm import Answer, Ask, ChatRequest, Message, prompt
-from evidencebench_core.llm.conversation import Conversation
+from evidencebench_core.llm import Answer, Message, prompt
 from evidencebench_core.llm.parse import after_thinking, no_answer_reason, read_answer
 from evidencebench_core.llm.prompts import numbered
-from evidencebench_core.runs import (
-    ChatPlan,
-    ChatRuns,
-    ChatRunSpec,
-    Result,
-    chat_plan,
-    request_settings,
-    request_with,
-)
+from evidencebench_core.runs import ChatPlan, RunSpec, RunStore, chat_plan, parameters_of, request_settings
 from evidencebench_core.words import clipped_text, one_line
 
 if TYPE_CHECKING:
@@ -60,6 +52,7 @@ _MAX_REASON: Final = 300
 _REHEARSED_ASPECTS: Final = "ASPECTS:\n" + "\n".join(f"- aspect {number}" for number in range(10))
 _HYPOTHESIS: Final = re.compile(r"hypothesis[ \t*_`]*:(.*)", re.IGNORECASE)
 _BULLET: Final = re.compile(r"[ \t]*(?:[-*•–]|\(?\d{1,3}[.):])[ \t]*(\S.*)")
+T = TypeVar("T")
 _MARKS: Final = " \t*_`\"'“”"
 
 
@@ -96,11 +89,11 @@ def proposal_plan(
     by_unit = {given.unit(): given for given in inputs}
     spec = _spec(model, settings)
 
-    def conversation(unit: str) -> Conversation[Result]:
+    async def answer(asking: LLM, unit: str) -> Mapping[str, Any]:
         given = by_unit[unit]
-        return propose(given, marked_paper(store, given.paper), model, spec.settings)
+        return await propose(asking, given, marked_paper(store, given.paper), model, spec.settings)
 
-    return chat_plan(store, spec, tuple(by_unit), conversation, llm, fresh=fresh)
+    return chat_plan(store, spec, tuple(by_unit), answer, llm, fresh=fresh)
 
 
 def save_proposals(
@@ -110,7 +103,7 @@ def save_proposals(
     settings: Mapping[str, object] | None = None,
 ) -> dict[str, Annotation]:
     """Save the proposals that were answered as annotations by ``model:NAME``, by the paper's key."""
-    results = ChatRuns(store).results(_spec(model, settings).id)
+    results = RunStore(store).results(_spec(model, settings).id)
     saved = {}
     for given in inputs:
         result = results.get(given.unit())
@@ -121,125 +114,121 @@ def save_proposals(
     return saved
 
 
-def _spec(model: str, settings: Mapping[str, object] | None) -> ChatRunSpec:
+def collect_proposals(store: Store, paper: str) -> None:
+    """Save the proposals for a paper that runs have brought since, each as an annotation of its model."""
+    runs = RunStore(store)
+    for run in runs.runs_of("annotation", "proposals"):
+        results = runs.results(run.id, between=(f"{paper}/", f"{paper}0"))
+        for result in results.values():
+            if isinstance(result, Mapping):
+                annotation = Annotation.from_dict(proposer(str(run.settings["model"])), result)
+                if Annotations(store).get(paper, annotation.annotator) != annotation:
+                    Annotations(store).save(paper, annotation)
+
+
+def _spec(model: str, settings: Mapping[str, object] | None) -> RunSpec:
     if not model.strip():
         raise SettingError("model", "is not named", "Say --model NAME.")
     versions = [prompt(name).version for name in _PROMPTS]
     identity = {"prompts": versions, "model": model, **request_settings(settings)}
-    return ChatRunSpec("annotation", "proposals", identity)
+    return RunSpec("annotation", "proposals", identity)
 
 
 # -- the conversation -----------------------------------------------------------------------------
 
 
-def propose(
-    given: ProposalInput, marked: MarkedPaper, model: str, settings: Mapping[str, Any]
-) -> Conversation[Result]:
+async def propose(
+    llm: LLM, given: ProposalInput, marked: MarkedPaper, model: str, settings: Mapping[str, Any]
+) -> dict[str, Any]:
     """The conversation about one paper; its result is what `Annotation.as_dict` gives."""
-    talk = _Talk(model, settings)
+    talk = _Talk(llm, parameters_of(model, settings))
     sentences = marked.paper.sentences
     hypothesis = one_line(given.hypothesis or marked.hypothesis)
     if not hypothesis:
         front = given.summary or _front_text(marked)
-        hypothesis = yield from talk.ask("hypothesis", _read_hypothesis, "HYPOTHESIS: x", summary=front)
+        hypothesis = await talk.ask("hypothesis", _read_hypothesis, "HYPOTHESIS: x", summary=front)
     aspects = list(given.aspects)
     if not aspects:
         name = "aspects" if given.summary else "aspects-of-paper"
         fields = {"summary": given.summary, "hypothesis": hypothesis, "sentences": numbered(sentences)}
-        aspects = yield from talk.ask(name, _read_aspects, _REHEARSED_ASPECTS, **fields)
-    results = yield from talk.ask(
+        aspects = await talk.ask(name, _read_aspects, _REHEARSED_ASPECTS, **fields)
+    results = await talk.ask(
         "results", lambda text: _read_numbers(text, len(aspects)), "DECISION: []", aspects=numbered(aspects)
     )
     context = given.summary or " ".join(f"{text.rstrip('.')}." for text in aspects)
     pairs = [(window, number) for window in windows(len(sentences)) for number in range(len(aspects))]
-    requests = [talk.window_request(window, aspects[number], context, sentences) for window, number in pairs]
-    answers = yield from _window_answers(talk, pairs, requests, sentences)
+    answers = await asyncio.gather(
+        *(talk.look(window, aspects[number], context, sentences) for window, number in pairs)
+    )
     annotation = Annotation(proposer(model), hypothesis, len(sentences))
     reasons: dict[str, str] = {}
     unjudged = {}
     for number, text in enumerate(aspects):
-        windows_of = [answer for (_, of), (answer, _) in answers.items() if of == number]
-        annotation = annotation.add_aspect(text, number in results, covering_sentences(windows_of))
-        for (_, of), (answer, texts) in answers.items():
-            if of == number:
-                reasons |= {f"{number}:{index}": texts[index] for index in answer.sentences if index in texts}
-        if lacking := unjudged_sentences(len(sentences), windows_of):
+        of_aspect = [answer for (_, of), answer in zip(pairs, answers, strict=True) if of == number]
+        judged = [window_answer for window_answer, _ in of_aspect]
+        annotation = annotation.add_aspect(text, number in results, covering_sentences(judged))
+        for window_answer, texts in of_aspect:
+            reasons |= {f"{number}:{i}": texts[i] for i in sorted(window_answer.sentences) if i in texts}
+        if lacking := unjudged_sentences(len(sentences), judged):
             unjudged[f"aspect_{number}"] = list(lacking)
     source = "user" if given.aspects else "summary" if given.summary else "model"
     origin = {"model": model, "aspects": source, "reasons": reasons, "unjudged": unjudged}
     return replace(annotation, origin=origin).as_dict()
 
 
-_Pair = tuple[Window, int]  # a window, and the number of an aspect
-_Read = tuple[WindowAnswer, Mapping[int, str]]  # with the reasons for its sentences
-
-
-def _window_answers(
-    talk: _Talk, pairs: Sequence[_Pair], requests: Sequence[ChatRequest], sentences: Sequence[str]
-) -> Generator[Sequence[Ask], Sequence[Answer], dict[_Pair, _Read]]:
-    """The answers by window and aspect; one that cannot be read is asked for once more."""
-    asks = [
-        Ask(_step(window), request, "DECISION: []")
-        for (window, _), request in zip(pairs, requests, strict=True)
-    ]
-    replies = yield asks
-    read = {pair: _read_window(reply, pair[0], sentences) for pair, reply in zip(pairs, replies, strict=True)}
-    again = {
-        pair: talk.window_again(request, reply, pair[0])
-        for pair, request, reply in zip(pairs, requests, replies, strict=True)
-        if read[pair][0].failed and not _is_refusal(reply)
-    }
-    if again:
-        replies = yield [
-            Ask(f"{_step(window)}, again", request, "DECISION: []") for (window, _), request in again.items()
-        ]
-        for pair, reply in zip(again, replies, strict=True):
-            read[pair] = _read_window(reply, pair[0], sentences)
-    return read
-
-
-def _step(window: Window) -> str:
-    return f"sentences {window[0]} to {window[1] - 1}"
+_WindowReading = tuple[WindowAnswer, Mapping[int, str]]  # with the reasons for its sentences
 
 
 class _Talk:
-    """Requests to one model, and answers that are asked for once more where they cannot be used."""
+    """Questions to one model; an answer that cannot be used is asked for once more, with the reason."""
 
-    def __init__(self, model: str, settings: Mapping[str, Any]) -> None:
-        self.model, self.settings = model, settings
+    def __init__(self, llm: LLM, parameters: Mapping[str, Any]) -> None:
+        self.llm, self.parameters = llm, parameters
 
-    def request(self, name: str, **fields: str) -> ChatRequest:
-        messages = prompt(f"annotate-{name}").messages(**fields)
-        return replace(request_with(self.model, self.settings, messages), may_be_empty=True)
+    async def chat(self, messages: Sequence[Message], step: str, rehearsal: str, **others: Any) -> Answer:
+        parameters = {**self.parameters, **others}
+        return await self.llm.chat(messages, step=step, rehearsal=rehearsal, allow_empty=True, **parameters)
 
-    def ask(self, name: str, read: Any, rehearsal: str, **fields: str) -> Generator[Any, Any, Any]:
+    async def ask(self, name: str, read: Callable[[str], T], rehearsal: str, **fields: str) -> T:
         """What is read of the answer to a prompt; `LLMAnswerError` where it cannot be used twice."""
-        request = self.request(name, **fields)
-        (reply,) = yield [Ask(name, request, rehearsal)]
+        messages = prompt(f"annotate-{name}").messages(**fields)
+        answer = await self.chat(messages, name, rehearsal)
         try:
-            return read(_text(reply))
+            return read(_text(answer))
         except LLMAnswerError as error:
             again = prompt("annotate-again").messages(problem=f"{error.problem}. {error.remedy}")
-            (reply,) = yield [Ask(f"{name}, again", _again(request, reply, again), rehearsal)]
-            return read(_text(reply))
+            answer = await self.again(messages, answer, again, name, rehearsal)
+            return read(_text(answer))
 
-    def window_request(
+    async def look(
         self, window: Window, aspect: str, context: str, sentences: Sequence[str]
-    ) -> ChatRequest:
+    ) -> _WindowReading:
+        """Which sentences of a window cover an aspect."""
         shown = numbered(sentences[slice(*window)], first=window[0])
-        return self.request("sentences", summary=context, sentences=shown, aspect=aspect)
+        messages = prompt("annotate-sentences").messages(summary=context, sentences=shown, aspect=aspect)
+        step, rehearsal = f"sentences {window[0]} to {window[1] - 1}", "DECISION: []"
+        answer = await self.chat(messages, step, rehearsal)
+        reading = _read_window(answer, window, sentences)
+        if reading[0].failed and not _is_refusal(answer):
+            again = prompt("annotate-sentences-again").messages(first=window[0], last=window[1] - 1)
+            answer = await self.again(messages, answer, again, step, rehearsal)
+            reading = _read_window(answer, window, sentences)
+        return reading
 
-    def window_again(self, request: ChatRequest, reply: Answer, window: Window) -> ChatRequest:
-        again = prompt("annotate-sentences-again").messages(first=window[0], last=window[1] - 1)
-        return _again(request, reply, again)
-
-
-def _again(request: ChatRequest, reply: Answer, messages: Iterable[Message]) -> ChatRequest:
-    """For an answer that was cut off twice the room; for another one more turn."""
-    if reply.finish_reason == "length":
-        return replace(request, max_tokens=request.max_tokens and 2 * request.max_tokens)
-    turns = (Message("assistant", reply.text[:_MAX_ANSWER] or "(no answer)"), *messages)
-    return replace(request, messages=(*request.messages, *turns))
+    async def again(
+        self,
+        messages: Sequence[Message],
+        answer: Answer,
+        turns: Sequence[Message],
+        step: str,
+        rehearsal: str,
+    ) -> Answer:
+        """For an answer that was cut off twice the room; for another one more turn."""
+        most = self.parameters.get("max_tokens")
+        if answer.finish_reason == "length" and most:
+            return await self.chat(messages, f"{step}, again", rehearsal, max_tokens=2 * most)
+        earlier = Message("assistant", answer.text[:_MAX_ANSWER] or "(no answer)")
+        return await self.chat((*messages, earlier, *turns), f"{step}, again", rehearsal)
 
 
 def _text(reply: Answer) -> str:
@@ -262,7 +251,7 @@ def _front_text(marked: MarkedPaper) -> str:
 # -- reading answers ------------------------------------------------------------------------------
 
 
-def _read_window(reply: Answer, window: Window, sentences: Sequence[str]) -> _Read:
+def _read_window(reply: Answer, window: Window, sentences: Sequence[str]) -> _WindowReading:
     found = read_answer(
         reply.text[:_MAX_ANSWER],
         range(len(sentences)),

@@ -44,7 +44,7 @@ def find(
     hypothesis: Annotated[str, Option(metavar="TEXT", help="what to look for")],
     k: Annotated[int, Option(metavar="N", min=1, help="how many sentences")] = 10,
     retriever: Annotated[
-        str | None, Option(metavar="R", help="default: evidence-ranker where one is trained, else structure")
+        str | None, Option(metavar="R", help="default: evidence-ranker where one is trained, else hybrid")
     ] = None,
     settings: Settings = None,
     abstract_too: Annotated[
@@ -111,7 +111,7 @@ def _retriever(
 ) -> tuple[Retriever, LLM | None]:
     """The retriever of the command line, and the server that it asks, if it does."""
     from evidencebench_core.retrievers import ServedRetriever, make_retriever, retriever_entry
-    from evidencebench_core.retrievers.ranker.model_file import default_retriever
+    from evidencebench_core.runs.find import default_retriever
 
     entry = retriever_entry(name or default_retriever())
     if entry.sees_gold:

@@ -32,11 +32,21 @@ T = TypeVar("T")
 DEFAULT_BUDGET: Final = 10
 MAX_FROM_ABSTRACT: Final = 2
 """Picks from the abstract: whoever brings a paper has read it."""
-CLOSE: Final = 0.4
-"""Cosine of the closest sentence to the hypothesis, below which a paper says nothing on it."""
+CLOSE: Final = 0.5
+"""Cosine of the closest pick to the hypothesis, below which a paper may say nothing on it: on train 99% of the papers
+lie above it for their own hypothesis, and 7% for that of another paper."""
 MAX_PAPERS: Final = 100
 _COSINES: Final = frozenset({"dense", "embeddings"})
 _PATIENCE: Final = 0.05  # seconds after which the caller has its say again
+
+
+def default_retriever() -> str:
+    """The evidence-ranker where one is trained, else hybrid, which finds most beyond the abstract (ER@10 on train:
+    hybrid 41.3, dense 41.0, bm25 39.3, structure 34.2, with at most two picks from the abstract)."""
+    from evidencebench_core.retrievers.ranker.model_file import default_retriever as trained_or_structure
+
+    name = trained_or_structure()
+    return "hybrid" if name == "structure" else name
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,238 @@
+"""What a model proposes, and what two people marked differently, decided one by one by the same keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import streamlit as st
+
+from components.annotate.editor import Editor, editor_of
+from components.app import resources
+from components.app.state import PageState
+from components.frame.ask import Ask, ask_button
+from components.frame.desk import Actions, Item, desk
+from components.models.server import session_model
+from components.widgets.frame_table import frame_table
+from components.widgets.job_panel import job_panel
+from components.widgets.markdown import literal
+from components.widgets.table import Column
+from evidencebench_core.analyses import Report
+from evidencebench_core.annotation.agreement import TwoAnnotations, agreement_report
+from evidencebench_core.annotation.differences import (
+    Difference,
+    decide,
+    decide_for,
+    differences,
+    first_consensus,
+    has_item,
+    open_proposals,
+    proposals,
+)
+from evidencebench_core.annotation.marked import MarkedPaper, annotation_of, annotators_of
+from evidencebench_core.annotation.model import CONSENSUS, MODEL, Annotation
+from evidencebench_core.annotation.propose import ProposalInput, proposal_plan
+from evidencebench_core.llm import LLM
+from evidencebench_core.runs import ChatPlan
+from evidencebench_core.words import quantity
+
+JOB_KIND = "propose"
+
+
+def draw_proposing(editor: Editor) -> None:
+    """The button that has a model propose the evidence of this paper."""
+    key, annotation = editor.marked.key, editor.annotation
+
+    def fields() -> ProposalInput:
+        summary = st.text_area(
+            "What a review says of this paper",
+            max_chars=20_000,
+            height=110,
+            help="Its study aspects are then an expert's. Without it the model takes them from the paper itself.",
+        )
+        aspects = tuple(aspect.text for aspect in annotation.aspects)
+        if aspects:
+            st.caption(f"It is asked about your {quantity(len(aspects), 'aspect')}.")
+        return ProposalInput(key, summary.strip(), annotation.hypothesis, aspects)
+
+    def plans(llm: LLM, given: ProposalInput) -> Sequence[ChatPlan]:
+        return [proposal_plan(resources.store(), [given], session_model(), llm=llm)]
+
+    ask_button(Ask("Have a model propose", JOB_KIND, "paper", fields, plans), "Have a model propose")
+    job_panel(JOB_KIND)
+
+
+def draw_proposals(state: PageState, editor: Editor, proposal: Annotation) -> None:
+    """A model's proposal, one item in hand; what nobody decides is not exported."""
+    annotation = editor.annotation
+    items = {item.key: item for item in proposals(annotation, proposal)}
+    waiting = open_proposals(annotation, proposal)
+    name = proposal.annotator.removeprefix(MODEL)
+    st.markdown(f"## Proposed by {literal(name, 60)}")
+    unjudged = proposal.origin.get("unjudged") or {}
+    if unjudged:
+        st.caption(f"For {quantity(len(unjudged), 'aspect')} some windows have no answer that could be read.")
+    if not annotation.hypothesis and proposal.hypothesis:
+        st.button(
+            f"Take its hypothesis: {literal(proposal.hypothesis, 300)}",
+            on_click=editor.edit,
+            args=(lambda current: current.set_hypothesis(proposal.hypothesis),),
+        )
+    if not waiting:
+        st.caption("Everything is decided.")
+        return
+    st.button(
+        f"Accept all {len(waiting):,} that are left",
+        on_click=editor.edit,
+        args=(lambda current: decide(current, open_proposals(current, proposal), keep=True),),
+    )
+    drawn = [_item(editor.marked, proposal, item) for item in waiting]
+
+    def accept(key: str, text: str, author: str) -> None:
+        item = items[key]
+
+        def change(current: Annotation) -> Annotation:
+            decided = decide(current, [item], keep=True)
+            if item.sentence is None and text != item.text:
+                decided = decided.rename_aspect(decided.aspects[-1].id, text)
+            return decided
+
+        editor.edit(change)
+
+    actions = Actions(
+        accept,
+        lambda key, author: editor.edit(lambda current: decide(current, [items[key]], keep=False)),
+        lambda key: editor.undo(),
+        can_edit=any(item.sentence is None for item in waiting[:1]),
+    )
+    in_hand = desk(state, drawn, actions, param="item")
+    if in_hand is not None and items[in_hand.id].sentence is not None:
+        _show(state, items[in_hand.id])
+
+
+def _item(marked: MarkedPaper, proposal: Annotation, item: Difference) -> Item:
+    reasons = proposal.origin.get("reasons") or {}
+    number = next((n for n, aspect in enumerate(proposal.aspects) if aspect.text == item.text), None)
+    if item.sentence is None:
+        kind = " (a result)" if item.pair.is_result else ""
+        return Item(item.key, f"A study aspect{kind}", "", item.text)
+    section = marked.paper.sections[item.sentence] or "before the first heading"
+    note = str(reasons.get(f"{number}:{item.sentence}", ""))
+    heading = f"Sentence {item.sentence}, {section}"
+    return Item(item.key, heading, item.text, marked.paper.sentences[item.sentence], note=note)
+
+
+def _show(state: PageState, item: Difference) -> None:
+    """Bring the sentence in hand into view."""
+    if state.number("sentence") != item.sentence:
+        state.put(sentence=item.sentence)
+        st.rerun()
+
+
+def newest_proposal(marked: MarkedPaper) -> Annotation | None:
+    """A model's annotation of the paper; the first by name where there are several."""
+    annotations = resources.paper_annotations()
+    names = [name for name in annotations.annotators(marked.key) if name.startswith(MODEL)]
+    return annotations.get(marked.key, names[0]) if names else None
+
+
+# -- two annotators ---------------------------------------------------------------------------------
+
+
+def draw_comparing(state: PageState, marked: MarkedPaper) -> None:
+    """Two annotators' work on one paper: how far they agree, and where they differ, to be settled."""
+    annotations = resources.paper_annotations()
+    known = [
+        name
+        for name in annotators_of(annotations, marked)
+        if annotation_of(annotations, marked, name).aspects
+    ]
+    if len(known) < 2:
+        st.info(
+            "A comparison needs two annotators with study aspects: let a second person start under another name, from "
+            "the first one's aspects without the marks."
+        )
+        return
+    first = (
+        state["a"]
+        if state["a"] in known
+        else next(name for name in known if name != CONSENSUS or len(known) < 2)
+    )
+    others = [name for name in known if name != first]
+    second = state["b"] if state["b"] in others else others[0]
+    with st.container(horizontal=True):
+        for label, name, value, other in (("A", "a", first, second), ("B", "b", second, first)):
+            options = [choice for choice in known if choice != other]
+            st.selectbox(
+                f"Annotator {label}", options, width=240, **state.widget(name, value, reset=("item",))
+            )
+    a, b = (annotation_of(annotations, marked, name) for name in (first, second))
+    _draw_agreement(_report(marked, a, b))
+    _draw_consensus(state, marked, a, b)
+
+
+def _report(marked: MarkedPaper, a: Annotation, b: Annotation) -> Report:
+    key = json.dumps([marked.name, a.annotator, a.as_dict(), b.annotator, b.as_dict()])
+    pair = TwoAnnotations(marked.name, marked.paper.sentences, a, b)
+    return resources.report("agreement", (marked.key, key), lambda: agreement_report([pair]))
+
+
+def _draw_agreement(report: Report) -> None:
+    st.markdown("## Agreement")
+    agreement = report.tables["agreement"]
+    shown = ("level", "measure", "value", "low", "high", "n_judgements")
+    names = ("Judged", "Measure", "Agreement", "95% from", "to", "Judgements")
+    columns = [
+        Column(column, name, "percent" if column in ("value", "low", "high") else "text")
+        for column, name in zip(shown, names, strict=True)
+        if column in agreement
+    ]
+    frame_table(
+        columns, agreement.astype({"n_judgements": str}), key="agreement", muted=True, caption=report.title
+    )
+    for note in report.notes[:1]:
+        st.caption(literal(note))
+
+
+def _draw_consensus(state: PageState, marked: MarkedPaper, a: Annotation, b: Annotation) -> None:
+    """The disagreements, and the consensus that comes of them."""
+    items = {item.key: item for item in differences(a, b)}
+    st.markdown("## Disagreements")
+    if not items:
+        st.markdown("There is none: both marked the same.")
+    editor = editor_of(marked, CONSENSUS)
+    if CONSENSUS in (a.annotator, b.annotator):
+        return
+    if editor.revision.annotation is None:
+        st.markdown("A consensus begins with all that either marked; then each disagreement is settled.")
+        begin = lambda _: first_consensus(a, b)  # noqa: E731 - the change
+        st.button("Begin the consensus", type="primary", on_click=editor.edit, args=(begin,))
+        return
+    consensus = editor.annotation
+    with st.container(horizontal=True):
+        for one in (a, b):
+            st.button(
+                f"Accept all of {literal(one.annotator, 30)}",
+                key=f"accept-all.{one.annotator}",
+                on_click=editor.edit,
+                args=(lambda current, name=one.annotator: decide_for(current, items.values(), name),),
+            )
+        if st.button("Open the consensus", help="To look through it and save it."):
+            state.put(view=None, annotator=CONSENSUS, item=None, aspect=None)
+            st.rerun()
+    drawn = []
+    for key, item in items.items():
+        text = item.text if item.sentence is None else marked.paper.sentences[item.sentence]
+        kept = "accepted" if has_item(consensus, item) else "rejected"
+        decision = kept if key in consensus.decisions else "waiting"
+        heading = (
+            f"Marked by {item.by} alone" if item.sentence is not None else f"An aspect of {item.by} alone"
+        )
+        drawn.append(Item(key, heading, item.text if item.sentence is not None else "", text, decision))  # type: ignore[arg-type]
+    actions = Actions(
+        lambda key, text, author: editor.edit(lambda current: decide(current, [items[key]], keep=True)),
+        lambda key, author: editor.edit(lambda current: decide(current, [items[key]], keep=False)),
+        lambda key: editor.undo(),
+        can_edit=False,
+    )
+    desk(state, drawn, actions, param="item")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Final
 
 import pandas as pd
@@ -217,7 +216,7 @@ def _draw_unfinished(context: Context, runs: Sequence[RunInfo]) -> None:
 
 def _draw_published(task: Task) -> None:
     """The paper's figures for the task, set apart: they were measured on other instances."""
-    figures = pd.DataFrame([asdict(figure) for figure in published_results() if figure.task == task.name])
+    figures = published_results().query("task == @task.name")
     if figures.empty:
         return
     with st.expander(f"Official figures on {task.title}: other instances", on_change="rerun") as fold:

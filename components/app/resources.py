@@ -175,12 +175,6 @@ def notes(dataset: DatasetInfo) -> Mapping[str, tuple[Note, ...]]:
     return MappingProxyType(by_instance)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=KEYS)
-def largest(dataset: DatasetInfo, column: str) -> int:
-    """The largest value of a column of counts, at least 1."""
-    return store().largest(dataset.name, column) or 1
-
-
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=KEYS)
 def first_ids(dataset: DatasetInfo) -> tuple[str, ...]:
     """Ids of the first fifty instances."""

@@ -4,13 +4,12 @@ from evidencebench_core.data.download import DATASETS, RemoteDataset, RemoteFile
 from evidencebench_core.data.format import KEYS, check_instance, inverse_of, parse_instance
 from evidencebench_core.data.ingest import IngestResult, add_instance, dataset_name, ingest
 from evidencebench_core.data.model import Aspect, EvidenceSet, Focus, Instance, SentenceType, StoredSelection
-from evidencebench_core.data.published import PublishedResult, published_results
+from evidencebench_core.data.published import published_results
 from evidencebench_core.data.query import RANGES, SORTS, Filter
 from evidencebench_core.data.removal import (
     dataset_dependents,
     delete_dataset,
     delete_instance,
-    instance_dependents,
     rename_dataset,
 )
 from evidencebench_core.data.sections import section_titles
@@ -38,7 +37,6 @@ __all__ = [
     "IngestResult",
     "Instance",
     "InstanceRow",
-    "PublishedResult",
     "RemoteDataset",
     "RemoteFile",
     "SentenceType",
@@ -53,7 +51,6 @@ __all__ = [
     "download",
     "download_folder",
     "ingest",
-    "instance_dependents",
     "inverse_of",
     "iter_raw",
     "open_store",

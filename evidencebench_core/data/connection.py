@@ -3,37 +3,39 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
 from evidencebench_core.data.files import make_private
-from evidencebench_core.data.schema import has_tables, make_tables
 from evidencebench_core.errors import DamageError, StoreError
 
-_WAIT: Final = 60.0  # seconds for another writer to finish
+SCHEMA: Final = files("evidencebench_core.data").joinpath("schema.sql").read_text(encoding="utf-8")
+APPLICATION_ID, VERSION = map(
+    int, re.findall(r"^PRAGMA (?:application_id|user_version) = (\d+);", SCHEMA, re.M)
+)
 
+_WAIT: Final = 60.0  # seconds for another writer to finish
+_ANOTHER: Final = "Name another store with --store."
 _PERMISSION: Final = "Ask for permission, or name another store."
 _LATER: Final = "Try again when that has finished."
-_BUSY: Final = f"is being written to, for more than {_WAIT:.0f} seconds, by another program"
-_FOLDER: Final = "Check that its folder exists and may be written to, or name another store."
 _MEANINGS: Final = {  # primary result code of SQLite -> (problem, remedy)
     sqlite3.SQLITE_FULL: ("cannot be written: the disk is full", "Free some space, or name another store."),
     sqlite3.SQLITE_READONLY: ("cannot be written: it is read-only", _PERMISSION),
     sqlite3.SQLITE_PERM: ("cannot be opened: no permission", _PERMISSION),
     sqlite3.SQLITE_AUTH: ("cannot be opened: no permission", _PERMISSION),
-    sqlite3.SQLITE_CANTOPEN: ("cannot be opened or made there", _FOLDER),
-    sqlite3.SQLITE_BUSY: (_BUSY, _LATER),
+    sqlite3.SQLITE_CANTOPEN: ("cannot be opened or made there", "Check its folder, or name another store."),
+    sqlite3.SQLITE_BUSY: (f"is being written to by another program for over {_WAIT:.0f} seconds", _LATER),
     sqlite3.SQLITE_LOCKED: ("is being written to", _LATER),
-    sqlite3.SQLITE_NOTADB: ("is not a store (no SQLite database)", "Name another store."),
+    sqlite3.SQLITE_NOTADB: ("is not a store (no SQLite database)", _ANOTHER),
     sqlite3.SQLITE_IOERR: ("cannot be read or written", "Check the disk, and whether it is full."),
 }
 _DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_TOOBIG)
-
-_RESTORE: Final = "Restore it from a backup, or make a new one from the same files."
 
 
 class _Connection(sqlite3.Connection):
@@ -83,28 +85,55 @@ class Connections:
     def _opened(self) -> sqlite3.Connection:
         try:
             if self.path.name == ":memory:" or (self.path.exists() and not self.path.is_file()):
-                raise StoreError(str(self.path), "is not a file", "Name another store with --store.")
+                raise StoreError(str(self.path), "is not a file", _ANOTHER)
             self.path.parent.mkdir(parents=True, exist_ok=True)
             make_private(self.path)
         except OSError as error:
-            problem = f"cannot be made ({error.strerror})"
-            raise StoreError(str(self.path), problem, "Name another store with --store.") from error
+            raise StoreError(str(self.path), f"cannot be made ({error.strerror})", _ANOTHER) from error
         db = sqlite3.connect(
             self.path, timeout=_WAIT, isolation_level=None, check_same_thread=False, factory=_Connection
         )
         try:
-            exists = has_tables(db, self.path)
+            is_new = not self._has_tables(db)
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA foreign_keys = ON")
             db.execute("PRAGMA cache_size = -16000")
             # Some builds (Debian's) overwrite what is deleted, and log that: it takes three times as long.
             db.execute("PRAGMA secure_delete = FAST")
-            if not exists:
-                make_tables(db, self.path)
+            if is_new:
+                self._make_tables(db)
         except BaseException:
             db.close()
             raise
         return db
+
+    def _has_tables(self, db: sqlite3.Connection) -> bool:
+        """Whether the file is a store; `StoreError` if it is of another version, or another database."""
+        version, application, n_tables = (
+            int(db.execute(query).fetchone()[0])
+            for query in (
+                "PRAGMA user_version",
+                "PRAGMA application_id",
+                "SELECT count(*) FROM sqlite_master",
+            )
+        )
+        if version == application == n_tables == 0:
+            return False
+        if application != APPLICATION_ID:
+            raise StoreError(str(self.path), "is a database, but no EvidenceBench store", _ANOTHER)
+        if version != VERSION:
+            problem = f"is a store of version {version}, and this program reads version {VERSION}"
+            raise StoreError(str(self.path), problem, "Name another store, or make a new one.")
+        return True
+
+    def _make_tables(self, db: sqlite3.Connection) -> None:
+        try:
+            db.executescript(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT;")
+        except sqlite3.OperationalError:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            if not self._has_tables(db):  # else another process was quicker
+                raise
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -116,7 +145,8 @@ class Connections:
             if code == sqlite3.SQLITE_CANTOPEN and self.path.is_file():
                 code = sqlite3.SQLITE_READONLY if os.access(self.path, os.R_OK) else sqlite3.SQLITE_PERM
             if code in _DAMAGE or str(error).startswith("Could not decode"):
-                raise DamageError(str(self.path), f"is damaged ({error})", _RESTORE) from error
+                remedy = "Restore it from a backup, or make a new one from the same files."
+                raise DamageError(str(self.path), f"is damaged ({error})", remedy) from error
             if code not in _MEANINGS:
                 raise
             problem, remedy = _MEANINGS[code]

@@ -29,16 +29,6 @@ def dataset_dependents(store: Store, name: str) -> dict[str, int]:
         return counted(db, _COUNTS, {"id": store.dataset(name).id})
 
 
-def instance_dependents(store: Store, name: str, instance_id: str) -> dict[str, int]:
-    """How many answers and notes go with an instance that was marked by hand; without zeros."""
-    tables = {
-        "answer": f"results WHERE {_OF_RESULT} AND error IS NULL",
-        "note": "notes WHERE dataset_id = :id AND instance_id = :instance",
-    }
-    with store.read() as db:
-        return counted(db, tables, {"id": store.dataset(name).id, "instance": instance_id})
-
-
 def delete_dataset(store: Store, name: str) -> None:
     """Delete a dataset with all that depends on it: runs, notes, wordings, markings.
 

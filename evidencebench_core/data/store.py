@@ -14,7 +14,7 @@ from evidencebench_core.data.connection import Connections
 from evidencebench_core.data.files import whole_file
 from evidencebench_core.data.format import evidence_of, instance_of
 from evidencebench_core.data.model import SUFFICIENT_NOTE, EvidenceSet, Instance
-from evidencebench_core.data.query import RANGES, Filter, matching_sql
+from evidencebench_core.data.query import Filter, matching_sql
 from evidencebench_core.data.records import from_blob
 from evidencebench_core.errors import StoreError, UnknownNameError, did_you_mean, shown
 
@@ -230,17 +230,6 @@ class Store:
                 return tuple([names[row] for (row,) in rows if row in names])
             rows = db.execute(f"SELECT i.instance_id {of_dataset} {order}", [info.id, *values])
             return tuple([row[0] for row in rows])
-
-    def largest(self, dataset: str, column: str) -> int:
-        """The largest value of a column of counts, one of `RANGES`; 0 without instances."""
-        info = self.dataset(dataset)
-        if column not in RANGES:
-            raise ValueError(column)
-        with self.read() as db:
-            row = db.execute(
-                f"SELECT max({column}) FROM instances WHERE dataset_id = ?", (info.id,)
-            ).fetchone()
-        return int(row[0] or 0)
 
     def rows(self, dataset: str, ids: Iterable[str]) -> tuple[InstanceRow, ...]:
         """One row an instance, in the order asked for."""

@@ -11,7 +11,7 @@ import pytest
 
 from evidencebench_core.annotation.model import Annotation
 from evidencebench_core.annotation.store import Annotations
-from evidencebench_core.data import connection, schema
+from evidencebench_core.data import connection
 from evidencebench_core.data.connection import Connections
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
@@ -53,8 +53,8 @@ def test_what_is_no_store(tmp_path: Path) -> None:
 
 def test_a_store_of_another_version(store: Store) -> None:
     with store.write() as db:
-        db.execute(f"PRAGMA user_version = {schema.VERSION - 1}")
-    assert f"is a store of version {schema.VERSION - 1}" in refused(store.path)
+        db.execute(f"PRAGMA user_version = {connection.VERSION - 1}")
+    assert f"is a store of version {connection.VERSION - 1}" in refused(store.path)
 
 
 def test_two_make_one_store(tmp_path: Path) -> None:

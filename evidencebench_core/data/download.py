@@ -7,14 +7,10 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from evidencebench_core.data.files import whole_file
 from evidencebench_core.errors import DownloadError, SettingError, UnknownNameError, did_you_mean, shown
-
-if TYPE_CHECKING:
-    import httpx
 
 Report = Callable[[str], None]
 Progress = Callable[[int, int | None], None]
@@ -40,42 +36,35 @@ class RemoteFile:
 class RemoteDataset:
     """A released dataset: its files by split, and where it is described."""
 
-    name: str
     page: str
     splits: Mapping[str, RemoteFile]
 
 
-DATASETS: Final[Mapping[str, RemoteDataset]] = MappingProxyType(
-    {
-        "evidencebench": RemoteDataset(
-            "evidencebench",
-            "https://github.com/EvidenceBench/EvidenceBench",
-            {
-                "train": RemoteFile(
-                    "evidencebench_train_set.json",
-                    "CC BY-NC-SA 4.0",
-                    "6d3b1987bfbdb058ec4ac4f1cdb94a5b4777868d",
-                ),
-                "dev": RemoteFile(
-                    "evidencebench_dev_set.json",
-                    "CC BY-NC-SA 4.0",
-                    "189700f6f467e280ff233c82f1697fb7ceb11a79",
-                ),
-                "test": RemoteFile(
-                    "evidencebench_test_set.json", "CC BY 4.0", "df380a1ba1359f9cea8bca2f2298dc9fd99e6513"
-                ),
-            },
-        ),
-        "evidencebench-100k": RemoteDataset(
-            "evidencebench-100k",
-            f"https://huggingface.co/datasets/{_HUB_REPOSITORY}",
-            {
-                "train": RemoteFile("evidencebench_100k_train_set.json", "CC BY-NC 4.0"),
-                "test": RemoteFile("evidencebench_100k_test_set.json", "CC BY-NC 4.0"),
-            },
-        ),
-    }
-)
+def _silent(*_: object) -> None:
+    pass
+
+
+def _github(split: str, licence: str, git_blob: str) -> RemoteFile:
+    return RemoteFile(f"evidencebench_{split}_set.json", licence, git_blob)
+
+
+def _hub(split: str) -> RemoteFile:
+    return RemoteFile(f"evidencebench_100k_{split}_set.json", "CC BY-NC 4.0")
+
+
+DATASETS: Final[Mapping[str, RemoteDataset]] = {
+    "evidencebench": RemoteDataset(
+        "https://github.com/EvidenceBench/EvidenceBench",
+        {
+            "train": _github("train", "CC BY-NC-SA 4.0", "6d3b1987bfbdb058ec4ac4f1cdb94a5b4777868d"),
+            "dev": _github("dev", "CC BY-NC-SA 4.0", "189700f6f467e280ff233c82f1697fb7ceb11a79"),
+            "test": _github("test", "CC BY 4.0", "df380a1ba1359f9cea8bca2f2298dc9fd99e6513"),
+        },
+    ),
+    "evidencebench-100k": RemoteDataset(
+        f"https://huggingface.co/datasets/{_HUB_REPOSITORY}", {"train": _hub("train"), "test": _hub("test")}
+    ),
+}
 
 
 def download_folder() -> Path:
@@ -91,10 +80,10 @@ def download(
     folder: Path | None = None,
     *,
     base_url: str | None = None,
-    report: Report | None = None,
-    progress: Progress | None = None,
+    report: Report = _silent,
+    progress: Progress = _silent,
 ) -> tuple[Path, ...]:
-    """Fetch the files of a released dataset; those that are there already are only checked.
+    """Fetch the files of a released dataset, in the order of its splits; those that are there already are only checked.
 
     Parameters
     ----------
@@ -105,15 +94,10 @@ def download(
     base_url : str, optional
         Instead of GitHub's or the hub's own address: what stands before ``/<ref>/datasets/...``, or the endpoint.
         ``EVIDENCEBENCH_DOWNLOAD_BASE`` and ``HF_ENDPOINT`` do the same.
-    report : callable, optional
-        Given lines of text for the user: the licence before anything is fetched.
-    progress : callable, optional
+    report : callable
+        Given the licence of each file before anything is fetched.
+    progress : callable
         Called with bytes done of the file at hand and bytes in all, or ``None``.
-
-    Returns
-    -------
-    tuple of Path
-        The files, in the order of the splits.
 
     Raises
     ------
@@ -131,8 +115,7 @@ def download(
         problem = f"cannot be made ({error.strerror})"
         raise DownloadError(str(folder), problem, "Name another folder.") from error
     for file in files.values():
-        if report is not None:
-            report(f"{file.filename}: licence {file.licence}, from {dataset.page}")
+        report(f"{file.filename}: licence {file.licence}, from {dataset.page}")
         if file.git_blob:
             _from_github(file, folder / file.filename, base_url, progress)
         else:
@@ -156,7 +139,7 @@ def _entry(what: str, name: str, known: Mapping[str, _T]) -> _T:
     return known[name]
 
 
-def _from_github(file: RemoteFile, target: Path, base_url: str | None, progress: Progress | None) -> None:
+def _from_github(file: RemoteFile, target: Path, base_url: str | None, progress: Progress) -> None:
     import httpx
 
     if target.exists():
@@ -164,12 +147,19 @@ def _from_github(file: RemoteFile, target: Path, base_url: str | None, progress:
             remedy = "Move it away, or name another folder."
             raise DownloadError(str(target), "is there already, with other content", remedy)
         return
-    base = base_url or os.environ.get("EVIDENCEBENCH_DOWNLOAD_BASE") or _GITHUB
-    urls = [f"{base.rstrip('/')}/{ref}/datasets/{file.filename}" for ref in _REFS]
+    base = (base_url or os.environ.get("EVIDENCEBENCH_DOWNLOAD_BASE") or _GITHUB).rstrip("/")
+    urls = [f"{base}/{ref}/datasets/{file.filename}" for ref in _REFS]
     try:
         with httpx.Client(timeout=_TIMEOUT, follow_redirects=True) as client, whole_file(target) as stream:
-            if not _receive(client, urls[0], stream, progress):
-                _receive(client, urls[1], stream, progress, must_exist=True)
+            for url in urls:
+                with client.stream("GET", url) as response:
+                    if response.status_code == 404 and url != urls[-1]:
+                        continue
+                    response.raise_for_status()
+                    for chunk in response.iter_bytes():
+                        stream.write(chunk)
+                        progress(stream.tell(), None)
+                    break
             stream.flush()
             if git_blob(Path(stream.name)) != file.git_blob:
                 raise DownloadError(urls[0], "sent something else than expected", _AGAIN)
@@ -179,22 +169,7 @@ def _from_github(file: RemoteFile, target: Path, base_url: str | None, progress:
         raise DownloadError(error.place, error.problem, error.remedy) from error
 
 
-def _receive(
-    client: httpx.Client, url: str, stream: BinaryIO, progress: Progress | None, must_exist: bool = False
-) -> bool:
-    """Whether the server has it."""
-    with client.stream("GET", url) as response:
-        if response.status_code == 404 and not must_exist:
-            return False
-        response.raise_for_status()
-        for chunk in response.iter_bytes():
-            stream.write(chunk)
-            if progress is not None:
-                progress(stream.tell(), None)
-    return True
-
-
-def _from_hub(file: RemoteFile, folder: Path, base_url: str | None, progress: Progress | None) -> None:
+def _from_hub(file: RemoteFile, folder: Path, base_url: str | None, progress: Progress) -> None:
     """By the hub's client, which resumes what was cut off and compares what it knows of the file."""
     import httpx
     from huggingface_hub import hf_hub_download
@@ -208,7 +183,7 @@ def _from_hub(file: RemoteFile, folder: Path, base_url: str | None, progress: Pr
             local_dir=folder,
             endpoint=base_url or os.environ.get("HF_ENDPOINT"),
             token=False,
-            tqdm_class=None if progress is None else _bar(progress),
+            tqdm_class=_bar(progress),
         )
     except (HfHubHTTPError, LocalEntryNotFoundError, httpx.HTTPError, httpx.InvalidURL, OSError) as error:
         reason = str(error).split("\n")[0]

@@ -3,7 +3,7 @@
 from evidencebench_core.data.download import DATASETS, RemoteDataset, RemoteFile, download, download_folder
 from evidencebench_core.data.format import KEYS, check_instance, inverse_of, parse_instance
 from evidencebench_core.data.ingest import IngestResult, add_instance, dataset_name, ingest
-from evidencebench_core.data.model import Aspect, EvidenceSet, Focus, Instance, SentenceType, StoredSelection
+from evidencebench_core.data.model import Aspect, EvidenceSet, Focus, Instance, SentenceType
 from evidencebench_core.data.published import published_results
 from evidencebench_core.data.query import RANGES, SORTS, Filter
 from evidencebench_core.data.removal import (
@@ -41,7 +41,6 @@ __all__ = [
     "RemoteFile",
     "SentenceType",
     "Store",
-    "StoredSelection",
     "add_instance",
     "check_instance",
     "dataset_dependents",

@@ -24,7 +24,6 @@ from evidencebench_core.data.model import (
     EvidenceSet,
     Instance,
     SentenceType,
-    StoredSelection,
 )
 from evidencebench_core.data.sections import section_titles
 from evidencebench_core.errors import InstanceError, shown
@@ -252,12 +251,8 @@ def instance_of(instance_id: str, raw: Mapping[str, Any]) -> Instance:
         evidence=evidence_of(raw, len(sentences)),
         stored=MappingProxyType(
             {
-                task: StoredSelection(
-                    tuple(raw[key]["one_selection_of_sentences"]),
-                    tuple(raw[key]["covered_aspects"]),
-                    raw[key]["optimal"] if budget is None else None,
-                )
-                for key, (task, budget) in _EVALUATIONS.items()
+                task: tuple(raw[key]["one_selection_of_sentences"])
+                for key, (task, _) in _EVALUATIONS.items()
                 if raw[key] is not None
             }
         ),

@@ -59,19 +59,10 @@ class EvidenceSet:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredSelection:
-    """A selection that the dataset file brings along with an evaluation object."""
-
-    sentence_indices: tuple[int, ...]
-    covered_aspects: tuple[str, ...]
-    optimal: int | None = None  # None where the object has a fixed budget (10 or 5)
-
-
-@dataclass(frozen=True, slots=True)
 class Instance:
     """One hypothesis with one paper and its gold.
 
-    The selections of ``stored`` are the file's own, by task name (``er@optimal``, ``er@10``, ``result-er@optimal``,
+    ``stored`` has the file's own selections by task name (``er@optimal``, ``er@10``, ``result-er@optimal``,
     ``result-er@5``); the result tasks are absent where the file has ``null``.
     """
 
@@ -83,7 +74,7 @@ class Instance:
     # Same length: "Abstract", the heading a sentence stands under, or "" before the first one (spec rule 15).
     sections: tuple[str, ...]
     evidence: EvidenceSet
-    stored: Mapping[str, StoredSelection]
+    stored: Mapping[str, tuple[int, ...]]
     paraphrases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # by name
     negation: str | None = None  # the hypothesis turned into its opposite
     synthetic: bool = False  # marks itself as made up, as ours in sample_data do

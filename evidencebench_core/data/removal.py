@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import Final, Literal
 
 from evidencebench_core.data.records import checked_name, from_blob, is_running, now
@@ -16,17 +15,20 @@ from evidencebench_core.words import quantity
 _BATCH: Final = 64  # instances a transaction
 _ANSWERS: Final = 512
 _OF_RESULT: Final = "unit = :instance AND run_id IN (SELECT id FROM runs WHERE dataset_id = :id)"
-_COUNTS: Final = {
-    "instance": "instances WHERE dataset_id = :id",
-    "run": "runs WHERE dataset_id = :id AND kind = 'retrieval'",
-    "note": "notes WHERE dataset_id = :id",
-}
 
 
 def dataset_dependents(store: Store, name: str) -> dict[str, int]:
     """How many instances, runs and notes go with a dataset, by noun; without zeros."""
+    info = store.dataset(name)
+    tables = {
+        "run": "runs WHERE dataset_id = ? AND kind = 'retrieval'",
+        "note": "notes WHERE dataset_id = ?",
+    }
+    counts = {"instance": info.n_instances}
     with store.read() as db:
-        return counted(db, _COUNTS, {"id": store.dataset(name).id})
+        for noun, rows in tables.items():
+            counts[noun] = db.execute(f"SELECT count(*) FROM {rows}", (info.id,)).fetchone()[0]
+    return {noun: count for noun, count in counts.items() if count}
 
 
 def delete_dataset(store: Store, name: str) -> None:
@@ -137,33 +139,19 @@ def _remove_instances(db: sqlite3.Connection, instances: Sequence[tuple[int, int
         f" SELECT 'delete', instance, hypothesis FROM bodies WHERE instance IN ({ids})"
     )
     db.execute(f"DELETE FROM instances WHERE id IN ({ids})")
-    unused = db.execute(
+    unused = (
         f"SELECT id, body FROM papers WHERE id IN ({papers})"
         " AND NOT EXISTS (SELECT 1 FROM instances WHERE paper = papers.id)"
-    ).fetchall()
-    if unused:
-        words = [("delete", paper, paper_words(from_blob(body)[0])) for paper, body in unused]
-        db.execute(
-            f"INSERT INTO paper_words (paper_words, rowid, sentences) VALUES {','.join(['(?, ?, ?)'] * len(words))}",
-            [*chain.from_iterable(words)],
-        )
-        db.executemany("DELETE FROM papers WHERE id = ?", [(paper,) for paper, _ in unused])
+    )
+    for paper, body in db.execute(unused).fetchall():
+        word_row = "INSERT INTO paper_words (paper_words, rowid, sentences) VALUES ('delete', ?, ?)"
+        db.execute(word_row, (paper, paper_words(from_blob(body)[0])))
+        db.execute("DELETE FROM papers WHERE id = ?", (paper,))
 
 
 def paper_words(sentences: Sequence[str]) -> str:
     """What the index of words has of a paper."""
     return "\n".join(sentences)
-
-
-def counted(
-    db: sqlite3.Connection, tables: Mapping[str, str], values: Mapping[str, object]
-) -> dict[str, int]:
-    """Numbers of rows by noun, without zeros."""
-    counts = {
-        noun: db.execute(f"SELECT count(*) FROM {rows}", values).fetchone()[0]
-        for noun, rows in tables.items()
-    }
-    return {noun: count for noun, count in counts.items() if count}
 
 
 def in_words(counts: Mapping[str, int]) -> str:

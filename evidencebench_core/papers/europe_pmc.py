@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from evidencebench_core.data.fetch import time_limit
 from evidencebench_core.errors import PaperError, shown
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, MIB, Limits
+from evidencebench_core.papers.time_limit import time_limit
 
 if TYPE_CHECKING:
     import httpx

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Final
 
-import orjson
-
-from evidencebench_core.data.packing import unpacked_rest, zstd_frames
+from evidencebench_core.data.records import from_blob, now, to_blob
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import PaperError, UnknownNameError
 from evidencebench_core.papers.blocks import clean_text
@@ -55,16 +52,14 @@ class OwnPapers:
     def save(self, paper: Paper, name: str = "", hypothesis: str = "", pdf: bytes = b"") -> OwnPaper:
         """Keep a paper, with the PDF it was read from if that is given; the title is its name where none is."""
         called = _name(name or paper.title or paper.paper_id)
-        body = zstd_frames([orjson.dumps(paper.as_dict())])[0]
-        now = datetime.now(UTC).isoformat(timespec="seconds")
         values = (
             called,
             hypothesis.strip(),
             paper.paper_id,
             paper.title,
             len(paper.sentences),
-            now,
-            body,
+            now(),
+            to_blob(paper.as_dict()),
             pdf or None,
         )
         with self.store.write() as db:
@@ -83,7 +78,7 @@ class OwnPapers:
 
     def paper(self, number: int) -> Paper:
         """The whole paper."""
-        return Paper.from_dict(unpacked_rest(self._row(number, "body")[0]))
+        return Paper.from_dict(from_blob(self._row(number, "body")[0]))
 
     def pdf(self, number: int) -> bytes:
         """The PDF that was kept with it; empty without one."""

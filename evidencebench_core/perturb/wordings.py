@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from evidencebench_core.data.packing import unpacked_rest
-from evidencebench_core.data.records import now
+from evidencebench_core.data.records import from_blob, now
 from evidencebench_core.data.store import Store
 from evidencebench_core.data.strict_json import json_value
 from evidencebench_core.errors import DataError, shown
@@ -59,7 +58,7 @@ def hypothesis_variants(store: Store, dataset: str) -> dict[str, dict[str, str]]
             (store.dataset(dataset).id,),
         )
         for instance_id, body in bodies:
-            raw = unpacked_rest(body)
+            raw = from_blob(body)
             for name, text in (raw.get("hypothesis_paraphrases") or {}).items():
                 texts.setdefault(PARAPHRASE + name, {})[instance_id] = text
             if raw.get("hypothesis_negation"):

@@ -120,7 +120,7 @@ def test_title_block_is_told_apart() -> None:
 def test_a_stored_optimal_selection_misses_nothing(train_raw: dict[str, dict[str, Any]]) -> None:
     name = "evidencebench_train_id_33"
     instance = parse_instance(name, train_raw[name])
-    picks = instance.stored["er@optimal"].sentence_indices
+    picks = instance.stored["er@optimal"]
     data = view_data(view_of(instance, systems=[System("stored", picks)]))
     assert "m" not in data["marks"]
     assert data["marks"].count("b") == len(picks) == 4

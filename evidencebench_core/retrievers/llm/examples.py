@@ -101,5 +101,5 @@ def _gold(instance: Instance, query: Query) -> tuple[str, ...]:
     fixed, best = _STORED[query.focus]
     stored = instance.stored.get(fixed if fixed.endswith(f"@{query.budget}") else best)
     covers = instance.evidence.covers(query.focus)
-    indices = optimal_cover(covers) if stored is None else stored.sentence_indices
+    indices = optimal_cover(covers) if stored is None else stored
     return tuple(instance.sentences[index] for index in indices)

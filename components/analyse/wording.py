@@ -1,4 +1,4 @@
-"""Wording: what paraphrases, negation and spelling errors cost, the wordings themselves."""
+"""Wording: what paraphrases, negation and spelling errors cost; wordings of a file, and of a model that people read."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from components.app.jobs import Job
 from components.app.session import flash
 from components.app.state import PageState
 from components.charts.figures import interval_dots
+from components.frame.ask import Ask, ask_button
+from components.frame.desk import Actions, Item, desk
 from components.frame.page import Context, cached_report, show_notes
 from components.frame.upload import uploaded_path
 from components.models.caps import closing_note
+from components.models.server import session_model
 from components.widgets.chart import draw_chart
 from components.widgets.frame_table import csv_and_json, first_shown, frame_table, instance_table
 from components.widgets.job_panel import job_panel
@@ -33,9 +36,17 @@ from evidencebench_core.analyses.wording import (
     variants_for,
     wording,
 )
-from evidencebench_core.perturb import add_wordings, added_wordings, read_wordings, wordings_document
+from evidencebench_core.llm import LLM
+from evidencebench_core.perturb import (
+    add_wordings,
+    added_wordings,
+    read_wordings,
+    remove_wording,
+    wordings_document,
+)
 from evidencebench_core.retrievers import retriever_entry
-from evidencebench_core.runs import RunInfo, RunStore, Variant
+from evidencebench_core.runs import ChatPlan, RunInfo, RunStore, Variant
+from evidencebench_core.runs.drafts import DraftKind, decide, draft_plan, drafts
 
 _TABLE: Final = (
     Column("label", "Run"),
@@ -67,6 +78,7 @@ def draw_wording(state: PageState, context: Context) -> None:
         st.info(f"No run has answers for {literal(context.task.title)} yet; *Runs* starts them.")
     else:
         _draw_effect(context, runs, variants, question)
+    _draw_drafts(state, context)
     _draw_files(context)
 
 
@@ -199,3 +211,40 @@ def _draw_files(context: Context) -> None:
                 on_click="ignore",
                 key="wordings.download",
             )
+
+
+def _draw_drafts(state: PageState, context: Context) -> None:
+    """Have a model write wordings, and decide on each: no run sees one before it is accepted."""
+    store, dataset = resources.store(), context.dataset.name
+
+    def fields() -> tuple[DraftKind, int | None]:
+        kind = st.segmented_control(
+            "Wording", ["paraphrase", "negation"], default="paraphrase", required=True
+        )
+        limit = st.number_input("Only the first", min_value=1, value=None, placeholder="all instances")
+        return ("negation" if kind == "negation" else "paraphrase"), limit
+
+    def plans(llm: LLM, choices: tuple[DraftKind, int | None]) -> Sequence[ChatPlan]:
+        return [draft_plan(store, dataset, choices[0], session_model(), llm, choices[1])]
+
+    with st.expander("Wordings by a model: write drafts, read them", expanded=bool(state["mark"])):
+        ask_button(Ask("Write wordings", "drafts", "wording", fields, plans), "Write drafts with a model")
+        job_panel("drafts")
+        by_id = {f"{draft.name} {draft.instance_id}": draft for draft in drafts(store, dataset)}
+        items = [
+            Item(
+                key,
+                f"{draft.name}, {draft.instance_id}",
+                draft.original,
+                draft.text,
+                draft.decision,
+                draft.problem,
+            )
+            for key, draft in by_id.items()
+        ]
+        actions = Actions(
+            accept=lambda key, text, person: decide(store, dataset, by_id[key], person, text),
+            reject=lambda key, person: decide(store, dataset, by_id[key], person, ""),
+            take_back=lambda key: remove_wording(store, dataset, by_id[key].instance_id, by_id[key].name),
+        )
+        desk(state, items, actions, param="mark")

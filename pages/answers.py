@@ -37,7 +37,7 @@ from evidencebench_core.answers.store import (
     rename_answers,
 )
 from evidencebench_core.llm import LLM
-from evidencebench_core.runs import ChatPlan, ChatRuns
+from evidencebench_core.runs import ChatPlan, RunStore
 from evidencebench_core.words import quantity
 
 JUDGING: Final = "answers"  # the kind of the jobs
@@ -113,7 +113,7 @@ def draw_answer(state: PageState, info: AnswerSetInfo) -> None:
         None: "",
     }
     st.caption(verdict[answer.accurate])
-    results = ChatRuns(resources.store()).results(run.id) if run else {}
+    results = RunStore(resources.store()).results(run.id) if run else {}
     judged = judge_labels(resources.store(), run) if run else {}
     left, right = st.columns((3, 2), gap="large")
     sentence, document = _in_hand(state, answer)

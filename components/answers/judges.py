@@ -29,18 +29,18 @@ from evidencebench_core.answers.judging import judge_labels
 from evidencebench_core.answers.store import AnswerSetInfo, Mark, add_mark, marks
 from evidencebench_core.answers.units import JudgeAgreement, judge_agreement, same_order
 from evidencebench_core.palette import SYSTEMS
-from evidencebench_core.runs import ChatRunInfo, ChatRuns
+from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.words import quantity
 
 
 @st.cache_resource(max_entries=16, show_spinner="Computing …")
 def _agreement(name: str, sha256: str, run: str, key: tuple[object, ...]) -> JudgeAgreement:
     store = resources.store()
-    info = ChatRuns(store).run(run)
+    info = RunStore(store).run(run)
     return judge_agreement(answers_of(name, sha256), judge_labels(store, info), info.settings["task"])
 
 
-def _picked_agreement(state: PageState, info: AnswerSetInfo) -> tuple[ChatRunInfo, JudgeAgreement] | None:
+def _picked_agreement(state: PageState, info: AnswerSetInfo) -> tuple[RunInfo, JudgeAgreement] | None:
     runs = judges_of(info, *JUDGED)
     if not runs:
         st.info("Have a model judge the answers, above: then you see here how far it agrees with people.")
@@ -85,7 +85,7 @@ def draw_judges(state: PageState, info: AnswerSetInfo) -> None:
         _draw_order(info, run)
 
 
-def _draw_order(info: AnswerSetInfo, run: ChatRunInfo) -> None:
+def _draw_order(info: AnswerSetInfo, run: RunInfo) -> None:
     """The systems' means by people against those by the judge."""
     key = key_of(info)
     people, judge = (values_of(info.name, info.sha256, model, key) for model in ("", run.settings["model"]))
@@ -145,6 +145,6 @@ def draw_disagreements(state: PageState, info: AnswerSetInfo) -> None:
         sentence = next(one for one in answer.sentences if one.id == row.sentence)
         question = answers.question[row.question].question or row.question
         st.markdown(f"**{literal(question)}**  \n{literal(row.system)}: {literal(sentence.claim)}")
-        results = ChatRuns(store).results(run.id)
+        results = RunStore(store).results(run.id)
         judgement = judgement_of(judge_labels(store, run), results, row.unit)
         draw_unit(answers, sentence, row.document, judgement, decisions.get(row.unit))

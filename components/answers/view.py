@@ -14,7 +14,7 @@ from evidencebench_core.answers.judging import judge_runs, labels_by_task
 from evidencebench_core.answers.model import AnswerSet
 from evidencebench_core.answers.store import AnswerSetInfo, marks, stored_answers
 from evidencebench_core.answers.units import UnitKind, answer_values, system_scores
-from evidencebench_core.runs import ChatRunInfo, Result
+from evidencebench_core.runs import Result, RunInfo
 
 JUDGED: Final[tuple[UnitKind, ...]] = ("citations", "relevance")
 
@@ -44,12 +44,12 @@ def key_of(info: AnswerSetInfo) -> tuple[object, ...]:
     return (*runs, *((unit, mark.label) for unit, mark in marks(store, info.sha256).items()))
 
 
-def judges_of(info: AnswerSetInfo, *tasks: str) -> dict[str, ChatRunInfo]:
+def judges_of(info: AnswerSetInfo, *tasks: str) -> dict[str, RunInfo]:
     runs = judge_runs(resources.store(), info.sha256)
     return {run.id: run for run in runs if run.n_answered and run.settings["task"] in tasks}
 
 
-def judge_picker(state: PageState, runs: Mapping[str, ChatRunInfo], *first: str) -> ChatRunInfo | None:
+def judge_picker(state: PageState, runs: Mapping[str, RunInfo], *first: str) -> RunInfo | None:
     names = [*first, *runs]
     chosen = state["run"] if state["run"] in names else names[0]
     st.selectbox(

@@ -36,7 +36,7 @@ from evidencebench_core.data.hits import sentence_hits as find_hits
 from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.perturb import added_wordings, hypothesis_variants
-from evidencebench_core.runs import ChatRunInfo, ChatRuns, RunInfo, RunStore, score_run
+from evidencebench_core.runs import RunInfo, RunStore, score_run
 from evidencebench_core.runs.notes import Note, NoteStore
 from evidencebench_core.tasks import Score, score, task_named
 from evidencebench_core.words import WARNING
@@ -216,10 +216,12 @@ def runs(dataset: DatasetInfo) -> tuple[RunInfo, ...]:
     return tuple(map(_with_warning, RunStore(store()).runs(dataset.name)))
 
 
-def answer_runs(subject: str) -> tuple[ChatRunInfo, ...]:
+def answer_runs(subject: str) -> tuple[RunInfo, ...]:
     """Runs in which a model answers a dataset's hypotheses, or judges such a run; not cached, they change."""
     tasks = ("cited-answer", "citations")
-    return tuple(run for run in ChatRuns(store()).runs("answers", subject) if run.settings["task"] in tasks)
+    return tuple(
+        run for run in RunStore(store()).runs_of("answers", subject) if run.settings["task"] in tasks
+    )
 
 
 def run(run_id: str) -> RunInfo:

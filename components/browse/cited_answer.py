@@ -26,7 +26,7 @@ from evidencebench_core.answers.cited import CitedAnswer, CitedScore, cited_scor
 from evidencebench_core.answers.verdicts import citation_words
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.data.model import Focus
-from evidencebench_core.runs import ChatRunInfo
+from evidencebench_core.runs import RunInfo
 from evidencebench_core.words import quantity
 
 ANSWER_DEFAULTS: Final = {"answer": "", "judge": ""}
@@ -36,7 +36,7 @@ _HERE: Final = "here"  # by the session's model
 
 def draw_cited_answer(state: PageState, dataset: DatasetInfo, instance: Instance) -> None:
     """The answer to this instance, of a run or asked for here; nothing where there is neither run nor model."""
-    runs: dict[str, ChatRunInfo | None] = {one.id: one for one in resources.answer_runs(dataset.sha256)}
+    runs: dict[str, RunInfo | None] = {one.id: one for one in resources.answer_runs(dataset.sha256)}
     if session_model():
         runs = {_HERE: None, **runs}
     if not runs:
@@ -76,7 +76,7 @@ def draw_cited_answer(state: PageState, dataset: DatasetInfo, instance: Instance
     draw_judging(question)
 
 
-def _picked_judge(state: PageState, run: ChatRunInfo) -> str:
+def _picked_judge(state: PageState, run: RunInfo) -> str:
     """The run that judges the citations of a run; empty where nobody does."""
     judges = {"none": None} | {one.id: one for one in resources.answer_runs(run.id)}
     judge = state["judge"] if state["judge"] in judges else list(judges)[-1]
@@ -125,7 +125,7 @@ def _figures(score: CitedScore, answer: CitedAnswer) -> None:
     st.caption(literal(" ".join(lines)))
 
 
-def _label(run: ChatRunInfo | None) -> str:
+def _label(run: RunInfo | None) -> str:
     if run is None:
         return f"{session_model()}, asked here"
     what = ", findings only" if run.settings.get("focus") == "results" else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from components.app import resources
 from components.app.choices import Choice
@@ -16,8 +16,7 @@ from components.app.jobs import Job, JobCancelled
 from components.app.reading import Reading
 from components.models.caps import spent_text
 from evidencebench_core.errors import LLMCancelledError, SettingError
-from evidencebench_core.llm import LLM, Budget, Connection, Work
-from evidencebench_core.llm.conversation import answer_of, planned, stored
+from evidencebench_core.llm import LLM, Budget, Connection, Cost, Work, answer_of, rehearse
 from evidencebench_core.retrievers import Retrieval, ServedRetriever, make_retriever
 
 _T = TypeVar("_T")
@@ -45,8 +44,8 @@ class Question:
         """How a list of jobs names it."""
         return f"{self.choice.name} reads {self.reading.instance.id}"
 
-    def conversation(self) -> Work[Retrieval]:
-        """The conversation with the model; ``SettingError`` for a retriever that asks no server."""
+    def work(self) -> Work[Retrieval]:
+        """What is asked of the model; ``SettingError`` for a retriever that asks no server."""
         made = make_retriever(self.choice.name, self.choice.settings)
         if not isinstance(made, ServedRetriever):
             raise SettingError(f"retriever {self.choice.name}", "asks no server", "Choose one that does.")
@@ -63,14 +62,13 @@ class Asked(Protocol[_T_co]):
     def subject(self) -> str: ...
     @property
     def title(self) -> str: ...
-    def conversation(self) -> Any: ...
+    def work(self) -> Work[_T_co]: ...
 
 
-def stored_answer(question: Asked[Any]) -> Any:
+def stored_answer(question: Asked[_T]) -> _T | Cost:
     """The answer, if all of it is in the store; else what is still to be asked. Nothing is sent."""
-    llm = LLM(question.connection, resources.store())
-    found = stored(llm, question.conversation())
-    return planned(llm, question.conversation()) if found is None else found
+    (answer,), cost = rehearse(LLM(question.connection, resources.store()), question.work())
+    return cost if answer is None else answer
 
 
 def asking_job(question: Asked[object]) -> Job | None:
@@ -81,8 +79,8 @@ def asking_job(question: Asked[object]) -> Job | None:
 
 def start_asking(question: Asked[object], budget: Budget, fresh: bool = False) -> Job:
     """Ask in the background; ``fresh`` asks again for what is in the store."""
-    llm = LLM(question.connection, resources.store(), budget=budget)
-    conversation = question.conversation()
+    llm = LLM(question.connection, resources.store(), budget, fresh=fresh)
+    asked_work = question.work()
 
     def work(job: Job) -> str:
         def stopped() -> bool:
@@ -90,7 +88,7 @@ def start_asking(question: Asked[object], budget: Budget, fresh: bool = False) -
             return job.cancelled()
 
         try:
-            answer_of(llm, conversation, fresh=fresh, stopped=stopped, grace=0.0)
+            answer_of(llm, asked_work, stopped=stopped, grace=0.0)
         except LLMCancelledError as error:
             raise JobCancelled from error
         return spent_text(budget.spent)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar, cast
+from typing import Protocol, TypeVar
 
 import streamlit as st
 
@@ -14,8 +14,7 @@ from components.models.caps import dollars, session_budget
 from components.models.server import address_text, draw_model_needed
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
-from evidencebench_core.llm import Connection, price_of
-from evidencebench_core.llm.conversation import Planned
+from evidencebench_core.llm import Connection, Cost, price_of
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.words import quantity
 
@@ -77,8 +76,8 @@ def found_or_button(question: AskedOfModel[_T], words: str, button: str) -> _T |
             st.fragment(draw_stream, run_every=0.4)(job, question.model)
         return None
     found = stored_answer(question)
-    if not isinstance(found, Planned):
-        return cast("_T", found)
+    if not isinstance(found, Cost):
+        return found
     if job is not None and job.status.state == "failed":
         st.error(f"{literal(question.model)}: **call failed.** {literal(job.status.note)}")
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -123,7 +122,7 @@ def _failure(job: Job, label: str) -> None:
     st.error(f"{literal(label)}: **call failed.** {literal(job.status.note)}")
 
 
-def plan_text(model: str, connection: Connection, planned: Planned) -> str:
+def plan_text(model: str, connection: Connection, planned: Cost) -> str:
     """The cost of asking, as Markdown."""
     tokens = planned.prompt_tokens + planned.completion_tokens
     price = price_of(model)

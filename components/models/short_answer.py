@@ -19,9 +19,8 @@ from components.widgets.markdown import literal
 from components.widgets.table import Chip, Column, Row, table
 from evidencebench_core.answers.cited import CitedAnswer, Pair, Support, cited_answer
 from evidencebench_core.answers.model import has_words
-from evidencebench_core.answers.verdicts import citation_verdicts, verdict_request
-from evidencebench_core.llm import Connection, Conversation
-from evidencebench_core.llm.conversation import Planned
+from evidencebench_core.answers.verdicts import citation_verdicts, verdict_parameters
+from evidencebench_core.llm import Connection, Cost, Work
 from evidencebench_core.words import quantity
 
 Labels = Mapping[Pair, Support | None]
@@ -58,9 +57,10 @@ class AnswerQuestion:
         """How a list of jobs names it."""
         return f"{self.model} answers from {len(self.sentences):,} sentences"
 
-    def conversation(self) -> Conversation[CitedAnswer]:
-        """The conversation with the model."""
-        return cited_answer(verdict_request(self.model), self.hypothesis, self.sentences)
+    def work(self) -> Work[CitedAnswer]:
+        """What is asked of the model."""
+        parameters = verdict_parameters(self.model)
+        return lambda llm: cited_answer(llm, self.hypothesis, self.sentences, parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +81,9 @@ class CitationsQuestion:
         """How a list of jobs names it."""
         return f"{self.model} judges {quantity(len(self.pairs), 'citation')}"
 
-    def conversation(self) -> Conversation[Labels]:
-        """The conversation with the judge."""
-        return citation_verdicts(verdict_request(self.model), dict(self.pairs))
+    def work(self) -> Work[Labels]:
+        """What is asked of the judge."""
+        return lambda llm: citation_verdicts(llm, self.model, dict(self.pairs))
 
 
 def _digest(*asked: object) -> str:
@@ -115,7 +115,7 @@ def citations_question(answer: CitedAnswer, sentences: Sequence[str]) -> Citatio
 def known_labels(question: CitationsQuestion | None) -> Labels:
     """The model's verdicts so far; empty if it was not asked about all citations."""
     found = None if question is None else stored_answer(question)
-    return {} if found is None or isinstance(found, Planned) else found
+    return {} if found is None or isinstance(found, Cost) else found
 
 
 def draw_judging(question: CitationsQuestion | None) -> None:

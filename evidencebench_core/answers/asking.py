@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from evidencebench_core.answers.cited import (
     CitedAnswer,
@@ -22,7 +22,7 @@ from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.llm import prompt
 from evidencebench_core.llm.prompts import numbered
-from evidencebench_core.runs import ChatPlan, ChatRunInfo, ChatRuns, Result, asked, chat_plan, request_with
+from evidencebench_core.runs import ChatPlan, Result, RunInfo, RunStore, asked, chat_plan, parameters_of
 
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
@@ -56,24 +56,26 @@ def answer_plan(  # noqa: PLR0913 - what is asked, and how
         read = _answers(store, dataset, spec.id)
         again = [instance_id for instance_id, answer in read.items() if not answer.is_scored]
 
-    def conversation(instance_id: str) -> Any:
+    parameters = parameters_of(model, spec.settings["request"])
+
+    async def ask(llm: LLM, instance_id: str) -> Result:
         instance = store.get(dataset, instance_id)
         messages = prompt(name).messages(
             hypothesis=instance.hypothesis, sentences=numbered(instance.sentences)
         )
-        return asked(request_with(model, spec.settings["request"], messages), "answer")
+        return await asked(llm, messages, parameters, "answer")
 
-    return chat_plan(store, spec, ids, conversation, llm, fresh=fresh, again=again)
+    return chat_plan(store, spec, ids, ask, llm, fresh=fresh, again=again)
 
 
-def answers_of(store: Store, run: ChatRunInfo) -> dict[str, CitedAnswer]:
+def answers_of(store: Store, run: RunInfo) -> dict[str, CitedAnswer]:
     """The answers of a run as they are read today, by instance id; a call that failed is one of outcome "failed"."""
     return _answers(store, dataset_of(store, run).name, run.id)
 
 
 def _answers(store: Store, dataset: str, run_id: str) -> dict[str, CitedAnswer]:
     sizes = {instance_id: gold.n_sentences for instance_id, gold in store.evidence_sets(dataset)}
-    results = ChatRuns(store).results(run_id)
+    results = RunStore(store).results(run_id)
     return {
         instance_id: _answer(result, sizes[instance_id])
         for instance_id, result in results.items()
@@ -81,9 +83,9 @@ def _answers(store: Store, dataset: str, run_id: str) -> dict[str, CitedAnswer]:
     }
 
 
-def answer_in(store: Store, run: ChatRunInfo, instance_id: str, n_sentences: int) -> CitedAnswer | None:
+def answer_in(store: Store, run: RunInfo, instance_id: str, n_sentences: int) -> CitedAnswer | None:
     """The answer to one instance; ``None`` where the model was not asked."""
-    result = ChatRuns(store).results(run.id).get(instance_id)
+    result = RunStore(store).results(run.id).get(instance_id)
     return None if result is None else _answer(result, n_sentences)
 
 
@@ -94,7 +96,7 @@ def _answer(result: Result | str, n_sentences: int) -> CitedAnswer:
     return read_cited_answer(result["text"], n_sentences, **said)
 
 
-def dataset_of(store: Store, run: ChatRunInfo) -> DatasetInfo:
+def dataset_of(store: Store, run: RunInfo) -> DatasetInfo:
     """The dataset whose hypotheses a run answers; `UnknownNameError` if it is not in the store any more."""
     for info in store.datasets():
         if info.sha256 == run.subject:
@@ -103,9 +105,9 @@ def dataset_of(store: Store, run: ChatRunInfo) -> DatasetInfo:
     raise UnknownNameError(f"run {run.id}", problem, "Ingest it again.")
 
 
-def cited_run(store: Store, run_id: str) -> ChatRunInfo:
+def cited_run(store: Store, run_id: str) -> RunInfo:
     """A run of answers to hypotheses, by its id or its beginning."""
-    run = ChatRuns(store).run(run_id)
+    run = RunStore(store).run(run_id)
     if run.kind != KIND or run.settings.get("task") != ASKED:
         raise SettingError(f"run {run.id}", "is no run of `evidencebench answers ask`", "Name one that is.")
     return run
@@ -139,13 +141,15 @@ def cited_judge_plan(
     def sentences_of(instance_id: str) -> tuple[str, ...]:
         return store.get(dataset, instance_id).sentences
 
-    def conversation(unit: str) -> Any:
+    parameters = parameters_of(model, spec.settings["request"])
+
+    async def ask(llm: LLM, unit: str) -> Result:
         instance_id, claim, s = pairs[unit]
         fields = support_fields(claim, sentences_of(instance_id)[s])
         messages = prompt("citation-judge").messages(**fields)
-        return asked(request_with(model, spec.settings["request"], messages))
+        return await asked(llm, messages, parameters)
 
-    return chat_plan(store, spec, tuple(pairs), conversation, llm, fresh=fresh)
+    return chat_plan(store, spec, tuple(pairs), ask, llm, fresh=fresh)
 
 
 def pair_units(instance_id: str, answer: CitedAnswer) -> dict[Pair, str]:
@@ -166,7 +170,7 @@ def pair_labels(
     A sentence without words is not put to a judge: its pairs have no label. Absent are calls that failed, and what
     the judge said of an answer that has been asked for again since.
     """
-    results = ChatRuns(store).results(judge_run)
+    results = RunStore(store).results(judge_run)
     labels: dict[str, dict[Pair, Support | None]] = {}
     for instance_id, answer in answers.items():
         units = pair_units(instance_id, answer)
@@ -187,9 +191,9 @@ def cited_run_scores(
     """The scores of a run of answers, with the labels of ``judge_run``, else of the judge that said the most."""
     run = cited_run(store, run_id)
     dataset, answers = dataset_of(store, run), answers_of(store, run)
-    judges = [judge for judge in ChatRuns(store).runs(KIND, run.id) if judge.n_answered]
+    judges = [judge for judge in RunStore(store).runs_of(KIND, run.id) if judge.n_answered]
     if judge_run is not None:
-        named = ChatRuns(store).run(judge_run)
+        named = RunStore(store).run(judge_run)
         if named.subject != run.id:
             known = ", ".join(judge.id for judge in judges) or "none yet"
             problem = f"judges no answers of run {run.id}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.answers.model import AnswerSet, has_words, unit_id
@@ -11,20 +11,20 @@ from evidencebench_core.answers.store import Mark, answer_set_info, stored_answe
 from evidencebench_core.answers.units import RELEVANCES, SUPPORT, Labels
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, did_you_mean, shown
-from evidencebench_core.llm import ChatRequest, prompt
+from evidencebench_core.llm import prompt
 from evidencebench_core.llm.labels import stated_label
 from evidencebench_core.llm.parse import after_thinking, plain_text
 from evidencebench_core.llm.prompts import prompt_version
 from evidencebench_core.runs import (
     ChatPlan,
-    ChatRunInfo,
-    ChatRuns,
-    ChatRunSpec,
     Result,
+    RunInfo,
+    RunSpec,
+    RunStore,
     asked,
     chat_plan,
+    parameters_of,
     request_settings,
-    request_with,
 )
 
 if TYPE_CHECKING:
@@ -85,20 +85,21 @@ def judge_plan(  # noqa: PLR0913 - what is judged, and how it is asked
     asking = prompt(prompt_name)
     spec = judge_spec(answer_set_info(store, name).sha256, task, prompt_name, model, request)
 
-    def conversation(unit: str) -> Any:
-        messages = asking.messages(**units[unit].fields)
-        return asked(request_with(model, spec.settings["request"], messages))
+    parameters = parameters_of(model, spec.settings["request"])
 
-    return chat_plan(store, spec, tuple(units), conversation, llm, fresh=fresh)
+    async def ask(llm: LLM, unit: str) -> Result:
+        return await asked(llm, asking.messages(**units[unit].fields), parameters)
+
+    return chat_plan(store, spec, tuple(units), ask, llm, fresh=fresh)
 
 
 def judge_spec(
     subject: str, task: str, prompt_name: str, model: str, request: Mapping[str, object] | None, **more: Any
-) -> ChatRunSpec:
+) -> RunSpec:
     """The identity of a run about an answer set, a dataset or a run of answers."""
     versions = {prompt_name: prompt_version(prompt_name)}
     settings = {"task": task, "model": model, "prompts": versions, "request": request_settings(request)}
-    return ChatRunSpec(KIND, subject, settings | more)
+    return RunSpec(KIND, subject, settings | more)
 
 
 def judgements(answers: AnswerSet, task: str, limit: int | None = None) -> Iterator[Judgement]:
@@ -138,11 +139,6 @@ def support_fields(claim: str, source: str) -> dict[str, str]:
     return {"sentence": claim, "document": source, "labels": labels}
 
 
-def citation_request(request: ChatRequest, claim: str, source: str) -> ChatRequest:
-    """The request to the citation judge, for one call outside a run."""
-    return replace(request, messages=prompt("citation-judge").messages(**support_fields(claim, source)))
-
-
 # -- labels -----------------------------------------------------------------------------------------
 
 
@@ -153,14 +149,14 @@ def read_judgement(result: Result) -> str | None:
 
 
 def judge_labels(
-    store: Store, run: ChatRunInfo, decisions: Mapping[str, Mark] | None = None
+    store: Store, run: RunInfo, decisions: Mapping[str, Mark] | None = None
 ) -> dict[str, str | None]:
     """Label by unit, ``None`` where the judgement has none; ``decisions`` of people take their place.
 
     Calls that failed are absent, and so are decisions about units that were not judged.
     """
     labels: dict[str, str | None] = {}
-    for unit, result in ChatRuns(store).results(run.id).items():
+    for unit, result in RunStore(store).results(run.id).items():
         if isinstance(result, str):
             continue
         if run.settings["task"] == "nuggets":
@@ -190,9 +186,9 @@ def _nugget_labels(unit: str, result: Result) -> dict[str, str | None]:
     return labels
 
 
-def judge_runs(store: Store, subject: str) -> tuple[ChatRunInfo, ...]:
+def judge_runs(store: Store, subject: str) -> tuple[RunInfo, ...]:
     """The judges' runs about an answer set or a run of answers, oldest first."""
-    return ChatRuns(store).runs(KIND, subject)
+    return RunStore(store).runs_of(KIND, subject)
 
 
 def labels_by_task(

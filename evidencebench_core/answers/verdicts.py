@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final, TypeVar, cast
 
 from evidencebench_core.answers.cited import Pair, Support
-from evidencebench_core.answers.judging import citation_request, read_judgement
-from evidencebench_core.llm import Ask, ChatRequest, Conversation
+from evidencebench_core.answers.judging import read_judgement, support_fields
+from evidencebench_core.llm import LLM, gather, prompt
 from evidencebench_core.runs import MAX_TOKENS
 
 _K = TypeVar("_K")
@@ -49,37 +49,36 @@ def citation_words(gold: bool | None, *label: Support | None) -> str:
     return f"{SIGNS[label[0]]} {', '.join([*known, _CITED[label[0]]])}"
 
 
-def verdict_request(model: str) -> ChatRequest:
-    """Every question to the judge, without its messages."""
-    return ChatRequest(model, (), max_tokens=MAX_TOKENS)
+def verdict_parameters(model: str) -> dict[str, Any]:
+    """The fields of every question to the judge, but the messages."""
+    return {"model": model, "temperature": 0.0, "max_tokens": MAX_TOKENS}
 
 
-def verdicts(request: ChatRequest, hypothesis: str, sentences: Mapping[int, str]) -> Conversation[Verdicts]:
+async def verdicts(llm: LLM, model: str, hypothesis: str, sentences: Mapping[int, str]) -> Verdicts:
     """Ask the citation judge about each sentence: the hypothesis is the claim, the sentence its source."""
-    return _supports(
-        request, {index: (f"sentence {index}", hypothesis, text) for index, text in sentences.items()}
-    )
+    steps = {index: (f"sentence {index}", hypothesis, text) for index, text in sentences.items()}
+    return await _supports(llm, model, steps)
 
 
-def citation_verdicts(
-    request: ChatRequest, pairs: Mapping[Pair, tuple[str, str]]
-) -> Conversation[Mapping[Pair, Support | None]]:
+async def citation_verdicts(
+    llm: LLM, model: str, pairs: Mapping[Pair, tuple[str, str]]
+) -> Mapping[Pair, Support | None]:
     """Ask the citation judge about each citation of an answer: its sentence is the claim, the cited one the source."""
-    named = {(u, s): (f"sentence {u + 1}, citation {s}", *texts) for (u, s), texts in pairs.items()}
-    return _supports(request, named)
+    steps = {(u, s): (f"sentence {u + 1}, citation {s}", *texts) for (u, s), texts in pairs.items()}
+    return await _supports(llm, model, steps)
 
 
-def _supports(
-    request: ChatRequest, pairs: Mapping[_K, tuple[str, str, str]]
-) -> Conversation[Mapping[_K, Support | None]]:
+async def _supports(
+    llm: LLM, model: str, steps: Mapping[_K, tuple[str, str, str]]
+) -> dict[_K, Support | None]:
     """Ask about steps with claims and sources, all at once."""
-    asks = [
-        Ask(step, citation_request(request, claim, source), "LABEL: neutral")
-        for step, claim, source in pairs.values()
-    ]
-    answers: Sequence[Any] = (yield asks) if asks else []
-    read: dict[_K, Support | None] = {}
-    for key, answer in zip(pairs, answers, strict=True):
-        said = {"text": answer.text, "refusal": answer.refusal, "finish_reason": answer.finish_reason}
-        read[key] = cast("Support | None", read_judgement(said))
-    return read
+    parameters = verdict_parameters(model)
+
+    async def ask(step: str, claim: str, source: str) -> Support | None:
+        messages = prompt("citation-judge").messages(**support_fields(claim, source))
+        answer = await llm.chat(messages, step=step, rehearsal="LABEL: neutral", **parameters)
+        result = {"text": answer.text, "refusal": answer.refusal, "finish_reason": answer.finish_reason}
+        return cast("Support | None", read_judgement(result))
+
+    labels = await gather(*(ask(*step) for step in steps.values()))
+    return dict(zip(steps, labels, strict=True))

@@ -144,7 +144,7 @@ def judge(
 def _carried_out(
     store: Store, plans: Sequence[ChatPlan], ask: Ask, engine: Engine, noun: str, json: bool
 ) -> int:
-    from evidencebench_core.runs import ChatRuns
+    from evidencebench_core.runs import RunStore
 
     cost = cost_of(plans, engine.engine == "batch", noun)
     if ask.estimate:
@@ -153,7 +153,7 @@ def _carried_out(
     reports = carry_out(plans, engine.make(), noun)
     rows = [{"run": report.run_id, "answered": report.done, "failed": report.failed} for report in reports]
     emit(Output({"runs": rows, "estimate": cost.as_dict() if cost else None}, {"": rows}), json)
-    reasons = (reason for report in reports for reason in ChatRuns(store).failures(report.run_id))
+    reasons = (reason for report in reports for reason in RunStore(store).failures(report.run_id).values())
     return exit_code(sum(report.failed for report in reports), noun, reasons)
 
 

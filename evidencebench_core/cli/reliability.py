@@ -109,7 +109,7 @@ def run(
     """
     from evidencebench_core.reliability.runs import judge_plan, reliability_run, run_plan
     from evidencebench_core.reliability.tasks import RELIABILITY_TASKS, reliability_task
-    from evidencebench_core.runs import ChatRuns
+    from evidencebench_core.runs import RunStore
 
     known = opened(store)
     llm, given = ask.llm(known), settings_of(set_)
@@ -140,7 +140,7 @@ def run(
     records = [_run_document(known, one.id) for one in runs]
     document = {"runs": records, "spending": asdict(llm.budget.spent)}
     emit(Output(document, {"": records}, percent=PERCENT), json)
-    reasons = (reason for report in reports for reason in ChatRuns(known).failures(report.run_id))
+    reasons = (reason for report in reports for reason in RunStore(known).failures(report.run_id).values())
     return exit_code(sum(report.failed for report in reports), "question", reasons)
 
 

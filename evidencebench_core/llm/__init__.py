@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evidencebench_core.llm.budget import Budget, Spending
-from evidencebench_core.llm.client import LLM, has_model
+from evidencebench_core.llm.client import LLM, gather, has_model
 from evidencebench_core.llm.connection import Connection, connection_from_environment, using
 from evidencebench_core.llm.conversation import Ask, ChatRequest, Conversation
 from evidencebench_core.llm.driving import Cost, Work, answer_of, listed_models, one_word, rehearse, results
@@ -29,6 +29,7 @@ __all__ = [
     "Work",
     "answer_of",
     "connection_from_environment",
+    "gather",
     "has_model",
     "listed_models",
     "one_word",

@@ -441,6 +441,15 @@ def _vectors(document: dict[str, Any], n_texts: int) -> NDArray[np.float32]:
     return vectors
 
 
+async def gather(*calls: Awaitable[Any]) -> list[Any]:
+    """Results of calls made side by side; where one fails the others are answered and kept all the same."""
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    errors = [result for result in results if isinstance(result, BaseException)]
+    if errors:  # one that ends the run first: the others are probably consequences
+        raise min(errors, key=lambda error: not getattr(error, "stops_run", True))
+    return results
+
+
 # -- trying a server out ---------------------------------------------------------------------------
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
-from evidencebench_core.llm.conversation import Conversation
 from evidencebench_core.llm.parse import after_thinking
 from evidencebench_core.llm.prompts import prompt, prompt_version
 from evidencebench_core.llm.request import Message
@@ -29,14 +28,14 @@ from evidencebench_core.reliability.tasks import (
 )
 from evidencebench_core.runs import (
     ChatPlan,
-    ChatRunInfo,
-    ChatRuns,
-    ChatRunSpec,
     Result,
+    RunInfo,
+    RunSpec,
+    RunStore,
     asked,
     chat_plan,
+    parameters_of,
     request_settings,
-    request_with,
 )
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ def run_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     probes = probes_of(whole, row, values, limit)
     by_id = {probe.id: probe for probe in probes.probes}
     used = [row.prompts[whole.kind], *{_REWORDINGS[p.reworded][0] for p in probes.probes if p.reworded}]
-    spec = ChatRunSpec(
+    spec = RunSpec(
         KIND,
         whole.sha256,
         {
@@ -115,29 +114,29 @@ def run_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
         },
     )
 
-    def conversation(unit: str) -> Conversation[Result]:
-        return _conversation(by_id[unit], row.prompts[whole.kind], spec.settings)
+    async def ask(llm: LLM, unit: str) -> Result:
+        return await _answer(llm, by_id[unit], row.prompts[whole.kind], spec.settings)
 
-    plan = chat_plan(store, spec, tuple(by_id), conversation, llm, fresh=fresh)
+    plan = chat_plan(store, spec, tuple(by_id), ask, llm, fresh=fresh)
     reasons = Counter(reason for reason in probes.left_out.values() if reason != BEYOND)
     return replace(plan, reasons=dict(reasons.most_common()))
 
 
-def _conversation(probe: Probe, prompt_name: str, settings: Mapping[str, Any]) -> Conversation[Result]:
+async def _answer(llm: LLM, probe: Probe, prompt_name: str, settings: Mapping[str, Any]) -> Result:
     """The answer to a probe; a rewording that is missing comes first, and is part of the result."""
     model, request = settings["model"], settings["request"]
+    parameters = parameters_of(model, request)
     if not probe.reworded:
-        result = yield from asked(request_with(model, request, prompt(prompt_name).messages(**probe.fields)))
-        return result
+        return await asked(llm, prompt(prompt_name).messages(**probe.fields), parameters)
     name, mark = _REWORDINGS[probe.reworded]
     messages = prompt(name).messages(**probe.fields, answer=str(probe.item.answer))
     writer = settings["settings"]["writer"] or model
-    written = yield from asked(request_with(writer, request, messages), "reword")
+    written = await asked(llm, messages, parameters_of(writer, request), "reword")
     wording = new_wording(mark, str(written["text"]), probe.fields[probe.reworded])
     if not wording:
         return {**written, "text": "", "wording": ""}
     fields = {**probe.fields, probe.reworded: wording}
-    result = yield from asked(request_with(model, request, prompt(prompt_name).messages(**fields)), "answer")
+    result = await asked(llm, prompt(prompt_name).messages(**fields), parameters, "answer")
     return {**result, "wording": wording}
 
 
@@ -170,7 +169,7 @@ def judge_plan(
     if not fields:
         raise SettingError(place, "has no answers to judge yet", "Run it first.")
     name = run.task.judge_prompt
-    spec = ChatRunSpec(
+    spec = RunSpec(
         KIND,
         run.id,
         {
@@ -182,11 +181,12 @@ def judge_plan(
     )
     by_unit = {judge_unit(probe_id, texts): texts for probe_id, texts in fields.items()}
 
-    def conversation(unit: str) -> Conversation[Result]:
-        messages = prompt(name).messages(**by_unit[unit])
-        return asked(request_with(spec.settings["model"], spec.settings["request"], messages))
+    parameters = parameters_of(spec.settings["model"], spec.settings["request"])
 
-    return chat_plan(store, spec, tuple(by_unit), conversation, llm, fresh=fresh)
+    async def ask(llm: LLM, unit: str) -> Result:
+        return await asked(llm, prompt(name).messages(**by_unit[unit]), parameters)
+
+    return chat_plan(store, spec, tuple(by_unit), ask, llm, fresh=fresh)
 
 
 def judge_fields(task: ReliabilityTask, probes: Probes, results: Results) -> dict[str, dict[str, str]]:
@@ -233,18 +233,18 @@ def _model(name: str) -> str:
 def reliability_runs(store: Store, items: str | None = None) -> tuple[ReliabilityRun, ...]:
     """All runs of tasks, oldest first, or those over one item set; judges' runs are not among them."""
     sha256 = None if items is None else ITEM_SETS.named(store, items).sha256
-    infos = ChatRuns(store).runs(KIND, sha256)
+    infos = RunStore(store).runs_of(KIND, sha256)
     return tuple(_run(store, info) for info in infos if "judge" not in info.settings)
 
 
 def judge_runs(store: Store, run_id: str) -> tuple[ReliabilityRun, ...]:
     """The judges' runs about a run, oldest first."""
-    return tuple(_run(store, info) for info in ChatRuns(store).runs(KIND, run_id))
+    return tuple(_run(store, info) for info in RunStore(store).runs_of(KIND, run_id))
 
 
 def reliability_run(store: Store, id_or_prefix: str) -> ReliabilityRun:
     """The run of this id, or the only one whose id starts like this; `UnknownNameError` if there is none, or more."""
-    info = ChatRuns(store).run(id_or_prefix)
+    info = RunStore(store).run(id_or_prefix)
     if info.kind != KIND:
         problem = f"is a run of {info.kind}, not of reliability"
         raise UnknownNameError(f"run {info.id}", problem, "`evidencebench list runs` lists them.")
@@ -272,13 +272,13 @@ def _probes(items: ItemSet, task: str, settings: tuple[tuple[str, Any], ...]) ->
 
 def results_of(store: Store, run: ReliabilityRun) -> dict[str, Result | str]:
     """By unit the result, or in one line why there is none; what was not asked yet is not in it."""
-    return ChatRuns(store).results(run.id)
+    return RunStore(store).results(run.id)
 
 
-def _run(store: Store, info: ChatRunInfo) -> ReliabilityRun:
+def _run(store: Store, info: RunInfo) -> ReliabilityRun:
     settings, subject, judged = info.settings, info.subject, ""
     if "judge" in settings:
-        first = ChatRuns(store).run(info.subject)
+        first = RunStore(store).run(info.subject)
         subject, judged = first.subject, first.id
         settings = {**first.settings, "model": settings["model"], "request": settings["request"]}
     values = {

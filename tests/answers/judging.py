@@ -9,7 +9,7 @@ from evidencebench_core.answers.read import SAMPLE, read_answers
 from evidencebench_core.answers.store import add_answers
 from evidencebench_core.answers.units import units_frame
 from evidencebench_core.data import Store
-from evidencebench_core.runs import ChatRuns
+from evidencebench_core.runs import RunStore
 
 _PROMPTS = {"relevance": "answer-relevance", "citations": "citation-judge"}
 
@@ -19,9 +19,9 @@ def judge_run(
 ) -> str:
     """The id of a run in which a judge gave these labels, and none where it is ``None``."""
     spec = judge_spec(subject, task, _PROMPTS[task], model, None)
-    ChatRuns(store).create(spec)
+    RunStore(store).create(spec)
     results = {unit: {"text": f"LABEL: {label}" if label else "Well."} for unit, label in labels.items()}
-    ChatRuns(store).add(spec.id, results)
+    RunStore(store).add(spec.id, {unit: {"": result} for unit, result in results.items()})
     return spec.id
 
 

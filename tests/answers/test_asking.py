@@ -26,7 +26,7 @@ from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.llm import LLM, Connection, Limits
-from evidencebench_core.runs import ChatPlan, ChatRuns, Progress, estimate, execute
+from evidencebench_core.runs import ChatPlan, Progress, RunStore, estimate, execute
 from tests.factories import tiny_dataset, written
 from tests.llm.server import answering, reply, scripted, status
 
@@ -151,4 +151,4 @@ def test_judges_of_a_set(store: Store) -> None:
     decided = judge_labels(store, run, {unit: Mark(unit, "neutral"), "gone": Mark("gone", "neutral")})
     assert decided[unit] == "neutral"
     assert "gone" not in decided
-    assert ChatRuns(store).runs("answers", subject)
+    assert RunStore(store).runs_of("answers", subject)

@@ -22,7 +22,7 @@ from evidencebench_core.answers.store import (
 )
 from evidencebench_core.data import open_store
 from evidencebench_core.errors import DataError
-from evidencebench_core.runs import ChatRuns
+from evidencebench_core.runs import RunStore
 from tests.answers.judging import judge_run
 from tests.answers.medaesqa import main_file
 
@@ -149,4 +149,4 @@ def test_a_set_in_the_store(tmp_path: Path) -> None:
     assert marks(store, info.sha256) == {"u": Mark("u", "neutral", "Ana")}
     judge_run(store, info.sha256, "citations", {"u": "supports"})
     delete_answers(store, "leaves")
-    assert (answer_sets(store), marks(store, info.sha256), ChatRuns(store).runs("answers")) == ((), {}, ())
+    assert (answer_sets(store), marks(store, info.sha256), RunStore(store).runs_of("answers")) == ((), {}, ())

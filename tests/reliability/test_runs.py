@@ -25,7 +25,7 @@ from evidencebench_core.reliability.runs import (
     run_probes,
 )
 from evidencebench_core.reliability.sample import add_sample_items, sample_items
-from evidencebench_core.runs import ChatPlan, ChatRuns, execute
+from evidencebench_core.runs import ChatPlan, RunStore, execute
 from tests.llm.server import Scripted, answering, reply, scripted
 from tests.reliability.asking import ask_scripted, carry_out
 
@@ -166,7 +166,7 @@ def test_a_judge_reads_the_answers_as_they_stand(store: Store) -> None:
             with pytest.raises(SettingError, match="need no judge"):
                 judge_plan(store, wrong, "judge")
     delete_item_set(store, "teas")
-    assert ChatRuns(store).runs() == ()
+    assert RunStore(store).runs_of() == ()
 
 
 def test_the_card_shows_of_each_task_the_fullest_run(store: Store) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from evidencebench_core.errors import BudgetReachedError, LLMCancelledError, LLMError, SettingError
+from evidencebench_core.llm.client import gather
 from evidencebench_core.llm.parse import ParsedAnswer, read_answer
 from evidencebench_core.llm.prompts import Prompt, numbered, prompt, prompt_version
 from evidencebench_core.llm.request import Message, estimated_prompt_tokens
@@ -203,15 +203,6 @@ class Session:
             examples=self.examples,
             budget=len(part) if budget is None else budget,
         )
-
-
-async def gather(*choices: Any) -> list[Any]:
-    """Results of calls made side by side; where one fails the others are answered and kept all the same."""
-    results = await asyncio.gather(*choices, return_exceptions=True)
-    errors = [result for result in results if isinstance(result, BaseException)]
-    if errors:  # one that ends the run first: the others are probably consequences
-        raise min(errors, key=lambda error: not getattr(error, "stops_run", True))
-    return results
 
 
 def section_indices(types: Sequence[SentenceType]) -> tuple[tuple[int, ...], ...]:

@@ -14,7 +14,7 @@ from evidencebench_core.answers.model import AnswerSet
 from evidencebench_core.answers.read import counts
 from evidencebench_core.data.named_sets import NamedSets
 from evidencebench_core.data.store import Store
-from evidencebench_core.runs.chat_runs import delete_runs_about
+from evidencebench_core.runs.store import delete_runs_about
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from evidencebench_core.llm.budget import Budget, Spending
 from evidencebench_core.llm.client import LLM, gather, has_model
 from evidencebench_core.llm.connection import Connection, connection_from_environment, using
-from evidencebench_core.llm.conversation import Ask, ChatRequest, Conversation
 from evidencebench_core.llm.driving import Cost, Work, answer_of, listed_models, one_word, rehearse, results
 from evidencebench_core.llm.limits import Limits
 from evidencebench_core.llm.prices import Price, price_of, prices, prices_path
@@ -15,11 +14,8 @@ from evidencebench_core.llm.request import Answer, Message
 __all__ = [
     "LLM",
     "Answer",
-    "Ask",
     "Budget",
-    "ChatRequest",
     "Connection",
-    "Conversation",
     "Cost",
     "Limits",
     "Message",

@@ -160,7 +160,7 @@ def rename_item_set(store: Store, name: str, new: str) -> ItemSetInfo:
 
 def delete_item_set(store: Store, name: str) -> None:
     """Delete an item set with its runs; stored answers of language models stay, and are found again."""
-    from evidencebench_core.runs.chat_runs import delete_runs_about
+    from evidencebench_core.runs.store import delete_runs_about
 
     with store.write() as db:
         sha256 = ITEM_SETS.named(store, name).sha256

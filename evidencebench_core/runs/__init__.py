@@ -13,7 +13,6 @@ from evidencebench_core.runs.chat import (
     parameters_of,
     request_settings,
 )
-from evidencebench_core.runs.chat_runs import ChatRunInfo, ChatRuns, ChatRunSpec, request_with
 from evidencebench_core.runs.engines import Engine, LocalEngine
 from evidencebench_core.runs.estimate import RunEstimate, estimate, together
 from evidencebench_core.runs.execute import Progress, execute
@@ -52,9 +51,6 @@ __all__ = [
     "REQUEST_SETTINGS",
     "RETRIEVAL",
     "ChatPlan",
-    "ChatRunInfo",
-    "ChatRunSpec",
-    "ChatRuns",
     "Engine",
     "Findings",
     "LocalEngine",
@@ -89,7 +85,6 @@ __all__ = [
     "predictions_from",
     "read_content",
     "request_settings",
-    "request_with",
     "retrieval_spec",
     "run_label",
     "score_predictions",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Coroutine, Generator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, overload
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.llm.request import Message
 from evidencebench_core.retrievers import Setting, fields_of
@@ -13,7 +13,6 @@ from evidencebench_core.runs.store import Result
 
 if TYPE_CHECKING:
     from evidencebench_core.llm.client import LLM
-    from evidencebench_core.llm.conversation import ChatRequest
 
 MAX_TOKENS: Final = 4096
 """Of an answer, thoughts included: the same for all models."""
@@ -51,23 +50,7 @@ def parameters_of(model: str, request: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-@overload
-def asked(llm: ChatRequest, step: str = "") -> Generator[Sequence[Any], Sequence[Any], Result]: ...
-@overload
-def asked(
-    llm: LLM, messages: Sequence[Message], parameters: Mapping[str, Any], step: str = ""
-) -> Coroutine[Any, Any, Result]: ...
-def asked(llm: Any, *arguments: Any, **named: Any) -> Any:
-    from evidencebench_core.llm.conversation import ChatRequest
-
-    if isinstance(llm, ChatRequest):
-        from evidencebench_core.runs.chat_runs import asked_in_turn
-
-        return asked_in_turn(llm, *arguments, **named)
-    return _asked(llm, *arguments, **named)
-
-
-async def _asked(
+async def asked(
     llm: LLM, messages: Sequence[Message], parameters: Mapping[str, Any], step: str = ""
 ) -> Result:
     """The result of one call, with `parameters_of` a model. It has of the `Answer`:

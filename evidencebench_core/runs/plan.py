@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -278,13 +277,12 @@ def chat_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     store: Store,
     spec: RunSpec,
     units: Sequence[str],
-    ask: Callable[..., Any],
+    ask: Callable[[LLM, str], Awaitable[Result]],
     llm: LLM | None = None,
     *,
     fresh: bool = False,
     again: Collection[str] = (),
     changed: Collection[str] = (),
-    between: object = None,
 ) -> ChatPlan:
     """Find which units of a run of questions to a model are still to be asked. Nothing is sent or stored.
 
@@ -305,15 +303,6 @@ def chat_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     changed : collection of str
         Units whose results give way, as something else is asked under them now; what is in the store answers it.
     """
-    if len(inspect.signature(ask).parameters) == 1:
-        from evidencebench_core.llm.conversation import converse
-
-        conversation: Any = ask
-
-        async def ask(llm: LLM, unit: str) -> Result:
-            result: Result = await converse(conversation(unit))(llm)
-            return result
-
     runs = RunStore(store)
     done, failures = runs.done(spec.id), runs.failures(spec.id)
     wanted = [

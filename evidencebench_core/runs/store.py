@@ -294,6 +294,11 @@ class RunStore:
             return db.execute(sql, (run_id, task, *values)).fetchall()
 
 
+def delete_runs_about(db: sqlite3.Connection, subject: str) -> None:
+    """Delete the runs about a subject that is deleted, in the transaction that is open."""
+    db.execute("DELETE FROM runs WHERE subject = ?", (subject,))
+
+
 def _write(db: sqlite3.Connection, run_id: str, results: Results, sql: str) -> None:
     packer, now = ZstdCompressor(level=1), _now()
     rows = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Final
 
 import pandas as pd
@@ -45,8 +46,9 @@ from evidencebench_core.perturb import (
     wordings_document,
 )
 from evidencebench_core.retrievers import retriever_entry
-from evidencebench_core.runs import ChatPlan, RunInfo, RunStore, Variant
+from evidencebench_core.runs import ChatPlan, RunInfo, RunStore, Variant, plan
 from evidencebench_core.runs.drafts import DraftKind, decide, draft_plan, drafts
+from evidencebench_core.runs.plan import RetrievalPlan
 
 _TABLE: Final = (
     Column("label", "Run"),
@@ -154,16 +156,48 @@ def _draw_missing(
     store = resources.store()
     missing = {run.id: unanswered(store, run, context.task, variants) for run in runs}
     here = [run for run in runs if missing[run.id] and not _asks_server(run)]
-    if served := [run.label for run in runs if missing[run.id] and _asks_server(run)]:
-        st.caption(
-            f"Not asked yet: {literal(', '.join(served))}. *Runs* starts a run over a wording, with its cost."
+    served = [run for run in runs if missing[run.id] and _asks_server(run)]
+    if served:
+        names = ", ".join(run.label for run in served)
+        ask = Ask(
+            "Ask in other words", "wording", "question", _limit, partial(_plans, context, served, variants)
         )
+        ask_button(ask, f"Ask {literal(names)} what is missing")
     if here:
         n = sum(missing[run.id] for run in here)
         names = literal(", ".join(run.label for run in here))
         if st.button(f"Ask {names} what is missing ({n:,})", type="primary"):
             _start(context, here, variants, question)
             st.rerun()
+
+
+def _limit() -> tuple[int | None]:
+    """The same instances in every wording, so that what is compared is paired."""
+    limit = st.number_input("Only the first", min_value=1, value=None, placeholder="all instances", step=1)
+    return (limit,)
+
+
+def _plans(
+    context: Context,
+    runs: Sequence[RunInfo],
+    variants: Sequence[Variant],
+    llm: LLM,
+    choices: tuple[int | None],
+) -> list[RetrievalPlan]:
+    return [
+        plan(
+            resources.store(),
+            run.dataset,
+            run.retriever,
+            run.settings,
+            (context.task,),
+            choices[0],
+            variant=variant,
+            llm=llm,
+        )
+        for run in runs
+        for variant in variants
+    ]
 
 
 def _asks_server(run: RunInfo) -> bool:

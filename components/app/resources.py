@@ -26,7 +26,6 @@ from components.app.jobs import JobBoard
 from components.app.reading import Reading
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.sample import ingest_sample
-from evidencebench_core.analyses.systems import Systems, systems_of_runs
 from evidencebench_core.annotation.provenance import GoldMakers
 from evidencebench_core.annotation.provenance import gold_makers as makers_of_gold
 from evidencebench_core.annotation.store import Annotations
@@ -246,12 +245,6 @@ def run_score(run: RunInfo, task: str, missing: Literal["report", "zero"] = "rep
 def bounds(dataset: DatasetInfo, task: str) -> Score:
     """Ceiling and random expectation over every instance of a dataset that a task can score."""
     return score(task_named(task), store().evidence_sets(dataset.name), {}, missing="zero")
-
-
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=KEYS)
-def systems(runs: tuple[RunInfo, ...], task: str) -> Systems:
-    """Recalls of runs over one dataset, on the instances that all have answered."""
-    return systems_of_runs(store(), runs, task_named(task))
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

@@ -13,7 +13,7 @@ from components.models.caps import draw_caps
 from components.models.plans import draw_chosen_server, draw_plans_cost, start_plans
 from components.models.server import session_model
 from evidencebench_core.llm import LLM
-from evidencebench_core.runs import ChatPlan
+from evidencebench_core.runs import Plan
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Ask:
     kind: str
     noun: str
     fields: Callable[[], Any]
-    plans: Callable[[LLM, Any], Sequence[ChatPlan]]
+    plans: Callable[[LLM, Any], Sequence[Plan]]
 
 
 def ask_button(ask: Ask, label: str, **options: Any) -> None:
@@ -56,7 +56,7 @@ def _draw(ask: Ask) -> None:
     if not model:
         st.info("Choose a model above first.")
 
-    def plans(llm: LLM) -> Sequence[ChatPlan]:
+    def plans(llm: LLM) -> Sequence[Plan]:
         return ask.plans(llm, choices)
 
     ready = choices is not None and bool(model) and draw_plans_cost(plans, ask.noun)

@@ -13,9 +13,9 @@ from components.models.caps import closing_note, draw_batches, draw_estimate, se
 from components.models.server import address_text, draw_server, session_connection, session_model
 from components.widgets.markdown import literal
 from evidencebench_core.llm import LLM
-from evidencebench_core.runs import ChatPlan, RunEstimate, estimate, execute
+from evidencebench_core.runs import Plan, RunEstimate, estimate, execute
 
-Plans = Callable[[LLM], Sequence[ChatPlan]]
+Plans = Callable[[LLM], Sequence[Plan]]
 
 
 def draw_chosen_server(who: str = "") -> None:

@@ -155,54 +155,6 @@ def test_a_run_that_reached_its_cap_goes_on_and_asks_nothing_twice(sample_store:
     assert (len(set(asked)), len(asked)) == (6, 7)
 
 
-# -- other wordings asked of a model -----------------------------------------------------------------------
-
-
-def wordings() -> None:
-    from components.wording.asking import ask_dialog, systems_of
-
-    from components.app.choices import Choice
-    from components.app.resources import named_dataset
-    from evidencebench_core.tasks import task_named
-
-    dataset = named_dataset("sample_data")
-    choices = (Choice("llm", {"model": "tiny"}), Choice("lead"))
-    ask_dialog(dataset, systems_of(dataset, task_named("er@10"), choices), "negation")
-
-
-def test_a_model_is_asked_in_every_wording_after_an_estimate(open_page: OpenPage) -> None:
-    with scripted(reply("DECISION: [0]")) as server:
-        app = open_page("wording", with_server(server.url), **ASKED)
-        assert "the next step tells what it will take, and nothing is asked before" in app.words
-        app.press("Ask what is missing")
-        assert not server.requests
-        app = drawn(wordings, kept=with_server(server.url, calls="2"))
-        app.number_input(key="wording.limit.1").set_value(2).run()
-        # Two instances: as they are, negated in the data, negated by rule (as many as the rules can).
-        assert "wordings, about" in app.words
-        app.ask("Start")
-        assert "Asked: 2 calls" in job_of("wording", "stopped")
-        drawn(wordings, kept=with_server(server.url)).ask("Start")
-        assert job_of("wording", "done").startswith("Every wording is answered.")
-        n_asked = len(server.requests)
-        app = open_page("wording", with_server(server.url), **ASKED)
-        assert "have no answer yet" not in app.words
-        assert "Instance by instance" in app.words
-        assert len(server.requests) == n_asked
-
-
-def test_wordings_without_an_answer_are_not_said_to_have_one(open_page: OpenPage) -> None:
-    n_asked = iter(range(1000))
-
-    def say(request: dict[str, Any]) -> Step:
-        return status(400, "no") if next(n_asked) == 3 else reply("DECISION: [0]")
-
-    with scripted(answering(say)) as server:
-        drawn(wordings, kept=with_server(server.url)).ask("Start")
-        assert "Every wording was asked; 1 got no answer" in job_of("wording", "done")
-        assert "1 queries" in open_page("wording", with_server(server.url), **ASKED).words
-
-
 # -- the key ---------------------------------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from evidencebench_core.data.files import make_private
+from evidencebench_core.data.records import from_blob
 from evidencebench_core.errors import DamageError, StoreError
 
 SCHEMA: Final = files("evidencebench_core.data").joinpath("schema.sql").read_text(encoding="utf-8")
@@ -95,6 +96,9 @@ class Connections:
         )
         try:
             is_new = not self._has_tables(db)
+            db.create_function(
+                "paper_text", 1, lambda body: "\n".join(from_blob(body)[0]), deterministic=True
+            )
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA foreign_keys = ON")
             db.execute("PRAGMA cache_size = -16000")

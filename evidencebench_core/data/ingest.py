@@ -17,7 +17,7 @@ import orjson
 
 from evidencebench_core.data.format import check_instance, is_sufficient
 from evidencebench_core.data.records import checked_name, to_blob
-from evidencebench_core.data.removal import count_instances, paper_words, remove_dataset, remove_unfinished
+from evidencebench_core.data.removal import count_instances, remove_dataset, remove_unfinished
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in
 from evidencebench_core.data.stream import DatasetFile, instances_in
 from evidencebench_core.errors import StoreError, StreamError, shown
@@ -211,15 +211,13 @@ def _write(
 
 def _paper(db: sqlite3.Connection, raw: Mapping[str, Any]) -> int:
     """The row of an instance's paper, which is kept once, however many instances share it."""
-    sentences = raw["paper_as_candidate_pool"]
-    paper = sentences, raw["sentence_types_in_candidate_pool"]
+    paper = raw["paper_as_candidate_pool"], raw["sentence_types_in_candidate_pool"]
     key = hashlib.sha256(orjson.dumps(paper)).hexdigest()
     known = db.execute("SELECT id FROM papers WHERE key = ?", (key,)).fetchone()
     if known:
         return int(known[0])
-    row = db.execute("INSERT INTO papers (key, body) VALUES (?, ?)", (key, to_blob(paper))).lastrowid
-    db.execute("INSERT INTO paper_words (rowid, sentences) VALUES (?, ?)", (row, paper_words(sentences)))
-    return cast("int", row)
+    insert = "INSERT INTO papers (key, body) VALUES (?, ?)"
+    return cast("int", db.execute(insert, (key, to_blob(paper))).lastrowid)
 
 
 def _ends_coverage(covering: Mapping[str, Sequence[int]], n_sentences: int) -> float:

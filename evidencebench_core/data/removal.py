@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final, Literal
 
-from evidencebench_core.data.records import checked_name, from_blob, is_running, now
+from evidencebench_core.data.records import checked_name, is_running, now
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in
 from evidencebench_core.errors import StoreError, shown
 from evidencebench_core.words import quantity
 
-_BATCH: Final = 64  # instances a transaction
-_ANSWERS: Final = 512
+_INSTANCES: Final = 64  # a transaction
+_RESULTS: Final = 512
 _OF_RESULT: Final = "unit = :instance AND run_id IN (SELECT id FROM runs WHERE dataset_id = :id)"
 
 
@@ -66,10 +66,8 @@ def delete_instance(store: Store, name: str, instance_id: str) -> None:
     with store.write() as db:
         db.execute("DELETE FROM annotations WHERE paper = :key || :instance", values)
         db.execute(f"DELETE FROM results WHERE {_OF_RESULT}", values)
-        for table in ("notes", "wordings"):
+        for table in ("notes", "wordings", "instances"):
             db.execute(f"DELETE FROM {table} WHERE dataset_id = :id AND instance_id = :instance", values)
-        row = "SELECT id, paper FROM instances WHERE dataset_id = :id AND instance_id = :instance"
-        _remove_instances(db, db.execute(row, values).fetchall())
         count_instances(db, info.id, "microseconds")
 
 
@@ -114,44 +112,16 @@ def remove_unfinished(store: Store) -> None:
 
 
 def remove_dataset(store: Store, dataset_id: int) -> None:
-    """Remove the rows of a dataset that no reader sees, and all that depends on it."""
-    answers = f"""DELETE FROM results WHERE (run_id, task, unit) IN (SELECT run_id, task, unit
-        FROM results WHERE run_id IN (SELECT id FROM runs WHERE dataset_id = ?) LIMIT {_ANSWERS})"""
-    some = f"SELECT id, paper FROM instances WHERE dataset_id = ? LIMIT {_BATCH}"
-    left = True
-    while left:
-        with store.write(durable=False) as db:
-            left = db.execute(answers, (dataset_id,)).rowcount > 0
-            if not left:
-                instances = db.execute(some, (dataset_id,)).fetchall()
-                _remove_instances(db, instances)
-                left = bool(instances)
-            if not left:
-                db.execute("DELETE FROM datasets WHERE id = ?", (dataset_id,))
-
-
-def _remove_instances(db: sqlite3.Connection, instances: Sequence[tuple[int, int]]) -> None:
-    """Remove instances, given with their papers' rows, with their words, and the papers that no other one has."""
-    ids = ",".join(str(instance) for instance, _ in instances)
-    papers = ",".join(str(paper) for _, paper in instances)
-    db.execute(  # the indices have no texts of their own: they are told what they had
-        "INSERT INTO hypothesis_words (hypothesis_words, rowid, hypothesis)"
-        f" SELECT 'delete', instance, hypothesis FROM bodies WHERE instance IN ({ids})"
-    )
-    db.execute(f"DELETE FROM instances WHERE id IN ({ids})")
-    unused = (
-        f"SELECT id, body FROM papers WHERE id IN ({papers})"
-        " AND NOT EXISTS (SELECT 1 FROM instances WHERE paper = papers.id)"
-    )
-    for paper, body in db.execute(unused).fetchall():
-        word_row = "INSERT INTO paper_words (paper_words, rowid, sentences) VALUES ('delete', ?, ?)"
-        db.execute(word_row, (paper, paper_words(from_blob(body)[0])))
-        db.execute("DELETE FROM papers WHERE id = ?", (paper,))
-
-
-def paper_words(sentences: Sequence[str]) -> str:
-    """What the index of words has of a paper."""
-    return "\n".join(sentences)
+    """Remove the rows of a dataset that no reader sees, and all that depends on it, in short transactions."""
+    results = f"""DELETE FROM results WHERE (run_id, task, unit) IN (SELECT run_id, task, unit
+        FROM results WHERE run_id IN (SELECT id FROM runs WHERE dataset_id = ?) LIMIT {_RESULTS})"""
+    instances = f"""DELETE FROM instances WHERE id IN
+        (SELECT id FROM instances WHERE dataset_id = ? LIMIT {_INSTANCES})"""
+    for rows in (results, instances, "DELETE FROM datasets WHERE id = ?"):
+        n_deleted = 1
+        while n_deleted:
+            with store.write(durable=False) as db:
+                n_deleted = db.execute(rows, (dataset_id,)).rowcount
 
 
 def in_words(counts: Mapping[str, int]) -> str:

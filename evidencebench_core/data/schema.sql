@@ -58,6 +58,24 @@ CREATE VIRTUAL TABLE paper_words USING fts5 (  -- rowid: papers.id
 );
 -- A flush of 1 MiB at a time, the default, spends as long again on merging the pieces.
 INSERT INTO paper_words (paper_words, rank) VALUES ('hashsize', 33554432);
+-- The indices have no texts of their own: what goes they are told again. paper_text is data.connection's.
+CREATE TRIGGER hypothesis_added AFTER INSERT ON bodies BEGIN
+    INSERT INTO hypothesis_words (rowid, hypothesis) VALUES (NEW.instance, NEW.hypothesis);
+END;
+CREATE TRIGGER hypothesis_deleted AFTER DELETE ON bodies BEGIN
+    INSERT INTO hypothesis_words (hypothesis_words, rowid, hypothesis)
+    VALUES ('delete', OLD.instance, OLD.hypothesis);
+END;
+CREATE TRIGGER paper_added AFTER INSERT ON papers BEGIN
+    INSERT INTO paper_words (rowid, sentences) VALUES (NEW.id, paper_text(NEW.body));
+END;
+CREATE TRIGGER paper_deleted AFTER DELETE ON papers BEGIN
+    INSERT INTO paper_words (paper_words, rowid, sentences) VALUES ('delete', OLD.id, paper_text(OLD.body));
+END;
+CREATE TRIGGER instance_deleted AFTER DELETE ON instances
+WHEN NOT EXISTS (SELECT 1 FROM instances WHERE paper = OLD.paper) BEGIN
+    DELETE FROM papers WHERE id = OLD.paper;
+END;
 
 -- Runs: a retriever over a dataset, or questions to a model ----------------------------------------------
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from evidencebench_core.data.store import Store, open_store
-from evidencebench_core.errors import DamageError, EvidenceBenchError
+from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.runs import RunStore
 from tests.factories import raw_dataset, store_with
 
@@ -77,16 +77,3 @@ def test_what_it_never_takes_the_place_of(store: Store, tmp_path: Path) -> None:
     with pytest.raises(EvidenceBenchError, match="is not there"):
         missing.backup(tmp_path / "copy2.sqlite")
     assert not missing.path.exists()
-
-
-def test_a_damaged_store_takes_no_backup_away(store: Store, tmp_path: Path) -> None:
-    path = tmp_path / "copy.sqlite"
-    store.backup(path)
-    before = path.read_bytes()
-    store.close()
-    with store.path.open("r+b") as stream:
-        stream.seek(4096 * 20)
-        stream.write(b"\xab" * 4096)
-    with pytest.raises(DamageError):
-        open_store(store.path).backup(path, overwrite=True)
-    assert path.read_bytes() == before

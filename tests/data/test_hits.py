@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evidencebench_core.data.hits import Hit, sentence_hits
+from evidencebench_core.data.hits import sentence_hits
 
 TEA = ("Tea", "We asked 90 women about tea and sleep.", "Green tea lowered pressure.", "Pressure, green tea.")
 
@@ -28,17 +28,5 @@ def test_the_sentence_with_most_of_the_words_and_where_they_are(
     assert [part for part, was_found in hits["tea"].parts if was_found] == found
 
 
-def test_a_long_sentence_is_shortened_round_what_was_found() -> None:
-    (hit,) = sentence_hits({"x": (f"{'filler ' * 300}needle{' filler' * 300}",)}, "needle").values()
-    text = "".join(part for part, _ in hit.parts)
-    assert text.startswith("…")
-    assert text.endswith("…")
-    assert ("needle", True) in hit.parts
-    assert len(text) < 400
-
-
 def test_nothing_searched_nothing_found() -> None:
-    assert sentence_hits({"tea": TEA}, ' "- ') == {}
-    assert sentence_hits({"odd": ("half \ud800 <b>", "")}, "half") == {
-        "odd": Hit(0, (("half", True), (" ? <b>", False)))
-    }
+    assert sentence_hits({"a": TEA}, " -") == sentence_hits({"a": TEA}, "zebra") == {}

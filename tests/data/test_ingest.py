@@ -17,7 +17,6 @@ import zstandard
 
 from evidencebench_core.data import connection
 from evidencebench_core.data.ingest import IngestResult, ingest
-from evidencebench_core.data.query import Filter
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import DataError, InstanceError, StoreError, StreamError
 from tests.factories import raw_dataset, raw_instance, tiny_dataset, written
@@ -69,16 +68,6 @@ def test_formats(empty: Store, tmp_path: Path, pack: Callable[[bytes], bytes]) -
     path.write_bytes(pack(lines.encode()))
     assert ingest(empty, path).dataset.sha256 == hashlib.sha256(lines.encode()).hexdigest()
     assert {name: empty.raw("lines", name) for name in empty.ids("lines")} == tiny_dataset()
-
-
-def test_a_paper_is_kept_once(empty: Store, tmp_path: Path) -> None:
-    shared = {f"i{n}": raw_instance(8, {"a": [n]}, hypothesis=f"h{n}") for n in range(3)}
-    ingest(empty, written(shared, tmp_path / "one.json"))
-    ingest(empty, written({"x": raw_instance(8, {"a": [7]})}, tmp_path / "two.json"))
-    ingest(empty, written({"y": raw_instance(9, {"a": [7]})}, tmp_path / "three.json"))
-    assert len(content(empty)["papers"]) == 2
-    assert empty.raw("one", "i2") == shared["i2"]
-    assert empty.matching("two", Filter(sentences="tea")) == ("x",)
 
 
 def test_progress(empty: Store, tmp_path: Path) -> None:
@@ -174,24 +163,6 @@ def test_what_a_killed_ingest_left_is_removed_by_the_next(store: Store, tmp_path
     assert (len(rows["datasets"]), len(rows["instances"])) == (2, 326)
 
 
-def test_another_ingest_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another process brings the same content in between the first look and the write."""
-    store, other = open_store(tmp_path / "s.sqlite"), open_store(tmp_path / "s.sqlite")
-    path = written(tiny_dataset(), tmp_path / "tiny.json")
-    begin, calls = Store.write, []
-
-    def late(self: Store, **options: bool) -> object:
-        if self is store and not calls:
-            calls.append(1)
-            assert ingest(other, path, "theirs").added
-        return begin(self, **options)
-
-    monkeypatch.setattr(Store, "write", late)
-    result = ingest(store, path, "ours")
-    assert (result.added, result.dataset.name) == (False, "theirs")
-    assert [info.name for info in store.datasets()] == ["theirs"]
-
-
 def refused(store: Store, path: Path, error: type[DataError], **options: Any) -> str:
     before = content(store)
     with pytest.raises(error) as caught:
@@ -219,16 +190,3 @@ def test_duplicate_ids(store: Store, tmp_path: Path, first: int, second: int) ->
     path = tmp_path / "twice.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     assert f"instance 'tiny_{first}': is there twice" in refused(store, path, StreamError)
-
-
-@pytest.mark.parametrize(
-    ("value", "error", "message"),
-    [
-        ({}, StreamError, "holds no instance"),
-        ({"x": []}, InstanceError, "x: is []"),
-    ],
-)
-def test_wrong_content(
-    store: Store, tmp_path: Path, value: dict[str, Any], error: type[DataError], message: str
-) -> None:
-    assert message in refused(store, written(value, tmp_path / "bad.json"), error)

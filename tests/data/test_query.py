@@ -133,11 +133,3 @@ def test_unknown_names(papers: Store) -> None:
         papers.matching("papers", Filter(sort="n_sentence"))
     with pytest.raises(SettingError, match="range '1=1; --': is unknown"):
         papers.matching("papers", Filter(ranges={"1=1; --": (0, 1)}))
-
-
-def test_datasets_are_kept_apart(papers: Store, tmp_path: Path) -> None:
-    other = {"a": raw_instance(3, {"x": [0]}, hypothesis="lung of another")}
-    ingest(papers, written(other, tmp_path / "other.json"))
-    assert papers.matching("other", Filter(hypothesis="lung")) == ("a",)
-    assert papers.matching("papers", Filter(hypothesis="another")) == ()
-    assert papers.matching("other", Filter(sentences="tea")) == ("a",)

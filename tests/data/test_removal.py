@@ -1,4 +1,4 @@
-"""Deleting and renaming datasets: nothing is left, and nothing else is touched."""
+"""Deleting and renaming datasets, and those that grow by hand: nothing is left, and nothing else is touched."""
 
 from __future__ import annotations
 
@@ -6,11 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.data.ingest import ingest
+from evidencebench_core.data.ingest import add_instance, ingest
 from evidencebench_core.data.query import Filter
-from evidencebench_core.data.removal import dataset_dependents, delete_dataset, in_words, rename_dataset
-from evidencebench_core.data.store import Store
-from evidencebench_core.errors import StoreError, UnknownNameError
+from evidencebench_core.data.removal import (
+    dataset_dependents,
+    delete_dataset,
+    delete_instance,
+    in_words,
+    rename_dataset,
+)
+from evidencebench_core.data.store import MARKED_BY_HAND, Store
+from evidencebench_core.errors import InstanceError, StoreError, UnknownNameError
 from tests.factories import raw_instance, tiny_dataset, written
 
 OTHER = {
@@ -52,22 +58,6 @@ def test_a_deleted_dataset_leaves_nothing_behind_and_the_others_whole(store: Sto
             db.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")
 
 
-@pytest.mark.parametrize("staying", ["mine", "shared"])
-def test_what_little_stays_is_found_as_before(store: Store, tmp_path: Path, staying: str) -> None:
-    ingest(store, written({staying: OTHER[staying]}, tmp_path / "other.json"))
-    found = [Filter(hypothesis="question"), Filter(hypothesis="zebras"), Filter(sentences="the")]
-    before = [store.matching("other", words) for words in found]
-    assert (staying,) in before
-    delete_dataset(store, "tiny")
-    assert [store.matching("other", words) for words in found] == before
-    again = {"tiny_0": {**tiny_dataset()["tiny_0"], "hypothesis": "Something else entirely."}}
-    ingest(store, written(again, tmp_path / "again.json"))  # rows get the numbers of those that are gone
-    assert store.matching("again", Filter(hypothesis="tea")) == ()
-    with store.write() as db:
-        for table in ("hypothesis_words", "paper_words"):
-            db.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")
-
-
 def test_the_last_dataset_goes_and_comes_back_the_same(store: Store, tmp_path: Path) -> None:
     instances = list(store.iter("tiny"))
     delete_dataset(store, "tiny")
@@ -94,3 +84,45 @@ def test_a_renamed_dataset_is_the_same_under_a_name_that_ingest_would_take(
 def test_counts_in_words() -> None:
     assert in_words({"instance": 6, "run": 3, "note": 1}) == "6 instances, 3 runs and 1 note"
     assert (in_words({"run": 1}), in_words({})) == ("1 run", "nothing else")
+
+
+ZEBRAS = raw_instance(["# Zebras", "> Zebras graze.", "They sleep."], {"a": [1]}, hypothesis="Zebras eat.")
+
+
+def test_it_grows_and_shrinks_and_stays_the_same_dataset(store: Store) -> None:
+    first = add_instance(store, "mine", "z", ZEBRAS)
+    assert (first.n_instances, first.n_papers, first.n_result_instances) == (1, 1, 0)
+    assert (first.source, first.synthetic) == (MARKED_BY_HAND, False)
+    # The same paper as in the other dataset, and gold that is read at once.
+    second = add_instance(store, "mine", "t", tiny_dataset()["tiny_1"])
+    assert (second.id, second.sha256, second.n_instances) == (first.id, first.sha256, 2)
+    assert second.version != first.version
+    assert store.paper_ids("mine").keys() == {"z", "t"}
+    assert store.raw("mine", "t") == tiny_dataset()["tiny_1"]
+    with pytest.raises(StoreError, match="has an instance"):
+        add_instance(store, "mine", "z", ZEBRAS)
+    delete_instance(store, "mine", "z")
+    assert store.ids("mine") == ("t",)
+    assert store.matching("mine", Filter(sentences="zebras")) == ()
+    add_instance(store, "mine", "z", ZEBRAS)
+    assert store.matching("mine", Filter(hypothesis="zebras", sentences="graze")) == ("z",)
+    delete_instance(store, "mine", "t")
+    assert store.get("tiny", "tiny_1").sentences  # the paper that both had
+    delete_instance(store, "mine", "z")
+    assert [info.name for info in store.datasets()] == ["tiny"]
+    with store.write() as db:
+        for table in ("hypothesis_words", "paper_words"):
+            db.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")
+
+
+def test_what_came_from_a_file_stays_as_it_was_read(store: Store) -> None:
+    with pytest.raises(StoreError, match="came from a file"):
+        add_instance(store, "tiny", "z", ZEBRAS)
+    with pytest.raises(StoreError, match="came from a file"):
+        delete_instance(store, "tiny", "tiny_0")
+    with pytest.raises(InstanceError):
+        add_instance(store, "mine", "z", {**ZEBRAS, "aspect_list_ids": ["b"]})
+    add_instance(store, "mine", "z", ZEBRAS)
+    with pytest.raises(UnknownNameError):
+        delete_instance(store, "mine", "y")
+    assert [info.name for info in store.datasets()] == ["tiny", "mine"]

@@ -13,7 +13,7 @@ from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.query import Filter
 from evidencebench_core.data.store import InstanceRow, Store, open_store, store_path
 from evidencebench_core.errors import UnknownNameError
-from tests.factories import raw_dataset, raw_instance, tiny_dataset, written
+from tests.factories import raw_instance, tiny_dataset, written
 
 
 def test_order_in_the_file_and_order_asked_for(store: Store) -> None:
@@ -32,16 +32,6 @@ def test_order_in_the_file_and_order_asked_for(store: Store) -> None:
     assert [row.id for row in store.rows("tiny", asked)] == list(asked)
     assert list(store.get_many("tiny", ())) == []
     assert store.rows("tiny", ()) == ()
-
-
-def test_more_ids_than_one_query_takes(empty: Store, tmp_path: Path) -> None:
-    ingest(empty, written(raw_dataset(300), tmp_path / "many.json"))
-    names = tuple(reversed(empty.ids("many")))
-    assert len(names) == 300
-    assert tuple(row.id for row in empty.rows("many", names)) == names
-    assert tuple(instance.id for instance in empty.get_many("many", names)) == names
-    assert tuple(name for name, _ in empty.evidence_sets("many")) == empty.ids("many")
-    assert tuple(name for name, _ in empty.evidence_sets("many", names)) == empty.ids("many")
 
 
 def test_rows(empty: Store, tmp_path: Path) -> None:

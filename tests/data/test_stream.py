@@ -13,7 +13,6 @@ import zstandard
 
 from evidencebench_core.data.stream import iter_raw
 from evidencebench_core.errors import StreamError
-from tests.factories import raw_dataset
 
 NASTY = {
     "plain": {"hypothesis": "x", "list": [1, 2.5, -3e2, True, False, None, [], {}]},
@@ -163,8 +162,3 @@ def test_missing_folder_and_pipe(tmp_path: Path) -> None:
 @pytest.mark.realdata
 def test_the_real_train_set(train_path: Path, train_raw: dict[str, object]) -> None:
     assert list(iter_raw(train_path)) == list(train_raw.items())
-
-
-def test_instances_of_a_dataset(tmp_path: Path) -> None:
-    dataset = raw_dataset(3)
-    assert dict(read(json.dumps(dataset).encode(), tmp_path)) == dataset

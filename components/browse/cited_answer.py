@@ -13,6 +13,7 @@ from components.models.server import session_model
 from components.models.short_answer import (
     Labels,
     asked_answer,
+    citation_words,
     citations_question,
     draw_answer,
     draw_judging,
@@ -23,7 +24,6 @@ from components.widgets.markdown import literal
 from components.widgets.table import Chip
 from evidencebench_core.answers.asking import answer_in, pair_labels
 from evidencebench_core.answers.cited import CitedAnswer, CitedScore, cited_score
-from evidencebench_core.answers.verdicts import citation_words
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.data.model import Focus
 from evidencebench_core.runs import RunInfo

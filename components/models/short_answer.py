@@ -18,13 +18,17 @@ from components.widgets.chips import go_to
 from components.widgets.markdown import literal
 from components.widgets.table import Chip, Column, Row, table
 from evidencebench_core.answers.cited import CitedAnswer, Pair, Support, cited_answer
+from evidencebench_core.answers.judging import citation_labels
 from evidencebench_core.answers.model import has_words
-from evidencebench_core.answers.verdicts import citation_verdicts, verdict_parameters
 from evidencebench_core.llm import Connection, Cost, Work
 from evidencebench_core.words import quantity
 
 Labels = Mapping[Pair, Support | None]
 
+_SIGNS: Final[Mapping[Support | None, str]] = {
+    "supports": "▲ supports", "contradicts": "▼ contradicts", "neutral": "● does not support",
+    None: "? could not be judged",
+}  # fmt: skip
 _OUTCOMES: Final = {
     "empty": "The model says that the paper holds nothing on the hypothesis.",
     "no_list": "The model's words could not be read as an answer.",
@@ -58,9 +62,8 @@ class AnswerQuestion:
         return f"{self.model} answers from {len(self.sentences):,} sentences"
 
     def work(self) -> Work[CitedAnswer]:
-        """What is asked of the model."""
-        parameters = verdict_parameters(self.model)
-        return lambda llm: cited_answer(llm, self.hypothesis, self.sentences, parameters)
+        """What the model is asked."""
+        return lambda llm: cited_answer(llm, self.model, self.hypothesis, self.sentences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +85,13 @@ class CitationsQuestion:
         return f"{self.model} judges {quantity(len(self.pairs), 'citation')}"
 
     def work(self) -> Work[Labels]:
-        """What is asked of the judge."""
-        return lambda llm: citation_verdicts(llm, self.model, dict(self.pairs))
+        """What the judge is asked."""
+        return lambda llm: citation_labels(llm, self.model, dict(self.pairs))
+
+
+def citation_words(is_gold: bool, *label: Support | None) -> str:
+    """Of a citation whether it is gold, and what a judge said, if one did: ``gold, ▲ supports``."""
+    return f"{'gold' if is_gold else 'not gold'}, {_SIGNS[label[0]] if label else 'unchecked'}"
 
 
 def _digest(*asked: object) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
+from evidencebench_core.answers.cited import Pair, Support
 from evidencebench_core.answers.model import AnswerSet, has_words, unit_id
 from evidencebench_core.answers.store import Mark, answer_set_info, stored_answers
 from evidencebench_core.answers.units import RELEVANCES, SUPPORT, Labels
@@ -137,6 +139,23 @@ def support_fields(claim: str, source: str) -> dict[str, str]:
     """What the citation judge is asked: does the source support the claim?"""
     labels = "\n".join(f"- {label}: {meaning}." for label, meaning in MEANINGS.items())
     return {"sentence": claim, "document": source, "labels": labels}
+
+
+async def citation_labels(
+    llm: LLM, model: str, pairs: Mapping[Pair, tuple[str, str]]
+) -> dict[Pair, Support | None]:
+    """Outside a run: of each pair of claim and source whether the one is supported; all are asked at once."""
+    parameters = parameters_of(model, request_settings())
+
+    async def label(claim: str, source: str, step: str) -> Support | None:
+        messages = prompt("citation-judge").messages(**support_fields(claim, source))
+        return cast("Support | None", read_judgement(await asked(llm, messages, parameters, step)))
+
+    steps = [f"sentence {u + 1}, citation {s}" for u, s in pairs]
+    labels = await asyncio.gather(
+        *(label(*texts, step) for texts, step in zip(pairs.values(), steps, strict=True))
+    )
+    return dict(zip(pairs, labels, strict=True))
 
 
 # -- labels -----------------------------------------------------------------------------------------

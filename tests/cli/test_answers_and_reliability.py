@@ -1,0 +1,81 @@
+"""The verbs `reliability` and `answers`: asked, judged, scored, in JSON and in a CSV file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Command, rows_of
+from tests.llm.server import answering, reply, scripted
+from tests.reliability.scripted_models import step
+
+
+@pytest.fixture
+def asks(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Where the verbs ask: a server of scripted models."""
+
+    def serve(say: Any) -> Any:
+        server = scripted(answering(say), listed=("word-overlap", "always-yes", "m"))
+        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        return server
+
+    return serve
+
+
+def test_reliability(command: Command, asks: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command.json("reliability", "ingest", "--sample", "--name", "items")
+    with asks(step) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        words = ("reliability", "run", "items", "--task", "baseline", "--task", "freeform")
+        estimate = command.json(*words, "--model", "m", "--estimate")
+        assert estimate["estimate"]["calls"] == 48
+        assert not server.requests
+        for model in ("word-overlap", "always-yes"):
+            document = command.json(*words, "--model", model, "--judge", "word-overlap")
+            assert [run["task"] for run in document["runs"]] == ["baseline", "freeform"]
+            assert document["spending"]["calls"] > 48
+    cards = command.json("reliability", "score", "items")
+    assert cards["always-yes"][0]["value"] == pytest.approx(1 / 3)
+    run = cards["word-overlap"][0]["run"]
+    assert command.json("reliability", "score", run)["left_out"] == {}
+    command("reliability", "score", run, "--out", tmp_path / "answers.csv")
+    assert len(rows_of(tmp_path / "answers.csv")) == 24
+    command("reliability", "score", "items", "--out", tmp_path / "card.csv")
+    assert {row["model"] for row in rows_of(tmp_path / "card.csv")} == {"word-overlap", "always-yes"}
+    compared = command.json(
+        "reliability", "score", "items", "--model", "word-overlap", "--against", "always-yes"
+    )
+    assert [row["n"] for row in compared] == [24, 24]
+    assert "It was right on 12 of 24" in command("reliability", "score", "items").out
+    assert "few-shot" in command.failure("reliability", "run", "items", "--task", "fewshot", "--model", "m")
+
+
+def test_answers(command: Command, tiny: Path, asks: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    command.json("answers", "ingest", "--sample", "--name", "systems")
+
+    def say(sent: dict[str, Any]) -> Any:
+        text = sent["messages"][-1]["content"]
+        if "<document>" in text:
+            return reply("LABEL: supports")
+        return reply("LABEL: required" if "<sentence>" in text else "ANSWER: Tea lowers it [0].")
+
+    with asks(say) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        (asked,) = command.json("answers", "ask", "--dataset", "tiny", "--model", "m")["runs"]
+        assert (asked["answered"], asked["failed"]) == (6, 0)
+        command.json("answers", "judge", asked["run"], "--model", "m")
+        judged = command.json(
+            "answers", "judge", "systems", "--task", "citations", "--task", "relevance", "--model", "m"
+        )
+        assert len(judged["runs"]) == 2
+    scores = command.json("answers", "score", asked["run"])
+    assert scores["means"]["support_rate"]["value"] == 1.0
+    people = command.json("answers", "score", "systems")["systems"]
+    by_judge = command.json("answers", "score", "systems", "--judge", "m")
+    assert {row["metric"] for row in people} >= {"accuracy", "coverage", "support rate"}
+    assert {row["value"] for row in by_judge["systems"] if row["metric"] == "precision"} == {1.0}
+    assert {row["measure"] for row in by_judge["agreement"]} == {"accuracy", "kappa", "macro F1"}
+    assert "Agreement with people" in command("answers", "score", "systems", "--judge", "m").out
+    assert "other" in command.failure("answers", "score", "systems", "--judge", "other")

@@ -20,7 +20,6 @@ __all__ = [
     "steiner_instance",
     "steiner_triples",
     "store_with",
-    "tiny_classifier",
     "tiny_dataset",
     "written",
 ]
@@ -193,20 +192,3 @@ def _evaluation(aspects: Mapping[str, Sequence[int]], budget: int | None) -> dic
         "covered_aspects": covered(picks),
     }
     return evaluation if budget else {"optimal": len(picks), **evaluation}
-
-
-def tiny_classifier(folder: Path, labels: Sequence[str]) -> Path:
-    """A model of pairs of texts with these classes and made-up weights, in a new folder."""
-    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast, set_seed
-
-    set_seed(0)
-    folder.mkdir()
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "tea", "helps", "harms", "sleep"]
-    (folder / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
-    BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
-    config = BertConfig(
-        vocab_size=len(words), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
-        id2label=dict(enumerate(labels)), label2id={label: place for place, label in enumerate(labels)},
-    )  # fmt: skip
-    BertForSequenceClassification(config).save_pretrained(folder)
-    return folder

@@ -39,32 +39,15 @@ Answers = dict[str, dict[str, Retrieval]]
 
 @dataclass(frozen=True, slots=True)
 class RankerTraining:
-    """A training that is done.
-
-    Attributes
-    ----------
-    dataset : DatasetInfo
-    n_instances : int
-        Learnt from.
-    path : Path
-        Folder of the model.
-    digest : str
-    n_folds : int
-        Of the cross-validation; 0 without one.
-    scores : mapping of str to Score
-        By task name, each instance ranked by a model that has not seen its paper.
-    run_id : str or None
-        Of the run with the answers of the cross-validation.
-    seconds : float
-    """
+    """A training that is done."""
 
     dataset: DatasetInfo
-    n_instances: int
-    path: Path
+    n_instances: int  # learnt from
+    path: Path  # the model's folder
     digest: str
-    n_folds: int
-    scores: Mapping[str, Score]
-    run_id: str | None
+    n_folds: int  # of the cross-validation; 0 without one
+    scores: Mapping[str, Score]  # by task name, each instance ranked by a model that has not seen its paper
+    run_id: str | None  # of the run with the answers of the cross-validation
     seconds: float
 
 

@@ -72,12 +72,13 @@ def unit_vectors(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """The same directions with length 1; zeros stay zeros."""
     wide = vectors.astype(np.float64)
     lengths = np.sqrt((wide * wide).sum(axis=1, keepdims=True))
-    return np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0).astype(np.float32)
+    unit = np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)
+    return np.asarray(unit, dtype=np.float32)
 
 
 def standardised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """In standard deviations from the mean, rounded so that the same sentence twice is a tie."""
-    return np.round((scores - scores.mean()) / (scores.std() or 1.0), 9)
+    return np.asarray(np.round((scores - scores.mean()) / (scores.std() or 1.0), 9))
 
 
 def _z_scores(values: _Column) -> _Column:

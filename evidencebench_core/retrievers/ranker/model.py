@@ -86,7 +86,7 @@ class Network(NamedTuple):
 
     def inputs(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
         """Standardised columns."""
-        return np.clip((columns - self.means) / self.scales, -LARGEST_INPUT, LARGEST_INPUT)
+        return np.asarray(np.clip((columns - self.means) / self.scales, -LARGEST_INPUT, LARGEST_INPUT))
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,11 @@ def _read(folder: Path, _status: tuple[tuple[int, int], ...]) -> tuple[Ranker, s
 
 
 def _arrays(ranker: Ranker) -> dict[str, NDArray[np.float32]]:
-    parts = {"topics": ranker.topics, "shared_topics": ranker.shared_topics, "network": ranker.network}
+    parts: dict[str, Projection | Network] = {
+        "topics": ranker.topics,
+        "shared_topics": ranker.shared_topics,
+        "network": ranker.network,
+    }
     return {
         f"{part}.{name}": np.asarray(array, dtype=np.float32)
         for part, arrays in parts.items()

@@ -29,7 +29,7 @@ from evidencebench_core.retrievers.trained_on import TrainedOn
 if TYPE_CHECKING:
     import torch
 
-N_NETWORKS: Final = 10  # of other starts, averaged; every other one does not see the sentences around
+N_NETWORKS: Final = 6  # of other starts, averaged; every other one does not see the sentences around
 N_UNITS: Final = 64  # of one network
 N_EPOCHS: Final = 15
 _BATCH: Final = 8  # papers
@@ -165,7 +165,7 @@ def _fit_network(
             units = torch.relu(read @ hidden + bias)
             units = units * drop(units.shape)
             scores = read @ linear + units @ out
-            papers = scores.split([len(inputs[place]) for place in batch], dim=1)
+            papers = torch.split(scores, [len(inputs[place]) for place in batch], dim=1)
             loss = sum(
                 (_loss(one, tables[place]) for one, place in zip(papers, batch, strict=True)), torch.zeros(())
             )

@@ -8,14 +8,12 @@ from evidencebench_core.data.sections import SECTION_CLASSES
 from evidencebench_core.retrievers import Retrieval, make_retriever
 from evidencebench_core.retrievers.ranker.features import FEATURES, TABLE
 from evidencebench_core.retrievers.ranker.reasons import (
-    GROUP_WORDINGS,
+    GROUP_REASONS,
     WORDINGS,
     Contribution,
     PickExplanation,
-    coverage_line,
     explanations_in,
     reasons,
-    value_text,
     why_texts,
 )
 from tests.retrievers.queries import make_query
@@ -39,9 +37,8 @@ def explanation(*features: tuple[str, float, float], **groups: float) -> PickExp
 
 def test_every_feature_and_group_has_its_words() -> None:
     assert tuple(WORDINGS) == FEATURES
-    assert set(GROUP_WORDINGS) == {*(row["group"] for row in TABLE), "what it says"}
+    assert set(GROUP_REASONS) == {*(row["group"] for row in TABLE), "what it says"}
     assert {f"part: {part}" for part in SECTION_CLASSES} <= set(WORDINGS)
-    assert len({wording.label for wording in WORDINGS.values()}) == len(FEATURES)
 
 
 def test_a_feature_is_a_reason_at_some_value_if_it_added() -> None:
@@ -89,30 +86,6 @@ def test_without_a_feature_the_group_that_added_most_is_named() -> None:
     assert reasons(explanation(("part length", 40, 1.0), **groups)) == ("says what evidence often says",)
     for none in ({"place": -0.1}, {"something new": 1.0}, {}):
         assert reasons(explanation(("part length", 40, 1.0), **none)) == ()
-
-
-def test_how_the_selection_came_to_it() -> None:
-    lines = [
-        coverage_line(PickExplanation(0, 1.0, place, 0.1, repeated, {}, ()), number)
-        for place, repeated, number in ((7, 0.38, 3), (2, 0.0, 2), (2, 0.999, 5), (4, 0.0, 1))
-    ]
-    assert lines == [
-        "Chosen for coverage: rank 7 by score alone, 38% already said by earlier picks.",
-        "Rank 2 by score alone, nothing of it already said by earlier picks.",
-        "Rank 2 by score alone, all of it already said by earlier picks.",
-        "Chosen for coverage: rank 4 by score alone.",
-    ]
-
-
-def test_values_for_people() -> None:
-    values = {
-        "yes": ("abstract", 1.0), "no": ("heading", 0.0), "1,234": ("paper length", 1234.0),
-        "−0.12": ("cosine", -0.123),
-        "−1.3 SD": ("cosine standardised", -1.26), "50%": ("overlap", 0.5), "first": ("bm25 rank", 0.0),
-        "top 1%": ("bm25 rank", 0.004), "75%": ("place in abstract", 0.75), "3": ("from abstract's end", 3.0),
-        "not in it": ("from abstract's end", -1.0), "1.50": ("of another version", 1.5),
-    }  # fmt: skip
-    assert [value_text(*value) for value in values.values()] == list(values)
 
 
 def retrieval(details: object) -> Retrieval:

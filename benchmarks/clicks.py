@@ -98,7 +98,12 @@ def actions(base: str, dataset: str, instance: str) -> list[tuple[str, str, Act,
         ("menu: Runs", reader, follow("Runs"), row),
         ("menu: Analyse", reader, follow("Analyse"), row),
         ("reader: next instance", reader, press("Next"), sentence),
-        ("reader: edit, 3 retrievers", f"{reader}~lead~abstract-tail", edit(f"Tea{uuid4()} helps."), sentence),
+        (
+            "reader: edit, 3 retrievers",
+            f"{reader}~lead~abstract-tail",
+            edit(f"Tea{uuid4()} helps."),
+            sentence,
+        ),
     ]
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from typer import Argument, Option
 
@@ -15,14 +17,27 @@ from evidencebench_core.errors import SettingError, UnknownNameError, shown
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
     from evidencebench_core.papers.own import OwnPaper
-    from evidencebench_core.runs import RunInfo
 
-Renamed = Literal["dataset", "run", "paper", "items", "answers"]
 Listed = Literal["datasets", "instances", "runs", "papers", "items", "answers"]
+Renamed = Literal["dataset", "run", "paper", "items", "answers"]
 Kind = Literal["dataset", "instance", "run", "paper", "items", "answers"]
-Row = dict[str, Any]
-KindArgument = Annotated[Kind, Argument(help="what it is")]
 Name = Annotated[str, Argument(metavar="NAME", help="a name; of a run or a paper its id also")]
+COLUMNS: dict[Listed, tuple[str, ...]] = {
+    "datasets": (
+        "name",
+        "n_instances",
+        "n_papers",
+        "n_result_instances",
+        "synthetic",
+        "sufficient",
+        "source",
+    ),
+    "instances": ("dataset", "id", "n_sentences", "n_aspects", "n_result_aspects", "hypothesis"),
+    "runs": ("run", "kind", "label", "dataset", "n_answered", "n_failed", "created_at"),
+    "papers": ("id", "name", "n_sentences", "hypothesis"),
+    "items": ("name", "n_items", "source", "added_at"),
+    "answers": ("name", "source", "added_at"),
+}
 
 
 @verb("list")
@@ -37,124 +52,35 @@ def list_(
     Example: evidencebench list instances --dataset train
     """
     known = opened(store)
-    lists = {
-        "datasets": lambda: _datasets(known),
-        "instances": lambda: _instances(known, dataset),
-        "runs": lambda: _runs(known, dataset),
-        "papers": lambda: _papers(known),
-        "items": lambda: _items(known),
-        "answers": lambda: _answers(known),
-    }
-    rows, document = lists[kind]()
-    if not rows and not json:
+    document = _listed(known, kind, dataset)
+    if not document and not json:
         note(f"{known.path} has no {kind} yet.")
         return
-    emit(Output(document, {"": rows}), json)
+    emit(Output(document, {"": [{name: row[name] for name in COLUMNS[kind]} for row in document]}), json)
 
 
-def _datasets(store: Store) -> tuple[list[Row], list[Row]]:
-    rows = [
-        {
-            "name": info.name,
-            "instances": info.n_instances,
-            "papers": info.n_papers,
-            "with results": info.n_result_instances,
-            "kind": "synthetic" if info.synthetic else "real",
-            "gold": "sufficient, not complete" if info.sufficient else "complete",
-            "ingested": info.ingested_at[:10],
-            "source": info.source,
-        }
-        for info in store.datasets()
-    ]
-    return rows, [dataset_document(info) for info in store.datasets()]
-
-
-def _instances(store: Store, dataset: str | None) -> tuple[list[Row], list[Row]]:
-    names = [info.name for info in store.datasets()] if dataset is None else [dataset]
-    rows = [
-        {
-            "dataset": name,
-            "id": row.id,
-            "sentences": row.n_sentences,
-            "aspects": row.n_aspects,
-            "result aspects": row.n_result_aspects,
-            "hypothesis": row.hypothesis,
-        }
-        for name in names
-        for row in store.rows(name, store.ids(name))
-    ]
-    return rows, rows
-
-
-def _runs(store: Store, dataset: str | None) -> tuple[list[Row], list[Row]]:
+def _listed(store: Store, kind: Listed, dataset: str | None) -> list[dict[str, Any]]:
+    from evidencebench_core.answers.store import answer_sets
     from evidencebench_core.cli.runs import run_document
-    from evidencebench_core.runs import RETRIEVAL, RunStore
+    from evidencebench_core.papers.own import OwnPapers
+    from evidencebench_core.reliability.items import item_sets
+    from evidencebench_core.runs import RunStore
 
     runs = RunStore(store)
-    retrievals = runs.runs(dataset, variants=True)
-    others = () if dataset is not None else [run for run in runs.runs_of() if run.kind != RETRIEVAL]
-    rows = [
-        {
-            "run": run.id,
-            "of": run.dataset,
-            "system": run.label,
-            "answered": ", ".join(f"{task} {n:,}" for task, n in run.tasks.items()) or "nothing yet",
-            "failed": run.n_failed,
-            "started": run.created_at[:16].replace("T", " "),
-        }
-        for run in retrievals
-    ]
-    rows += [
-        {
-            "run": run.id,
-            "of": run.kind,
-            "system": str(run.settings.get("model", "")),
-            "answered": f"{run.n_answered:,}",
-            "failed": run.n_failed,
-            "started": run.created_at[:16].replace("T", " "),
-        }
-        for run in others
-    ]
-    documents = [run_document(run, runs.outcomes(run.id)) for run in retrievals]
-    return rows, [*documents, *map(_chat_run_document, others)]
-
-
-def _chat_run_document(run: RunInfo) -> Row:
-    document = {name: getattr(run, name) for name in ("kind", "subject", "created_at", "n_answered")}
-    return {"run": run.id, **document, "n_failed": run.n_failed, "settings": dict(run.settings)}
-
-
-def _papers(store: Store) -> tuple[list[Row], list[Row]]:
-    from evidencebench_core.papers.own import OwnPapers
-
-    papers = OwnPapers(store).all()
-    rows = [
-        {
-            "id": paper.id,
-            "name": paper.name,
-            "sentences": paper.n_sentences,
-            "hypothesis": paper.hypothesis,
-        }
-        for paper in papers
-    ]
-    return rows, rows
-
-
-def _items(store: Store) -> tuple[list[Row], list[Row]]:
-    from evidencebench_core.reliability.items import item_sets
-
-    return _named(item_sets(store), ("name", "n_items", "source", "added_at"))
-
-
-def _answers(store: Store) -> tuple[list[Row], list[Row]]:
-    from evidencebench_core.answers.store import answer_sets
-
-    return _named(answer_sets(store), ("name", "n_questions", "n_answers", "source", "added_at"))
-
-
-def _named(infos: Iterable[Any], names: tuple[str, ...]) -> tuple[list[Row], list[Row]]:
-    rows = [{name: getattr(info, name) for name in names if hasattr(info, name)} for info in infos]
-    return rows, rows
+    subject = None if dataset is None else store.dataset(dataset).sha256
+    if kind == "datasets":
+        return [dataset_document(info) for info in store.datasets()]
+    if kind == "instances":
+        return [
+            {"dataset": name} | {column: getattr(row, column) for column in COLUMNS[kind][1:]}
+            for name in ([info.name for info in store.datasets()] if dataset is None else [dataset])
+            for row in store.rows(name, store.ids(name))
+        ]
+    if kind == "runs":
+        return [run_document(run, runs.outcomes(run.id)) for run in runs.runs_of(subject=subject)]
+    if kind == "papers":
+        return [{name: getattr(one, name) for name in COLUMNS[kind]} for one in OwnPapers(store).all()]
+    return [asdict(info) for info in (item_sets(store) if kind == "items" else answer_sets(store))]
 
 
 @verb()
@@ -169,33 +95,14 @@ def rename(
 
     Example: evidencebench rename run 3f2a "my second system"
     """
-    known = opened(store)
-    renamed = _renamed(known, kind, name, new)
+    info = _subject(opened(store), kind, name).rename(new)
+    renamed = getattr(info, "label", None) or info.name  # a run, or what has a name
     emit(Output({"kind": kind, "name": renamed}, title=f"Renamed {name} to {renamed}."), json)
-
-
-def _renamed(store: Store, kind: Renamed, name: str, new: str) -> str:
-    from evidencebench_core.answers.store import rename_answers
-    from evidencebench_core.data.removal import rename_dataset
-    from evidencebench_core.papers.own import OwnPapers
-    from evidencebench_core.reliability.items import rename_item_set
-    from evidencebench_core.runs import RunStore
-
-    if kind == "dataset":
-        return rename_dataset(store, name, new).name
-    if kind == "run":
-        runs = RunStore(store)
-        return runs.rename(runs.run(name), new).label
-    if kind == "paper":
-        return OwnPapers(store).rename(_own_paper(store, name).id, new).name
-    if kind == "items":
-        return rename_item_set(store, name, new).name
-    return rename_answers(store, name, new).name
 
 
 @verb()
 def delete(
-    kind: KindArgument,
+    kind: Annotated[Kind, Argument(help="what it is")],
     name: Name,
     dataset: SomeDataset = None,
     yes: Annotated[bool, Option("--yes", help="delete it; without this, only say what would go")] = False,
@@ -208,59 +115,54 @@ def delete(
 
     Example: evidencebench delete run 3f2a --yes
     """
-    known = opened(store)
-    subject = _subject(known, kind, name, dataset)
+    subject = _subject(opened(store), kind, name, dataset)
     if yes:
-        _delete(known, kind, name, dataset)
-    text = f"Deleted {subject}." if yes else f"{subject} would be deleted: repeat it with --yes."
+        subject.delete()
+    text = f"Deleted {subject.text}." if yes else f"{subject.text} would be deleted: repeat it with --yes."
     emit(Output({"deleted": yes, "kind": kind, "name": name}, title=text), json)
     return 0 if yes else 1
 
 
-def _subject(store: Store, kind: Kind, name: str, dataset: str | None) -> str:
-    """What would be deleted; an error where there is no such thing."""
-    from evidencebench_core.answers.store import answer_set_info
-    from evidencebench_core.reliability.items import item_set_info
+class Subject(NamedTuple):
+    """A thing of the store, and what can be done to it."""
+
+    text: str
+    rename: Callable[[str], Any]
+    delete: Callable[[], object]
+
+
+def _subject(store: Store, kind: Kind, name: str, dataset: str | None = None) -> Subject:
+    """An error where there is none of that name."""
+    from evidencebench_core.answers import store as answers
+    from evidencebench_core.data import removal
+    from evidencebench_core.papers.own import OwnPapers
+    from evidencebench_core.reliability import items
+    from evidencebench_core.runs import RunStore
+
+    def of(text: str, rename: Callable[..., Any], delete: Callable[..., object]) -> Subject:
+        return Subject(text, partial(rename, store, name), partial(delete, store, name))
 
     if kind == "dataset":
-        return f"dataset {store.dataset(name).name}, its runs and notes"
-    if kind == "instance":
-        return f"instance {name} of dataset {_dataset_of(store, name, dataset)}"
+        text = f"dataset {store.dataset(name).name}, its runs and notes"
+        return of(text, removal.rename_dataset, removal.delete_dataset)
     if kind == "run":
-        return f"run {_run(store, name).id}"
+        runs = RunStore(store)
+        run = runs.run(name)
+        return Subject(f"run {run.id} ({run.label})", partial(runs.rename, run), partial(runs.delete, run))
     if kind == "paper":
         paper = _own_paper(store, name)
-        return f"paper {paper.id} ({paper.name}), and its annotations"
+        text = f"paper {paper.id} ({paper.name}), and its annotations"
+        papers = OwnPapers(store)
+        return Subject(text, partial(papers.rename, paper.id), partial(papers.remove, paper.id))
     if kind == "items":
-        return f"items {item_set_info(store, name).name}, and their runs"
-    return f"answers {answer_set_info(store, name).name}, and their runs"
-
-
-def _delete(store: Store, kind: Kind, name: str, dataset: str | None) -> None:
-    from evidencebench_core.answers.store import delete_answers
-    from evidencebench_core.data.removal import delete_dataset, delete_instance
-    from evidencebench_core.papers.own import OwnPapers
-    from evidencebench_core.reliability.items import delete_item_set
-    from evidencebench_core.runs import RunStore
-
-    if kind == "dataset":
-        delete_dataset(store, name)
-    elif kind == "instance":
-        delete_instance(store, _dataset_of(store, name, dataset), name)
-    elif kind == "run":
-        RunStore(store).delete(_run(store, name))
-    elif kind == "paper":
-        OwnPapers(store).remove(_own_paper(store, name).id)
-    elif kind == "items":
-        delete_item_set(store, name)
-    else:
-        delete_answers(store, name)
-
-
-def _run(store: Store, name: str) -> RunInfo:
-    from evidencebench_core.runs import RunStore
-
-    return RunStore(store).run(name)
+        text = f"items {items.item_set_info(store, name).name}, and their runs"
+        return of(text, items.rename_item_set, items.delete_item_set)
+    if kind == "answers":
+        text = f"answers {answers.answer_set_info(store, name).name}, and their runs"
+        return of(text, answers.rename_answers, answers.delete_answers)
+    by_hand = _dataset_of(store, name, dataset)
+    text = f"instance {name} of dataset {by_hand}"
+    return Subject(text, str, partial(removal.delete_instance, store, by_hand, name))
 
 
 def _dataset_of(store: Store, name: str, dataset: str | None) -> str:

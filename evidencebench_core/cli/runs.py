@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -204,9 +204,8 @@ def _variant(store: Store, dataset: str, name: str | None, wordings: Path | None
 
 def run_document(run: RunInfo, outcomes: Mapping[str, OutcomeCounts]) -> dict[str, Any]:
     """A run as JSON-able values; ``outcomes`` is in it if a model was asked."""
-    names = ("dataset", "retriever", "label", "variant", "created_at", "n_failed", "n_trained_on")
-    document = {"run": run.id, "settings": dict(run.settings), "tasks": dict(run.tasks)}
-    document |= {name: getattr(run, name) for name in names}
+    document = {"run": run.id} | {field.name: getattr(run, field.name) for field in fields(run)[1:]}
+    document |= {"settings": dict(run.settings), "tasks": dict(run.tasks)}
     if outcomes:
         document["outcomes"] = {task: counts.as_dict() for task, counts in outcomes.items()}
     return document

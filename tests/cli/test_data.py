@@ -48,7 +48,7 @@ def test_a_server_that_is_not_there(command: Command, tmp_path: Path) -> None:
 def test_instances_and_papers_are_listed(command: Command, tiny: Path) -> None:
     rows = command.json("list", "instances", "--dataset", "tiny")
     assert [row["id"] for row in rows] == list(tiny_dataset())
-    assert rows[0]["aspects"] == 3
+    assert rows[0]["n_aspects"] == 3
     assert command.json("list", "papers") == []
     OwnPapers(open_store()).save(PAPER, "First", "Tea calms.")
     assert [row["name"] for row in command.json("list", "papers")] == ["First"]

@@ -47,7 +47,7 @@ def list_(
     json: Json = False,
     store: StorePath = None,
 ) -> None:
-    """List datasets, instances, runs, papers, ...
+    """List datasets, instances, runs or papers.
 
     Example: evidencebench list instances --dataset train
     """
@@ -91,7 +91,7 @@ def rename(
     json: Json = False,
     store: StorePath = None,
 ) -> None:
-    """Give a dataset, a run, a paper, ... another name.
+    """Rename a dataset, a run or a paper.
 
     Example: evidencebench rename run 3f2a "my second system"
     """
@@ -109,7 +109,7 @@ def delete(
     json: Json = False,
     store: StorePath = None,
 ) -> int:
-    """Delete a dataset, a run, a paper, ...
+    """Delete a dataset, a run or a paper.
 
     With all that hangs on it; an instance goes where it was marked by hand.
 

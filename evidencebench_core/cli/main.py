@@ -6,44 +6,21 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any, Final
+from importlib import import_module
+from typing import Annotated, Final
 
 import typer
 
-from evidencebench_core.cli import (
-    analyse,
-    annotate,
-    answers,
-    data,
-    entry,
-    export,
-    find,
-    frame,
-    kinds,
-    reliability,
-    runs,
-    training,
-)
-from evidencebench_core.cli import app as app_verb
+from evidencebench_core.cli import frame
 from evidencebench_core.cli.frame import app
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.words import one_line
 
 INTERRUPTED: Final = 130  # what shells report for a process ended by Ctrl-C: 128 + SIGINT
 MODULES: Final = (
-    app_verb,
-    data,
-    kinds,
-    runs,
-    export,
-    analyse,
-    reliability,
-    answers,
-    find,
-    annotate,
-    training,
-)  # to import them registers their verbs
-
+    *("app", "data", "kinds", "runs", "export", "analyse", "find", "annotate", "training"),
+    *("reliability", "answers"),
+)
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -53,6 +30,10 @@ def _print_version(wanted: bool) -> None:
 
         print(f"evidencebench {evidencebench_core.__version__}")
         raise typer.Exit
+
+
+for _name in MODULES:  # registers its verbs
+    import_module(f"evidencebench_core.cli.{_name}")
 
 
 @app.callback()
@@ -113,17 +94,3 @@ def _invoke(words: list[str]) -> int:
 def _failure(reason: str) -> int:
     print(f"evidencebench: {one_line(reason)}", file=sys.stderr)
     return 1
-
-
-def _register_unmoved(name: str, summary: str) -> None:
-    """A verb that argparse still reads."""
-
-    def call(context: typer.Context) -> Any:
-        return entry.run([name, *context.args])
-
-    passed = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
-    app.command(name, help=summary, context_settings=passed)(call)
-
-
-for _name, _verb in entry.VERBS.items():
-    _register_unmoved(_name, _verb.summary)

@@ -47,6 +47,7 @@ Predictions = Annotated[
         help='{"instance id": [0-based sentence index, ...], ...}, or a TREC run: id Q0 sentence rank score tag',
     ),
 ]
+_SEEN = "{:,} instances were in its model's training data: its scores there are no estimate for others."
 PERCENT = ("recall", "95% interval", "SE", "random")
 
 
@@ -312,10 +313,7 @@ def warn_of_training_data(run: RunInfo, seen: Collection[str], scores: Sequence[
     scored = {name for score in scores for name in score.per_instance}
     n_seen = len(scored & set(seen))
     if n_seen:
-        note(
-            f"WARNING: run {run.id} ({run.label}): {n_seen:,} of {quantity(len(scored), 'scored instance')} were in"
-            " the training data of its model: this is no estimate of how it does on others."
-        )
+        note(f"WARNING: run {run.id} ({run.label}): {_SEEN.format(n_seen)}")
 
 
 @verb()
@@ -372,6 +370,9 @@ def compare(
             f"runs {', '.join(run_ids)}", f"have no instance in common that both answered on {task}", remedy
         )
     warn_of_gold(known, infos[0].dataset, infos)
+    for info in infos:
+        if info.n_trained_on:
+            note(f"WARNING: run {info.id} ({info.label}): {_SEEN.format(info.n_trained_on)}")
     emit(report, json, out)
 
 

@@ -32,7 +32,7 @@ def train_ranker(
     json: Json = False,
     store: StorePath = None,
 ) -> None:
-    """Train evidence-ranker on the gold evidence of a dataset, and cross-validate it by paper.
+    """Train evidence-ranker on gold, and cross-validate it.
 
     Example: evidencebench train-ranker --dataset train
     """
@@ -95,7 +95,7 @@ def finetune_encoder(
     json: Json = False,
     store: StorePath = None,
 ) -> None:
-    """Train an embedding model on the gold evidence of a dataset.
+    """Train an embedding model on gold evidence.
 
     Settings (--set): model, triplets, epochs, batch_size, learning_rate, margin, seed.
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from evidencebench_core.cli import entry
-from evidencebench_core.cli.frame import app
+from evidencebench_core.cli.main import app
 from tests.cli.conftest import Command
 
 HEAVY = {"torch", "pandas", "numpy", "scipy", "sklearn", "openai", "streamlit"}
@@ -23,8 +22,7 @@ def verbs(command: object = None, words: tuple[str, ...] = ()) -> Iterator[tuple
     found = typer.main.get_command(app) if command is None else command
     if hasattr(found, "commands"):
         for name, inner in found.commands.items():
-            if name not in entry.VERBS:
-                yield from verbs(inner, (*words, name))
+            yield from verbs(inner, (*words, name))
     else:
         yield words
 

@@ -128,18 +128,10 @@ class DatasetFile:
 
 
 def iter_raw(path: Path) -> Iterator[tuple[str, object]]:
-    """Instance ids and raw values in the order of the file.
+    """Instance ids and raw values in the order of the file; `StreamError` where it is not of the format above.
 
-    Yields
-    ------
-    (str, object)
-        Duplicate ids are not noticed here (ingest does), and a value may be anything that JSON
-        can say (`parse_instance` looks at it).
-
-    Raises
-    ------
-    StreamError
-        If the file is not readable, is not the format above, is cut off, or holds no instance at all.
+    Duplicate ids are not noticed here (ingest does), and a value may be anything that JSON can say
+    (`parse_instance` looks at it).
     """
     with DatasetFile(path) as file:
         yield from instances_in(file)
@@ -154,12 +146,13 @@ def instances_in(file: DatasetFile) -> Iterator[tuple[str, object]]:
             file.mark()
             yield instance_id, raw
     except ijson.JSONError as error:
-        problem = "ends too early: the file is cut off" if file.ended else _reason(error)
-        raise StreamError(_place(file, last), problem, _REMEDY) from None
+        raise _fault(
+            file, last, "ends too early: the file is cut off" if file.ended else _reason(error)
+        ) from None
     except UnicodeDecodeError as error:
-        raise StreamError(_place(file, last), f"is not UTF-8 text: {error.reason}", _REMEDY) from None
+        raise _fault(file, last, f"is not UTF-8 text: {error.reason}") from None
     except ValueError as error:
-        raise StreamError(_place(file, last), str(error), _REMEDY) from None
+        raise _fault(file, last, str(error)) from None
     if not last:
         raise StreamError(str(file.path), "holds no instance", "Give a file with at least one.")
 
@@ -193,8 +186,9 @@ def _parsed(file: DatasetFile) -> Iterator[tuple[str, object]]:
         yield instance_id, value
 
 
-def _place(file: DatasetFile, last: str) -> str:
-    return f"{file.path}, after instance {shown(last)}" if last else str(file.path)
+def _fault(file: DatasetFile, last: str, problem: str) -> StreamError:
+    place = f"{file.path}, after instance {shown(last)}" if last else str(file.path)
+    return StreamError(place, problem, _REMEDY)
 
 
 def _reason(error: ijson.JSONError) -> str:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final, Literal, get_args
-
-import orjson
+from typing import Any, Final, Literal
 
 from evidencebench_core.data.named_sets import NamedSets
+from evidencebench_core.data.records import digest
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import DataError, shown
 
 Label = Literal["yes", "no", "maybe"]
 Kind = Literal["questions", "evidence", "pairs"]
-KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +80,6 @@ class ItemSet:
     sha256: str
     items: tuple[Item, ...]
     kind: Kind = "questions"
-    source: str = ""
 
     def __hash__(self) -> int:
         return hash(self.sha256)
@@ -98,11 +94,8 @@ ITEM_SETS: Final = NamedSets(
 )
 
 
-def new_item_set(name: str, items: Sequence[Item], kind: Kind = "questions", source: str = "") -> ItemSet:
-    """An item set that is not in a store yet.
-
-    `DataError` if there are no items, two have one id, or a text holds half of a surrogate pair.
-    """
+def new_item_set(name: str, items: Sequence[Item], kind: Kind = "questions") -> ItemSet:
+    """An item set that is not in a store yet; `DataError` if it has no items, or two of one id."""
     place = f"item set {shown(name)}"
     if not items:
         raise DataError(place, "has no items", "Give it at least one.")
@@ -112,12 +105,7 @@ def new_item_set(name: str, items: Sequence[Item], kind: Kind = "questions", sou
             problem = f"has the id {shown(item.id)} more than once"
             raise DataError(place, problem, "Give every item its own id.")
         seen.add(item.id)
-    try:
-        content = orjson.dumps([kind, [_plain(item) for item in items]], option=orjson.OPT_SORT_KEYS)
-    except orjson.JSONEncodeError as error:
-        problem = f"has a text that cannot be stored ({error})"
-        raise DataError(place, problem, "Write it as valid UTF-8.") from error
-    return ItemSet(name, hashlib.sha256(content).hexdigest(), tuple(items), kind, source)
+    return ItemSet(name, digest([kind, [_plain(item) for item in items]]), tuple(items), kind)
 
 
 def _plain(item: Item) -> dict[str, Any]:
@@ -127,11 +115,8 @@ def _plain(item: Item) -> dict[str, Any]:
 def add_items(
     store: Store, name: str, items: Sequence[Item], kind: Kind = "questions", source: str = ""
 ) -> ItemSetInfo:
-    """Keep items under a name; where the store has the same items, maybe under another name, that set.
-
-    Raises what `new_item_set` does, and `StoreError` if the name is blank, too long or taken by other items.
-    """
-    added = new_item_set(name, items, kind, source)
+    """Keep items under a name; where the store has the same items, maybe under another name, that set."""
+    added = new_item_set(name, items, kind)
     values = {"kind": kind, "source": source, "n_items": len(items)}
     return ITEM_SETS.add(store, name, added.sha256, [_plain(item) for item in items], values)
 
@@ -150,7 +135,7 @@ def item_set(store: Store, name: str) -> ItemSet:
     """An item set of the store; `UnknownNameError` where there is none of that name."""
     info = ITEM_SETS.named(store, name)
     items = tuple(Item.from_dict(values) for values in ITEM_SETS.body(store, info))
-    return ItemSet(info.name, info.sha256, items, info.kind, info.source)
+    return ItemSet(info.name, info.sha256, items, info.kind)
 
 
 def rename_item_set(store: Store, name: str, new: str) -> ItemSetInfo:

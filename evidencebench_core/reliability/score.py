@@ -22,7 +22,7 @@ from evidencebench_core.reliability.runs import (
 )
 from evidencebench_core.reliability.tasks import Probe, Probes, ReliabilityTask
 from evidencebench_core.runs import Result
-from evidencebench_core.stats import Estimate, accuracy, bootstrap, paired, weighted_f1
+from evidencebench_core.stats import Estimate, accuracy, bootstrap, paired, quotient, weighted_f1
 
 _SEED: Final = 3  # with it the interval of "always yes" on PubMedQA is the exact one, of the binomial
 STATES: Final = ("right", "wrong", "null")
@@ -35,26 +35,11 @@ Statistic = Callable[[Array], Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """One score against another's answers to the same questions.
+    """One score against another's answers (``run``, ``model``) to the same n questions.
 
-    Attributes
-    ----------
-    run, model : str
-        The other one.
-    n : int
-        Pairs.
-    figure : str
-        ``"weighted_f1"`` against a baseline, else the task's own.
-    difference : Estimate
-        This minus the other.
-    p : float or None
-        Of right and wrong, by sign flips: McNemar's exact test where few differ.
-    moves : DataFrame
-        How often each state of the other (rows) became which of this one.
-    same : float
-        Share of the pairs with the same label.
-    followed : tuple of int or None
-        Of a text that says the opposite: answers that turned with it, of those that were right before.
+    ``figure`` is weighted F1 against a baseline, else the task's own; ``p`` is of right and wrong, by sign flips.
+    ``moves`` counts how each state of the other (rows) became which of this one, ``same`` is the share with one label;
+    ``followed`` is, of texts that say the opposite, how many answers turned with it, of how many right before.
     """
 
     run: str
@@ -75,20 +60,15 @@ class TaskScore:
     Attributes
     ----------
     answers : DataFrame
-        One row an answer: probe, item, variant, unit (what is drawn together), expected, gold, label, state, reason
-        why there is no label, wording written by a model, text.
+        One row an answer, with `COLUMNS`; ``unit`` is what is drawn together, ``reason`` why there is no label.
     variants : DataFrame
-        One row a variant: variant, n, value, low, high (its figure), null_rate.
+        One row a variant: ``variant, n, value, low, high, null_rate``.
     value : Estimate
         The task's figure, over the answers of its headline; ``n`` counts items.
     left_out : mapping of str to int
         Items without a part in the figure, by reason.
     constants : mapping of str to float
         The figure, if every answer were the same label.
-    baseline : Comparison or None
-        Against the same model's answers with nothing changed.
-    judge : str
-        The model that read free texts.
     """
 
     run: ReliabilityRun
@@ -98,8 +78,8 @@ class TaskScore:
     value: Estimate
     left_out: Mapping[str, int]
     constants: Mapping[str, float]
-    baseline: Comparison | None = None
-    judge: str = ""
+    baseline: Comparison | None = None  # the same model, with nothing changed
+    judge: str = ""  # the model that read free texts
 
     @property
     def task(self) -> ReliabilityTask:
@@ -196,28 +176,22 @@ def task_score(
     task = run.task
     answers = answers_frame(task, probes, results, judgements)
     top = headline(task, answers)
-    names = list(dict.fromkeys(answers["variant"]))
-    statistic = _statistic(task, len(set(top["variant"])))
     rows = []
-    for name in names:
-        some = answers[answers["variant"] == name]
-        value = _estimate(task, some, _statistic(task, 1, of_variant=True))
-        rows.append({
-            "variant": name, "n": len(some), "value": value.value, "low": value.low, "high": value.high,
-            "null_rate": float((some["state"] == "null").mean()),
-        })  # fmt: skip
-    columns = ["variant", "n", "value", "low", "high", "null_rate"]
+    for name, some in answers.groupby("variant", sort=False):
+        value = _estimate(task, some, _statistic(task, of_variant=True))
+        null_rate = float((some["state"] == "null").mean())
+        rows.append({"variant": name, **value.as_dict(), "n": len(some), "null_rate": null_rate})
     against = None
-    if baseline is not None and task.labels == baseline.task.labels and task.name != "baseline":
-        against = _against(task, top, baseline)
+    if baseline is not None and task.labels == baseline.task.labels:
+        against = _comparison(task, "weighted_f1", top, baseline, ["item"])
     return TaskScore(
         run,
         items.name,
         answers,
-        pd.DataFrame(rows, columns=columns),
-        _estimate(task, top, statistic),
+        pd.DataFrame(rows, columns=["variant", "n", "value", "low", "high", "null_rate"]),
+        _estimate(task, top, _statistic(task)),
         _left_out(items, probes, results, top),
-        _constants(task, top, statistic),
+        _constants(task, top),
         against,
         judge,
     )
@@ -227,25 +201,17 @@ def compare_scores(a: TaskScore, b: TaskScore) -> Comparison | None:
     """Two models on the same probes of a task in the same words, a minus b; ``None`` if there are none."""
     if a.judge != b.judge:
         return None
-    pairs = _pairs(a.answers, b.answers, ["probe", "wording"])
-    return _comparison(a.task, a.task.figure, pairs, b.run) if len(pairs) else None
+    return _comparison(a.task, a.task.figure, a.headline, b, ["probe", "wording"])
 
 
-def _against(task: ReliabilityTask, top: pd.DataFrame, baseline: TaskScore) -> Comparison | None:
-    pairs = _pairs(top, baseline.answers, ["item"])
+def _comparison(
+    task: ReliabilityTask, figure: str, answers: pd.DataFrame, other: TaskScore, on: list[str]
+) -> Comparison | None:
+    columns = [*on, "expected", "label", "state"]
+    pairs = answers.merge(other.answers[columns], on=on, suffixes=("", "_other"))
     if pairs.empty:
         return None
-    return _comparison(task, "weighted_f1", pairs, baseline.run)
-
-
-def _pairs(answers: pd.DataFrame, others: pd.DataFrame, on: list[str]) -> pd.DataFrame:
-    columns = [*on, "expected", "label", "state"]
-    return answers.merge(others[columns], on=on, suffixes=("", "_other"))
-
-
-def _comparison(task: ReliabilityTask, figure: str, pairs: pd.DataFrame, other: ReliabilityRun) -> Comparison:
-    n_variants = len(set(pairs["variant"]))
-    statistic = _pooled(weighted_f1) if figure == "weighted_f1" else _statistic(task, n_variants)
+    statistic = _pooled(weighted_f1) if figure == "weighted_f1" else _statistic(task)
     labels = task.read_labels
     sides = [
         _tables(pairs, labels),
@@ -263,8 +229,8 @@ def _comparison(task: ReliabilityTask, figure: str, pairs: pd.DataFrame, other: 
     n_followed = int((turned["label"] != turned["label_other"]).sum())
     same = pairs["label"].notna() & (pairs["label"] == pairs["label_other"])
     return Comparison(
-        other.id,
-        other.model,
+        other.run.id,
+        other.run.model,
         len(pairs),
         figure,
         difference,
@@ -299,7 +265,7 @@ def _pooled(figure: Statistic) -> Statistic:
     return lambda tables: figure(tables.sum(axis=1))
 
 
-def _statistic(task: ReliabilityTask, n_variants: int, of_variant: bool = False) -> Statistic:
+def _statistic(task: ReliabilityTask, of_variant: bool = False) -> Statistic:
     """The task's figure, of tables of shape (m, n_variants, n_labels, n_labels + 1); of one order the share of yes."""
     if task.figure == "bias":
         return _pooled(_share_of_yes) if of_variant else _bias
@@ -316,24 +282,22 @@ def _bias(tables: Array) -> Array:
 
 
 def _share_of_yes(tables: Array) -> Array:
-    """Yes among the answers yes and no; NaN where there is none."""
+    """Yes among the answers yes and no."""
     read = tables.sum(axis=-2)
-    n = read[..., 0] + read[..., 1]
-    return np.where(n > 0, read[..., 0] / np.maximum(n, 1), np.nan)
+    return quotient(read[..., 0], read[..., 0] + read[..., 1])
 
 
 def _share_of_unknown(tables: Array) -> Array:
-    n = tables.sum(axis=(-2, -1))
-    return np.where(n > 0, tables[..., 2].sum(axis=-1) / np.maximum(n, 1), np.nan)
+    return quotient(tables[..., 2].sum(axis=-1), tables.sum(axis=(-2, -1)))
 
 
-def _constants(task: ReliabilityTask, top: pd.DataFrame, statistic: Statistic) -> dict[str, float]:
+def _constants(task: ReliabilityTask, top: pd.DataFrame) -> dict[str, float]:
     if top.empty or task.figure == "judged_accuracy":
         return {}
     constants = {}
     for label in task.read_labels:
         tables = _tables(top.assign(label=label), task.read_labels)
-        constants[label] = float(statistic(tables.sum(axis=0)[None])[0])
+        constants[label] = float(_statistic(task)(tables.sum(axis=0)[None])[0])
     return constants
 
 

@@ -26,7 +26,6 @@ from evidencebench_core.retrievers.base import Setting
 from evidencebench_core.retrievers.settings import Settings
 from evidencebench_core.words import enumerated, quantity
 
-Aspect = Literal["baseline", "robustness", "recall", "hallucination", "judges"]
 Figure = Literal["weighted_f1", "bias", "refrain_rate", "judged_accuracy", "judged_f1"]
 FIGURES: Final[Mapping[Figure, str]] = {
     "weighted_f1": "Weighted F1",
@@ -43,29 +42,14 @@ OPPOSITE: Final[Mapping[str | None, str]] = {"yes": "no", "no": "yes"}
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A question to a model about an item.
-
-    Attributes
-    ----------
-    variant : str
-        The order of the examples (``"NNNY"``), number of errors (``"3"``), place of the own context (``"1"``),
-        ``"shuffled"`` or ``"mirror"``, a wording's name; else empty.
-    fields : mapping of str to str
-        What the prompt is filled with.
-    expected : str or None
-        The label of a right answer; ``None`` for free text.
-    reworded : {"", "question", "context"}
-        The field that a model rewords first.
-    details : mapping of str to JSON-able values
-        What was changed: ``examples``, ``distractors``, ``context_of`` (ids), ``place``, ``errors``, ...
-    """
+    """A question to a model about an item."""
 
     item: Item
-    variant: str = ""
-    fields: Mapping[str, str] = field(default_factory=dict)
-    expected: str | None = None
-    reworded: Literal["", "question", "context"] = ""
-    details: Mapping[str, Any] = field(default_factory=dict)
+    variant: str = ""  # the order of the examples, the number of errors, the place of the own context, ...
+    fields: Mapping[str, str] = field(default_factory=dict)  # of the prompt
+    expected: str | None = None  # the label of a right answer; none of free text
+    reworded: Literal["", "question", "context"] = ""  # the field that a model rewords first
+    details: Mapping[str, Any] = field(default_factory=dict)  # what was changed, JSON-able
 
     @property
     def id(self) -> str:
@@ -90,45 +74,23 @@ class Draft:
     settings: Mapping[str, Any]
     left_out: dict[str, str]
 
-    def leave_out(self, item: Item, reason: str) -> None:
-        self.left_out[item.id] = reason
-
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityTask:
-    """One of RAmBLA's tasks.
-
-    Attributes
-    ----------
-    name, number, title, about : str
-        For commands and URLs; as the paper's tables count; for people; what its figure tells, in a sentence.
-    prompts : mapping of kind to str
-        The prompt for each kind of item set that it can be run on.
-    needs : tuple of str
-        Fields of `Item` without which an item is left out.
-    labels : tuple of str
-        What the model can answer; empty for free text.
-    probes : callable
-        Given a `Draft`, its probes.
-    headline : tuple of str
-        The variants that the task's figure is of; empty: all.
-    judge_prompt, judge_labels : str, tuple of str
-        For answers in free text, which a judge reads; else empty.
-    """
+    """One of RAmBLA's tasks."""
 
     name: str
-    number: str
+    number: str  # in the paper
     title: str
-    aspect: Aspect
-    about: str
-    prompts: Mapping[Kind, str]
-    needs: tuple[str, ...]
-    labels: tuple[str, ...]
+    about: str  # what its figure tells
+    prompts: Mapping[Kind, str]  # for each kind of item set that it can be run on
+    needs: tuple[str, ...]  # fields of `Item` without which an item is left out
+    labels: tuple[str, ...]  # what the model can answer; empty for free text
     figure: Figure
     probes: Callable[[Draft], Iterator[Probe]]
-    headline: tuple[str, ...] = ()
+    headline: tuple[str, ...] = ()  # the variants that the task's figure is of; empty: all
     settings: type[Settings] = Settings
-    judge_prompt: str = ""
+    judge_prompt: str = ""  # for answers in free text, which a judge reads
     judge_labels: tuple[str, ...] = ()
 
     @property
@@ -158,7 +120,7 @@ def _paraphrase(draft: Draft) -> Iterator[Probe]:
         if not names and draft.kind == "questions":
             yield Probe(item, "paraphrase", _fields(item), item.answer, "question")
         elif not names:
-            draft.leave_out(item, "no paraphrase")
+            draft.left_out[item.id] = "no paraphrase"
 
 
 def _negation(draft: Draft) -> Iterator[Probe]:
@@ -166,7 +128,7 @@ def _negation(draft: Draft) -> Iterator[Probe]:
     for item in draft.items:
         text = item.wordings.get("negation")
         if draft.kind == "evidence" and text is None:
-            draft.leave_out(item, "no negation")
+            draft.left_out[item.id] = "no negation"
         elif draft.kind == "evidence" and text is not None:
             yield Probe(item, "negation", _fields(item, question=text), item.answer)
         elif text is None:
@@ -185,7 +147,7 @@ def _few_shot(draft: Draft) -> Iterator[Probe]:
     inside = {item.id for item in tested}
     for item in draft.items:
         if item.id not in inside:
-            draft.leave_out(item, "not in the balanced set")
+            draft.left_out[item.id] = "not in the balanced set"
     half = len(tested) // 2
     draft.items = [item for pair in zip(tested[:half], tested[half:], strict=True) for item in pair]
     examples = drawn_examples(tested, orders, draft.settings["seed"])
@@ -234,7 +196,7 @@ def _distraction(draft: Draft) -> Iterator[Probe]:
     if draft.kind == "evidence":
         for item in draft.items:
             if item.answer == "no" and item.neighbour_covers:
-                draft.leave_out(item, "a neighbour of the sentence covers a study aspect")
+                draft.left_out[item.id] = "a neighbour of the sentence covers a study aspect"
         draft.items = [item for item in draft.items if item.id not in draft.left_out]
     n = cast(int, draft.settings["distractors"])
     others = drawn_distractors(draft.items, n, draft.settings["seed"])
@@ -298,71 +260,71 @@ class _Distraction(_Drawn):
 
 _TASKS: Final = (
     ReliabilityTask(
-        "baseline", "T1", "Baseline", "baseline",
+        "baseline", "T1", "Baseline",
         "How often the model answers yes or no rightly from the context.",
         _QA, _SHORT, _YES_NO, "weighted_f1", _plain,
     ),
     ReliabilityTask(
-        "knowledge", "T1k", "Without context", "baseline",
+        "knowledge", "T1k", "Without context",
         "How often it is right with nothing to read: what it knows by heart, or guesses.",
         {"questions": "reliability-knowledge"}, ("question", "answer"), _YES_NO, "weighted_f1", _plain,
     ),
     ReliabilityTask(
-        "paraphrase", "T2", "Paraphrase", "robustness",
+        "paraphrase", "T2", "Paraphrase",
         "Whether the answer stays the same when the question is worded differently.",
         _QA, _SHORT, _YES_NO, "weighted_f1", _paraphrase, settings=_Rewording,
     ),
     ReliabilityTask(
-        "few-shot", "T3", "Few-shot bias", "robustness",
+        "few-shot", "T3", "Few-shot bias",
         "Whether the order of the examples shown before a question sways the answer.",
         {"questions": "reliability-few-shot", "evidence": "reliability-evidence-few-shot"},
         _SHORT, _YES_NO, "bias", _few_shot,
         settings=_FewShot,
     ),
     ReliabilityTask(
-        "spelling", "T4", "Spelling errors", "robustness", "How much misspelt words cost.",
+        "spelling", "T4", "Spelling errors", "How much misspelt words cost.",
         _QA, _SHORT, _YES_NO, "weighted_f1", _spelling, headline=("3",),
         settings=_Spelling,
     ),
     ReliabilityTask(
-        "negation", "T5", "Negated context", "recall",
+        "negation", "T5", "Negated context",
         "Whether the model follows a text that says the opposite, or answers by heart.",
         _QA, _SHORT, _YES_NO, "weighted_f1", _negation, settings=_Rewording,
     ),
     ReliabilityTask(
-        "distraction", "T6", "Distraction", "recall",
+        "distraction", "T6", "Distraction",
         "Whether the model finds the text that matters among others that do not.",
         {"questions": "reliability-baseline", "evidence": "reliability-evidence-passage"},
         _SHORT, _YES_NO, "weighted_f1", _distraction,
         settings=_Distraction,
     ),
     ReliabilityTask(
-        "freeform", "T7, T10", "Freeform answers", "hallucination",
+        "freeform", "T7, T10", "Freeform answers",
         "Whether an answer in the model's own words says what the reference says.",
         {"questions": "reliability-freeform"}, ("question", "context", "long_answer"), (), "judged_accuracy",
         _free_text, judge_prompt="reliability-judge", judge_labels=_YES_NO,
     ),
     ReliabilityTask(
-        "question", "T8", "Question formation", "hallucination",
+        "question", "T8", "Question formation",
         "Whether the model finds the question that an answer belongs to.",
         {"questions": "reliability-question"}, ("question", "long_answer"), (), "judged_accuracy",
         _free_text, judge_prompt="reliability-judge", judge_labels=_YES_NO,
     ),
     ReliabilityTask(
-        "conclusion", "T9", "Conclusion", "hallucination",
+        "conclusion", "T9", "Conclusion",
         "Whether a conclusion that the model writes still answers the question rightly.",
         {"questions": "reliability-conclusion"}, _SHORT, (), "judged_f1", _free_text,
         judge_prompt="reliability-conclusion-judge", judge_labels=("yes", "no", "unknown"),
     ),
     ReliabilityTask(
-        "unknown", "T11", "I don't know", "hallucination",
+        "unknown", "T11", "I don't know",
         "Whether the model says so when the text does not tell, and only then.",
         {"questions": "reliability-unknown", "evidence": "reliability-evidence-unknown"},
         ("question", "context"), ("yes", "no", "unknown"), "refrain_rate", _unknown,
         headline=("shuffled",), settings=_Drawn,
     ),
     ReliabilityTask(
-        "judge", "T12", "Judges measured", "judges",
+        "judge", "T12", "Judges measured",
         "How well the model tells whether two statements mean the same, which it does as a judge.",
         {"pairs": "reliability-judge"}, ("question", "long_answer", "answer"), _YES_NO, "weighted_f1", _pairs,
     ),

@@ -193,6 +193,7 @@ def test_two_models_task_by_task(store: Store) -> None:
         assert one.value.value is not None
         assert other.value.value is not None
         assert comparison.difference.value == pytest.approx(one.value.value - other.value.value)
+        assert comparison.n == 8
         assert p_holm is not None
         assert p_holm >= (comparison.p or 0)
     free = reliability_runs(store, "teas")[-1]

@@ -14,7 +14,6 @@ An answer needs ``question_id``, ``system`` and ``answer`` (or ``sentences``); a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -23,11 +22,12 @@ from pydantic import ValidationError
 
 from evidencebench_core.answers.model import Answer, AnswerSet, Clusters, Document, Question
 from evidencebench_core.data.files import file_content
+from evidencebench_core.data.strict_json import json_lines, json_value
 from evidencebench_core.errors import DataError, shown
 
 SAMPLE: Final = Path(__file__).with_name("sample_answers.jsonl")
 """Six invented questions, answered by three systems, with documents and labels."""
-MOST_BYTES: Final = 200 << 20
+MOST_BYTES: Final = 128 << 20
 _REMEDY: Final = "The format is in the documentation of evidencebench_core.answers.read."
 _KINDS: Final = {"question": Question, "document": Document, "answer": Answer, "clusters": Clusters}
 _CLUSTERED: Final = "_answer_sentences_cluster"
@@ -127,13 +127,11 @@ def counts(answers: AnswerSet) -> dict[str, int]:
 
 def _lines(path: Path) -> Iterator[Line]:
     """The objects of a file in our shape, whatever shape it has."""
-    text = file_content(path, MOST_BYTES, _REMEDY).decode("utf-8-sig", "replace")
     if path.suffix == ".jsonl":
-        for number, line in enumerate(text.split("\n"), start=1):
-            if line.strip():
-                yield f"{path}, line {number}", _parsed(f"{path}, line {number}", line)
+        for number, line in json_lines(path, file_content(path, MOST_BYTES, _REMEDY), _REMEDY):
+            yield f"{path}, line {number}", line
         return
-    value = _parsed(str(path), text)
+    value = json_value(path, _REMEDY)
     if isinstance(value, list):
         for number, item in enumerate(value, start=1):
             place = f"{path}, item {number}"
@@ -146,13 +144,6 @@ def _lines(path: Path) -> Iterator[Line]:
             yield from _clusters(path, key, item)
     else:
         raise DataError(str(path), f"holds {shown(value)}, not a list of answers", _REMEDY)
-
-
-def _parsed(place: str, text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise DataError(place, f"is not JSON: {error}", _REMEDY) from error
 
 
 def _is_clustered(item: object) -> bool:

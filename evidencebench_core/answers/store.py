@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Final
 
 import orjson
@@ -13,6 +11,7 @@ import orjson
 from evidencebench_core.answers.model import AnswerSet
 from evidencebench_core.answers.read import counts
 from evidencebench_core.data.named_sets import NamedSets
+from evidencebench_core.data.records import digest, now
 from evidencebench_core.data.store import Store
 from evidencebench_core.runs.store import delete_runs_about
 
@@ -44,7 +43,7 @@ ANSWER_SETS: Final = NamedSets(
 def add_answers(store: Store, name: str, answers: AnswerSet, source: str = "") -> AnswerSetInfo:
     """Keep answers under a name; where the store has the same, under whatever name, that set."""
     body = answers.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    sha256 = hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    sha256 = digest(body)
     values = {"source": source, "counts": orjson.dumps(counts(answers)).decode()}
     return ANSWER_SETS.add(store, name, sha256, body, values)
 
@@ -92,11 +91,10 @@ class Mark:
 
 def add_mark(store: Store, subject: str, mark: Mark) -> None:
     """Keep a decision about a unit of an answer set, by the set's sha256; an empty label takes it back."""
-    now = datetime.now(UTC).isoformat(timespec="milliseconds")
     with store.write() as db:
         db.execute(
             "INSERT INTO answer_marks (subject, unit, label, author, created_at) VALUES (?, ?, ?, ?, ?)",
-            (subject, mark.unit, mark.label, mark.author, now),
+            (subject, mark.unit, mark.label, mark.author, now()),
         )
 
 

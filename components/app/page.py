@@ -7,9 +7,8 @@ import runpy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import pandas as pd
 import streamlit as st
 
 from components.app import resources
@@ -18,10 +17,9 @@ from components.app.state import PageState
 from components.models.server import session_connection
 from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo
-from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
+from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.llm import using
 from evidencebench_core.runs import RunInfo
-from evidencebench_core.words import quantity
 
 _APP: Final = Path(__file__).resolve().parents[2] / "app.py"
 
@@ -64,31 +62,6 @@ def guarded_part(what: str = "This part of the page") -> Iterator[None]:
         )
 
 
-def dataset_picker(state: PageState) -> DatasetInfo | None:
-    """The dataset that the address names (an unknown one is reported), with a picker; ``None`` without any."""
-    datasets = {info.name: info for info in resources.store().datasets()}
-    if not datasets:
-        st.info("No dataset is loaded yet. Home has the sample papers, your own file and the downloads.")
-        if st.button("Go to Home", type="primary"):
-            st.switch_page("pages/home.py")
-        return None
-    names = list(datasets)
-    wanted = state.dataset(names[0])
-    if wanted not in datasets:
-        try:
-            resources.store().dataset(wanted)
-        except UnknownNameError as error:
-            st.warning(literal(str(error)))
-        wanted = names[0]
-    st.selectbox(
-        "Dataset",
-        names,
-        format_func=lambda name: f"{name} ({quantity(datasets[name].n_instances, 'instance')})",
-        **state.widget("dataset", wanted, reset=set(state.defaults) - set(state.of_any_dataset)),
-    )
-    return datasets[wanted]
-
-
 def set_picker(
     state: PageState,
     parameter: str,
@@ -124,16 +97,6 @@ def tell_of_gold(dataset: DatasetInfo, runs: Iterable[RunInfo] = ()) -> None:
 def percent(share: float | None, digits: int = 1) -> str:
     """``0.4567`` as ``45.7%``; a dash where there is no value."""
     return "–" if share is None else f"{100 * share:.{digits}f}%"
-
-
-def points(row: Mapping[Any, Any], mark: str = "") -> str:
-    """``+13.8 (7.4 to 20.4)``: the ``difference`` of shares in points with ``low`` and ``high``; a dash without one."""
-    if pd.isna(row["difference"]):
-        return "–"
-    value, low, high = (
-        round(100 * row[name], 1) + 0.0 for name in ("difference", "low", "high")
-    )  # + 0.0: no -0.0
-    return f"{value:+.1f}{mark}" + ("" if pd.isna(low) else f" ({low:.1f} to {high:.1f})")
 
 
 def name_window(page: str, what: str) -> None:

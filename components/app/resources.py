@@ -17,7 +17,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
 import streamlit as st
 
@@ -32,7 +32,6 @@ from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import DatasetInfo, Filter, Instance, Store, open_store
 from evidencebench_core.data.hits import Hit
 from evidencebench_core.data.hits import sentence_hits as find_hits
-from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.perturb import added_wordings, hypothesis_variants
 from evidencebench_core.runs import RunInfo, RunStore, score_run
@@ -65,29 +64,12 @@ def run_key(run: RunInfo) -> object:
     )
 
 
-def _key_with_wordings(dataset: DatasetInfo) -> object:
-    """For what changes when a wording is added to a dataset."""
-    with store().read() as db:
-        newest = db.execute(
-            "SELECT count(*), max(added_at) FROM wordings WHERE dataset_id = ?", (dataset.id,)
-        ).fetchone()
-    return dataset.name, dataset.version, tuple(newest)
-
-
-def _key_with_notes(dataset: DatasetInfo) -> object:
-    """For what changes when a note is added to a dataset, or goes with its run."""
-    with store().read() as db:
-        newest = db.execute(
-            "SELECT count(*), max(id) FROM notes WHERE dataset_id = ?", (dataset.id,)
-        ).fetchone()
-    return dataset.name, dataset.version, tuple(newest)
-
-
 def _filter_key(wanted: Filter) -> object:
     ranges = sorted(wanted.ranges.items())
     return wanted.hypothesis, wanted.sentences, ranges, wanted.sort, wanted.descending
 
 
+_F = TypeVar("_F", bound=Callable[..., Any])
 Keys = dict[str | type[Any], Callable[[Any], object]]
 KEYS: Final[Keys] = {
     DatasetInfo: _dataset_key,
@@ -96,8 +78,22 @@ KEYS: Final[Keys] = {
     Reading: lambda reading: reading.key,
     Choice: lambda choice: choice.key,
 }
-_KEYS_WITH_WORDINGS: Final = {**KEYS, DatasetInfo: _key_with_wordings}
-_KEYS_WITH_NOTES: Final = {**KEYS, DatasetInfo: _key_with_notes}
+
+
+def cached(function: _F, keys: Keys = KEYS) -> _F:
+    """The decorator of what is computed of datasets, runs and readings."""
+    return cast("_F", st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=keys)(function))
+
+
+def _cached_with(table: str, newest: str) -> Callable[[_F], _F]:
+    """The same for what changes when a row of a dataset is added to a table, or goes from it."""
+
+    def key(dataset: DatasetInfo) -> object:
+        query = f"SELECT count(*), max({newest}) FROM {table} WHERE dataset_id = ?"
+        with store().read() as db:
+            return dataset.name, dataset.version, tuple(db.execute(query, (dataset.id,)).fetchone())
+
+    return lambda function: cached(function, {**KEYS, DatasetInfo: key})
 
 
 @st.cache_resource
@@ -134,38 +130,25 @@ def jobs() -> JobBoard:
     return JobBoard()
 
 
-# -- datasets and their instances --------------------------------------------------------------------
-
-
-def named_dataset(name: str) -> DatasetInfo:
-    """A dataset of the store, the first where ``name`` is empty; ``UnknownNameError`` where there is none."""
-    if name:
-        return store().dataset(name)
-    datasets = store().datasets()
-    if not datasets:
-        raise UnknownNameError("store", "holds no dataset", "Add one on the Home page.")
-    return datasets[0]
-
-
-@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=KEYS)
+@cached
 def instance(dataset: DatasetInfo, instance_id: str) -> Instance:
     """An instance; ``UnknownNameError`` where the dataset has none of that id."""
     return store().get(dataset.name, instance_id)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=KEYS)
+@cached
 def gold_makers(dataset: DatasetInfo) -> GoldMakers:
     """Who made a dataset's gold, as far as its instances say."""
     return makers_of_gold(store(), dataset.name)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=KEYS)
+@cached
 def matching(dataset: DatasetInfo, wanted: Filter) -> tuple[str, ...]:
     """The ids that a filter leaves, in its order."""
     return store().matching(dataset.name, wanted)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_KEYS_WITH_NOTES)
+@_cached_with("notes", "id")
 def notes(dataset: DatasetInfo) -> Mapping[str, tuple[Note, ...]]:
     """The notes on a dataset, on misses too, by instance id: of each author the newest on each thing."""
     by_instance: dict[str, tuple[Note, ...]] = {}
@@ -174,7 +157,7 @@ def notes(dataset: DatasetInfo) -> Mapping[str, tuple[Note, ...]]:
     return MappingProxyType(by_instance)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=KEYS)
+@cached
 def first_ids(dataset: DatasetInfo) -> tuple[str, ...]:
     """Ids of the first fifty instances."""
     return store().ids(dataset.name, 50)
@@ -185,29 +168,23 @@ def hypotheses(dataset: DatasetInfo, ids: Iterable[str]) -> dict[str, str]:
     return {row.id: row.hypothesis for row in store().rows(dataset.name, dict.fromkeys(ids))}
 
 
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=KEYS)
+@cached
 def sentence_hits(dataset: DatasetInfo, ids: tuple[str, ...], words: str) -> dict[str, Hit]:
     """Where a search for sentences is met, by instance id."""
     papers = {paper.id: paper.sentences for paper in store().get_many(dataset.name, ids)} if words else {}
     return find_hits(papers, words)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_KEYS_WITH_WORDINGS)
+@_cached_with("wordings", "added_at")
 def wordings(dataset: DatasetInfo) -> dict[str, dict[str, str]]:
     """Other wordings of the hypotheses, from the data and from files, by variant and instance id."""
     return hypothesis_variants(store(), dataset.name)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_KEYS_WITH_WORDINGS)
+@_cached_with("wordings", "added_at")
 def wording_origins(dataset: DatasetInfo) -> dict[tuple[str, str], str]:
     """By name and instance id where those of `wordings` are from that did not come with the data."""
     return {(one.name, one.instance_id): one.origin for one in added_wordings(store(), dataset.name)}
-
-
-# -- retrievers, asked live --------------------------------------------------------------------------
-
-
-# -- runs and what is computed of them ---------------------------------------------------------------
 
 
 def runs(dataset: DatasetInfo) -> tuple[RunInfo, ...]:
@@ -223,11 +200,6 @@ def answer_runs(subject: str) -> tuple[RunInfo, ...]:
     )
 
 
-def run(run_id: str) -> RunInfo:
-    """The run of this id; ``UnknownNameError`` where there is none."""
-    return _with_warning(RunStore(store()).run(run_id))
-
-
 def _with_warning(run: RunInfo) -> RunInfo:
     """The run; where its model has learnt from instances that it is scored on, its label says so."""
     if not run.n_trained_on:
@@ -235,13 +207,13 @@ def _with_warning(run: RunInfo) -> RunInfo:
     return replace(run, label=f"{run.label} {WARNING} trained on {run.n_trained_on:,} of these")
 
 
-@st.cache_resource(max_entries=128, show_spinner=False, hash_funcs=KEYS)
+@cached
 def run_score(run: RunInfo, task: str, missing: Literal["report", "zero"] = "report") -> Score:
     """The score of what a run has answered so far."""
     return score_run(store(), run.id, task_named(task), missing=missing)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=KEYS)
+@cached
 def bounds(dataset: DatasetInfo, task: str) -> Score:
     """Ceiling and random expectation over every instance of a dataset that a task can score."""
     return score(task_named(task), store().evidence_sets(dataset.name), {}, missing="zero")
@@ -271,12 +243,6 @@ def figure(chart: Callable[..., go.Figure], *arguments: object, **named: object)
     return _figure(chart, f"{chart.__module__}.{chart.__name__}", arguments, named)
 
 
-# -- reliability of language models ------------------------------------------------------------------
-
-
-# -- papers that readers bring -----------------------------------------------------------------------
-
-
 def own_papers() -> OwnPapers:
     """The kept papers of the store."""
     return OwnPapers(store())
@@ -285,6 +251,3 @@ def own_papers() -> OwnPapers:
 def paper_annotations() -> Annotations:
     """People's marks in papers."""
     return Annotations(store())
-
-
-# -- answers with citations -------------------------------------------------------------------------

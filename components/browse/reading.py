@@ -75,7 +75,7 @@ def draw_reading(state: PageState, context: Context, instance: Instance, choices
     hypothesis, gold_applies = hypothesis_editor(state, dataset, instance)
     has_aspects = bool(instance.evidence.focused(task.focus))
     answers: dict[str, Retrieval] = {}
-    questions: dict[str, Question] = {}
+    questions: dict[str, Question[Retrieval]] = {}
     if has_aspects or not gold_applies:
         reading = Reading(instance, hypothesis, task, dataset.version, dataset)
         with st.container():  # so that a warning that comes or goes leaves the reader in its place
@@ -123,7 +123,7 @@ def draw_reading(state: PageState, context: Context, instance: Instance, choices
 
 
 def _draw_outcomes(
-    answers: Mapping[str, Retrieval], questions: Mapping[str, Question], budget: int | None
+    answers: Mapping[str, Retrieval], questions: Mapping[str, Question[Retrieval]], budget: int | None
 ) -> None:
     """The outcome of every model's answer, and the calls behind it."""
     for letter, name, label, answer in lettered(answers):

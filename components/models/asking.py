@@ -1,4 +1,4 @@
-"""A question to a model about one instance: from the store if it was ever answered, else on a click.
+"""A question to a model: answered from the store if it was ever asked, else on a click, since it may cost.
 
 The asking is a job: the reader goes on reading meanwhile, and an answer that was begun is kept even if they leave.
 """
@@ -6,81 +6,139 @@ The asking is a job: the reader goes on reading meanwhile, and an answer that wa
 from __future__ import annotations
 
 import hashlib
-import json
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeVar
+from typing import Any, Final, Generic, TypeVar
+
+import streamlit as st
 
 from components.app import resources
 from components.app.choices import Choice
 from components.app.jobs import Job, JobCancelled
+from components.app.page import guarded_part
 from components.app.reading import Reading
-from components.models.caps import spent_text
-from evidencebench_core.errors import LLMCancelledError, SettingError
-from evidencebench_core.llm import LLM, Budget, Connection, Cost, Work, answer_of, rehearse
+from components.app.session import flash
+from components.models.caps import dollars, session_budget, spent_text
+from components.models.server import address_text, draw_model_needed, session_connection
+from components.widgets.markdown import literal
+from evidencebench_core.errors import EvidenceBenchError, LLMCancelledError, SettingError
+from evidencebench_core.llm import LLM, Connection, Cost, Work, answer_of, price_of, rehearse
 from evidencebench_core.retrievers import Retrieval, ServedRetriever, make_retriever
+from evidencebench_core.words import quantity
 
 _T = TypeVar("_T")
-_T_co = TypeVar("_T_co", covariant=True)
-
-JOB_KIND: Final = "ask"
+_JOB: Final = "ask"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A retriever that asks a server, and what it is asked."""
+class Question(Generic[_T]):
+    """What is asked of which model.
 
-    reading: Reading
-    choice: Choice
+    Attributes
+    ----------
+    label : str
+        Who answers, on screen.
+    title : str
+        How a list of jobs names it.
+    model : str
+        Empty while none is chosen.
+    connection : Connection
+    about : tuple
+        Tells it from other questions, with the server's address; holds no key.
+    work : callable
+        Makes the work of a client anew.
+    """
+
+    label: str
+    title: str
+    model: str
     connection: Connection
+    about: tuple[object, ...]
+    work: Callable[[], Work[_T]]
 
     @property
     def subject(self) -> str:
-        """Tells it from other questions; no key is in it."""
-        asked = (self.reading.key, self.choice.name, dict(self.choice.settings), self.connection.address)
-        return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+        """Of its job."""
+        return hashlib.sha256(
+            repr((self.about, self.connection.address)).encode("utf-8", "replace")
+        ).hexdigest()
 
-    @property
-    def title(self) -> str:
-        """How a list of jobs names it."""
-        return f"{self.choice.name} reads {self.reading.instance.id}"
 
-    def work(self) -> Work[Retrieval]:
-        """What is asked of the model; ``SettingError`` for a retriever that asks no server."""
-        made = make_retriever(self.choice.name, self.choice.settings)
+def retriever_question(reading: Reading, choice: Choice) -> Question[Retrieval]:
+    """What a retriever that asks a server is asked about a paper."""
+
+    def work() -> Work[Retrieval]:
+        made = make_retriever(choice.name, choice.settings)
         if not isinstance(made, ServedRetriever):
-            raise SettingError(f"retriever {self.choice.name}", "asks no server", "Choose one that does.")
+            raise SettingError(f"retriever {choice.name}", "asks no server", "Choose one that does.")
         retriever = made.connected(resources.store())
-        return lambda llm: retriever.answer(llm, self.reading.query())
+        return lambda llm: retriever.answer(llm, reading.query())
+
+    return Question(
+        choice.label,
+        f"{choice.name} reads {reading.instance.id}",
+        str(choice.settings.get("model") or ""),
+        session_connection(),
+        (reading.key, choice.name, sorted(choice.settings.items(), key=str)),
+        work,
+    )
 
 
-class Asked(Protocol[_T_co]):
-    """The part of a question that the functions below need."""
-
-    @property
-    def connection(self) -> Connection: ...
-    @property
-    def subject(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    def work(self) -> Work[_T_co]: ...
-
-
-def stored_answer(question: Asked[_T]) -> _T | Cost:
+def stored_answer(question: Question[_T]) -> _T | Cost:
     """The answer, if all of it is in the store; else what is still to be asked. Nothing is sent."""
     (answer,), cost = rehearse(LLM(question.connection, resources.store()), question.work())
     return cost if answer is None else answer
 
 
-def asking_job(question: Asked[object]) -> Job | None:
-    """The latest job for a question."""
-    jobs = resources.jobs().jobs(JOB_KIND)
-    return next((job for job in jobs if job.subject == question.subject), None)
+def answer_or_button(question: Question[_T], words: str = "", button: str = "Ask the model") -> _T | None:
+    """The stored answer; or ``None``, and the button with the cost, the progress or the failure is drawn."""
+    name = literal(question.label)
+    if not question.model:
+        draw_model_needed(question.label)
+        return None
+    jobs = resources.jobs().jobs(_JOB)
+    job = next((job for job in jobs if job.subject == question.subject), None)
+    if job is not None and not job.status.ended:
+        with st.container(border=True):
+            st.fragment(_draw_progress, run_every=0.4)(job, question.label)
+        return None
+    answer = stored_answer(question)
+    if job is not None and job.status.state == "failed":
+        st.error(f"{name}: **call failed.** {literal(job.status.note)}")
+    if not isinstance(answer, Cost):
+        return answer
+    if job is not None and job.status.state == "cancelled":
+        st.caption(f"{name} was stopped. Answers that had come in full are kept.")
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        words = words or f"**{name}** has not answered this yet."
+        st.markdown(f"{words} {_cost_text(question, answer)}")
+        label = "Try again" if job is not None else button
+        st.button(
+            label, type="primary", key=f"ask.{question.label}.{button}", on_click=_start, args=(question,)
+        )
+    return None
 
 
-def start_asking(question: Asked[object], budget: Budget, fresh: bool = False) -> Job:
+def ask_again(question: Question[Any], letter: str) -> None:
+    """The button that pays for a new answer."""
+    st.button(
+        "Ask again",
+        key=f"again.{letter}",
+        help="Asks the server although the answer is stored, and pays again. The new answer replaces the old one.",
+        on_click=_start,
+        args=(question, True),
+    )
+
+
+def _start(question: Question[Any], fresh: bool = False) -> None:
     """Ask in the background; ``fresh`` asks again for what is in the store."""
+    budget = session_budget()
     llm = LLM(question.connection, resources.store(), budget, fresh=fresh)
-    asked_work = question.work()
+    try:
+        asked = question.work()
+    except EvidenceBenchError as error:
+        flash(literal(str(error)))
+        return
 
     def work(job: Job) -> str:
         def stopped() -> bool:
@@ -88,9 +146,31 @@ def start_asking(question: Asked[object], budget: Budget, fresh: bool = False) -
             return job.cancelled()
 
         try:
-            answer_of(llm, asked_work, stopped=stopped, grace=0.0)
+            answer_of(llm, asked, stopped=stopped, grace=0.0)
         except LLMCancelledError as error:
             raise JobCancelled from error
         return spent_text(budget.spent)
 
-    return resources.jobs().start(JOB_KIND, question.subject, question.title, work)
+    resources.jobs().start(_JOB, question.subject, question.title, work)
+
+
+@guarded_part()
+def _draw_progress(job: Job, label: str) -> None:
+    """How far the answer is, and the button that stops it; a fragment that runs again and again."""
+    if job.status.ended:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{literal(label)}** is answering, {quantity(job.status.done, 'call')} so far …")
+        if st.button("Stop", key=f"stop.{job.id}", disabled=job.status.state == "cancelling"):
+            job.cancel()
+            st.rerun(scope="fragment")
+
+
+def _cost_text(question: Question[Any], cost: Cost) -> str:
+    tokens, price = cost.prompt_tokens + cost.completion_tokens, price_of(question.model)
+    money = dollars(price.of(cost.prompt_tokens, cost.completion_tokens)) if price else "price unknown"
+    cached = f", {cost.cached:,} in the store" if cost.cached else ""
+    calls = quantity(cost.calls, "call")
+    return (
+        f"About {calls}{cached}, {tokens:,} tokens, {literal(money)}, at {address_text(question.connection)}."
+    )

@@ -7,15 +7,13 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.models.asking import Question
+from components.models.asking import Question, ask_again
 from components.models.caps import dollars
-from components.models.live import ask_again
 from components.widgets.markdown import literal
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.llm import OUTCOME_KINDS, CallRecord, calls_in, outcome_of, reasons_in
 from evidencebench_core.words import quantity
 
-_REASONS: Final = 40  # that are listed
 _SHORT: Final = 400  # characters of a text that needs no box to scroll in
 _LONGEST: Final = 200_000  # characters of an answer or a prompt
 
@@ -47,7 +45,7 @@ def reason_line(retrieval: Retrieval, index: int) -> str:
     return f"“{literal(reason, 1200)}”" if reason else ""
 
 
-def draw_calls(label: str, letter: str, retrieval: Retrieval, question: Question | None) -> None:
+def draw_calls(label: str, letter: str, retrieval: Retrieval, question: Question[Retrieval] | None) -> None:
     """An expander with every call: prompt, raw answer, tokens, seconds, cost; ``question`` can be asked again."""
     calls = calls_in(retrieval, resources.store())
     if not calls:
@@ -57,7 +55,6 @@ def draw_calls(label: str, letter: str, retrieval: Retrieval, question: Question
         st.markdown(f"Strategy {strategy}: {outcome_line(retrieval, None)}. It took {_total(calls)}.")
         if not retrieval.selection:
             st.caption("Nothing was picked, and nothing is invented in its place.")
-        _reasons(retrieval)
         place = 0
         if len(calls) > 1:
             place = st.selectbox(
@@ -69,17 +66,6 @@ def draw_calls(label: str, letter: str, retrieval: Retrieval, question: Question
         _call(calls[place], letter)
         if question is not None:
             ask_again(question, letter)
-
-
-def _reasons(retrieval: Retrieval) -> None:
-    """Its reason for each pick, in the order of its picks."""
-    reasons = [(index, reason_line(retrieval, index)) for index in retrieval.selection[:_REASONS]]
-    lines = [f"- **{index}** {reason}" for index, reason in reasons if reason]
-    if lines:
-        st.caption("Of its picks it said")
-        st.markdown("\n".join(lines))
-        if len(retrieval.selection) > _REASONS:
-            st.caption(f"The first {_REASONS} of {len(retrieval.selection):,} picks.")
 
 
 def _call(call: CallRecord, letter: str) -> None:

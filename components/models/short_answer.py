@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 import streamlit as st
 
 from components.app.state import PageState
-from components.models.asking import stored_answer
-from components.models.live import found_or_button
+from components.models.asking import Question, answer_or_button, stored_answer
 from components.models.server import session_connection, session_model
 from components.widgets.chips import go_to
 from components.widgets.markdown import literal
@@ -20,7 +17,7 @@ from components.widgets.table import Chip, Column, Row, table
 from evidencebench_core.answers.cited import CitedAnswer, Pair, Support, cited_answer
 from evidencebench_core.answers.judging import citation_labels
 from evidencebench_core.answers.model import has_words
-from evidencebench_core.llm import Connection, Cost, Work
+from evidencebench_core.llm import Cost
 from evidencebench_core.words import quantity
 
 Labels = Mapping[Pair, Support | None]
@@ -34,7 +31,7 @@ _OUTCOMES: Final = {
     "no_list": "The model's words could not be read as an answer.",
     "refusal": "The model refused to answer.",
     "cut_off": "The answer was cut off.",
-    "failed": "The call failed. Give the same command again.",
+    "failed": "The call failed. Ask again.",
 }
 _COLUMNS: Final = (
     Column("says", "Answer"),
@@ -42,94 +39,57 @@ _COLUMNS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerQuestion:
-    """A paper, and what is asked of it."""
-
-    hypothesis: str
-    sentences: tuple[str, ...]
-    model: str
-    connection: Connection
-
-    @property
-    def subject(self) -> str:
-        """Tells it from other questions; no key is in it."""
-        return _digest("answer", self.hypothesis, self.sentences, self.model, self.connection.address)
-
-    @property
-    def title(self) -> str:
-        """How a list of jobs names it."""
-        return f"{self.model} answers from {len(self.sentences):,} sentences"
-
-    def work(self) -> Work[CitedAnswer]:
-        """What the model is asked."""
-        return lambda llm: cited_answer(llm, self.model, self.hypothesis, self.sentences)
-
-
-@dataclass(frozen=True, slots=True)
-class CitationsQuestion:
-    """Each citation of an answer: the answer's sentence, and the paper's that it cites."""
-
-    pairs: tuple[tuple[Pair, tuple[str, str]], ...]
-    model: str
-    connection: Connection
-
-    @property
-    def subject(self) -> str:
-        """Tells it from other questions; no key is in it."""
-        return _digest("citations", self.pairs, self.model, self.connection.address)
-
-    @property
-    def title(self) -> str:
-        """How a list of jobs names it."""
-        return f"{self.model} judges {quantity(len(self.pairs), 'citation')}"
-
-    def work(self) -> Work[Labels]:
-        """What the judge is asked."""
-        return lambda llm: citation_labels(llm, self.model, dict(self.pairs))
-
-
 def citation_words(is_gold: bool, *label: Support | None) -> str:
     """Of a citation whether it is gold, and what a judge said, if one did: ``gold, ▲ supports``."""
     return f"{'gold' if is_gold else 'not gold'}, {_SIGNS[label[0]] if label else 'unchecked'}"
 
 
-def _digest(*asked: object) -> str:
-    return hashlib.sha256(repr(asked).encode("utf-8", "replace")).hexdigest()
-
-
 def asked_answer(hypothesis: str, sentences: Sequence[str]) -> CitedAnswer | None:
     """The answer of the session's model; where there is none yet the button that asks for it is drawn."""
-    question = AnswerQuestion(hypothesis, tuple(sentences), session_model(), session_connection())
+    model, paper = session_model(), tuple(sentences)
+    question: Question[CitedAnswer] = Question(
+        model,
+        f"{model} answers from {len(paper):,} sentences",
+        model,
+        session_connection(),
+        ("answer", hypothesis, paper, model),
+        lambda: lambda llm: cited_answer(llm, model, hypothesis, paper),
+    )
     words = "What does this paper find on the hypothesis, and in which sentences?"
-    return found_or_button(question, words, "Ask for an answer")
+    return answer_or_button(question, words, "Ask for an answer")
 
 
-def citations_question(answer: CitedAnswer, sentences: Sequence[str]) -> CitationsQuestion | None:
+def citations_question(answer: CitedAnswer, sentences: Sequence[str]) -> Question[Labels] | None:
     """The question to the session's model; ``None`` where there is no model, or nothing to ask."""
-    pairs = tuple(
-        ((u, s), (one.text, sentences[s]))
-        for u, one in enumerate(answer.sentences)
-        for s in one.citations
-        if has_words(one.text)
-    )
-    return (
-        CitationsQuestion(pairs, model, session_connection())
-        if (model := session_model()) and pairs
-        else None
+    model = session_model()
+    pairs = {
+        (u, s): (statement.text, sentences[s])
+        for u, statement in enumerate(answer.sentences)
+        for s in statement.citations
+        if has_words(statement.text)
+    }
+    if not (model and pairs):
+        return None
+    return Question(
+        model,
+        f"{model} judges {quantity(len(pairs), 'citation')}",
+        model,
+        session_connection(),
+        ("citations", tuple(pairs.items()), model),
+        lambda: lambda llm: citation_labels(llm, model, pairs),
     )
 
 
-def known_labels(question: CitationsQuestion | None) -> Labels:
+def known_labels(question: Question[Labels] | None) -> Labels:
     """The model's verdicts so far; empty if it was not asked about all citations."""
-    found = None if question is None else stored_answer(question)
-    return {} if found is None or isinstance(found, Cost) else found
+    labels = None if question is None else stored_answer(question)
+    return {} if labels is None or isinstance(labels, Cost) else labels
 
 
-def draw_judging(question: CitationsQuestion | None) -> None:
+def draw_judging(question: Question[Labels] | None) -> None:
     """Whose opinion the labels are; or the button that asks for them, and the answer as it comes."""
     words = "Does each cited sentence say what the answer says?"
-    if question is not None and found_or_button(question, words, "Judge the citations") is not None:
+    if question is not None and answer_or_button(question, words, "Judge the citations") is not None:
         st.caption(f"▲ ▼ ● are the opinion of {literal(question.model)} on each citation: it can be wrong.")
 
 

@@ -11,11 +11,9 @@ from components.app import live
 from components.app.choices import Choice, choice_of
 from components.app.reading import Reading
 from components.app.state import PageState
-from components.models.asking import Question, stored_answer
-from components.models.live import answer_or_button
+from components.models.asking import Question, answer_or_button, retriever_question, stored_answer
 from components.models.ranker.first_use import offer_training
 from components.models.ranker.seen import tell_if_run_has_seen, tell_if_seen
-from components.models.server import session_connection
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, paper_view
 from components.widgets.sentence_note import LETTERS
@@ -32,17 +30,17 @@ _ENCODING: Final = ("dense", "hybrid", "structure", "evidence-ranker")
 
 def answers_to(
     reading: Reading | None, choices: Sequence[Choice], plain: bool = False
-) -> tuple[dict[str, Retrieval], dict[str, Question]]:
+) -> tuple[dict[str, Retrieval], dict[str, Question[Retrieval]]]:
     """The answers by label, and the questions to those retrievers that ask a server; none without a reading.
 
     A run answers with what is stored; where that is nothing, its retriever is asked. One that fails, or that
     waits for a click, is said and left out of the answers. ``plain`` names none while it works.
     """
     answers: dict[str, Retrieval] = {}
-    questions: dict[str, Question] = {}
+    questions: dict[str, Question[Retrieval]] = {}
     if reading is None:
         return answers, questions
-    entries, connection = RETRIEVERS, session_connection()
+    entries = RETRIEVERS
     stored = {
         choice.label: answer
         for choice in choices
@@ -63,7 +61,7 @@ def answers_to(
                 st.caption(f"{lacks}: its retriever is asked.")
                 choice = choice_of(choice.name, choice.settings)  # noqa: PLW2901
             if entries[choice.name].asks_server:
-                question = questions[choice.label] = Question(reading, choice, connection)
+                question = questions[choice.label] = retriever_question(reading, choice)
                 answer = answer_or_button(question)
                 if answer is not None:
                     answers[choice.label] = answer
@@ -86,7 +84,7 @@ def answer_at_hand(reading: Reading, choice: Choice) -> Retrieval | None:
     if choice.name == IMPORTED:
         return None
     if RETRIEVERS[choice.name].asks_server:
-        found = stored_answer(Question(reading, choice, session_connection()))
+        found = stored_answer(retriever_question(reading, choice))
         return found if isinstance(found, Retrieval) else None
     return live.retrieval(reading, choice)
 

@@ -1,4 +1,4 @@
-"""Runs on a page: the link to the reader, their colours, what a report depends on."""
+"""Runs on a page: the link to the reader, their colours."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from components.app.choices import choices_from
 from components.widgets import frame_table
 from components.widgets.frame_table import joined
-from components.widgets.runs import answer_key, reader_link, run_colours
+from components.widgets.runs import reader_link, run_colours
 from components.widgets.table import Column
 from evidencebench_core.data import ingest, open_store
 from evidencebench_core.export import csv_text
@@ -54,12 +54,6 @@ def test_runs_on_a_page() -> None:
 
     bm25 = runs[0]
     assert len(set(run_colours([replace(bm25, id=str(number)) for number in range(4)]).values())) == 4
-
-    # a report is made again when answers come or fail
-    key = answer_key([bm25], TASK)
-    assert key == answer_key([replace(bm25)], TASK)
-    assert key != answer_key([replace(bm25, tasks={"er@10": 5})], TASK)
-    assert key != answer_key([replace(bm25, n_failed=1)], TASK)
 
 
 def test_a_row_of_instances_says_the_hypothesis(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,9 +12,8 @@ import streamlit as st
 from components.app import live, resources
 from components.app.choices import Choice
 from components.app.reading import Reading
-from components.paper.opened import OpenPaper
 from evidencebench_core.data import Filter, Store, ingest, open_store
-from evidencebench_core.errors import RetrieverError, SettingError
+from evidencebench_core.errors import RetrieverError
 from evidencebench_core.papers import read_paper
 from evidencebench_core.perturb import Wording, add_wordings
 from evidencebench_core.runs import RunStore
@@ -88,15 +87,6 @@ def test_an_answer_depends_on_retriever_settings_hypothesis_and_task(store: Stor
     assert len(others[2].selection) == 3
     with pytest.raises(RetrieverError, match="is not asked by itself"):  # what may cost
         live.retrieval(reading(store), Choice("llm", {"model": "tiny"}))
-
-
-def test_only_a_dataset_has_gold_for_the_oracle(store: Store) -> None:
-    oracle = live.retrieval(reading(store, task="er@optimal"), Choice("oracle"))
-    assert len(oracle.selection) == resources.instance(store.dataset("tiny"), "tiny_0").evidence.optimal
-    own = OpenPaper("open-1", PAPER, "a.txt").reading("Tea is hot.", 3)
-    assert own is not None
-    with pytest.raises(SettingError):
-        live.retrieval(own, Choice("oracle"))
 
 
 def test_notes_follow_what_they_are_of(store: Store) -> None:

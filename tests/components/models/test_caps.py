@@ -34,7 +34,9 @@ def test_an_unknown_price_leaves_tokens_only() -> None:
 
 def test_a_known_price_gives_dollars_and_says_as_of_when() -> None:
     # 1 million prompt tokens at $2 and 0.2 million answer tokens at $5: 2 + 1 = $3
-    said = estimate_text(estimate(price=Price(2.0, 5.0, "2025-08"), cached=1, n_looked_at=96))
+    said = estimate_text(
+        estimate(price=Price(prompt=2.0, completion=5.0, date="2025-08"), cached=1, n_looked_at=96)
+    )
     assert "$3" in said
     assert "2025" in said
     assert "1 answer in the store cost" in said

@@ -82,8 +82,10 @@ def citations_question(answer: CitedAnswer, sentences: Sequence[str]) -> Questio
 
 def known_labels(question: Question[Labels] | None) -> Labels:
     """The model's verdicts so far; empty if it was not asked about all citations."""
-    labels = None if question is None else stored_answer(question)
-    return {} if labels is None or isinstance(labels, Cost) else labels
+    if question is None:
+        return {}
+    labels = stored_answer(question)
+    return {} if isinstance(labels, Cost) else labels
 
 
 def draw_judging(question: Question[Labels] | None) -> None:

@@ -65,7 +65,7 @@ class RayEngine:
             return
         self.note = "waiting for Ray and its workers"
         yield []
-        with _cluster(self.address, self.workers) as ray:
+        with cluster(self.address, self.workers) as ray:
             yield from self._computed(ray, cast("RetrievalPlan", plan), questions, stopped)
 
     def _computed(
@@ -141,7 +141,7 @@ class Worker:
 
 
 @contextmanager
-def _cluster(address: str | None, workers: int | None) -> Iterator[Any]:
+def cluster(address: str | None, workers: int | None) -> Iterator[Any]:
     """Ray, connected; a connection that was there before is used, and stays."""
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)

@@ -5,8 +5,6 @@
     with scripted(reply("DECISION: [1]"), status(500), reset(), ...) as server:
         LLM(Connection(server.url, "secret")).chat(...)
 
-``secure=True`` makes it a server with TLS, whose certificate the authority ``AUTHORITY`` has signed.
-
 Each request takes the next step; the last step is repeated. With ``listed`` the server has a list of models,
 and the requests for it neither take a step nor are recorded. No step sleeps: what shall last waits on an event
 that ends with the server (or that the test sets).
@@ -17,17 +15,14 @@ from __future__ import annotations
 import json
 import select
 import socket
-import ssl
 import struct
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
-AUTHORITY = Path(__file__).with_name("tls") / "authority.pem"
 Step = Callable[["Handler"], None]
 
 
@@ -73,25 +68,6 @@ def status(
     )
 
 
-def html(code: int) -> Step:
-    page = b"<html><head><style>p {}</style></head><body><h1>Bad Gateway</h1><p>nginx</p></body></html>"
-    return body(page, "text/html; charset=utf-8", code)
-
-
-def truncated(content: bytes, n_bytes: int) -> Step:
-    """Claims its whole length, sends a part, and hangs up."""
-
-    def step(handler: Handler) -> None:
-        handler.send_response(200)
-        handler.send_header("Content-Type", "application/json")
-        handler.send_header("Content-Length", str(len(content)))
-        handler.end_headers()
-        handler.wfile.write(content[:n_bytes])
-        handler.close_connection = True
-
-    return step
-
-
 def reset(after: bytes = b"") -> Step:
     """Sends so much, raw, and then a TCP reset."""
 
@@ -114,45 +90,6 @@ def stall(after: bytes = b"") -> Step:
         handler.wait_for_client()
 
     return step
-
-
-def drip(piece: bytes, start: bytes = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n") -> Step:
-    """Sends a piece every few milliseconds, without end."""
-
-    def step(handler: Handler) -> None:
-        handler.wfile.write(start)
-        while not handler.wait_for_client(0.005):
-            handler.wfile.write(piece)
-            handler.wfile.flush()
-
-    return step
-
-
-def stream(*events: object, done: bool = True, then: Step | None = None) -> Step:
-    """Server-sent events, each a dict (as JSON) or raw text."""
-
-    def step(handler: Handler) -> None:
-        handler.send_response(200)
-        handler.send_header("Content-Type", "text/event-stream")
-        handler.send_header("Connection", "close")
-        handler.end_headers()
-        for event in events:
-            data = event if isinstance(event, str) else json.dumps(event)
-            handler.wfile.write(f"data: {data}\n\n".encode())
-            handler.wfile.flush()
-        if done:
-            handler.wfile.write(b"data: [DONE]\n\n")
-        handler.close_connection = True
-        if then is not None:
-            then(handler)
-
-    return step
-
-
-def delta(text: str | None = None, finish_reason: str | None = None, **more: object) -> dict[str, object]:
-    """One event of a stream."""
-    choice = {"index": 0, "delta": {"content": text, **more}, "finish_reason": finish_reason}
-    return {"object": "chat.completion.chunk", "choices": [choice]}
 
 
 def answering(function: Callable[[dict[str, Any]], Step]) -> Step:
@@ -190,22 +127,6 @@ class Handler(BaseHTTPRequestHandler):
 
     do_GET = do_POST  # noqa: N815 - the base class's name
 
-    def do_CONNECT(self) -> None:
-        """A proxy's part: pass on what comes, both ways, until one side hangs up."""
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        self.server.next_step(Request(self.command, self.path, headers, {}))
-        host, _, port = self.path.rpartition(":")
-        with socket.create_connection((host, int(port))) as there:
-            self.send_response(200)
-            self.end_headers()
-            other = {self.connection: there, there: self.connection}
-            while ready := select.select([*other, self.server.over], [], [])[0]:
-                piece = b"" if self.server.over in ready else ready[0].recv(1 << 16)
-                if not piece:
-                    break
-                other[ready[0]].sendall(piece)
-        self.close_connection = True
-
     def wait_for_client(self, seconds: float = 60) -> bool:
         """Whether the client hung up, or the test ended, within so many seconds."""
         gone, _, _ = select.select([self.connection, self.server.over], [], [], seconds)
@@ -220,12 +141,8 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = False  # so that the end waits for them
     request_queue_size = 128
 
-    def __init__(self, steps: Sequence[Step], secure: bool, listed: Sequence[str] | None, port: int) -> None:
+    def __init__(self, steps: Sequence[Step], listed: Sequence[str] | None, port: int) -> None:
         super().__init__(("127.0.0.1", port), Handler)
-        if secure:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(AUTHORITY.with_name("server.pem"))
-            self.socket = context.wrap_socket(self.socket, server_side=True)
         self.steps, self.requests, self.lock = list(steps), list[Request](), threading.Lock()
         self.connections: list[socket.socket] = []
         self.listed = listed
@@ -260,12 +177,10 @@ class Scripted:
     """A running server."""
 
     server: _Server
-    prefix: str = field(default="/v1")
-    scheme: str = field(default="http")
 
     @property
     def url(self) -> str:
-        return f"{self.scheme}://127.0.0.1:{self.server.server_address[1]}{self.prefix}"
+        return f"http://127.0.0.1:{self.server.server_address[1]}/v1"
 
     @property
     def requests(self) -> list[Request]:
@@ -273,15 +188,13 @@ class Scripted:
 
 
 @contextmanager
-def scripted(
-    *steps: Step, secure: bool = False, listed: Sequence[str] | None = None, port: int = 0
-) -> Iterator[Scripted]:
+def scripted(*steps: Step, listed: Sequence[str] | None = None, port: int = 0) -> Iterator[Scripted]:
     """A server on that port, or one of its own, until the block ends."""
-    server = _Server(steps, secure, listed, port)
+    server = _Server(steps, listed, port)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:
-        yield Scripted(server, scheme="https" if secure else "http")
+        yield Scripted(server)
     finally:
         server.end()
         thread.join()

@@ -153,7 +153,7 @@ CREATE TABLE llm_batches (                -- batches under way at a server
     name TEXT PRIMARY KEY,                -- of the file of requests, as it is uploaded
     run_id TEXT NOT NULL,
     address TEXT NOT NULL,                -- of the server
-    batch_id TEXT NOT NULL,               -- '' until the server is known to have it
+    batch_id TEXT NOT NULL DEFAULT '',    -- '' until the server is known to have it
     begun_at TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE TRIGGER batches_of_runs AFTER DELETE ON runs BEGIN

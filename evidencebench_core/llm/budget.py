@@ -16,27 +16,15 @@ FIRST_GUESS: Final = 800  # tokens of an answer, until there is one to go by
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """The cost of calls.
+    """The cost of calls; seconds are the server's time, summed over calls."""
 
-    Attributes
-    ----------
-    calls, cached, failed : int
-        Answered by the server, and so paid for; answered from the store; given up without an answer.
-    estimated : int
-        Calls whose tokens the server did not count.
-    money : float or None
-        Dollars; ``None`` as soon as a paid call's model has no known price.
-    seconds : float
-        The server's time, summed over calls.
-    """
-
-    calls: int = 0
-    cached: int = 0
-    failed: int = 0
+    calls: int = 0  # answered by the server, and so paid for
+    cached: int = 0  # answered from the store
+    failed: int = 0  # given up without an answer
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    estimated: int = 0
-    money: float | None = 0.0
+    estimated: int = 0  # calls whose tokens the server did not count
+    money: float | None = 0.0  # dollars; None once a paid call's model has no known price
     seconds: float = 0.0
 
     @property

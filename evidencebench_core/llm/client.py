@@ -72,17 +72,8 @@ class Call:
 class LLM:
     """A server with language models; asked within ``async with``, by one event loop at a time.
 
-    Parameters
-    ----------
-    connection : Connection, optional
-        Without it the one in force (`current_connection`).
-    store : Store, optional
-        Where answers are looked up and committed; without it they are not kept.
-    budget : Budget, optional
-        The caps, and what is spent; several servers may share one.
-    limits : Limits, optional
-    fresh : bool
-        Ask even where the store has an answer; the new one takes its place.
+    Answers are looked up and committed in ``store``; without one they are not kept. With ``fresh`` the server is asked
+    even where the store has an answer.
     """
 
     def __init__(
@@ -147,23 +138,14 @@ class LLM:
     ) -> Answer:
         """The answer to a conversation: from the store, else from the server, and then committed.
 
-        Parameters
-        ----------
-        messages : sequence of Message
-        model : str
-        step : str
-            What the call is for, for people: ``"section 2 of 7"``.
-        rehearsal : str
-            The answer that an estimate takes the model to give.
-        allow_empty : bool
-            Whether an answer without text is one; else it is asked for once more.
-        **parameters
-            Further fields of the request, such as ``temperature`` and ``max_tokens``; ``None``: not sent.
+        ``step`` says for people what the call is for, ``rehearsal`` is the answer that an estimate takes the model to
+        give, ``parameters`` are further fields of the request (``None``: not sent). An answer without text is asked
+        for once more unless ``allow_empty``.
 
         Raises
         ------
         LLMError
-            One of its kinds; with ``stops_run`` every further call would fail the same way.
+            With ``stops_run`` every further call would fail the same way.
         """
         body = chat_body(messages, {"model": model, **parameters})
         n_tokens = estimated_prompt_tokens(messages)

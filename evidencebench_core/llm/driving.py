@@ -62,13 +62,12 @@ def results(
     n_at_once: int | None = None,
     beside: Callable[[], Coroutine[Any, Any, None]] | None = None,
 ) -> Iterator[Results[_K, _T]]:
-    """Results of many pieces of work with their keys, in lists of what is ready, as they come.
+    """Results of many pieces of work with their keys, in lists of what is ready, as they come; empty ones meanwhile.
 
-    A list is empty where nothing was ready for a moment, so that whoever reads can look at the clock. As many pieces
-    are under way as calls may be (``n_at_once``: so many); the calls of all share the limits of the server. Once
-    ``stopped`` says so, or whoever reads goes away, no call begins; those under way have ``grace`` seconds to end.
-    A piece that was cut short has no result. An error that every call would meet is raised after all that came
-    before it. ``beside`` runs in the same loop meanwhile.
+    As many pieces are under way as calls may be (``n_at_once``: so many). Once ``stopped`` says so, or whoever reads
+    goes away, no call begins; those under way have ``grace`` seconds to end, and a piece that was cut short has no
+    result. An error that every call would meet is raised after all that came before it. ``beside`` runs in the same
+    loop meanwhile.
     """
     ready: queue.SimpleQueue[tuple[_K, _T | EvidenceBenchError] | None] = queue.SimpleQueue()
     stop, fatal = threading.Event(), list[BaseException]()

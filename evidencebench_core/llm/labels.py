@@ -12,7 +12,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
-from evidencebench_core.llm.parse import after_thinking, no_answer_reason, plain_text, without_marks
+from evidencebench_core.llm.parse import (
+    LONGEST,
+    after_thinking,
+    no_answer_reason,
+    plain_text,
+    without_marks,
+)
 
 UNKNOWN: Final = "unknown"
 
@@ -64,7 +70,7 @@ def read_label(
     refusal, finish_reason : str, optional
         As the server says them; they tell why there is no label.
     """
-    answer = after_thinking(plain_text(text))
+    answer = after_thinking(plain_text(text[-LONGEST:]))
     plain = "" if answer is None else _QUOTES.sub("", without_marks(answer).lower()).strip()
     patterns = _patterns(tuple(labels))
     if stated := patterns.stated.findall(plain):
@@ -97,7 +103,7 @@ def stated_label(
     ``forms`` has the label of every form in which it may be written, in lower case. Nothing is searched for within
     prose: what stands on the line is the label, or there is none.
     """
-    answer = after_thinking(plain_text(text))
+    answer = after_thinking(plain_text(text[-LONGEST:]))
     lines = [] if answer is None else _STATED.findall(answer)
     said = lines[-1] if lines else answer or ""
     words = " ".join(without_marks(said[:200]).casefold().strip(_AROUND).split()) if len(said) <= 200 else ""

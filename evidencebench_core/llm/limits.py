@@ -18,16 +18,9 @@ _LOOK: Final = 1.0  # seconds between looks whether the run was stopped
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most that a server is asked.
+    """The most that a server is asked: calls at once, and a minute (``None``: as its headers say, else no limit).
 
-    Attributes
-    ----------
-    concurrency : int
-        Calls at once.
-    requests_per_minute, tokens_per_minute : int or None
-        ``None``: as the server says in its headers, else no limit.
-    timeout : float
-        Seconds without a byte after which a call is sent again.
+    ``timeout``: seconds without a byte after which a call is sent again.
     """
 
     concurrency: int = 8

@@ -26,38 +26,20 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A model's answer.
-
-    Attributes
-    ----------
-    finish_reason : str
-        As the server says: ``"stop"``, ``"length"`` (cut off), ``"content_filter"``, ...
-    prompt_tokens, completion_tokens : int or None
-        As the server counts them; ``None`` where it does not.
-    seconds : float
-        The server's time when the answer was first given.
-    cached, batch : bool
-        Whether it came from the store; whether it was first given as part of a batch.
-    reasoning : str
-        Thoughts that the server sends apart from the text.
-    left_out : tuple of str
-        Parameters that the server refused, so that they were not sent.
-    key : str
-        Names request and answer in the store.
-    """
+    """A model's answer; tokens are as the server counts them, seconds its time when the answer was first given."""
 
     text: str
-    finish_reason: str = ""
+    finish_reason: str = ""  # "stop", "length" (cut off), "content_filter", ...
     refusal: str | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     seconds: float = 0.0
-    cached: bool = False
-    reasoning: str = ""
-    left_out: tuple[str, ...] = ()
-    key: str = ""
+    cached: bool = False  # whether it came from the store
+    reasoning: str = ""  # thoughts that the server sends apart from the text
+    left_out: tuple[str, ...] = ()  # parameters that the server refused
+    key: str = ""  # names request and answer in the store
     model: str = ""
-    batch: bool = False
+    batch: bool = False  # whether it was first given as part of a batch
 
 
 def chat_body(messages: Iterable[Message], parameters: Mapping[str, Any]) -> dict[str, Any]:

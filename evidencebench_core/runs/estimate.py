@@ -19,33 +19,19 @@ _SAMPLE: Final = 50  # units
 
 @dataclass(frozen=True, slots=True)
 class RunEstimate:
-    """The calls that a run still needs.
+    """The calls that a run still needs; tokens are estimates, an answer has 800 or ``max_tokens``.
 
-    Attributes
-    ----------
-    n_instances : int
-        Units with something to ask.
-    n_looked_at : int
-        Of how many of them the prompts were made; the others are taken to be like these.
-    calls, cached : int
-        To the server, and answered from the store. Answers with too many sentences, which are asked for once more,
-        come on top.
-    prompt_tokens, completion_tokens : int
-        Estimates; an answer is taken to have 800 tokens, or ``max_tokens``.
-    price : Price or None
-        ``None`` where the model's is not known.
-    batch : bool
-        Whether the calls are made in batches, which may have another price.
+    Answers with too many sentences, which are asked for once more, come on top.
     """
 
     model: str
-    n_instances: int
-    n_looked_at: int
+    n_instances: int  # units with something to ask
+    n_looked_at: int  # of how many the prompts were made; the others are taken to be like these
     calls: int
-    cached: int
+    cached: int  # answered from the store
     prompt_tokens: int
     completion_tokens: int
-    price: Price | None
+    price: Price | None  # None where the model's is not known
     batch: bool = False
 
     @property

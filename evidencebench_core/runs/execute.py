@@ -22,61 +22,28 @@ _HOPELESS_AFTER: Final = 10  # failures of a run in which nothing has worked
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is.
-
-    Attributes
-    ----------
-    run_id : str
-    done, total : int
-        Units with a result for every task asked for, earlier calls included; units that can be answered.
-    failed : int
-        Units of this call for which at least one task has no result.
-    elapsed : float
-        Seconds since this call began.
-    remaining : float or None
-        Seconds still to go at this call's pace; ``None`` before its first unit.
-    unit : str or None
-        The one just stored; ``None`` in the first report, and in those that only have a new note or count of calls.
-    left_out : int
-        Units that the run's variant has no version of; they are not in ``total``.
-    note : str
-        Why it waits, where it does.
-    calls : int
-        Answered by the server so far.
-    """
+    """How far a run is, in units; a report without a unit has a new note or count of calls."""
 
     run_id: str
-    done: int
+    done: int  # with a result for every task asked for, earlier calls included
     total: int
-    failed: int
-    elapsed: float
-    remaining: float | None
-    unit: str | None
-    left_out: int = 0
-    note: str = ""
-    calls: int = 0
+    failed: int  # of this call, with at least one task without a result
+    elapsed: float  # seconds since this call began
+    remaining: float | None  # seconds at this call's pace; None before its first unit
+    unit: str | None  # the one just stored
+    left_out: int = 0  # units without a version in the variant; not in the total
+    note: str = ""  # why it waits, where it does
+    calls: int = 0  # answered by the server so far
 
 
 def execute(
     plan: Plan, engine: Engine | None = None, cancelled: Callable[[], bool] | None = None
 ) -> Iterator[Progress]:
-    """Ask what a plan has found missing, and store the answers.
+    """Ask what a plan has found missing, and store the answers as the iterator is consumed.
 
-    The engine is checked before this returns; the work is done as the iterator is consumed. The run is in the store
-    with its first answers, or once there is nothing left to ask.
-
-    Parameters
-    ----------
-    plan : Plan
-    engine : Engine, optional
-        Without it the questions are answered here (`LocalEngine`).
-    cancelled : callable, optional
-        Once it says true no question is begun, what is answered is stored, and the run ends.
-
-    Yields
-    ------
-    Progress
-        Once before any work, then after every unit, and where there is a new note or count of calls.
+    The engine (without one: `LocalEngine`) is checked before this returns. The first report comes before any work, then
+    one after every unit. Once ``cancelled`` says true no question is begun, what is answered is stored, and the run
+    ends. The run is in the store with its first answers, or once there is nothing left to ask.
 
     Raises
     ------
@@ -85,8 +52,7 @@ def execute(
     RetrieverError
         If a run without any result has failed ten times.
     LLMError
-        If every further call would fail like the one that did: a key that is refused, a cap that is reached, a
-        server that is gone. What is stored stays.
+        If every further call would fail: a key that is refused, a cap that is reached, a server that is gone.
     SettingError
         If the engine cannot ask this retriever.
     """

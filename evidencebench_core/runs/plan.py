@@ -47,35 +47,19 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A run that could begin; made by `plan` or `chat_plan`.
-
-    Attributes
-    ----------
-    missing : mapping of str to sequence of str
-        The tasks still to be asked, by unit; those that failed before come last.
-    total : int
-        Units that can be answered.
-    any_stored : bool
-        Whether the run has results already.
-    llm : LLM or None
-        How a server is asked; ``None`` for a retriever that asks none.
-    fresh : bool
-        Whether the server is asked even where its answer is stored.
-    replaces : bool
-        Whether new results take the place of those there are.
-    reasons : mapping of str to int
-        How many units were left out, by why.
-    """
+    """A run that could begin; made by `plan` or `chat_plan`."""
 
     store: Store
     spec: RunSpec
-    missing: Mapping[str, Sequence[str]]
-    total: int
-    any_stored: bool
-    llm: LLM | None = None
-    fresh: bool = False
-    replaces: bool = False
-    reasons: Mapping[str, int] = field(default_factory=dict)
+    missing: Mapping[
+        str, Sequence[str]
+    ]  # tasks still to be asked by unit; those that failed before come last
+    total: int  # units that can be answered
+    any_stored: bool  # whether the run has results already
+    llm: LLM | None = None  # None for a retriever that asks no server
+    fresh: bool = False  # whether the server is asked even where its answer is stored
+    replaces: bool = False  # whether new results take the place of those there are
+    reasons: Mapping[str, int] = field(default_factory=dict)  # how many units were left out, by why
 
     @property
     def run_id(self) -> str:
@@ -188,9 +172,6 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
 
     Parameters
     ----------
-    store : Store
-    dataset, retriever : str
-        Names.
     settings : mapping, optional
         Those that differ from the defaults.
     tasks : sequence of str or Task
@@ -198,13 +179,11 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     limit : int, optional
         Only the first so many instances of the dataset.
     variant : Variant, optional
-        Perturbs the hypotheses; instances that it has no version of are left out and counted.
+        Other wordings of the hypotheses; instances without one are left out and counted.
     llm : LLM, optional
         How a server is asked. Without it the one in force is, and answers are kept in the store.
-    fresh : bool
-        Ask again for what is answered; new answers take the place of those of the run.
-    retry_unreadable : bool
-        Ask again for what gave no selection: refused, cut off, or without a list.
+    fresh, retry_unreadable : bool
+        Ask again for what is answered; for what gave no selection: refused, cut off, or without a list.
 
     Raises
     ------
@@ -286,22 +265,9 @@ def chat_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
 ) -> ChatPlan:
     """Find which units of a run of questions to a model are still to be asked. Nothing is sent or stored.
 
-    Parameters
-    ----------
-    store : Store
-    spec : RunSpec
-    units : sequence of str
-        In the order in which they are asked; those that failed before come last.
-    ask : async callable
-        Given the model's server and a unit, the result; called as the unit's turn comes.
-    llm : LLM, optional
-        How the server is asked; without it the one in force, and answers are kept in the store.
-    fresh : bool
-        Ask again for what has a result; new results take the place of those of the run.
-    again : collection of str
-        Units that are asked again though they have a result, such as those whose answers were cut off.
-    changed : collection of str
-        Units whose results give way, as something else is asked under them now; what is in the store answers it.
+    ``ask`` gives the result of a unit, as its turn comes; units that failed before come last. With ``fresh`` new
+    results take the place of those there are; ``again`` are units that are asked again, such as those that were cut
+    off, ``changed`` those under which something else is asked now: what is in the store answers it.
     """
     runs = RunStore(store)
     done, failures = runs.done(spec.id), runs.failures(spec.id)

@@ -23,21 +23,11 @@ RETRIEVAL: Final = "retrieval"
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """The identity of a run. Units are no part of it: a run gains them as they are asked for.
+    """The identity of a run. Units are no part of it: a run gains them as they are asked for."""
 
-    Attributes
-    ----------
-    kind : str
-        ``"retrieval"``, ``"reliability"``, ``"answers"``, ``"annotation"``.
-    subject : str
-        Digest of what it is about: a dataset, an item set; of a judge's run the id of the run judged.
-    settings : mapping
-        All that decides the results, JSON-able; see `retrieval_spec` for those of a retriever's run.
-    """
-
-    kind: str
-    subject: str
-    settings: Mapping[str, Any]
+    kind: str  # "retrieval", "reliability", "answers", "annotation", ...
+    subject: str  # digest of what it is about; of a judge's run the id of the run judged
+    settings: Mapping[str, Any]  # all that decides the results, JSON-able
 
     @property
     def id(self) -> str:
@@ -63,43 +53,23 @@ def retrieval_spec(
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """A run in the store.
-
-    Attributes
-    ----------
-    id : str
-        12 hexadecimal digits; the same for the same settings and data.
-    kind, subject
-        See `RunSpec`.
-    settings : mapping
-        Of a retriever's run those of the retriever, defaults included.
-    created_at : str
-        ISO 8601, UTC.
-    n_answered, n_failed : int
-        Results, and pairs of unit and task whose last try failed.
-    label : str
-        The name that it was given, else one made of its settings.
-    dataset, retriever, variant : str
-        Of a retriever's run: names; ``variant`` is empty for a run over the originals.
-    tasks : mapping of str to int
-        How many units have a result, by task, the benchmark's own tasks first.
-    n_trained_on : int
-        Instances of the dataset that the retriever's model has learnt from: no score on them is an estimate.
-    """
+    """A run in the store; the fields from ``dataset`` on are of retrievers' runs."""
 
     id: str
     kind: str
     subject: str
-    settings: Mapping[str, Any]
-    created_at: str
+    settings: Mapping[str, Any]  # of a retriever's run those of the retriever, defaults included
+    created_at: str  # ISO 8601, UTC
     n_answered: int = 0
-    n_failed: int = 0
-    label: str = ""
+    n_failed: int = 0  # pairs of unit and task whose last try failed
+    label: str = ""  # the name that it was given, else one made of its settings
     dataset: str = ""
     retriever: str = ""
-    variant: str = ""
-    tasks: Mapping[str, int] = field(default_factory=dict)
-    n_trained_on: int = 0
+    variant: str = ""  # empty for a run over the originals
+    tasks: Mapping[str, int] = field(default_factory=dict)  # units with a result by task
+    n_trained_on: int = (
+        0  # instances that the retriever's model has learnt from: no score on them is an estimate
+    )
 
 
 def run_label(retriever: str, settings: Mapping[str, Setting], variant: str = "") -> str:

@@ -83,15 +83,14 @@ def _draw_gone(state: PageState) -> None:
 
 
 def _draw_paper(state: PageState, opened: OpenPaper, *, is_presenting: bool) -> None:
-    """One paper: the statement and the findings on the right, the paper on the left."""
+    """One paper: the statement and the findings on the left, the paper on the right."""
     if is_presenting:
         st.html(_PRESENT_CSS)
-    with st.container(key="paper-head"):
-        st.markdown(f"# {literal(opened.title, 300)}")
-        if not is_presenting:
-            _draw_remarks(opened.paper)
-    left, right = st.columns([55, 45], gap="medium")
-    with right:
+    else:
+        st.markdown(f"## {literal(opened.title, 300)}")
+        _draw_remarks(opened.paper)
+    left, right = st.columns([45, 55], gap="medium")
+    with left:
         hypothesis = _statement(state, opened.hypothesis)
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             st.button("Find evidence", type="primary")  # leaving the field is what searches
@@ -107,13 +106,16 @@ def _draw_paper(state: PageState, opened: OpenPaper, *, is_presenting: bool) -> 
                     _draw_menu(state, opened)
         findings = _findings(state, opened, hypothesis)
         if findings is not None:
-            _draw_notice(findings, is_presenting)
+            if not is_presenting:
+                _draw_notice(findings)
             draw_findings(state, findings, large=is_presenting)
+            if is_presenting:
+                _draw_notice(findings)
     with saving:
         if findings is not None:
             draw_files(opened, findings, _budget(state))
         _draw_keeping(state, opened, hypothesis)
-    with left:
+    with right:
         picks = () if findings is None else findings.picks
         text_or_pages(state, opened, hypothesis, state["r"], picks)
 
@@ -142,13 +144,13 @@ def _findings(state: PageState, opened: OpenPaper, hypothesis: str) -> Findings 
     return None if found is None else found[opened.ref]
 
 
-def _draw_notice(findings: Findings, is_presenting: bool) -> None:
+def _draw_notice(findings: Findings) -> None:
     """How many there are; the whole warning at the first look, a short one after it."""
-    n_passages = len(findings.passages)
-    seen = session_text("paper.notice")
-    notice = "They can miss evidence; no medical advice." if seen and is_presenting else NOTICE
-    set_session_text("paper.notice", "1")
-    st.caption(f"**{quantity(n_passages, 'passage')} to read first.** {notice}")
+    is_seen = session_text("paper.notice") not in ("", findings.hypothesis)
+    if not is_seen:
+        set_session_text("paper.notice", findings.hypothesis)
+    notice = "They can miss evidence, and are no medical advice." if is_seen else NOTICE
+    st.caption(f"**{quantity(len(findings.passages), 'passage')} to read first.** {notice}")
 
 
 def _retriever(state: PageState) -> str:

@@ -1,0 +1,94 @@
+"""Mark evidence in a browser: a mark by digit and click, and a proposal from the model to a run."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import Counter
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from evidencebench_core.annotation.export import exported_annotations
+from evidencebench_core.annotation.propose import ProposalInput, proposal_plan, save_proposals
+from evidencebench_core.annotation.store import Annotations
+from evidencebench_core.data import Store, ingest
+from evidencebench_core.export import write_benchmark
+from evidencebench_core.llm import LLM, Connection
+from evidencebench_core.papers.own import OwnPapers
+from evidencebench_core.papers.read import paper_of_file
+from evidencebench_core.runs import execute, plan, score_run
+from evidencebench_core.tasks import task_named
+from tests.annotation.scripted_model import scripted_answer
+from tests.browser.settling import sentence, settled
+from tests.conftest import real_file
+from tests.llm.server import answering, reply, scripted
+
+HYPOTHESIS = "Exposure in early life changes later health."
+
+
+def kept(store: Store, name: str) -> tuple[str, tuple[str, str]]:
+    """The number of a real paper in the store, and two words that each stand in one sentence of it."""
+    paper = paper_of_file(real_file("real_papers/apa0100-0653.nxml").read_bytes(), "apa.nxml", None)
+    words = Counter(word for text in paper.sentences for word in set(re.findall(r"[a-z]{9,}", text)))
+    rare = [
+        word for word, n in words.items() if n == 1 and sum(word in text for text in paper.sentences) == 1
+    ]
+    return str(OwnPapers(store).save(paper, name, HYPOTHESIS).id), (rare[0], rare[1])
+
+
+@pytest.mark.flow
+@pytest.mark.realdata
+def test_from_a_proposal_by_keys_to_a_run(
+    page: Page, app_url: str, store: Store, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    number, words = kept(store, "Proposed")
+    given = ProposalInput(f"own:{number}", aspects=tuple(f"It is about {word}" for word in words))
+    with scripted(answering(lambda sent: reply(scripted_answer(sent)))) as server:
+        for _ in execute(proposal_plan(store, [given], "m", llm=LLM(Connection(server.url, ""), store))):
+            pass
+    save_proposals(store, [given], "m")
+    page.goto(f"{app_url}/annotate?paper={number}&annotator=Ada")
+    expect(page.get_by_text("1 of 4", exact=False)).to_be_visible()
+    for left, key in ((3, "a"), (2, "a"), (1, "x")):  # the aspect, its mark, and not the second aspect
+        expect(page.locator(".st-key-decide-here").get_by_role("button").first).to_be_enabled()
+        page.wait_for_load_state("networkidle")
+        settled(page)
+        page.keyboard.press(key)
+        if left > 1:
+            expect(page.get_by_text(f"1 of {left}", exact=False)).to_be_visible()
+    expect(page.get_by_text("Everything is decided.")).to_be_visible()
+    annotation = Annotations(store).get(given.paper, "Ada")
+    assert annotation is not None
+    assert [aspect.text for aspect in annotation.aspects] == [f"It is about {words[0]}"]
+    exported = exported_annotations(store, keys=[given.paper])
+    file = tmp_path_factory.mktemp("flow") / "mine.json"
+    stream = io.BytesIO()
+    write_benchmark(exported.instances.items(), stream)
+    file.write_bytes(stream.getvalue())
+    dataset = ingest(store, file, "decided in a browser").dataset
+    task = task_named("er@10")
+    planned = plan(store, dataset.name, "bm25", tasks=(task,))
+    for _ in execute(planned):
+        pass
+    assert score_run(store, planned.run_id, task).n_scored == 1
+
+
+def test_an_aspect_by_digit_and_a_mark_by_click(page: Page, app_url: str, store: Store) -> None:
+    number, _ = kept(store, "Marked")
+    page.goto(f"{app_url}/annotate?paper={number}&annotator=Ben")
+    page.get_by_label("New study aspect").fill("What was measured")
+    page.get_by_role("button", name="Add aspect").click()
+    expect(page.get_by_label("A1 says")).to_be_visible()  # it is chosen: a click marks for it
+    settled(page)
+    sentence(page, 4).click()
+    expect(page.get_by_text("1 of 1 have a sentence", exact=False)).to_be_visible()
+    settled(page)
+    page.keyboard.press("1")  # let go of it, and take it again
+    expect(page.get_by_label("A1 says")).to_have_count(0)
+    settled(page)
+    page.keyboard.press("1")
+    expect(page.get_by_label("A1 says")).to_be_visible()
+    settled(page)
+    sentence(page, 4).click()  # a second click takes the mark back
+    expect(page.get_by_text("0 of 1 have a sentence", exact=False)).to_be_visible()

@@ -44,27 +44,36 @@ class _Connection(sqlite3.Connection):
         self.close()  # when its thread ends
 
 
-class Connections:
-    """Connections of one store, made when they are first used, with the store itself if there is none."""
+class Database:
+    """A store's file, which is made when it is first used, and a connection to it for each thread."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._of_thread = threading.local()
         self._writing = threading.Lock()  # threads queue here: SQLite polls for the write lock
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.path)!r})"
+
     def close(self) -> None:
-        """Close the connection of this thread; the next use opens another."""
+        """Close the connection of this thread; the store stays usable."""
         db = self._of_thread.__dict__.pop("db", None)
         if db is not None:
             db.close()
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
+        """The connection of this thread, for queries."""
         with self._errors():
             yield self._connection()
 
     @contextmanager
-    def write(self, durable: bool) -> Iterator[sqlite3.Connection]:
+    def write(self, durable: bool = True) -> Iterator[sqlite3.Connection]:
+        """The same with a write transaction: committed at the end, rolled back on any exception.
+
+        There is one writer at a time; another waits for it (up to a minute). What is committed survives the end of
+        the process, and, unless it is not ``durable``, a power cut too: that takes some milliseconds.
+        """
         with self._writing, self._errors():
             db = self._connection()
             db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")

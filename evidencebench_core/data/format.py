@@ -93,19 +93,9 @@ _REMEDIES: Final = {  # by pydantic's type of error; its own sentence for the ot
 
 
 def parse_instance(instance_id: str, raw: object) -> Instance:
-    """Check a raw instance and freeze it.
+    """Check a decoded JSON value, which stands under ``instance_id`` in its file, and freeze it.
 
-    Parameters
-    ----------
-    instance_id : str
-        The key under which it stands in its file.
-    raw : object
-        The decoded JSON value. It is not changed.
-
-    Raises
-    ------
-    InstanceError
-        Naming the instance, the field, the value found and what was expected.
+    `InstanceError` names the instance, the field, the value found and what was expected.
     """
     check_instance(instance_id, raw)
     return instance_of(instance_id, cast("dict[str, Any]", raw))

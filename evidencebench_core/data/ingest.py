@@ -63,13 +63,6 @@ def ingest(
         first time, when the content is hashed, with 0 instances. An exception that it raises cancels the ingest.
     source : str, optional
         Where the dataset says that it is from; the file if left out.
-
-    Raises
-    ------
-    StreamError, InstanceError
-        If the file, or an instance in it, is not as it should be.
-    StoreError
-        If the name is taken by other content, or the store cannot be written.
     """
     path = Path(path)
     name = checked_name(dataset_name(path)[:100] if name is None else name, "dataset")
@@ -105,13 +98,6 @@ def add_instance(store: Store, name: str, instance_id: str, raw: Mapping[str, An
     """Add an instance to a dataset of instances that were marked by hand, which is made where there is none.
 
     Such a dataset stays the same one for its runs while it grows: its ``sha256`` is no hash of its content.
-
-    Raises
-    ------
-    InstanceError
-        If the instance is not as it should be.
-    StoreError
-        If the dataset came from a file, or has an instance of this id.
     """
     name, instance = checked_name(name, "dataset"), _checked(instance_id, raw)
     with store.write() as db:

@@ -47,13 +47,7 @@ def delete_dataset(store: Store, name: str) -> None:
 
 
 def delete_instance(store: Store, name: str, instance_id: str) -> None:
-    """Delete an instance that was marked by hand with all that depends on it; the last one goes with its dataset.
-
-    Raises
-    ------
-    StoreError
-        If the dataset came from a file: that stays as it was read.
-    """
+    """Delete an instance that was marked by hand with all that depends on it; the last one goes with its dataset."""
     info = store.dataset(name)
     if info.source != MARKED_BY_HAND:
         remedy = "It stays as it was read; a dataset can be deleted as a whole."
@@ -72,13 +66,7 @@ def delete_instance(store: Store, name: str, instance_id: str) -> None:
 
 
 def rename_dataset(store: Store, name: str, new: str) -> DatasetInfo:
-    """Give a dataset another name; what depends on it stays with it.
-
-    Raises
-    ------
-    StoreError
-        If the name is blank or taken, as in `ingest`.
-    """
+    """Give a dataset another name; what depends on it stays with it."""
     new = checked_name(new, "dataset")
     info = store.dataset(name)
     with store.write() as db:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
-from evidencebench_core.data.connection import Connections
+from evidencebench_core.data.connection import Database
 from evidencebench_core.data.files import whole_file
 from evidencebench_core.data.format import evidence_of, instance_of
 from evidencebench_core.data.model import SUFFICIENT_NOTE, EvidenceSet, Instance
@@ -62,13 +61,11 @@ class InstanceRow:
     n_result_aspects: int
     optimal: int
     results_optimal: int | None  # None without result aspects
-    ends_coverage: (
-        float  # share (0 to 1) of its aspects that the paper's first 10 and last 10 sentences cover
-    )
+    ends_coverage: float  # share of its aspects that the paper's first 10 and last 10 sentences cover
     position: int
 
 
-class Store:
+class Store(Database):
     """Datasets, and the connection to everything else that is kept beside them.
 
     Nothing is opened or made before it is asked for something. All methods may be called from any
@@ -78,36 +75,10 @@ class Store:
     dataset or an instance that is not there.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._connections = Connections(path)
-
-    def __repr__(self) -> str:
-        return f"Store({str(self.path)!r})"
-
-    def read(self) -> AbstractContextManager[sqlite3.Connection]:
-        """The connection of this thread, for queries."""
-        return self._connections.read()
-
-    def write(self, durable: bool = True) -> AbstractContextManager[sqlite3.Connection]:
-        """The same with a write transaction: committed at the end, rolled back on any exception.
-
-        There is one writer at a time; another waits for it (up to a minute). What is committed survives the end of
-        the process, and, unless it is not ``durable``, a power cut too: that takes some milliseconds.
-        """
-        return self._connections.write(durable)
-
     def backup(self, path: Path, overwrite: bool = False) -> int:
         """Copy the store, as it is now, to a file that only its owner may read; its size in bytes.
 
         Others may go on reading and writing. The copy stands at ``path`` once it is whole and on disk.
-
-        Raises
-        ------
-        StoreError
-            If the store is not there or damaged, or the copy would take the place of a file or of a store in use.
-        SettingError
-            If the file cannot be written.
         """
         path = Path(path).resolve()
         if not self.path.is_file():
@@ -126,10 +97,6 @@ class Store:
             except sqlite3.OperationalError as error:
                 raise StoreError(str(path), f"cannot be written ({error})", "Free the disk.") from error
         return path.stat().st_size
-
-    def close(self) -> None:
-        """Close the connection of this thread; the store stays usable."""
-        self._connections.close()
 
     # -- datasets -------------------------------------------------------------------------
 
@@ -212,13 +179,7 @@ class Store:
     # -- tables of instances --------------------------------------------------------------
 
     def matching(self, dataset: str, wanted: Filter | None = None) -> tuple[str, ...]:
-        """Ids of the instances that a filter lets through, in its order.
-
-        Raises
-        ------
-        SettingError
-            If the filter names a range or an order that there is not.
-        """
+        """Ids of the instances that a filter lets through, in its order."""
         info = self.dataset(dataset)
         wanted = Filter() if wanted is None else wanted
         where, values, order = matching_sql(wanted)

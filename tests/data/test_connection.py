@@ -12,7 +12,7 @@ import pytest
 from evidencebench_core.annotation.model import Annotation
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import connection
-from evidencebench_core.data.connection import Connections
+from evidencebench_core.data.connection import Database
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import StoreError
@@ -97,9 +97,9 @@ def test_what_is_acknowledged_is_on_disk(store: Store, monkeypatch: pytest.Monke
 
 def test_a_full_disk(empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # SQLite reports its own limit of pages and a disk without space by the same code, SQLITE_FULL.
-    opened = Connections._opened
+    opened = Database._opened
 
-    def small(self: Connections) -> sqlite3.Connection:
+    def small(self: Database) -> sqlite3.Connection:
         db = opened(self)
         db.execute("PRAGMA max_page_count = 80")
         return db
@@ -108,7 +108,7 @@ def test_a_full_disk(empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     empty.close()
     path = written(raw_dataset(2_000), tmp_path / "many.json")
     with monkeypatch.context() as patch:
-        patch.setattr(Connections, "_opened", small)
+        patch.setattr(Database, "_opened", small)
         with pytest.raises(StoreError, match=r"the disk is full.*Free some space"):
             ingest(empty, path)
         assert empty.datasets() == ()

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
-from evidencebench_core.errors import RetrieverError, SettingError, UnknownNameError
-from evidencebench_core.retrievers import Query, Retrieval, Setting, make_retriever
+from evidencebench_core.errors import RetrieverError
+from evidencebench_core.retrievers import Query, Retrieval, Setting
 from evidencebench_core.runs import DEFAULT_TASKS, Progress, RunStore, execute, plan
 from tests.factories import raw_dataset, raw_instance, written
 
@@ -162,13 +162,6 @@ def test_a_run_in_which_nothing_works_is_given_up(store: Store, use: Use) -> Non
     assert len(broken.asked) == 12  # three instances of four questions are more than ten failures
 
 
-def test_a_run_that_has_worked_is_not_given_up(store: Store, use: Use) -> None:
-    use()
-    finished(execute(plan(store, "tiny", "lead", tasks=["er@10"], limit=1)))
-    use(lambda _: True)
-    assert finished(execute(plan(store, "tiny", "lead"))).failed == 6
-
-
 def test_cancel_keeps_what_is_answered(store: Store, use: Use) -> None:
     lead = use()
     reports = list(execute(plan(store, "tiny", "lead"), cancelled=lambda: len(lead.asked) == 6))
@@ -185,36 +178,6 @@ def test_oracle_gets_the_gold_of_each_instance(store: Store) -> None:
     # The result aspects {3, 5} and {5, 7} of tiny_0 share sentence 5; each next instance is shifted by one.
     selections = {id_: one.selection for (_, id_), one in answers(store, last.run_id).items()}
     assert selections == {"tiny_0": (5,), "tiny_1": (6,), "tiny_2": (7,), "tiny_3": (8,), "tiny_5": (10,)}
-
-
-def test_a_retriever_is_made_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[object] = []
-
-    def counted(*args: object, **kwargs: object) -> object:
-        made.append(args)
-        return make_retriever(*args, **kwargs)
-
-    monkeypatch.setattr(MODULE, "make_retriever", counted)
-    finished(execute(plan(store, "tiny", "bm25")))
-    assert len(made) == 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        (("huge", "lead"), UnknownNameError),
-        (("tiny", "leed"), SettingError),
-        (("tiny", "bm25", {"k2": 1}), SettingError),
-        (("tiny", "bm25", {"k1": "much"}), SettingError),
-        (("tiny", "lead", None, ["er@0"]), SettingError),
-    ],
-)
-def test_wrong_names_are_errors_of_the_call_and_leave_no_run(
-    store: Store, arguments: tuple[str, str], error: type[Exception]
-) -> None:
-    with pytest.raises(error):
-        execute(plan(store, *arguments))
-    assert RunStore(store).runs() == ()
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -17,8 +17,6 @@ import pytest
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import (
-    BudgetReachedError,
-    LLMRejectedError,
     SettingError,
     StoreError,
 )
@@ -110,27 +108,6 @@ def test_outcomes_are_counted(store: Store) -> None:
     assert RunStore(store).outcomes(finished(execute(plan(store, "tiny", "lead"))).run_id) == {}
 
 
-def test_an_error_that_every_call_would_meet_ends_the_run(store: Store) -> None:
-    with scripted(reply("DECISION: [1]"), status(401, "bad key secret")) as server:
-        with pytest.raises(LLMRejectedError) as error:
-            finished(executing(server, store, concurrency=1))
-        assert len(server.requests) == 2
-    assert "secret" not in str(error.value)
-    (run,) = RunStore(store).runs()
-    assert (dict(run.tasks), run.n_failed) == ({"er@10": 1}, 0)
-
-
-def test_a_cap_ends_the_run_cleanly_and_a_higher_one_goes_on(store: Store) -> None:
-    with scripted(reply("DECISION: [1]")) as server:
-        with pytest.raises(BudgetReachedError, match="4 calls"):
-            finished(executing(server, store, budget=Budget(calls=4), concurrency=3))
-        assert len(server.requests) == 4
-        (run,) = RunStore(store).runs()
-        assert (dict(run.tasks), run.n_failed) == ({"er@10": 4}, 0)
-        last = finished(executing(server, store))
-        assert (last.done, len(server.requests)) == (6, 6)
-
-
 def test_a_cancel_lets_calls_under_way_end_and_keeps_them(store: Store) -> None:
     cancelled, asked = threading.Event(), threading.Barrier(2, timeout=30)
 
@@ -157,14 +134,6 @@ def test_a_reader_who_goes_away_loses_no_answer(store: Store) -> None:
         last = finished(executing(server, store))
         assert last.done == 6
         assert Counter(cohort(one.json) for one in server.requests) == dict.fromkeys("012345", 1)
-
-
-def test_fresh_asks_again_and_the_new_answer_counts(store: Store) -> None:
-    with scripted(*[reply("DECISION: [1]")] * 6, reply("DECISION: [2]")) as server:
-        finished(executing(server, store))
-        last = finished(executing(server, store, fresh=True))
-        assert len(server.requests) == 12
-    assert set(RunStore(store).selections(last.run_id, "er@10").values()) == {(2,)}
 
 
 def test_only_what_gave_no_selection_is_asked_again(store: Store) -> None:

@@ -148,11 +148,11 @@ def _carried_out(
 
     cost = cost_of(plans, engine.engine == "batch", noun)
     if ask.estimate:
-        emit(Output({"estimate": cost.as_dict() if cost else None}), json)
+        emit(Output({"estimate": cost.as_dict()}), json)
         return 0
     reports = carry_out(plans, engine.make(), noun)
     rows = [{"run": report.run_id, "answered": report.done, "failed": report.failed} for report in reports]
-    emit(Output({"runs": rows, "estimate": cost.as_dict() if cost else None}, {"": rows}), json)
+    emit(Output({"runs": rows, "estimate": cost.as_dict()}, {"": rows}), json)
     reasons = (reason for report in reports for reason in RunStore(store).failures(report.run_id).values())
     return exit_code(sum(report.failed for report in reports), noun, reasons)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evidencebench_core.cli.emit import note
 from evidencebench_core.cli.frame import command_line
 from evidencebench_core.cli.progress import progress_bar, stopping
-from evidencebench_core.errors import LLMError
+from evidencebench_core.errors import LLMError, SettingError
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
@@ -17,17 +17,20 @@ if TYPE_CHECKING:
     from evidencebench_core.runs import Engine, Plan, Progress, RunEstimate
 
 
-def cost_of(plans: Sequence[Plan], batch: bool = False, noun: str = "instance") -> RunEstimate | None:
-    """The cost of plans for one model, said on stderr; ``None`` where no server is asked."""
+def cost_of(plans: Sequence[Plan], batch: bool = False, noun: str = "instance") -> RunEstimate:
+    """The cost of plans for one model, said on stderr; zero where no server is asked."""
     from evidencebench_core.runs import estimate, together
 
-    if not plans or plans[0].llm is None:
-        return None
+    if not plans:
+        raise SettingError("the command", "leaves nothing to ask", "Name another task, or other items.")
     cost = together([estimate(plan, batch=batch) for plan in plans])
+    llm = plans[0].llm
+    if llm is None:
+        return cost
     if not cost.calls:
         note(f"Nothing to do: all {quantity(cost.cached, 'answer')} of {cost.model} are in the store.")
         return cost
-    check_model(plans[0].llm, cost.model)
+    check_model(llm, cost.model)
     price = "at a price that is not known" if cost.money is None else f"about ${cost.money:,.2f}"
     note(
         f"To ask {cost.model}: about {quantity(cost.calls, 'call')} for {quantity(cost.n_instances, noun)}"

@@ -129,7 +129,7 @@ def run(
             note(f"{row.name} is left out: {error}")
     cost = cost_of(plans, engine.engine == "batch", "question")
     if ask.estimate:
-        emit(Output({"estimate": cost.as_dict() if cost else None}), json)
+        emit(Output({"estimate": cost.as_dict()}), json)
         return 0
     reports = carry_out(plans, engine.make(), "question")
     runs = [reliability_run(known, report.run_id) for report in reports]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from evidencebench_core.cli.ask import carry_out, cost_of, exit_code
-from evidencebench_core.cli.emit import Output, emit, listing, note
+from evidencebench_core.cli.emit import Output, cell, emit, listing, note
 from evidencebench_core.cli.frame import (
     Ask,
     Dataset,
@@ -33,8 +33,7 @@ from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
-    from evidencebench_core.llm import LLM
-    from evidencebench_core.retrievers import RetrieverEntry, Setting
+    from evidencebench_core.retrievers import RetrieverEntry
     from evidencebench_core.retrievers.llm import OutcomeCounts
     from evidencebench_core.runs import RunInfo, Variant
     from evidencebench_core.tasks import Score
@@ -65,14 +64,14 @@ def retrievers(
     entries = RETRIEVERS.values() if name is None else [retriever_entry(name)]
     document = [_retriever_document(entry) for entry in entries]
     if name is None:
-        rows = [{"retriever": entry.name, "": _first_sentence(entry.summary)} for entry in entries]
+        rows = [{"retriever": entry.name, "": entry.summary.partition(". ")[0]} for entry in entries]
         notes = ["`evidencebench retrievers NAME` lists the settings of one; --set KEY=VALUE sets them."]
         emit(Output(document, {"": rows}, notes=notes), json)
         return
     (entry,) = entries
     rows = [
         {
-            "setting": f"{key}={setting_text(spec.default)}",
+            "setting": f"{key}={cell(spec.default)}",
             "may be": "|".join(spec.choices or ()) or spec.allowed(),
             "": spec.help,
         }
@@ -81,23 +80,14 @@ def retrievers(
     emit(Output(document, {"": rows} if rows else {}, title=f"{entry.name}: {entry.summary}"), json)
 
 
-def _first_sentence(text: str) -> str:
-    return text.partition(". ")[0].rstrip(".")
-
-
 def _retriever_document(entry: RetrieverEntry) -> dict[str, Any]:
     names = ("default", "help", "choices", "minimum", "maximum")
-    settings = {
+    document = {name: getattr(entry, name) for name in ("name", "summary", "sees_gold")}
+    document["settings"] = {
         key: {"kind": spec.kind.__name__} | {name: getattr(spec, name) for name in names}
         for key, spec in entry.settings.items()
     }
-    known = {name: getattr(entry, name) for name in ("name", "summary", "sees_gold")}
-    return known | {"settings": settings}
-
-
-def setting_text(setting: Setting) -> str:
-    """A setting as ``--set`` takes it."""
-    return ",".join(map(str, setting)) if isinstance(setting, tuple) else str(setting)
+    return document
 
 
 @verb()
@@ -135,6 +125,7 @@ def run(
 
     Example: evidencebench run --dataset train --retriever bm25 --set k1=1.2
     """
+    from evidencebench_core.retrievers import retriever_entry
     from evidencebench_core.runs import DEFAULT_TASKS, RunStore, plan, score_run, trained_on_ids
 
     known = opened(store)
@@ -146,13 +137,14 @@ def run(
         task or DEFAULT_TASKS,
         limit,
         variant=_variant(known, dataset, variant, wordings),
-        llm=_llm(known, retriever, ask),
+        llm=ask.llm(known) if retriever_entry(retriever).asks_server else None,
         fresh=ask.fresh,
         retry_unreadable=retry_unreadable,
     )
     cost = cost_of([planned], engine.engine == "batch")
     if ask.estimate:
-        return _only_estimate(cost, retriever, json)
+        emit(Output({"estimate": cost.as_dict()}, title=f"{cost.calls:,} calls"), json)
+        return 0
     (last,) = carry_out([planned], engine.make())
     if last.left_out:
         note(f"{quantity(last.left_out, 'instance')} left out: they have no such variant")
@@ -161,35 +153,18 @@ def run(
     scores = [score_run(known, info.id, task) for task in planned.tasks]
     warn_of_training_data(info, trained_on_ids(known, info), scores)
     warn_of_gold(known, info.dataset, [info])
-    document = run_document(info, runs.outcomes(info.id)) | {"scores": [score.as_dict() for score in scores]}
-    if planned.llm is not None and cost is not None:
+    outcomes = runs.outcomes(info.id)
+    document = run_document(info, outcomes) | {"scores": [score.as_dict() for score in scores]}
+    if planned.llm is not None:
         document |= {"estimate": cost.as_dict(), "spending": asdict(planned.llm.budget.spent)}
-    rows = [_score_row(score) for score in scores]
-    notes = [*_score_notes(scores), *_outcome_notes(runs.outcomes(info.id))]
-    title = f"run {info.id}: {info.label} over {info.dataset}"
-    emit(Output(document, {"": rows}, title, notes, PERCENT), json)
-    failures = (runs.failures(info.id, task.name) for task in planned.tasks)
+    _emit_scores(document, scores, _title(info), json, _outcome_notes(outcomes))
     n_unreadable = sum(len(runs.unreadable(info.id, task.name)) for task in planned.tasks)
     if n_unreadable and n_unreadable == sum(info.tasks.get(task.name, 0) for task in planned.tasks):
-        note(
-            f"evidencebench: not one of {quantity(n_unreadable, 'answer')} could be read: --retry-unreadable asks again"
-        )
+        nothing = f"not one of {quantity(n_unreadable, 'answer')} could be read"
+        note(f"evidencebench: {nothing}: --retry-unreadable asks again")
         return 1
+    failures = [runs.failures(info.id, task.name) for task in planned.tasks]
     return exit_code(last.failed, "instance", (reason for of in failures for reason in of.values()))
-
-
-def _llm(store: Store, retriever: str, ask: Ask) -> LLM | None:
-    """How the server is asked; ``None`` for a retriever that asks none."""
-    from evidencebench_core.retrievers import retriever_entry
-
-    return ask.llm(store) if retriever_entry(retriever).asks_server else None
-
-
-def _only_estimate(cost: Any, retriever: str, json: bool) -> int:
-    nothing = {"calls": 0, "cached": 0, "prompt_tokens": 0, "completion_tokens": 0, "money": 0.0}
-    title = f"{retriever} asks no server: it costs nothing." if cost is None else ""
-    emit(Output({"estimate": nothing if cost is None else cost.as_dict()}, title=title), json)
-    return 0
 
 
 def _variant(store: Store, dataset: str, name: str | None, wordings: Path | None) -> Variant | None:
@@ -229,37 +204,50 @@ def score(
     known = opened(store)
     runs = RunStore(known)
     infos = [runs.run(name) for name in run_ids]
-    rows, documents, scores = [], [], []
+    documents: list[dict[str, Any]] = []
+    scores: list[Score] = []
+    labels: list[str] = []
     notes: list[str] = []
     for info in infos:
-        names = task or tuple(info.tasks)
-        if not names:
-            remedy = "Start it again with `evidencebench run`, it goes on."
-            raise UnknownNameError(f"run {info.id}", "has no answers yet", remedy)
         seen, outcomes = trained_on_ids(known, info), runs.outcomes(info.id)
-        of_run = [score_run(known, info.id, name, missing=missing) for name in names]
+        of_run = [score_run(known, info.id, name, missing=missing) for name in task or tuple(info.tasks)]
         warn_of_training_data(info, seen, of_run)
-        for result in of_run:
-            _check_scored(info, result)
-            more: dict[str, Any] = {"n_trained_on": len(seen & result.per_instance.keys())}
-            if len(infos) > 1:
-                more["run"] = info.id
-            if result.task.name in outcomes:
-                more["outcomes"] = outcomes[result.task.name].as_dict()
-            documents.append(result.as_dict() | more)
-            rows.append(({"run": f"{info.id} {info.label}"} if len(infos) > 1 else {}) | _score_row(result))
+        if not any(one.n_scored for one in of_run):
+            problem = f"has no answers for {', '.join(task or ()) or 'any task'}"
+            remedy = f"It has answers for {', '.join(info.tasks) or 'no task yet'}."
+            raise UnknownNameError(f"run {info.id}", problem, remedy)
+        for one in of_run:
+            document = one.as_dict() | {"n_trained_on": len(seen & one.per_instance.keys())}
+            if one.task.name in outcomes:
+                document["outcomes"] = outcomes[one.task.name].as_dict()
+            documents.append(document | ({"run": info.id} if len(infos) > 1 else {}))
         notes += _outcome_notes(outcomes)
         scores += of_run
+        labels += [f"{info.id} {info.label}"] * len(of_run)
     warn_of_gold(known, infos[0].dataset, infos)
-    title = f"run {infos[0].id}: {infos[0].label} over {infos[0].dataset}" if len(infos) == 1 else ""
-    emit(Output(documents, {"": rows}, title, [*_score_notes(scores), *notes], PERCENT), json)
+    several = len(infos) > 1
+    _emit_scores(
+        documents, scores, "" if several else _title(infos[0]), json, notes, labels if several else None
+    )
 
 
-def _check_scored(run: RunInfo, score: Score) -> None:
-    if not score.n_scored and not score.n_skipped:
-        there = ", ".join(run.tasks) or "no task yet"
-        problem = f"has no answers for {score.task.name}"
-        raise UnknownNameError(f"run {run.id}", problem, f"It has answers for {there}.")
+def _title(run: RunInfo) -> str:
+    return f"run {run.id}: {run.label} over {run.dataset}"
+
+
+def _emit_scores(
+    document: object,
+    scores: Sequence[Score],
+    title: str,
+    json: bool,
+    notes: Sequence[str] = (),
+    labels: Sequence[str] | None = None,
+) -> None:
+    """A line a score, with the run's label before it where there are several; then what was left out and why."""
+    rows = [_score_row(score) for score in scores]
+    if labels is not None:
+        rows = [{"run": label} | row for label, row in zip(labels, rows, strict=True)]
+    emit(Output(document, {"": rows}, title, [*_score_notes(scores), *notes], PERCENT), json)
 
 
 def _score_row(score: Score) -> dict[str, Any]:
@@ -339,7 +327,7 @@ def score_file(
         note(line)
     warn_of_gold(known, dataset)
     title = f"{predictions}: {quantity(len(selections), 'prediction')} for {dataset}"
-    emit(Output(result.as_dict(), {"": [_score_row(result)]}, title, _score_notes([result]), PERCENT), json)
+    _emit_scores(result.as_dict(), [result], title, json)
 
 
 @verb()
@@ -411,6 +399,4 @@ def import_run(
         "left_out": dict(result.left_out),
     }
     notes = [f"{name}: not imported, {why}; name it with --task" for name, why in result.left_out.items()]
-    title = f"run {result.run.id}: {result.run.label} over {result.run.dataset}"
-    rows = [_score_row(score) for score in scores]
-    emit(Output(document, {"": rows}, title, [*_score_notes(scores), *notes], PERCENT), json)
+    _emit_scores(document, scores, _title(result.run), json, notes)

@@ -366,7 +366,12 @@ class LLM:
         return self.error(LLMRejectedError, problem, remedy)
 
     def _failure(self, error: LLMError) -> LLMError:
-        """The error, which ends the run where the last ten calls have failed."""
+        """The error, which ends the run where the last ten calls have failed.
+
+        A prompt that is refused counts only as long as nothing was answered: the next paper may be shorter.
+        """
+        if isinstance(error, LLMRejectedError) and self._has_answered:
+            return error
         self._failures += 1
         error.stops_run |= self._failures >= _FAILURES
         return error

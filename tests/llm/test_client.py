@@ -199,6 +199,13 @@ def test_a_prompt_that_is_too_long_fails_alone() -> None:
         assert (llm.budget.spent.failed, llm.budget.spent.calls) == (1, 1)
 
 
+def test_many_prompts_that_are_too_long_do_not_end_a_run_that_works() -> None:
+    steps = [reply("fits"), *[status(400, "maximum context length exceeded")] * 20, reply("fits")]
+    with scripted(*steps) as server:
+        answers = answers_of(llm_of(server, limits=Limits(1)), *(question(str(n)) for n in range(22)))
+        assert [isinstance(answer, LLMRejectedError) for answer in answers] == [False, *[True] * 20, False]
+
+
 def test_ten_failures_without_a_success_end_the_run() -> None:
     with scripted(status(400, "no")) as server:
         with pytest.raises(LLMRejectedError) as caught:

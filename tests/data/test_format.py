@@ -80,47 +80,31 @@ POOL = "paper_as_candidate_pool"
 BAD: list[tuple[tuple[Any, ...], object, str]] = [  # path, its new value, where the fault is found
     (("hypothesis",), 3, "hypothesis"),
     (("hypothesis",), " \n", "hypothesis"),
-    (("paper_id",), None, "paper_id"),
     ((POOL,), [], POOL),
-    ((POOL,), "one", POOL),
     ((POOL, 3), 7, f"{POOL}[3]"),
-    ((POOL, 0), None, f"{POOL}[0]"),
-    ((TYPES,), None, TYPES),
     ((TYPES, 0), GONE, TYPES),
     ((TYPES, 2), "figure", f"{TYPES}[2]"),
-    ((TYPES, 2), 1, f"{TYPES}[2]"),
-    ((TYPES, 2), [], f"{TYPES}[2]"),
     ((IDS,), [], IDS),
-    ((IDS,), None, IDS),
     ((IDS, 0), 1, f"{IDS}[0]"),
     ((IDS, 0), "b", IDS),
     ((RESULT_IDS,), [], RESULT_IDS),
     ((RESULT_IDS,), ["z"], RESULT_IDS),
     ((RESULTS_AT_5,), None, RESULTS_AT_5),
     ((RESULT_IDS,), None, RESULT_IDS),
-    ((COVERING,), [], COVERING),
     ((COVERING, "c"), GONE, COVERING),
     ((COVERING, "z"), [1], COVERING),
-    ((COVERING, "a"), None, f"{COVERING}.a"),
     ((COVERING, "a"), [4.0, 2], f"{COVERING}.a[0]"),
     ((COVERING, "a"), [True], f"{COVERING}.a[0]"),
-    ((COVERING, "a"), ["4"], f"{COVERING}.a[0]"),
     ((COVERING, "a"), [4, 10], f"{COVERING}.a"),
     ((COVERING, "a"), [-1], f"{COVERING}.a"),
     ((COVERING, "a"), [4, 4], f"{COVERING}.a"),
-    ((INVERSE,), [], INVERSE),
     ((INVERSE, "7"), GONE, INVERSE),
     ((INVERSE, "10"), [], INVERSE),
-    ((INVERSE, "07"), [], INVERSE),
     ((INVERSE, "5"), ["a"], f"{INVERSE}.5"),
     ((INVERSE, "4"), ["a"], f"{INVERSE}.4"),
-    ((INVERSE, "5"), None, f"{INVERSE}.5"),
-    ((INVERSE, "9"), [1], f"{INVERSE}.9[0]"),
     ((AT_10,), None, AT_10),
-    ((OPTIMAL,), [], OPTIMAL),
     ((OPTIMAL, "optimal"), GONE, f"{OPTIMAL}.optimal"),
     ((OPTIMAL, "optimal"), 0, f"{OPTIMAL}.optimal"),
-    ((OPTIMAL, "optimal"), 2.0, f"{OPTIMAL}.optimal"),
     ((RESULTS_OPTIMAL, "optimal"), True, f"{RESULTS_OPTIMAL}.optimal"),
     ((OPTIMAL, "optimal"), 3, f"{OPTIMAL}.{PICKS}"),
     ((AT_10, PICKS), GONE, f"{AT_10}.{PICKS}"),
@@ -131,7 +115,6 @@ BAD: list[tuple[tuple[Any, ...], object, str]] = [  # path, its new value, where
     ((RESULTS_OPTIMAL, "covered_aspects"), ["b", "a"], f"{RESULTS_OPTIMAL}.covered_aspects"),
     ((OPTIMAL,), {"optimal": 2, PICKS: [2, 4], "covered_aspects": ["a", "b"]}, f"{OPTIMAL}.{PICKS}"),
     ((OPTIMAL,), {"optimal": 3, PICKS: [4, 9, 0], "covered_aspects": ["a", "b", "c"]}, f"{OPTIMAL}.{PICKS}"),
-    (("aspect_texts",), [], "aspect_texts"),
     (("aspect_texts",), {"z": "Z"}, "aspect_texts"),
     (("aspect_texts",), {"a": ""}, "aspect_texts.a"),
     (("hypothesis_paraphrases",), {"plain": 1}, "hypothesis_paraphrases.plain"),
@@ -161,17 +144,11 @@ def test_bad_instance_is_named(path: tuple[Any, ...], value: object, field: str)
     assert len(str(caught.value)) < 400
 
 
-@pytest.mark.parametrize("value", [None, 3, "text", [], True])
-def test_what_is_no_object(value: object) -> None:
+@pytest.mark.parametrize(("name", "value"), [("x", None), ("x", "text"), ("x", []), (" ", good())])
+def test_what_is_no_object_or_has_no_id(name: str, value: object) -> None:
     with pytest.raises(InstanceError) as caught:
-        parse_instance("x", value)
-    assert caught.value.place == "x"
-
-
-@pytest.mark.parametrize("name", ["", " "])
-def test_blank_ids(name: str) -> None:
-    with pytest.raises(InstanceError):
-        parse_instance(name, good())
+        parse_instance(name, value)
+    assert caught.value.place in ("x", "' '")
 
 
 def test_order_in_the_inverse_mapping_is_free() -> None:

@@ -6,7 +6,6 @@ The optimal selections are found by trying every subset, so they owe nothing to 
 from __future__ import annotations
 
 import json
-import struct
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -146,11 +145,6 @@ def store_with(dataset: Mapping[str, object], folder: Path, name: str = "tiny") 
     store = open_store(folder / "store.sqlite")
     ingest(store, written(dataset, folder / f"{name}.json"), name)
     return store
-
-
-def packed_picks(selections: Mapping[str, Sequence[int]]) -> dict[str, bytes]:
-    """Selections as the store has them."""
-    return {name: struct.pack(f"<{len(picks)}i", *picks) for name, picks in selections.items()}
 
 
 def _invented(n_sentences: int) -> list[str]:

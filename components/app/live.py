@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import os
-import threading
-import time
-from contextlib import suppress
-
 import streamlit as st
 
 from components.app import resources
@@ -17,13 +11,12 @@ from components.app.resources import KEYS
 from evidencebench_core.errors import EvidenceBenchError, RetrieverError
 from evidencebench_core.retrievers import (
     RETRIEVERS,
-    Query,
     Retrieval,
     Retriever,
     make_retriever,
     retriever_entry,
 )
-from evidencebench_core.runs import DEFAULT_BUDGET, RunInfo, RunStore
+from evidencebench_core.runs import RunInfo, RunStore
 
 
 def problem_of(run: RunInfo) -> str:
@@ -64,25 +57,3 @@ def stored_retrieval(reading: Reading, run: RunInfo) -> Retrieval | None:
     if reading.hypothesis != reading.instance.hypothesis:
         return None
     return RunStore(resources.store()).retrieval(run.id, reading.task.name, reading.instance.id)
-
-
-_warmed: set[str] = set()
-
-
-def warm(choice: Choice) -> None:
-    """Load a retriever's model in the background, once: it is ready when the paper is."""
-    if choice.label in _warmed:
-        return
-    _warmed.add(choice.label)
-
-    def load() -> None:
-        fresh = f"These words are new, {os.getpid()} {time.time()}."  # known ones would need no model
-        sentences = ("There are two sentences to try it with.", fresh)
-        query = Query(
-            "Models are tried.", sentences, ("abstract",) * 2, ("Abstract",) * 2, "all", DEFAULT_BUDGET
-        )
-        with suppress(EvidenceBenchError):  # the one who asks it gets the error
-            make_retriever(choice.name, choice.settings).retrieve(query)
-        gc.freeze()  # as in `_prepare`: a model's libraries are many modules
-
-    threading.Thread(target=load, name="warm", daemon=True).start()

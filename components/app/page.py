@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import runpy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -96,7 +97,7 @@ def tell_of_gold(dataset: DatasetInfo, runs: Iterable[RunInfo] = ()) -> None:
 
 def percent(share: float | None, digits: int = 1) -> str:
     """``0.4567`` as ``45.7%``; a dash where there is no value."""
-    return "–" if share is None else f"{100 * share:.{digits}f}%"
+    return "–" if share is None or math.isnan(share) else f"{100 * share:.{digits}f}%"
 
 
 def name_window(page: str, what: str) -> None:

@@ -1,20 +1,16 @@
-"""Resources that sessions share; those of one page are in the ``cached.py`` of its folder, live answers in `live`.
+"""Resources that sessions share.
 
-Nothing else caches. Everything cached is frozen, so that one session cannot change what another sees, and every
-cache has a bound. What a dataset, a run or a question is to a cache, `KEYS` says: a dataset's content hash, the
-number of answers in a run, the digest of a trained model. So nothing stale is ever shown.
+Everything cached is frozen, so that one session cannot change what another sees, and every cache has a bound.
+What a dataset, a run or a question is to a cache, `KEYS` says: a dataset's content, the number of answers in a
+run, the digest of a trained model. So nothing stale is ever shown.
 """
 
 from __future__ import annotations
 
-import gc
 import os
 import threading
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
-from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
@@ -44,7 +40,6 @@ if TYPE_CHECKING:
 
 
 SAMPLE: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
-_FIRST_PAGE: Final = 2.0  # seconds that are left to the first page
 
 
 def _dataset_key(dataset: DatasetInfo) -> object:
@@ -103,25 +98,10 @@ def store() -> Store:
     ``EVIDENCEBENCH_SAMPLE``, set by ``evidencebench app --sample``, brings the sample's runs into it behind the first
     page.
     """
-    threading.Thread(target=_prepare, daemon=True).start()
-    # Walking over what is cached by default takes a quarter of the time of a page on 100,000 instances.
-    gc.set_threshold(20_000, 10, 10)
     opened = open_store()
     if os.environ.get("EVIDENCEBENCH_SAMPLE"):
         threading.Thread(target=ingest_sample, args=(opened, SAMPLE), name="sample", daemon=True).start()
     return opened
-
-
-@cache
-def _prepare() -> None:
-    """Load what would otherwise slow the first clicks."""
-    import_module("scipy.optimize")  # the solver behind the optimal selections: a quarter of a second
-    gc.freeze()  # after every run Streamlit has the collector walk over everything: not over modules
-    time.sleep(_FIRST_PAGE)
-    import_module(
-        "plotly.subplots"
-    ).make_subplots().add_scatter().to_json()  # the first chart takes 0.2 s more
-    gc.freeze()
 
 
 @st.cache_resource

@@ -13,7 +13,6 @@ import plotly.graph_objects as go
 from evidencebench_core.words import visible
 
 PERCENT_AXIS: Final[dict[str, Any]] = {"range": [0, 102], "ticksuffix": "", "tick0": 0, "dtick": 25}
-SYMBOLS: Final = ("circle", "square", "diamond", "triangle-up")
 GREY: Final = "gray"
 DOTTED: Final = {"dash": "dot", "width": 1, "color": GREY}
 

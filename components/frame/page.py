@@ -7,11 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-import pandas as pd
 import streamlit as st
 
 from components.app import resources
-from components.app.page import guard, tell_of_gold
+from components.app.page import guard, percent, tell_of_gold
 from components.app.state import PageState
 from components.models.ranker.seen import tell_of_seen
 from components.widgets.copy_link import copy_link
@@ -23,6 +22,19 @@ from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task, task_named
 from evidencebench_core.words import quantity
+
+__all__ = [
+    "MOST_RUNS",
+    "Context",
+    "cached_report",
+    "context_line",
+    "first_runs",
+    "page",
+    "percent",
+    "read_context",
+    "runs_with_answers",
+    "show_notes",
+]
 
 MOST_RUNS: Final = 20
 
@@ -189,8 +201,3 @@ def show_notes(report: Report) -> None:
     if report.notes:
         with st.expander("What this stands on"):
             st.markdown("\n".join(f"- {literal(note)}" for note in report.notes))
-
-
-def percent(share: float | None, digits: int = 1) -> str:
-    """``0.4567`` as ``45.7%``; a dash where there is no value."""
-    return "–" if share is None or pd.isna(share) else f"{100 * share:.{digits}f}%"

@@ -21,7 +21,6 @@ from components.models.server import session_model
 from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
 from components.widgets.retriever_picker import settings_editor
-from components.widgets.runs import first_instances
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.retrievers import RETRIEVERS, full_settings, retriever_entry
 from evidencebench_core.retrievers.ranker.model_file import trained_model
@@ -68,7 +67,14 @@ def start_dialog(dataset: DatasetInfo, task: Task) -> None:
         key=f"run.tasks.{task.name}",
     )
     tasks = [known[task_name] for task_name in names]
-    limit = first_instances(dataset, "run.limit")
+    limit = st.number_input(
+        "Only the first instances",
+        min_value=1,
+        max_value=dataset.n_instances,
+        value=None,
+        placeholder=f"all {dataset.n_instances:,}",
+        key="run.limit",
+    )
     ready = bool(tasks) and not offer_training([Choice(name, settings)], in_dialog=True)
     if asks_server:
         draw_caps()

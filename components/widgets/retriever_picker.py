@@ -33,16 +33,6 @@ _LONGEST_LABEL: Final = 34  # characters of the menu's label: one line of contro
 WidgetFor = Callable[[str, object], dict[str, Any]]
 
 
-def retriever_picker(
-    state: PageState, param: str, has_gold: bool = True, runs: Sequence[RunInfo] = ()
-) -> tuple[Choice, ...]:
-    """A menu of the retrievers and stored runs, with their settings; up to three are returned, in order."""
-    chosen = choices_of(state, param, runs, has_gold)
-    with st.popover(menu_label(chosen), key=f"{state.page}.{param}.menu"):
-        draw_choices(state, param, chosen, runs, has_gold)
-    return chosen
-
-
 def choices_of(
     state: PageState,
     param: str,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import streamlit as st
-
 from components.app import resources
 from components.app.choices import MOST_CHOICES, choice_of_run, choices_text
 from components.widgets.chart import is_dark
@@ -47,21 +45,3 @@ def _first_to_read(dataset: DatasetInfo, task: Task, instance_id: str, runs: Seq
         if answer is not None
     ]
     return next((min(frozenset().union(*some)) for some in (*missed, covers) if any(some)), None)
-
-
-def first_instances(dataset: DatasetInfo, key: str, help_text: str | None = None) -> int | None:
-    """A field for the first so many; ``None``, which is how it starts: all."""
-    return first_few("instances", dataset.n_instances, key, help_text)
-
-
-def first_few(noun: str, n: int, key: str, help_text: str | None = None) -> int | None:
-    """The same of other things."""
-    return st.number_input(
-        f"Only the first {noun}",
-        min_value=1,
-        max_value=max(1, n),
-        value=None,
-        placeholder=f"all {n:,}",
-        help=help_text,
-        key=key,
-    )

@@ -29,13 +29,13 @@ class App:
     """An AppTest whose every step fails on an uncaught exception; what it lacks is AppTest's own."""
 
     def __init__(
-        self, test: AppTest, kept: Mapping[str, str] | None = None, page: str = "", **params: str
+        self, test: AppTest, kept: Mapping[str, str] | None = None, opens: str = "", **params: str
     ) -> None:
-        """``kept``: what the session remembers; ``params``: of the address. The page has been scrolled through."""
+        """``kept``: what the session remembers; ``opens``: the page; ``params``: of the address."""
         self.test = test
-        if page:
-            test.switch_page(f"pages/{page}.py")
-        for name, value in {"seen-rankings": "yes", **(kept or {})}.items():
+        if opens:
+            test.switch_page(f"pages/{opens}.py")
+        for name, value in (kept or {}).items():
             test.session_state[f"kept.{name}"] = value
         self.run(**params)
 
@@ -121,29 +121,29 @@ def drawn(script: Callable[..., object], *args: object, kept: Mapping[str, str] 
 
 def start_run(dataset: str, task: str = "er@optimal") -> None:
     """A script: the dialog that starts a run (AppTest reruns all, a browser the dialog alone)."""
-    from components.app.resources import named_dataset
+    from components.app.resources import store
     from components.runs.start import start_dialog
     from evidencebench_core.tasks import task_named
 
-    start_dialog(named_dataset(dataset), task_named(task))
+    start_dialog(store().dataset(dataset), task_named(task))
 
 
 def resume_run(dataset: str, task: str) -> None:
     """A script: the dialog that goes on with the newest run."""
-    from components.app.resources import named_dataset, runs
+    from components.app.resources import runs, store
     from components.runs.start import resume_dialog
     from evidencebench_core.tasks import task_named
 
-    info = named_dataset(dataset)
+    info = store().dataset(dataset)
     resume_dialog(info, runs(info)[0], [task_named(task)])
 
 
 def keep_runs(dataset: str) -> None:
     """A script: the dialog that renames and deletes runs."""
-    from components.app.resources import named_dataset, runs
+    from components.app.resources import runs, store
     from components.runs.start import keeping_dialog
 
-    keeping_dialog(runs(named_dataset(dataset)))
+    keeping_dialog(runs(store().dataset(dataset)))
 
 
 def jobs_ended(timeout: float = 60) -> None:

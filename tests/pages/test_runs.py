@@ -11,7 +11,7 @@ from evidencebench_core.data import Store, ingest
 from evidencebench_core.metrics import ceiling_range
 from evidencebench_core.runs import RunStore
 from tests.factories import steiner_instance, steiner_triples, written
-from tests.pages.app import OpenPage, drawn, finished_runs, keep_runs, start_run, table_rows
+from tests.pages.app import App, OpenPage, drawn, finished_runs, keep_runs, start_run, table_rows
 
 
 def test_a_run_is_started_from_the_dialog_and_finishes(open_page: OpenPage, sample_store: Store) -> None:
@@ -80,3 +80,30 @@ def test_an_interrupted_run_can_go_on(open_page: OpenPage, sample_store: Store) 
     assert "Resume bm25" in app.labels()
     (run,) = RunStore(sample_store).runs("sample_data")
     assert {task.name for task in start.unfinished_tasks(run, 6)} == set(run.tasks)
+
+
+def import_dialog(dataset: str) -> None:
+    """A script: the dialog that imports a run."""
+    from components.app.resources import store
+    from components.runs.start import import_dialog
+
+    import_dialog(store().dataset(dataset))
+
+
+def imported(content: str) -> App:
+    """The dialog after its button was pressed."""
+    app = drawn(import_dialog, "sample_data")
+    assert app.named("button", "Import").disabled
+    app.file_uploader[0].upload("my run.trec", content.encode(), "application/octet-stream")
+    return app.run().fill("Name of the run", "mine").press("Import")
+
+
+def test_an_upload_becomes_a_run_and_a_bad_one_leaves_nothing(sample_store: Store) -> None:
+    ids = sample_store.ids("sample_data")
+    lines = [f"{name} Q0 {n} {n + 1} {-n} me" for name in ids for n in range(12)]
+    bad = imported("\n".join([*lines, "nonsense"]))
+    assert "my run.trec" in bad.problems
+    assert not RunStore(sample_store).runs("sample_data")
+    assert not imported("\n".join(lines)).problems
+    (run,) = RunStore(sample_store).runs("sample_data")
+    assert (run.tasks["er@10"], run.tasks["result-er@5"]) == (6, 5)

@@ -182,15 +182,10 @@ def score(
 
 
 def _score_run(store: Store, run_id: str, out: Path | None, json: bool) -> None:
-    from evidencebench_core.data.files import whole_file
-    from evidencebench_core.export import csv_text
     from evidencebench_core.reliability.card import run_score, score_record
 
     result = run_score(store, run_id)
-    if out is not None:
-        with whole_file(out) as stream:
-            stream.write(csv_text(result.answers).encode("utf-8", "backslashreplace"))
-        note(f"{quantity(len(result.answers), 'answer')} in {out}")
+    _write(result.answers, out)
     variants = _records(result.variants)
     record = score_record(result) | {"left_out": dict(result.left_out), "variants": variants}
     shown = [{key: record[key] for key in _SHOWN}]
@@ -200,8 +195,6 @@ def _score_run(store: Store, run_id: str, out: Path | None, json: bool) -> None:
 def _cards(store: Store, items: str, model: str | None, out: Path | None, json: bool) -> None:
     import pandas as pd
 
-    from evidencebench_core.data.files import whole_file
-    from evidencebench_core.export import csv_text
     from evidencebench_core.reliability.card import model_card
     from evidencebench_core.reliability.runs import reliability_runs
 
@@ -209,10 +202,7 @@ def _cards(store: Store, items: str, model: str | None, out: Path | None, json: 
     cards = {name: model_card(store, items, name).frame() for name in models if model in (None, name)}
     if not cards:
         raise SettingError(f"item set {items}", "was asked of no such model", "Start with `reliability run`.")
-    if out is not None:
-        with whole_file(out) as stream:
-            stream.write(csv_text(pd.concat(cards.values())).encode("utf-8", "backslashreplace"))
-        note(f"written to {out}")
+    _write(pd.concat(cards.values()), out)
     records = {name: _records(frame) for name, frame in cards.items()}
     tables = {name: [{key: row[key] for key in _SHOWN} for row in rows] for name, rows in records.items()}
     emit(Output(records, tables, f"Questions: {items}", percent=PERCENT), json)
@@ -234,6 +224,16 @@ def _compare(store: Store, items: str, a: str, b: str, json: bool) -> None:
             }
         )  # fmt: skip
     emit(Output(rows, {"": rows}, f"{a} minus {b}", percent=(a, b, "difference", "low", "high")), json)
+
+
+def _write(frame: Any, out: Path | None) -> None:
+    from evidencebench_core.data.files import whole_file
+    from evidencebench_core.export import csv_text
+
+    if out is not None:
+        with whole_file(out) as stream:
+            stream.write(csv_text(frame).encode("utf-8", "backslashreplace"))
+        note(f"{quantity(len(frame), 'row')} in {out}")
 
 
 def _records(frame: Any) -> list[dict[str, Any]]:

@@ -55,56 +55,36 @@ def drawn_examples(items: Sequence[Item], orders: Sequence[str], seed: int) -> l
 
 def drawn_distractors(items: Sequence[Item], n: int, seed: int) -> list[list[Item]]:
     """For each item others with contexts of their own; the first ones are the same for a larger number."""
-    texts = {item.id: normal_form(shown_text(item)) for item in items}
-    return [_distractors(item, items, n, seed, texts) for item in items]
-
-
-def _distractors(item: Item, items: Sequence[Item], n: int, seed: int, texts: dict[str, str]) -> list[Item]:
-    chosen, seen = list[Item](), {texts[item.id]}
-    for other in _candidates(item, items, n, seed):
-        if len(chosen) == n:
-            break
-        if texts[other.id] not in seen and _is_apart(item, other):
-            chosen.append(other)
-            seen.add(texts[other.id])
-    if len(chosen) < n:
-        problem = f"has {quantity(len(chosen), 'context')} other than that of item {shown(item.id)}"
-        raise _too_few(problem, f"It needs {n}: add items, or ask for fewer distractors.")
-    return chosen
-
-
-def _candidates(item: Item, items: Sequence[Item], n: int, seed: int) -> Iterator[Item]:
-    rng = _rng("distraction", seed, item)
-    for _ in range(_TRIES * (n + 1)):
-        yield items[rng.randrange(len(items))]
-    yield from rng.sample(items, len(items))
+    return _others(items, n, seed, "distraction")
 
 
 def wrong_contexts(items: Sequence[Item], seed: int) -> list[Item]:
-    """For each item another one, whose context is shown: each once, as far as contexts differ."""
-    if len(items) < 2:
-        raise _too_few(f"has {quantity(len(items), 'item')}", "It needs at least 2.")
-    texts = [normal_form(shown_text(item)) for item in items]
-    rng = random.Random(f"unknown {seed}")  # noqa: S311 - a reproducible draw, not a secret
-    places = rng.sample(range(len(items)), len(items))
+    """For each item another one, whose context is shown."""
+    return [other for (other,) in _others(items, 1, seed, "unknown")]
 
-    def fits(item: int, other: int) -> bool:
-        return texts[item] != texts[other] and _is_apart(items[item], items[other])
 
-    for item in range(len(items)):
-        if fits(item, places[item]):
-            continue
-        tries = [rng.randrange(len(items)) for _ in range(_TRIES)]
-        tries += range(len(items))
-        swap = next((at for at in tries if fits(item, places[at]) and fits(at, places[item])), None)
-        if swap is not None:
-            places[item], places[swap] = places[swap], places[item]
-            continue
-        other = next((at for at in range(len(items)) if fits(item, at)), None)
-        if other is None:
-            raise _too_few(f"has no other context than that of item {shown(items[item].id)}", "Add items.")
-        places[item] = other
-    return [items[place] for place in places]
+def _others(items: Sequence[Item], n: int, seed: int, purpose: str) -> list[list[Item]]:
+    texts = {item.id: normal_form(shown_text(item)) for item in items}
+    drawn = []
+    for item in items:
+        chosen, seen = list[Item](), {texts[item.id]}
+        for other in _candidates(items, n, _rng(purpose, seed, item)):
+            if len(chosen) == n:
+                break
+            if texts[other.id] not in seen and _is_apart(item, other):
+                chosen.append(other)
+                seen.add(texts[other.id])
+        if len(chosen) < n:
+            problem = f"has {quantity(len(chosen), 'context')} other than that of item {shown(item.id)}"
+            raise _too_few(problem, f"It needs {n}: add items, or ask for fewer.")
+        drawn.append(chosen)
+    return drawn
+
+
+def _candidates(items: Sequence[Item], n: int, rng: random.Random) -> Iterator[Item]:
+    for _ in range(_TRIES * (n + 1)):
+        yield items[rng.randrange(len(items))]
+    yield from rng.sample(items, len(items))
 
 
 def normal_form(text: str) -> str:

@@ -203,6 +203,7 @@ def test_the_interval_of_890_items(
     assert (value.low, value.high) == pytest.approx((low, high), abs=3e-3)
 
 
+@pytest.mark.slow
 def test_answers_at_random_are_near_a_half_in_every_order() -> None:
     rng = np.random.default_rng(1)
     score = scored(item_set([Y, N] * 200), "few-shot", lambda _: Y if rng.integers(2) else N)

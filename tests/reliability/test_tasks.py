@@ -116,7 +116,7 @@ def test_a_wrong_context_is_never_ones_own(n: int, seed: int, data: st.DataObjec
     items = [Item(str(place), f"{place}?", (text,)) for place, text in enumerate(texts)]
     distinct = {text.strip().lower() for text in texts}
     if len(distinct) == 1:
-        with pytest.raises(SettingError, match="has no other context than that of item"):
+        with pytest.raises(SettingError, match="has 0 contexts other than that of item"):
             built(items, "unknown", seed=seed)
         return
     made = built(items, "unknown", seed=seed).probes
@@ -124,15 +124,13 @@ def test_a_wrong_context_is_never_ones_own(n: int, seed: int, data: st.DataObjec
     for probe, own in zip(made[:n], made[n:], strict=True):
         assert probe.fields["context"].strip().lower() != own.fields["context"].strip().lower()
         assert (probe.expected, own.expected) == ("unknown", None)
-    if n == len(set(texts)) == len(distinct):
-        assert Counter(probe.fields["context"] for probe in made[:n]) == Counter(texts)
 
 
 @pytest.mark.parametrize(
     ("task", "items", "settings", "message"),
     [
         ("freeform", LETTERS, {}, r"nothing to ask about 5 items: no long_answer \(5\)"),
-        ("unknown", LETTERS[:1], {}, "has 1 item. It needs at least 2"),
+        ("unknown", LETTERS[:1], {}, "has 0 contexts other than that of item 'A'. It needs 1"),
         ("distraction", LETTERS[:2], {}, "has 1 context other than that of item 'A'. It needs 2"),
         ("few-shot", LETTERS, {"orders": "YY"}, "has 1 example with the answer yes to show with item 'A'"),
         ("few-shot", LETTERS[:3], {}, "has 3 items with the answer yes and 0 with no"),

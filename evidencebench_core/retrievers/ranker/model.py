@@ -2,14 +2,16 @@
 
 A few small networks, side by side as one, read a row of columns a sentence: its features, what its embedding says and
 shares with the hypothesis' on principal axes, and what those of the sentences before and after say.
+A sum of trees, which learnt how much of the evidence a sentence is, counts a little beside them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
-from typing import ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +26,6 @@ from evidencebench_core.retrievers.ranker.features import (
     unit_vectors,
 )
 from evidencebench_core.retrievers.ranker.selection import Selecting
-from evidencebench_core.retrievers.ranker.structure import structure_terms
 from evidencebench_core.retrievers.trained_on import TrainedOn
 
 FOCUSES: Final[tuple[Focus, ...]] = ("all", "results")
@@ -39,6 +40,15 @@ COLUMNS: Final[tuple[str, ...]] = (
     *TOPICS,
     *(f"{name} {where}" for where in ("before", "after") for name in TOPICS),
 )
+N_OWN: Final = len(FEATURES) + len(TOPICS)
+"""How many columns are of the sentence itself."""
+
+TREES_SHARE: Final = 0.15
+"""How much the trees' standardised scores count beside the network's."""
+
+FEW: Final = 5
+"""For fewer picks the trees, which learnt sentence by sentence, are not asked."""
+
 LARGEST_INPUT: Final = 4.0  # standard deviations
 
 _Array = NDArray[np.float64]
@@ -109,8 +119,8 @@ class Ranker:
     topics, shared_topics : Projection
         Of a sentence's embedding, and of its product with the hypothesis'.
     network : Network
-    structure_share : float
-        How much the score of the retriever ``structure`` counts beside the network's, 0 to 1.
+    trees : mapping of focus to str
+        LightGBM's text of a sum of regression trees over the first `N_OWN` columns.
     trained_on : TrainedOn
     notes : mapping
         Seed, cross-validated scores and the like: JSON values.
@@ -121,40 +131,51 @@ class Ranker:
     topics: Projection
     shared_topics: Projection
     network: Network
+    trees: Mapping[Focus, str]
     trained_on: TrainedOn
-    structure_share: float = 0.0
     notes: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
 
     selecting: ClassVar[Selecting] = Selecting(sharpness=4.0, closeness=1.5, reach=0.2)
 
     def scored(self, query: Query, vectors: NDArray[np.float32]) -> ScoredPaper:
-        """A paper scored for a query's focus, given the embeddings of the hypothesis and of the sentences."""
+        """A paper scored for a query, given the embeddings of the hypothesis and of the sentences."""
         unit = unit_vectors(vectors)
         features = features_of(query, unit)
         columns = columns_of(features, unit, self.topics, self.shared_topics)
         scores = standardised(self.network.scores(columns, FOCUSES.index(query.focus)))
-        if self.structure_share:
-            structure = standardised(structure_terms(query.focus, features).sum(axis=1))
-            scores = standardised((1 - self.structure_share) * scores + self.structure_share * structure)
-        return ScoredPaper(features, columns, scores)
+        if _asks_trees(query):
+            trees = standardised(_booster(self.trees[query.focus]).predict(columns[:, :N_OWN], num_threads=1))
+            scores = (1 - TREES_SHARE) * scores + TREES_SHARE * trees
+        return ScoredPaper(features, columns, standardised(scores))
 
     def contributions(self, query: Query, paper: ScoredPaper, sentences: Sequence[int]) -> _Array:
         """The share of each column in the scores of some sentences, in standard deviations of the score.
 
         Shape (sentences, len(COLUMNS)); the rows of a paper differ by what their scores differ.
         """
-        output, chosen = FOCUSES.index(query.focus), list(sentences)
-        share = self.structure_share
+        output, chosen = FOCUSES.index(query.focus), paper.columns[list(sentences)]
         raw = self.network.scores(paper.columns, output)
-        adds = (1 - share) * self.network.contributions(paper.columns[chosen], output) / (raw.std() or 1.0)
-        total = standardised(raw) * (1 - share)
-        if share:
-            terms = structure_terms(query.focus, paper.features)
-            scores = terms.sum(axis=1)
-            own = (terms - terms.mean(axis=0)) / (scores.std() or 1.0)
-            adds[:, : len(FEATURES)] += share * own[chosen]
-            total += share * standardised(scores)
-        return adds / (total.std() or 1.0)
+        adds = self.network.contributions(chosen, output) / (raw.std() or 1.0)
+        if _asks_trees(query) and len(chosen):
+            booster = _booster(self.trees[query.focus])
+            spread = booster.predict(paper.columns[:, :N_OWN], num_threads=1)
+            shap = booster.predict(chosen[:, :N_OWN], pred_contrib=True, num_threads=1)[:, :N_OWN]
+            adds *= 1 - TREES_SHARE
+            adds[:, :N_OWN] += TREES_SHARE * shap / (spread.std() or 1.0)
+            total = (1 - TREES_SHARE) * standardised(raw) + TREES_SHARE * standardised(spread)
+            adds /= total.std() or 1.0
+        return adds
+
+
+def _asks_trees(query: Query) -> bool:
+    return query.budget is None or query.budget >= FEW
+
+
+@lru_cache(maxsize=4)
+def _booster(text: str) -> Any:
+    import lightgbm
+
+    return lightgbm.Booster(model_str=text)
 
 
 def columns_of(

@@ -67,7 +67,7 @@ def write_model(ranker: Ranker, folder: Path) -> str:
         "columns": COLUMNS,
         "encoder": ranker.encoder,
         "encoder_identity": ranker.encoder_identity,
-        "structure_share": ranker.structure_share,
+        "trees": dict(ranker.trees),
         "trained_on": asdict(ranker.trained_on),
         "notes": dict(ranker.notes),
         "arrays_sha256": hashlib.sha256(stream.getvalue()).hexdigest(),
@@ -123,7 +123,7 @@ def _read(folder: Path, _status: tuple[tuple[int, int], ...]) -> tuple[Ranker, s
         trained_on=TrainedOn(
             on["dataset_sha256"], tuple(on["instance_ids"]), tuple(on["paper_ids"]), on["dataset"]
         ),
-        structure_share=min(max(float(raw["structure_share"]), 0.0), 1.0),
+        trees={focus: str(raw["trees"][focus]) for focus in FOCUSES},
         notes=dict(raw["notes"]),
     )
     return ranker, _digest(content)

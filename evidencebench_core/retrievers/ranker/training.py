@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evidencebench_core.data.model import Instance
+from evidencebench_core.data.model import Focus, Instance
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.base import query_of
 from evidencebench_core.retrievers.encoding import model_identity
@@ -17,6 +17,7 @@ from evidencebench_core.retrievers.ranker.features import Features, features_of,
 from evidencebench_core.retrievers.ranker.model import (
     FOCUSES,
     LARGEST_INPUT,
+    N_OWN,
     N_TOPICS,
     TOPICS,
     Network,
@@ -35,6 +36,21 @@ N_EPOCHS: Final = 15
 _BATCH: Final = 8  # papers
 _RATE: Final = 3e-3  # the highest, after _WARM of the steps
 _WARM: Final = 0.15
+_N_TREES: Final = 250
+_TREES: Final = {
+    "objective": "regression",
+    "learning_rate": 0.03,
+    "num_leaves": 15,
+    "min_data_in_leaf": 40,
+    "feature_fraction": 0.3,
+    "bagging_fraction": 0.7,
+    "bagging_freq": 1,
+    "lambda_l2": 5.0,
+    "verbose": -1,
+    "num_threads": 1,
+    "deterministic": True,
+    "force_col_wise": True,
+}
 _MOST_ROWS: Final = 8_000  # that principal axes are found in
 
 
@@ -75,6 +91,8 @@ def fit_ranker(
     topics = _principal_axes([one.vectors[1:] for one in examples], seed)
     shared_topics = _principal_axes([one.vectors[1:] * one.vectors[0] for one in examples], seed)
     columns = [columns_of(one.features, one.vectors, topics, shared_topics) for one in examples]
+    if not any(one.covers[1].size for one in examples):  # no result aspects: ranked as for all
+        examples = [replace(one, covers=(one.covers[0], one.covers[0])) for one in examples]
     papers = {one.paper_id for one in examples}
     return Ranker(
         encoder=encoder,
@@ -82,6 +100,7 @@ def fit_ranker(
         topics=topics,
         shared_topics=shared_topics,
         network=_fit_network(columns, [one.covers for one in examples], seed, stopped),
+        trees=_fit_trees(columns, [one.covers for one in examples], seed),
         trained_on=TrainedOn("", tuple(sorted(one.instance_id for one in examples)), tuple(sorted(papers))),
         notes={"n_instances": len(examples), "n_sentences": sum(map(len, columns)), "seed": seed},
     )
@@ -184,6 +203,33 @@ def _fit_network(
             (out / N_NETWORKS).reshape(-1, len(FOCUSES)).numpy(),
             (linear * unseen).mean(dim=0).numpy(),
         )
+
+
+def _fit_trees(
+    columns: Sequence[NDArray[np.float32]], covers: Sequence[tuple[NDArray[np.float32], ...]], seed: int
+) -> dict[Focus, str]:
+    """By focus regression trees on how much of the evidence a sentence is, as LightGBM's text.
+
+    The target is the mean of three, standardised: whether it covers an aspect, which share of the aspects it covers,
+    and its share of the evidence, each aspect being divided evenly among its sentences.
+    """
+    import lightgbm
+
+    trees: dict[Focus, str] = {}
+    for output, focus in enumerate(FOCUSES):
+        rows, parts = [], []
+        for one, tables in zip(columns, covers, strict=True):
+            table = tables[output]
+            if table.shape[1]:
+                shares = table / np.maximum(table.sum(axis=0), 1)
+                rows.append(one[:, :N_OWN])
+                parts.append([table.max(axis=1), table.mean(axis=1), shares.mean(axis=1)])
+        targets = np.concatenate(parts, axis=1)
+        spread = targets.std(axis=1, keepdims=True) + 1e-9
+        target = ((targets - targets.mean(axis=1, keepdims=True)) / spread).mean(axis=0)
+        data = lightgbm.Dataset(np.concatenate(rows), target)
+        trees[focus] = lightgbm.train({**_TREES, "seed": seed}, data, _N_TREES).model_to_string()
+    return trees
 
 
 def _loss(scores: torch.Tensor, tables: Sequence[torch.Tensor]) -> torch.Tensor:

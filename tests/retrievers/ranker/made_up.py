@@ -1,12 +1,23 @@
 """A small made-up benchmark to learn from, and a model that anybody can compute by hand."""
 
+from functools import cache
+
+import lightgbm
 import numpy as np
 from numpy.typing import NDArray
 
 from evidencebench_core.data import parse_instance
 from evidencebench_core.data.model import Instance
 from evidencebench_core.retrievers.encoding import model_identity
-from evidencebench_core.retrievers.ranker.model import COLUMNS, FOCUSES, N_TOPICS, Network, Projection, Ranker
+from evidencebench_core.retrievers.ranker.model import (
+    COLUMNS,
+    FOCUSES,
+    N_OWN,
+    N_TOPICS,
+    Network,
+    Projection,
+    Ranker,
+)
 from evidencebench_core.retrievers.trained_on import TrainedOn
 from tests.factories import raw_instance
 
@@ -44,6 +55,13 @@ def vectors_of(instance: Instance) -> NDArray[np.float32]:
     return vectors
 
 
+@cache
+def flat_trees() -> str:
+    """Trees that say the same of every sentence."""
+    data = lightgbm.Dataset(np.zeros((4, N_OWN)), np.zeros(4))
+    return str(lightgbm.train({"verbose": -1}, data, 1).model_to_string())
+
+
 def small_model(
     feature: str = "place in paper",
     dataset: str = "tiny",
@@ -63,5 +81,6 @@ def small_model(
         topics=projection,
         shared_topics=projection,
         network=Network(np.zeros(n, np.float32), np.ones(n, np.float32), hidden, bias, out, linear),
+        trees=dict.fromkeys(FOCUSES, flat_trees()),
         trained_on=TrainedOn(sha256, ids, tuple(f"paper of {name}" for name in ids), dataset),
     )

@@ -1,5 +1,6 @@
 """Training, scores and their shares, the model's folder, and the retrievers that stand on it."""
 
+import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -97,19 +98,31 @@ def test_folds_are_apart_by_paper_whatever_the_order() -> None:
 # -- scores ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5])
-def test_contributions_sum_up_to_the_score(
-    model: Ranker, instances: Sequence[Instance], share: float
-) -> None:
+def test_contributions_sum_up_to_the_score(model: Ranker, instances: Sequence[Instance]) -> None:
     # An average training sentence is not one of this paper: the sums differ from the scores by one number,
     # the same for all sentences of the paper.
-    model = replace(model, structure_share=share)
-    for focus in FOCUSES:
-        query = query_of(instances[0], focus, None)
+    for focus, budget in itertools.product(FOCUSES, (3, None)):
+        query = query_of(instances[0], focus, budget)
         paper = model.scored(query, vectors_of(instances[0]))
         adds = model.contributions(query, paper, range(40))
         assert adds.shape == (40, len(COLUMNS))
         assert np.ptp(paper.scores - adds.sum(axis=1)) == pytest.approx(0, abs=1e-4)
+
+
+def test_for_few_picks_the_trees_are_not_asked(model: Ranker, instances: Sequence[Instance]) -> None:
+    vectors = vectors_of(instances[0])
+    one, four, five, whole = (
+        model.scored(query_of(instances[0], "all", budget), vectors).scores for budget in (1, 4, 5, None)
+    )
+    assert (one == four).all()
+    assert (five == whole).all()
+    assert (four != five).any()
+
+
+def test_without_result_aspects_they_are_ranked_as_all(examples: Sequence[Example], few_epochs: None) -> None:
+    bare = [replace(one, covers=(one.covers[0], one.covers[0][:, :0])) for one in examples]
+    ranker = fit_ranker(bare, "minilm")
+    assert ranker.trees["all"] == ranker.trees["results"]
 
 
 def test_columns_of_the_sentences_around(model: Ranker, instances: Sequence[Instance]) -> None:
@@ -137,15 +150,13 @@ def test_the_same_sentence_twice_is_a_tie(model: Ranker) -> None:
 def test_a_model_is_read_as_it_was_written(
     model: Ranker, tmp_path: Path, instances: Sequence[Instance]
 ) -> None:
-    digest = write_model(replace(model, structure_share=0.25), tmp_path / "m")
+    digest = write_model(model, tmp_path / "m")
     again, same = read_model(tmp_path / "m")
-    assert (same, len(digest), again.structure_share) == (digest, 12, 0.25)
+    assert (same, len(digest)) == (digest, 12)
     assert again.trained_on == model.trained_on
     query = query_of(instances[0], "all", None)
-    one, two = (
-        one.network.scores(one.scored(query, vectors_of(instances[0])).columns, 0) for one in (model, again)
-    )
-    assert (one == two).all()
+    scores = [one.scored(query, vectors_of(instances[0])).scores for one in (model, again)]
+    assert (scores[0] == scores[1]).all()
 
 
 def _change(folder: Path, **fields: object) -> None:

@@ -31,33 +31,18 @@ _LARGEST: Final = 1 << 20  # bytes of a prompt file
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt, ready to be filled.
-
-    Attributes
-    ----------
-    version : str
-        What its file says and the first 8 hex digits of the SHA-256 of its content: ``"1-5f0c2a9b"``. A
-        file that was changed and not renumbered is still recognised.
-    fields : frozenset of str
-        What must be put in.
-    """
+    """A prompt, ready to be filled."""
 
     name: str
-    version: str
+    version: str  # what its file says and the beginning of its digest: "1-5f0c2a9b"
     parts: tuple[tuple[Role, str], ...]
-    fields: frozenset[str]
+    fields: frozenset[str]  # what must be put in
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
 
     def messages(self, **fields: str | int) -> tuple[Message, ...]:
-        """The conversation, with what its ``$names`` stand for. Fields that it does not use are ignored.
-
-        Raises
-        ------
-        SettingError
-            If one of its fields is not given.
-        """
+        """The conversation, with what its ``$names`` stand for; `SettingError` if one of them is not given."""
         if missing := sorted(self.fields - fields.keys()):
             problem = f"needs ${missing[0]}, which is not known here"
             raise SettingError(f"prompt {self.name}", problem, "Take another prompt.")
@@ -66,13 +51,7 @@ class Prompt:
 
 
 def prompt(name: str) -> Prompt:
-    """A prompt by name: one of ours, or the user's file of that name.
-
-    Raises
-    ------
-    SettingError
-        If there is none, the user's file has the name of one of ours, or cannot be used; says why.
-    """
+    """A prompt by name: one of ours, or the user's file; `SettingError` if there is none that can be used."""
     own = _own_files().get(name)
     if name in _our_names():
         if own is not None:

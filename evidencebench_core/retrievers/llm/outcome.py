@@ -38,25 +38,15 @@ _FLAGS = {"over": "over", "some-unknown": "unknown_indices", "regenerated": "reg
 
 @dataclass(frozen=True, slots=True)
 class OutcomeCounts:
-    """Outcomes of one task of a run, in numbers of instances.
+    """Outcomes of one task of a run, in numbers of instances."""
 
-    Attributes
-    ----------
-    kinds : mapping of str to int
-        By `OUTCOME_KINDS`, in that order; those that never came are left out. They add up to the
-        instances that were tried.
-    over, partly : int
-        Of the selections: more than the budget allows, so scored by expectation; a part of the paper, or a
-        point that was searched for, was lost to an answer without a list, a refusal or the token limit.
-    unknown_indices, regenerated : int
-        Instances in which an answer named indices that were not shown, or a model was told to choose fewer.
-    """
-
-    kinds: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    over: int = 0
-    unknown_indices: int = 0
-    regenerated: int = 0
-    partly: int = 0
+    kinds: Mapping[str, int] = field(
+        default_factory=lambda: MappingProxyType({})
+    )  # those that came, in order
+    over: int = 0  # selections of more than the budget allows, so scored by expectation
+    unknown_indices: int = 0  # an answer named indices that were not shown
+    regenerated: int = 0  # the model was told to choose fewer
+    partly: int = 0  # selections for which a part of the paper was lost to an unreadable answer
 
     @classmethod
     def of(cls, counted: Iterable[tuple[str, int]], failed: int = 0) -> OutcomeCounts:
@@ -111,33 +101,19 @@ def outcome_of(retrieval: Retrieval) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord(Answer):
-    """One question to the model and its `llm.Answer`.
-
-    Attributes
-    ----------
-    step : str
-        What the call was for: ``"whole paper"``, ``"section 2 of 7"``, ``"final choice"``.
-    prompt : str
-        Name and version of the prompt file.
-    kind : str
-        One of `OUTCOME_KINDS`; ``"failed"``: there was no answer, and ``problem`` says why.
-    picked : tuple of int
-        The chosen numbers as the prompt counts them; ``n_unknown`` more are numbers that it did not show.
-    cost : float or None
-        Dollars when the answer was first given; ``None`` where price or tokens are not known.
-    messages : tuple of Message
-        The prompt as sent. Stored only where the store does not have it under the key.
-    """
+    """One question to the model and its `llm.Answer`."""
 
     text: str = ""
-    step: str = ""
-    prompt: str = ""
-    kind: str = ""
-    picked: tuple[int, ...] = ()
-    n_unknown: int = 0
-    problem: str = ""
-    cost: float | None = None
-    messages: tuple[Message, ...] = ()
+    step: str = ""  # "whole paper", "section 2 of 7", "final choice"
+    prompt: str = ""  # name and version
+    kind: str = ""  # of `OUTCOME_KINDS`
+    picked: tuple[int, ...] = ()  # as the prompt counts them
+    n_unknown: int = 0  # numbers that the prompt did not show
+    problem: str = ""  # why the call failed
+    cost: float | None = None  # dollars when the answer was first given, where price and tokens are known
+    messages: tuple[
+        Message, ...
+    ] = ()  # as sent; stored only where the store does not have them under the key
 
     @classmethod
     def of(cls, answer: Answer, messages: tuple[Message, ...], price: Price | None) -> CallRecord:
@@ -156,14 +132,7 @@ def calls_json(calls: Iterable[CallRecord]) -> str:
 
 
 def calls_in(retrieval: Retrieval, store: Store | None = None) -> tuple[CallRecord, ...]:
-    """The calls behind a retrieval, in the order in which they were made; none if it asked no model.
-
-    Parameters
-    ----------
-    retrieval : Retrieval
-    store : Store, optional
-        Where the prompts are; without it ``messages`` may be empty.
-    """
+    """The calls behind a retrieval, in order; without a store their ``messages`` may be empty."""
     calls = map(_call, json.loads(retrieval.details.get("calls", "[]")))
     if store is None:
         return tuple(calls)

@@ -49,10 +49,7 @@ async def _work(plan: Plan, question: Question, llm: Any) -> Any:
 class LocalEngine:
     """One question after the other in this process; to a server, as many as there may be calls at once.
 
-    Attributes
-    ----------
-    grace : float
-        Seconds that calls under way have to end once the run is stopped; their answers are kept.
+    Once the run is stopped, calls under way have ``grace`` seconds to end; their answers are kept.
     """
 
     grace: float = 30.0

@@ -37,18 +37,10 @@ _ENDED: Final = frozenset({"completed", "failed", "expired", "cancelled"})
 
 @dataclass
 class BatchEngine:
-    """Asks in batches: as cheap as the server makes them, and done within a day.
+    """Asks in batches: as cheap as the server makes them, and done within a day."""
 
-    Attributes
-    ----------
-    poll : float
-        Seconds between looks at the batches under way.
-    note : str
-        How the batches are, in a line for people.
-    """
-
-    poll: float = 15.0
-    note: str = field(default="", init=False)
+    poll: float = 15.0  # seconds between looks at the batches under way
+    note: str = field(default="", init=False)  # how they are, in a line for people
 
     def check(self, plan: Plan) -> None:
         is_chat = not isinstance(plan, RetrievalPlan) or plan.retriever_name == "llm"

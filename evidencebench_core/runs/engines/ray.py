@@ -33,22 +33,11 @@ _QUIET: Final = {  # nothing is sent to Ray's makers, and what it logs stays in 
 
 @dataclass
 class RayEngine:
-    """Answers on a cluster, of retrievers that ask no server.
+    """Answers on a cluster, of retrievers that ask no server."""
 
-    Attributes
-    ----------
-    address : str, optional
-        ``"10.0.0.1:6379"``, or ``"auto"`` for the cluster that this machine is part of; without it ``RAY_ADDRESS``,
-        else a cluster of this machine alone that ends with the run.
-    workers : int, optional
-        Without it one for each processor.
-    note : str
-        What it waits for, in a line for people.
-    """
-
-    address: str | None = None
-    workers: int | None = None
-    note: str = field(default="", init=False)
+    address: str | None = None  # HOST:PORT, or auto; without it RAY_ADDRESS, else this machine alone
+    workers: int | None = None  # without it one for each processor
+    note: str = field(default="", init=False)  # what it waits for, in a line for people
 
     def check(self, plan: Plan) -> None:
         if plan.llm is not None or not isinstance(plan, RetrievalPlan):

@@ -147,6 +147,7 @@ def test_the_pool_has_to_be_there_and_what_it_was(store: Store) -> None:
         LanguageModel(model="m", examples="pool", examples_sha256="0" * 64).connected(store)
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_on_the_train_set_only_the_papers_own_instances_are_passed_over(
     train_path: Path, tmp_path: Path

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 MAX_COLUMNS: Final = 100  # of running text
 MAX_ROWS: Final = 40  # of a table on a terminal
 MAX_CELL: Final = 60  # characters
+SHARES: Final = frozenset(  # columns of analyses with shares of 0 to 1; their bounds stand beside them
+    {"recall", "share", "difference", "ceiling", "chance", "chance_difference", "standard_error"}
+    | {"share_covering", "share_aspects", "share_only", "mean_recall"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,9 @@ def _print(report: Output | Report) -> None:
         rows = table if isinstance(table, Sequence) else table.to_dict("records")
         if heading:
             print(f"\n{one_line(heading)}")
-        _print_table(rows, percent)
+        names = {str(name) for name in rows[0]} if rows else set()
+        bounds = {"low", "high"} if names & SHARES else set()
+        _print_table(rows, percent or (SHARES | bounds))
     legend: Mapping[str, str] = getattr(report, "legend", {})
     notes = [*(f"{column}: {meaning}" for column, meaning in legend.items()), *report.notes]
     if notes and report.tables:

@@ -37,7 +37,7 @@ def default_model_path() -> Path:
         return Path(named).expanduser()
     import platformdirs
 
-    return Path(platformdirs.user_data_dir("evidencebench-explorer", appauthor=False)) / "ranker"
+    return Path(platformdirs.user_data_dir("evidencebench", appauthor=False)) / "ranker"
 
 
 def model_folder(name: str) -> Path:

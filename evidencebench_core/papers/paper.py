@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, NamedTuple
 
 from evidencebench_core.data.model import EvidenceSet, Instance, SentenceType
 from evidencebench_core.data.sections import section_titles
-from evidencebench_core.errors import PaperError, shown
+from evidencebench_core.errors import PaperError
 
 PaperKind = Literal["jats", "pdf", "docx", "text", "markdown"]
 DoubtKind = Literal["abstract", "characters", "columns", "left out"]
@@ -134,48 +134,16 @@ class Paper:
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> Paper:
-        """A paper that `as_dict` wrote; `PaperError` for anything else."""
-        try:
-            paper = cls(
-                paper_id=str(raw["paper_id"]),
-                title=str(raw["title"]),
-                sentences=tuple(map(str, raw["sentences"])),
-                sentence_types=tuple(raw["sentence_types"]),
-                kind=cast("PaperKind", raw["kind"]),
-                left_out=MappingProxyType({str(name): int(n) for name, n in raw["left_out"].items()}),
-                notes=tuple(map(str, raw["notes"])),
-                doubts=tuple(_doubt(*doubt) for doubt in raw.get("doubts", ())),
-                boxes=tuple(tuple(_box(*box) for box in boxes) for boxes in raw.get("boxes", ())),
-                licence=str(raw.get("licence", "")),
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as broken:
-            problem = f"is not as it was written ({shown(broken)})"
-            raise PaperError("paper", problem, "Read it again.") from broken
-        problem = ""
-        typed = len(paper.sentences) == len(paper.sentence_types)
-        if not typed or not set(get_args(SentenceType)).issuperset(paper.sentence_types):
-            problem = "has sentences without a type"
-        elif paper.kind not in get_args(PaperKind):
-            problem = f"is of kind {shown(paper.kind)}"
-        elif paper.boxes and len(paper.boxes) != len(paper.sentences):
-            problem = "has sentences without a place"
-        if problem:
-            raise PaperError("paper", problem, "Read it again.")
-        return paper
-
-
-def _doubt(section: object, page: object, kind: object, text: object) -> Doubt:
-    if kind not in get_args(DoubtKind):
-        raise ValueError(f"no such doubt: {kind}")
-    return Doubt(str(section), None if page is None else _number(page), cast("DoubtKind", kind), str(text))
-
-
-def _box(page: object, *edges: object) -> Box:
-    x0, y0, x1, y1 = (float(edge) for edge in edges if isinstance(edge, int | float))
-    return Box(_number(page), x0, y0, x1, y1)
-
-
-def _number(page: object) -> int:
-    if isinstance(page, int) and page >= 1:
-        return page
-    raise ValueError(f"no such page: {page}")
+        """A paper that `as_dict` wrote."""
+        return cls(
+            paper_id=raw["paper_id"],
+            title=raw["title"],
+            sentences=tuple(raw["sentences"]),
+            sentence_types=tuple(raw["sentence_types"]),
+            kind=raw["kind"],
+            left_out=MappingProxyType(raw["left_out"]),
+            notes=tuple(raw["notes"]),
+            doubts=tuple(Doubt(*doubt) for doubt in raw.get("doubts", ())),
+            boxes=tuple(tuple(Box(*box) for box in boxes) for boxes in raw.get("boxes", ())),
+            licence=raw.get("licence", ""),
+        )

@@ -81,9 +81,5 @@ def test_a_paper_is_an_instance_without_gold() -> None:
         PAPER.instance("  ")
 
 
-def test_json_round_trip_and_what_is_none() -> None:
+def test_json_round_trip() -> None:
     assert Paper.from_dict(json.loads(json.dumps(PAPER.as_dict()))) == PAPER
-    changes = {"sentences": ["one"], "kind": "scroll", "left_out": 3, "sentence_types": ["x"] * 6}
-    for wrong in ({}, *({**PAPER.as_dict(), key: value} for key, value in changes.items())):
-        with pytest.raises(PaperError, match="Read it again"):
-            Paper.from_dict(wrong)

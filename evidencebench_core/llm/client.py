@@ -7,7 +7,7 @@ import base64
 import itertools
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -160,7 +160,7 @@ class LLM:
             allow_empty,
         )
         async with self._locks[call.key]:  # equal questions wait for the first
-            record = self._stored([call.key]).get(call.key)
+            record = self.stored([call.key]).get(call.key)
             if record is not None:
                 self.budget.count(cached=1)
                 return stored_answer(call.key, record)
@@ -180,7 +180,7 @@ class LLM:
         import numpy as np
 
         keys = {text: request_key("embedding", {"model": model, "input": text}) for text in texts}
-        stored = self._stored(keys.values())
+        stored = self.stored(keys.values())
         vectors = {text: _vector(stored[key]) for text, key in keys.items() if key in stored}
         self.budget.count(cached=len(vectors))
         if missing := self.texts_to_embed(model, texts):
@@ -202,7 +202,7 @@ class LLM:
     def texts_to_embed(self, model: str, texts: Sequence[str]) -> list[str]:
         """Those of the texts, each once, whose vectors are not in the store."""
         keys = {text: request_key("embedding", {"model": model, "input": text}) for text in texts}
-        stored = self._stored(keys.values())
+        stored = self.stored(keys.values())
         return [text for text, key in keys.items() if key not in stored]
 
     async def keep(self, call: Call, answer: Answer) -> None:
@@ -217,7 +217,8 @@ class LLM:
         body = {"model": model, "input": text}
         return Record(key, model, self.connection.address, body, {"vector": packed})
 
-    def _stored(self, keys: Any) -> dict[str, dict[str, Any]]:
+    def stored(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """The records of answers in the store, by key; with ``fresh`` those that were asked for since."""
         if self._answers is None:
             return {}
         return self._answers.get(key for key in keys if not self.fresh or key in self._asked)

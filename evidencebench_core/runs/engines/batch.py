@@ -73,26 +73,27 @@ class _Batches:
         self._address = llm.connection.address
         self._waiting: dict[str, tuple[Call, asyncio.Future[dict[str, Any]]]] = {}
         self._results: dict[str, dict[str, Any]] = {}  # of an earlier process's batches, not asked for yet
-        self._open: dict[
-            str, set[str]
-        ] = {}  # keys whose results are not in the store yet, by name of the batch
+        self._open: dict[str, set[str]] = {}  # keys whose results are not stored yet, by name of the batch
         self._resumed = asyncio.Event()
 
     async def ask(self, call: Call) -> Answer:
         """The answer to a call, by the next batch."""
         await self._resumed.wait()
-        try:
-            reason = ""
-            for _ in range(_ATTEMPTS):
+        reason = ""
+        for _ in range(_ATTEMPTS):
+            try:
                 answer, reason = await self._attempt(call)
-                if answer is not None:
-                    await self._llm.keep(call, answer)
-                    return answer
-            remedy = "Start the run again to try once more."
-            problem = f"no answer in {_ATTEMPTS} batches: {reason}"
-            raise self._llm.error(LLMUnreachableError, problem, remedy)
-        finally:
-            self._settle(call.key)
+            except LLMError:
+                self._settle(call.key)
+                raise
+            if answer is not None:
+                await self._llm.keep(call, answer)
+                self._settle(call.key)  # only now: a batch is remembered until its answers are in the store
+                return answer
+        self._settle(call.key)
+        remedy = "Start the run again to try once more."
+        problem = f"no answer in {_ATTEMPTS} batches: {reason}"
+        raise self._llm.error(LLMUnreachableError, problem, remedy)
 
     async def _attempt(self, call: Call) -> tuple[Answer | None, str]:
         """The answer in the next batch, else why there is none; `LLMError` if there would be none again."""
@@ -132,6 +133,8 @@ class _Batches:
             else:  # killed before it was begun
                 self._forget(name)
         self._results = await self._collected(under_way)
+        for key in self._llm.stored(self._results):  # killed before the batch was forgotten
+            self._settle(key)
         self._resumed.set()
         while True:
             calls = await self._all_waiting()
@@ -142,7 +145,8 @@ class _Batches:
             lines = await self._collected(sent)
             for call in calls:
                 _, future = self._waiting.pop(call.key)
-                future.set_result(lines.pop(call.key, {}))
+                if not future.done():
+                    future.set_result(lines.pop(call.key, {}))
 
     async def _all_waiting(self) -> list[Call]:
         """The calls that all work waits for, once none of it does anything else."""

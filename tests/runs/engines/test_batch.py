@@ -144,6 +144,25 @@ def test_stopped_while_a_batch_is_under_way_another_start_goes_on(store: Store) 
         assert (len(server.asked()), budget.spent.calls) == (6, 6)
 
 
+def test_a_batch_is_remembered_until_its_answers_are_stored(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(*_: Any) -> None:
+        raise LLMError("store", "cannot be written: the disk is full", "Free some space.", stops_run=True)
+
+    with batch_server(pick) as server:
+        with monkeypatch.context() as patch:
+            patch.setattr(LLM, "keep", full)
+            with pytest.raises(LLMError, match="disk is full"):
+                run(store, server)
+        with monkeypatch.context() as patch:  # killed between an answer and the row of its batch
+            patch.setattr("evidencebench_core.runs.engines.batch._Batches._forget", lambda *_: None)
+            assert run(store, server).done == len(server.asked()) == 6
+        last = run(store, server, tasks=["er@optimal"])
+        assert (last.done, len(server.asked())) == (6, 12)
+        assert batches_under_way(store, last.run_id) == {}
+
+
 def test_lines_that_fail_are_asked_again_in_the_next_batch(store: Store) -> None:
     times = Counter[int]()
 

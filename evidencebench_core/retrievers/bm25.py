@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, Literal
@@ -66,10 +66,6 @@ class Bm25:
     def retrieve(self, query: Query) -> Retrieval:
         """Rank by BM25 score and select the best."""
         return retrieval_by_score(query, _scores_of(query.sentences, query.hypothesis, self._k1, self._b))
-
-    def scores(self, sentences: Sequence[str], hypothesis: str) -> tuple[float, ...]:
-        """BM25 scores of any sentences as one corpus."""
-        return _scores_of(tuple(sentences), hypothesis, self._k1, self._b)
 
     def word_weights(self, query: Query) -> tuple[Mapping[str, float], ...]:
         """For each sentence, by its words of the hypothesis, what one occurrence adds to its score.

@@ -69,7 +69,7 @@ def draw_judges(state: PageState, info: AnswerSetInfo) -> None:
     table(columns, rows, key=f"agreement-{run.id}", action="none", caption="Agreement with people")
     st.caption(
         f"{quantity(n, 'label')} of both, questions drawn whole; {quantity(found.n_unlabelled, 'judgement')} "
-        f"without a label, which count as wrong; {found.n_missing:,} missing."
+        f"without a label, taken as wrong; {found.n_missing:,} missing."
     )
     left, right = st.columns(2, gap="large")
     with left:

@@ -148,7 +148,8 @@ def _draw_answers(state: PageState, view: View, score: TaskScore) -> None:
 def _draw_answer(score: TaskScore, row: pd.Series[Any]) -> None:
     store = resources.store()
     probe = next(one for one in run_probes(store, score.run).probes if one.id == row["probe"])
-    st.markdown(f"**{row['state']}**: right {row['expected']}, read as {row['label'] or row['reason']}")
+    read = f"read as {row['label']}" if row["label"] else f"no label ({row['reason']})"
+    st.markdown(f"**{row['state'].capitalize()}**: the right answer is {row['expected']}; {read}")
     st.code(row["text"], language=None, wrap_lines=True)
     if probe.details:
         st.caption(literal("; ".join(f"{name}: {value}" for name, value in probe.details.items())))

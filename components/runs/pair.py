@@ -77,6 +77,9 @@ def draw_comparison(state: PageState, context: Context) -> None:
 
 def both_ways(pairs: pd.DataFrame) -> pd.DataFrame:
     """The pairs of a comparison, and each turned round."""
+    pairs = pairs.astype(
+        dict.fromkeys(("difference", "low", "high", "p_holm"), float)
+    )  # None where undefined
     swapped = {"a": "b", "label_a": "label_b", "low": "high", "wins": "losses"}
     turned = pairs.rename(columns=swapped | {new: old for old, new in swapped.items()})
     signed = ["difference", "low", "high"]
@@ -89,6 +92,10 @@ def points(row: dict[Any, Any]) -> str:
         return "–"
     value, low, high = (round(100 * row[name], 1) + 0.0 for name in ("difference", "low", "high"))
     return f"{value:+.1f}" + ("" if pd.isna(low) else f" ({low:+.1f} to {high:+.1f})")
+
+
+def _p_text(row: dict[Any, Any]) -> str:
+    return "" if pd.isna(row["p_holm"]) else f", p = {row['p_holm']:.4f} (Holm)"
 
 
 def _chosen_pair(state: PageState, report: Report) -> tuple[str, str]:
@@ -107,7 +114,7 @@ def _draw_matrix(state: PageState, report: Report, pairs: pd.DataFrame, n: int) 
         value=pairs["difference"],
         text=[f"{100 * value:+.1f}" for value in pairs["difference"]],
         hover=[
-            f"{row['label_a']} minus {row['label_b']}: {points(row)} points, p = {row['p_holm']:.4f} (Holm)"
+            f"{row['label_a']} minus {row['label_b']}: {points(row)} points{_p_text(row)}"
             for row in pairs.to_dict("records")
         ],
         sure=pairs["p_holm"] <= _ALPHA,
@@ -137,6 +144,7 @@ def _draw_matrix(state: PageState, report: Report, pairs: pd.DataFrame, n: int) 
 
 
 def _draw_pairs(pairs: pd.DataFrame) -> None:
+    pairs = pairs.astype(dict.fromkeys(("difference", "low", "high", "p_holm"), float))
     rows = pairs.sort_values("p_holm", kind="stable").to_dict("records")
     frame = pd.DataFrame(rows).assign(
         points=[points(row) for row in rows],
@@ -155,9 +163,8 @@ def _draw_verdict(state: PageState, report: Report, pairs: pd.DataFrame, chosen:
         others = [key for key in labels if key != a]
         st.selectbox("B", others, format_func=labels.__getitem__, width=320, **state.widget("b", b))
     (row,) = pairs[(pairs["a"] == a) & (pairs["b"] == b)].to_dict("records")
-    p = "" if pd.isna(row["p_holm"]) else f", p = {row['p_holm']:.4f} (Holm)"
     st.markdown(
-        f"A − B: **{points(row)} points**, 95% interval with papers drawn whole{p}. "
+        f"A − B: **{points(row)} points**, 95% interval with papers drawn whole{_p_text(row)}. "
         f"{literal(row['label_a'])} is ahead on {row['wins']:,} instances, level on {row['ties']:,}, behind on "
         f"{row['losses']:,}."
     )

@@ -30,7 +30,7 @@ class _Coders(threading.local):
 _coders = _Coders()
 
 
-def now(timespec: Literal["seconds", "microseconds"] = "seconds") -> str:
+def now(timespec: Literal["seconds", "milliseconds", "microseconds"] = "seconds") -> str:
     """The time in ISO 8601, UTC."""
     return datetime.now(UTC).isoformat(timespec=timespec)
 

@@ -6,10 +6,10 @@ import json
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from evidencebench_core.annotation.model import Annotation
+from evidencebench_core.data.records import now
 from evidencebench_core.data.store import Store
 
 _MAX_STATES: Final = 100
@@ -117,9 +117,8 @@ def _history(db: sqlite3.Connection, paper: str, annotator: str) -> _History:
 
 def _write(db: sqlite3.Connection, paper: str, annotator: str, history: _History) -> None:
     body = json.dumps(vars(history), ensure_ascii=False)
-    now = datetime.now(UTC).isoformat(timespec="seconds")
     has_marks = history.states[history.position] is not None
     db.execute(
         "INSERT OR REPLACE INTO annotations (paper, annotator, body, has_marks, saved_at) VALUES (?, ?, ?, ?, ?)",
-        (paper, annotator, body, has_marks, now),
+        (paper, annotator, body, has_marks, now()),
     )

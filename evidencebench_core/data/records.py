@@ -1,11 +1,9 @@
-"""What records of the store are made of: a time, a digest, a name, JSON in a blob, the process that makes them."""
+"""What records of the store are made of: a time, a digest, a name, JSON in a blob."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import sys
 import threading
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
@@ -62,16 +60,3 @@ def checked_name(name: str, noun: str) -> str:
         problem = f"has {len(name):,} characters" if name else "is blank"
         raise StoreError(f"name of the {noun}", problem, "Give it a name of at most 100 characters.")
     return name
-
-
-def is_running(pid: int) -> bool:
-    """Whether a process of this machine is there."""
-    if sys.platform == "win32":  # there a signal would end it
-        return True
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from evidencebench_core.data.records import checked_name, is_running, now
+from evidencebench_core.data.records import checked_name, now
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in
 from evidencebench_core.errors import StoreError, shown
 from evidencebench_core.words import quantity
@@ -92,10 +92,12 @@ def count_instances(
 
 def remove_unfinished(store: Store) -> None:
     """Remove the datasets that killed ingests and deletions have left."""
+    import psutil  # type: ignore[import-untyped]
+
     with store.read() as db:
         rows = db.execute("SELECT id, pid FROM datasets WHERE ingested_at = ''").fetchall()
     for dataset_id, pid in rows:
-        if not is_running(pid):
+        if not psutil.pid_exists(pid):
             remove_dataset(store, dataset_id)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from evidencebench_core.data.records import now
 from evidencebench_core.errors import LLMError, StoreError
 from evidencebench_core.llm.request import Answer, from_json, json_bytes
 
@@ -81,7 +81,6 @@ class AnswerStore:
     def _commit(self, records: Sequence[Record]) -> None:
         from zstandard import ZstdCompressor
 
-        now = datetime.now(UTC).isoformat(timespec="seconds")
         packer = ZstdCompressor(level=1)
         rows = [
             (
@@ -90,7 +89,7 @@ class AnswerStore:
                 record.address,
                 packer.compress(json_bytes(record.request)),
                 json_bytes(record.answer).decode(),
-                now,
+                now(),
             )
             for record in records
         ]

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from evidencebench_core.data.records import now
 from evidencebench_core.errors import SelectionError, SettingError, shown
 from evidencebench_core.runs.store import RunStore
 
@@ -81,8 +81,7 @@ class NoteStore:
             No such run, dataset, instance or sentence.
         """
         note = checked_note(note)
-        moment = datetime.now(UTC).isoformat(timespec="milliseconds")
-        stored = replace(self._with_place(note), created_at=moment)
+        stored = replace(self._with_place(note), created_at=now("milliseconds"))
         values = asdict(stored) | {"tags": json.dumps(stored.tags), "run_id": stored.run_id or None}
         names = [name for name in _FIELDS if name != "dataset"]
         with self.store.write() as db:

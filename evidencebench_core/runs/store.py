@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields
-from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import orjson
 from zstandard import ZstdCompressor, ZstdDecompressor
 
+from evidencebench_core.data.records import now
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError, StoreError, UnknownNameError, shown
 from evidencebench_core.llm.request import from_json, json_bytes
@@ -75,7 +75,7 @@ class RunStore:
         """The run of this spec: a new one, or the one that is already there."""
         settings = json.dumps(dict(spec.settings), sort_keys=True, allow_nan=False)
         with self.store.write() as db:
-            db.execute(_CREATE, (spec.id, spec.kind, spec.subject, settings, _now()))
+            db.execute(_CREATE, (spec.id, spec.kind, spec.subject, settings, now("milliseconds")))
             row = db.execute("SELECT dataset_id FROM runs WHERE id = ?", (spec.id,)).fetchone()
             if spec.kind == RETRIEVAL and row[0] is None:
                 place = f"dataset {spec.subject[:12]}"
@@ -215,7 +215,7 @@ class RunStore:
                 db.execute("DELETE FROM results WHERE run_id = ? AND task = ?", (spec.id, task))
                 results = {instance: {task: answer} for instance, answer in by_instance.items()}
                 _write(db, spec.id, results, _ADD)
-            db.execute("UPDATE runs SET created_at = ? WHERE id = ?", (_now(), spec.id))
+            db.execute("UPDATE runs SET created_at = ? WHERE id = ?", (now("milliseconds"), spec.id))
         return self.run(spec.id)
 
     # -- results out -------------------------------------------------------------------------------
@@ -300,9 +300,9 @@ def delete_runs_about(db: sqlite3.Connection, subject: str) -> None:
 
 
 def _write(db: sqlite3.Connection, run_id: str, results: Results, sql: str) -> None:
-    packer, now = ZstdCompressor(level=1), _now()
+    packer, moment = ZstdCompressor(level=1), now("milliseconds")
     rows = [
-        (run_id, task, unit, *_columns(result, packer), now)
+        (run_id, task, unit, *_columns(result, packer), moment)
         for unit, by_task in results.items()
         for task, result in by_task.items()
     ]
@@ -391,7 +391,3 @@ def _process(pid: int) -> str:
         return f"{pid} {psutil.Process(pid).create_time():.0f}"
     except psutil.Error:
         return ""
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evidencebench_core.data.records import now
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import CROSS_VALIDATED, Setting
@@ -66,12 +66,11 @@ def keep_trained(store: Store, digest: str, trained: TrainedOn) -> None:
         if db.execute("SELECT 1 FROM trained_models WHERE digest = ?", (digest,)).fetchone():
             return
     ids, papers = (json.dumps(list(names)) for names in (trained.instance_ids, trained.paper_ids))
-    now = datetime.now(UTC).isoformat(timespec="seconds")
     with store.write() as db:
         db.execute(
             "INSERT INTO trained_models (digest, dataset_sha256, instance_ids, paper_ids, trained_at)"
             " VALUES (?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING",
-            (digest, trained.dataset_sha256, ids, papers, now),
+            (digest, trained.dataset_sha256, ids, papers, now()),
         )
 
 

@@ -10,9 +10,9 @@ import asyncio
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from evidencebench_core.data.records import now
 from evidencebench_core.errors import LLMError, LLMRejectedError, LLMUnreachableError, SettingError
 from evidencebench_core.llm.client import LLM, Call, is_empty
 from evidencebench_core.llm.driving import results
@@ -278,12 +278,11 @@ class _Batches:
             return db.execute(sql, (self._plan.run_id, self._address)).fetchall()
 
     def _remember(self, name: str, batch_id: str = "") -> None:
-        now = datetime.now(UTC).isoformat(timespec="seconds")
         with self._store.write() as db:
             db.execute(
                 "INSERT INTO llm_batches (name, run_id, address, batch_id, begun_at) VALUES (?, ?, ?, ?, ?)"
                 " ON CONFLICT (name) DO UPDATE SET batch_id = excluded.batch_id",
-                (name, self._plan.run_id, self._address, batch_id, now),
+                (name, self._plan.run_id, self._address, batch_id, now()),
             )
 
     def _settle(self, key: str) -> None:

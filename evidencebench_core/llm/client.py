@@ -263,7 +263,9 @@ class LLM:
                 )
             except openai.APIStatusError as error:
                 if not self.learns_from(error.status_code, error.body, sent):
-                    raise self._failure(self.refusal(error.status_code, error.message)) from error
+                    raise self._failure(
+                        self.refusal(error.status_code, error_text(error.body, error.message))
+                    ) from error
             except openai.APIConnectionError as error:
                 stops = not self._has_answered
                 reason = str(error.__cause__ or error) or type(error.__cause__).__name__
@@ -306,8 +308,11 @@ class LLM:
         except ValueError:
             document = None
         if not isinstance(document, dict) or document.get("error"):
-            start = content[:200].decode("utf-8", "replace")
-            raise self.error(LLMAnswerError, f"replies with no answer ({start})", _AGAIN)
+            text = content[:2_000].decode("utf-8", "replace")
+            words = first_line(
+                error_text(document.get("error"), text) if isinstance(document, dict) else text
+            )
+            raise self.error(LLMAnswerError, f"replies with no answer ({words})", _AGAIN)
         return document
 
     def read(
@@ -358,7 +363,7 @@ class LLM:
 
     def refusal(self, status: int, message: str) -> LLMError:
         """The error of a status: one that ends the run, or of this call alone."""
-        problem = f"answers {status} ({clipped_text(' '.join(message.split()), 300)})"
+        problem = f"answers {status} ({first_line(message)})"
         if status in _ENDS_RUN:
             return self.error(LLMRejectedError, problem, _ENDS_RUN[status], True)
         if status >= 500 or status in (408, 409, 429):
@@ -381,6 +386,17 @@ class LLM:
         """An error of this server with all keys struck out."""
         scrubbed = self.connection.scrubbed
         return kind(self.connection.address, scrubbed(problem).rstrip("."), scrubbed(remedy), stops_run)
+
+
+def error_text(body: object, message: str) -> str:
+    """The server's words in the body of an error, else the package's."""
+    words = body.get("message") if isinstance(body, dict) else None
+    return words if isinstance(words, str) else message
+
+
+def first_line(text: str) -> str:
+    """What is shown of a server's words: the address may be any, and the rest of its page nobody's business."""
+    return clipped_text(next(iter(text.strip().splitlines()), "empty"), 200)
 
 
 def is_empty(answer: Answer) -> bool:
@@ -454,7 +470,7 @@ async def models(llm: LLM) -> tuple[str, ...]:
         except openai.APIStatusError as error:
             if error.status_code in (404, 405):
                 return ()
-            raise llm.refusal(error.status_code, error.message) from error
+            raise llm.refusal(error.status_code, error_text(error.body, error.message)) from error
         except openai.APIConnectionError as error:
             reason = str(error.__cause__ or error)
             raise llm.error(LLMUnreachableError, reason, "Check the server.") from error

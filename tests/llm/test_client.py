@@ -284,6 +284,15 @@ def test_a_key_that_the_server_echoes_is_not_kept(store: Store) -> None:
     assert KEY.encode() not in store.path.read_bytes()
 
 
+@pytest.mark.parametrize("code", [200, 403, 404])
+def test_of_another_page_only_the_first_line_is_shown(code: int) -> None:
+    for content in (b"Router\npassword: hunter2", b'{"error": {"message": "Router\\npassword: hunter2"}}'):
+        with scripted(body(content, code=code)) as server:
+            with pytest.raises(LLMError) as caught:
+                answer_of(llm_of(server), question())
+            assert "hunter2" not in str(caught.value)
+
+
 def test_the_models_that_a_server_lists() -> None:
     with scripted(reply(), listed=["b", "a"]) as server:
         assert listed_models(Connection(server.url, KEY)) == ("a", "b")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from evidencebench_core.data.records import now
 from evidencebench_core.errors import LLMError, LLMRejectedError, LLMUnreachableError, SettingError
-from evidencebench_core.llm.client import LLM, Call, is_empty
+from evidencebench_core.llm.client import LLM, Call, error_text, is_empty
 from evidencebench_core.llm.driving import results
 from evidencebench_core.llm.request import Answer, estimated_tokens, from_json, json_bytes
 from evidencebench_core.runs.engines import Answered, work_of
@@ -266,7 +266,7 @@ class _Batches:
             raise self._llm.error(LLMUnreachableError, reason, remedy, True) from error
 
     def _refusal(self, error: openai.APIStatusError) -> LLMError:
-        problem = self._llm.refusal(error.status_code, error.message).problem
+        problem = self._llm.refusal(error.status_code, error_text(error.body, error.message)).problem
         remedy = "Check the key and the address: the server may have no batch endpoint."
         return self._llm.error(LLMRejectedError, problem, remedy, True)
 

@@ -146,10 +146,12 @@ def _draw_causes(state: PageState, shares: pd.DataFrame, run: RunInfo, context: 
             "id": causes["bin"],
         }
     )
-    title = "Missed aspects by the first cause that is suggested; a click lists them"
-    figure = resources.figure(bars, frame, title, of="missed aspects", colour=MARKS["missed"].on(is_dark()))
+    figure = resources.figure(
+        bars, frame, "Missed aspects", of="missed aspects", colour=MARKS["missed"].on(is_dark())
+    )
     alt = "; ".join(f"{row.name}: {row.value}" for row in frame.itertuples(index=False))
     event = draw_chart(figure, key=f"causes-{run.id}-{context.task.name}", alt=alt, clickable=True)
+    st.caption("By the first cause suggested; a click on a bar lists them.")
     if point := picked_point(event):
         wanted = f"cause:{point['customdata'][0]}"
         if state["where"] != wanted:

@@ -176,7 +176,7 @@ def _draw_slices(state: PageState, context: Context, runs: tuple[RunInfo, RunInf
     report = cached_report(
         "slices",
         (context.key, a.id, b.id),
-        lambda: slices(resources.store(), [b.id, a.id], context.task),
+        lambda: slices(resources.store(), [b.id, a.id], context.task, instances=True),
     )
     every = report.tables["difference"]
     if not len(every):
@@ -202,18 +202,17 @@ def _draw_slices(state: PageState, context: Context, runs: tuple[RunInfo, RunInf
         key=f"slices-{context.dataset.id}-{context.task.name}-{a.id}-{b.id}-{family}",
         alt=f"Difference by {family}: "
         + "; ".join(f"{row['name']} {points(row)}" for row in frame.to_dict("records")),
-        clickable="instances" in report.tables,
+        clickable=True,
     )
     point = picked_point(event)
     if point and str(point["customdata"][0]) != state["slice"]:
         state.put(slice=str(point["customdata"][0]))
         st.rerun()
-    if "instances" in report.tables:
-        st.caption("95% intervals. Click a mark to list its instances.")
-        instances = report.tables["instances"]
-        instances = instances[(instances["family"] == family) & (instances["slice"] == state["slice"])]
-        if len(instances):
-            _draw_slice_instances(context, f"{family}: {state['slice']}", instances, runs)
+    st.caption("95% intervals. Click a mark to list its instances.")
+    instances = report.tables["instances"]
+    instances = instances[(instances["family"] == family) & (instances["slice"] == state["slice"])]
+    if len(instances):
+        _draw_slice_instances(context, f"{family}: {state['slice']}", instances, runs)
     show_notes(report)
 
 

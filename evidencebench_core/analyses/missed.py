@@ -263,43 +263,11 @@ def _add_texts(instance: Instance, rows: Sequence[dict[str, Any]]) -> None:
 
 
 _COLUMNS: Final = [
-    *(
-        "instance",
-        "paper",
-        "number",
-        "aspect",
-        "label",
-        "text",
-        "is_result",
-        "missed",
-        "covering",
-        "n_covering",
-    ),
-    *(
-        "n_sentences",
-        "budget",
-        "picks",
-        "n_picks",
-        "n_adding",
-        "n_repeating",
-        "n_blank",
-        "sentence",
-        "best_rank",
-    ),
-    *(
-        "distance",
-        "gap",
-        "position",
-        "found_by",
-        "n_others",
-        "type",
-        "section",
-        "heading",
-        "types",
-        "sections",
-    ),
-    *("overlap", "overlap_sentence", "front_share", "cause", "causes"),
-]
+    "instance", "paper", "number", "aspect", "label", "text", "is_result", "missed", "covering", "n_covering",
+    "n_sentences", "budget", "picks", "n_picks", "n_adding", "n_repeating", "n_blank", "sentence",
+    "best_rank", "distance", "gap", "position", "found_by", "n_others", "type", "section", "heading", "types",
+    "sections", "overlap", "overlap_sentence", "front_share", "cause", "causes",
+]  # fmt: skip
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -357,15 +325,6 @@ def bin_names(by: str) -> list[str]:
     return list({"section": SECTION_CLASSES, "decile": _DECILES, "n_covering": _COUNTS}[by])
 
 
-def bin_of(frame: pd.DataFrame, by: str, names: Collection[str]) -> np.ndarray:
-    """Which rows are in one of these bins: the aspects behind a mark."""
-    rows, columns = _bins(frame, by)
-    wanted = np.array([name in names for name in bin_names(by)], dtype=bool)
-    inside = np.zeros(len(frame), dtype=bool)
-    inside[rows[wanted[columns]]] = True
-    return inside
-
-
 def _bins(frame: pd.DataFrame, by: str) -> tuple[np.ndarray, np.ndarray]:
     """Rows and the bins (places in `bin_names`) that they belong to, one pair each."""
     if by == "n_covering":
@@ -404,23 +363,14 @@ def missed_table(
         sentence_text=[papers[name][1][index] for name, index in places],
         notes=["; ".join(texts.get(key, ())) for key in keys],
     )
-    return frame[list(EXPORT_COLUMNS)]
+    return frame[EXPORT_COLUMNS]
 
 
-SHORT_COLUMNS: Final = (
-    *("instance", "label", "cause", "best_rank", "distance", "sentence", "section", "overlap", "n_covering"),
-)
-EXPORT_COLUMNS: Final = (
-    *(
-        "instance",
-        "hypothesis",
-        "aspect",
-        "label",
-        "text",
-        "is_result",
-        "sentence",
-        "sentence_text",
-        "best_rank",
-    ),
-    *("budget", "distance", "position", "section", "n_covering", "overlap", "cause", "causes", "notes"),
-)
+SHORT_COLUMNS: Final = [
+    "instance", "label", "cause", "best_rank", "distance", "sentence", "section", "overlap", "n_covering",
+]  # fmt: skip
+EXPORT_COLUMNS: Final = [
+    "instance", "hypothesis", "aspect", "label", "text", "is_result", "sentence", "sentence_text",
+    "best_rank", "budget", "distance", "position", "section", "n_covering", "overlap", "cause", "causes",
+    "notes",
+]  # fmt: skip

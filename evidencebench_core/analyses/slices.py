@@ -29,11 +29,13 @@ Slices = dict[str, NDArray[np.bool_]]
 """By name, in their order: which instances are in it."""
 
 
-def slices(store: Store, runs: Sequence[str], task: str | Task = "er@optimal") -> Report:
+def slices(
+    store: Store, runs: Sequence[str], task: str | Task = "er@optimal", *, instances: bool = False
+) -> Report:
     """Recall of runs, and differences to the first, slice by slice; see `slice_report`."""
     compared = systems(store, runs, task)
     families, notes = slices_of(store, compared.where, compared.ids, compared.task)
-    return slice_report(compared, families, notes)
+    return slice_report(compared, families, notes, instances=instances)
 
 
 def slice_report(

@@ -55,7 +55,7 @@ def missed(
 
     report = missed_report(opened(store), run, task, results_only=not every)
     if not json and out is None:
-        short = report.tables["missed"][list(SHORT_COLUMNS)]
+        short = report.tables["missed"][SHORT_COLUMNS]
         report = replace(report, tables={**report.tables, "missed": short})
     emit(report, json, out)
 

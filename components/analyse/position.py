@@ -71,7 +71,7 @@ def _draw_along(report: Report, context: Context, n_buckets: int) -> object:
     opportunity = report.tables["opportunity"]
     middle = (opportunity["from"] + opportunity["to"]) / 2
     key = f"along-{context.task.name}-{n_buckets}-{'-'.join(run.id for run in context.runs)}"
-    x_title = "Where the earliest covering sentence stands, % of the paper"
+    x_title = "Position in the paper, %"
     if not context.runs:
         gold = MARKS["gold"].on(is_dark())
         columns = {"name": "can be found", "x": 100 * middle, "value": opportunity["can"], "colour": gold}
@@ -109,7 +109,10 @@ def _draw_along(report: Report, context: Context, n_buckets: int) -> object:
     )
     alt = "; ".join(f"{name}: {values}" for name, values in by_name.items())
     event = draw_chart(figure, key=key, alt=f"{y_title} from first to last: {alt}", clickable=True)
-    st.caption("Whiskers: 95% intervals, papers drawn whole. A click on a mark lists its instances.")
+    st.caption(
+        "An aspect stands where its earliest covering sentence does. Whiskers: 95% intervals, papers drawn whole. "
+        "A click on a mark lists its instances."
+    )
     return event
 
 

@@ -187,6 +187,8 @@ def bars(
             showlegend=len(groups) > 1,
         )
     axis = PERCENT_AXIS if shares else {"rangemode": "tozero"}
+    if not shares and not down and frame["text"].any() and frame["value"].min() >= 0:
+        axis = {"range": [0, 1.2 * frame["value"].max()]}  # room for the text on a phone
     update_values, update_names = (
         (figure.update_yaxes, figure.update_xaxes) if down else (figure.update_xaxes, figure.update_yaxes)
     )

@@ -30,12 +30,10 @@ def tiny_store(sample_store: Store, tmp_path: Path) -> Store:
 @pytest.fixture
 def seen_store(tiny_store: Store) -> Store:
     """The same with a model that was trained on two of the tiny instances."""
-    recall = {"er@10": {"aspect_recall": 0.5, "ci95": [0.4, 0.6], "n_scored": 6}, "er@5": "?"}
     model = small_model(
         dataset="tiny",
         sha256=tiny_store.dataset("tiny").sha256,
         ids=("tiny_0", "tiny_1"),
-        notes={"cross_validated": recall, "folds": 5},
     )
     keep_trained(tiny_store, write_model(model, default_model_path()), model.trained_on)
     return tiny_store
@@ -52,7 +50,7 @@ def test_choosing_it_without_a_model_says_how_to_come_by_one(open_page: OpenPage
     assert "CC BY-NC-SA 4.0" in app.words
     assert {"Train on tiny", "Accept the licence, download and train"} <= set(app.labels())
     assert not app.error
-    assert "Why each was picked" in app.words  # of structure, which answered
+    assert "What each pick of structure adds" in app.words  # it answered
     app = open_page("browse", **TINY, r="hybrid;of=bm25,evidence-ranker~evidence-ranker")
     assert "hybrid and evidence-ranker need a trained model" in app.words
 

@@ -51,12 +51,12 @@ def test_six_commands_on_the_sample_data(
     sample = ROOT / "sample_data" / "sample_data.json"
     instances = json.loads(sample.read_text(encoding="utf-8"))
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    walk = [words for words in commands(readme.split("## Your own data")[1].split("## ")[0])]
+    walk = list(commands(readme.split("## Your own data")[1].split("## ")[0]))
     assert [words[0] for words in walk] == ["ingest", "run", "score", "import-run", "compare", "find"]
 
     monkeypatch.chdir(tmp_path)
     Path("sample_data").symlink_to(sample.parent)
-    Path("mine.json").write_text(json.dumps(dict.fromkeys(instances, [0, 1, 2])), encoding="utf-8")
+    Path("mine.json").write_text(json.dumps({key: [0, 1, 2] for key in instances}), encoding="utf-8")
     first = next(iter(instances.values()))
     Path("paper.txt").write_text("\n\n".join(first["paper_as_candidate_pool"]), encoding="utf-8")
     names: dict[str, str] = {}

@@ -17,10 +17,7 @@ from evidencebench_core.metrics.coverage import check_budget
 
 Column = tuple[int, int]
 
-_OPTIONS: Final[Any] = {
-    "mip_rel_gap": 0.0,
-    "node_limit": 50,
-}  # the train set needs 1 node; no clock: the same each time
+_OPTIONS: Final[Any] = {"mip_rel_gap": 0.0, "node_limit": 50, "time_limit": 10.0}  # train needs 1 node
 
 
 def greedy_cover(covers: Sequence[frozenset[int]], budget: int | None = None) -> tuple[int, ...]:

@@ -14,22 +14,21 @@ from components.app.jobs import Job
 from components.app.page import guarded_part
 from components.app.session import flash, local_widget
 from components.frame.upload import uploaded_path
-from components.models.caps import closing_note, draw_caps, draw_estimate, session_budget, session_llm
-from components.models.plans import draw_chosen_server
+from components.models.caps import closing_note, draw_caps, session_budget, session_llm
+from components.models.plans import draw_chosen_server, draw_plans_cost
 from components.models.ranker.first_use import draw_ways_to_train, offer_training
 from components.models.server import session_model
 from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
 from components.widgets.retriever_picker import settings_editor
 from evidencebench_core.data import DatasetInfo
+from evidencebench_core.llm import LLM
 from evidencebench_core.retrievers import RETRIEVERS, full_settings, retriever_entry
 from evidencebench_core.retrievers.ranker.model_file import trained_model
 from evidencebench_core.runs import (
     Plan,
-    RunEstimate,
     RunInfo,
     RunStore,
-    estimate,
     execute,
     import_run,
     plan,
@@ -194,14 +193,12 @@ def _lacks(run: RunInfo, task: Task) -> bool:
 def _draw_cost(
     dataset: str, retriever: str, settings: Mapping[str, object], tasks: Sequence[Task], limit: int | None
 ) -> bool:
-    """Draw what a run costs; returns whether it can begin."""
+    """Draw what a run costs, and whether a batch of it is under way; returns whether it can begin."""
 
-    def cost() -> RunEstimate:
-        return estimate(
-            plan(resources.store(), dataset, retriever, settings, tasks, limit, llm=session_llm())
-        )
+    def plans(llm: LLM) -> list[Plan]:
+        return [plan(resources.store(), dataset, retriever, settings, tasks, limit, llm=llm)]
 
-    return draw_estimate(cost)
+    return draw_plans_cost(plans, "instance")
 
 
 def start_run(

@@ -65,7 +65,7 @@ def draw_missed(state: PageState, context: Context) -> None:
     report = missed_report(context, run)
     misses = with_notes(report.tables["missed"], notes_by_aspect(run, context.task.name))
     shares = report.tables["shares"]
-    st.markdown(f"### {literal(finding(shares, run.label, context.task.focus == 'results'))}")
+    st.markdown(f"## {literal(finding(shares, run.label, context.task.focus == 'results'))}")
     _draw_causes(state, shares, run, context)
     shown = filtered(state, misses, FILTERS)
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -50,7 +50,7 @@ def draw_position(state: PageState, context: Context) -> None:
         lambda: positions(resources.store(), dataset, ids, task, buckets=n_buckets),
     )
     tables = report.tables
-    st.markdown(f"### {literal(finding(tables.get('middle', pd.DataFrame()), tables['opportunity']))}")
+    st.markdown(f"## {literal(finding(tables.get('middle', pd.DataFrame()), tables['opportunity']))}")
     event = _draw_along(report, context, n_buckets)
     if point := picked_point(event):
         state.put(mark=str(point["customdata"][0]))

@@ -98,7 +98,7 @@ def _draw_effect(
     key = (*context.key, question, names, counts)
     report = cached_report("wording", key, lambda: wording(store, ids, context.task, question))
     table, instances = report.tables["wordings"], report.tables["instances"]
-    st.markdown(f"### {literal(finding(table, question))}")
+    st.markdown(f"## {literal(finding(table, question))}")
     job_panel("wording")
     shown = table[table["n"] > 0]
     if len(shown):

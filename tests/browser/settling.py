@@ -88,4 +88,5 @@ def assert_accessible(page: Page, within: str | None = None) -> None:
     """That axe finds nothing serious in a page, or a part of it, as it stands, and no level of headings left out."""
     violations = Axe().run(page, within).response["violations"]
     serious = [rule for rule in violations if rule["impact"] in SERIOUS or rule["id"] == "heading-order"]
-    assert [(rule["id"], node["target"], node["html"]) for rule in serious for node in rule["nodes"]] == []
+    found = [(rule["id"], node["target"], node["html"]) for rule in serious for node in rule["nodes"]]
+    assert not found, found

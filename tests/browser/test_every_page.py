@@ -50,7 +50,7 @@ PAGES = {  # the address, and what it shows once it is whole
     "/analyse?part=position": ".js-plotly-plot",
     "/analyse?part=wording": ".js-plotly-plot",
     "/reliability?items=sample": ".js-plotly-plot",
-    "/reliability?items=sample&part=test": ".js-plotly-plot",
+    "/reliability?items=sample&part=test": ".table-root tbody tr",
     "/answers": ".js-plotly-plot",
     "/answers?part=answer&question=migraine&system=Magpie&sentence=3": ".prose .one",
 }

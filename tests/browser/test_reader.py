@@ -171,10 +171,10 @@ def test_an_aspect_lights_its_sentences_and_stays_when_pinned(page: Page, opened
     page.mouse.move(0, 0)
     expect(lit).to_have_count(2)
     expect(chip).to_have_attribute("aria-pressed", "true")
-    focused(reader, ("j", 4), ("j", 9), ("j", 4), ("k", 9))  # the keys stay with it
+    focused(reader, ("j", 4), ("j", 9), ("j", 4), ("k", 9))  # the keys stay with it, and select
     chip.focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_text("sentence=None aspect=None")).to_be_visible()
+    expect(page.get_by_text("sentence=9 aspect=None")).to_be_visible()
 
 
 def test_keys_walk_the_evidence(page: Page, opened: Open) -> None:

@@ -35,7 +35,7 @@ def test_without_data_it_leads_to_home(open_page: OpenPage, empty_store: Store) 
 @pytest.mark.parametrize("part", ["missed", "position", "wording"])
 def test_every_part_begins_with_its_finding(open_page: OpenPage, lead: str, part: str) -> None:
     app = open_page("analyse", part=part, task="er@10")
-    assert app.markdown[0].value.startswith("### ")
+    assert app.markdown[0].value.startswith("## ")
     assert len(app.warning) == 1  # six papers are too few
     assert "lead" in app.markdown[0].value or part == "wording"
 

@@ -62,25 +62,40 @@ class RayEngine:
     ) -> Iterator[Sequence[Answered]]:
         n_cpus = max(1, int(ray.cluster_resources().get("CPU", 1)))
         n_workers = self.workers or n_cpus
-        kind = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1)(Worker)
+        kind = ray.remote(num_cpus=1)(Worker)
         made_of = plan.retriever_name, dict(plan.spec.settings["settings"]), max(1, n_cpus // n_workers)
         workers = [kind.remote(*made_of, _blas_threads()) for _ in range(n_workers)]
         coming = iter(questions)
         shards = iter(lambda: list(islice(coming, _SHARD)), [])
-        under_way: dict[Any, Any] = {}  # worker by what it computes
+        returned: list[list[Question]] = []  # shards of workers that died
+        under_way: dict[Any, Any] = {}  # worker and shard by what it computes
         idle = workers * _AHEAD
         try:
             while True:
-                for worker, shard in zip(tuple(idle), shards, strict=False):
+                for worker in tuple(idle):
+                    shard = returned.pop() if returned else next(shards, None)
+                    if shard is None:
+                        break
                     idle.remove(worker)
-                    under_way[worker.answers.remote(shard)] = worker
+                    under_way[worker.answers.remote(shard)] = worker, shard
                 if not under_way:
                     return
                 ready, _ = ray.wait(list(under_way), timeout=0.5)
                 for reference in ready:
-                    idle.append(under_way.pop(reference))
+                    worker, shard = under_way.pop(reference)
+                    try:
+                        answered = ray.get(reference)
+                    except (
+                        ray.exceptions.RayActorError
+                    ):  # its process or node died: another one takes the shard
+                        idle = [other for other in idle if other != worker]
+                        returned.append(shard)
+                        if not idle and not under_way:
+                            raise
+                        continue
+                    idle.append(worker)
                     self.note = ""
-                    yield ray.get(reference)
+                    yield answered
                 if stopped():
                     return
                 if not ready:

@@ -11,6 +11,7 @@ import logging
 import os
 import sqlite3
 import threading
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import lru_cache
@@ -98,8 +99,12 @@ def load_encoder(model: str, *, shared: bool = True) -> Any:
         if shared and identity in _loaded:
             return _loaded[identity]
         try:
-            from sentence_transformers import SentenceTransformer
-            from transformers.utils import logging as untyped
+            from tqdm import TqdmWarning
+
+            with warnings.catch_warnings():  # a notebook would be told to install ipywidgets
+                warnings.simplefilter("ignore", TqdmWarning)
+                from sentence_transformers import SentenceTransformer
+                from transformers.utils import logging as untyped
 
             transformers_logging: Any = untyped
             transformers_logging.disable_progress_bar()

@@ -20,7 +20,7 @@ def test_runs_from_the_first_cell_to_the_last(path: Path) -> None:
     book = nbformat.read(path, as_version=4)
     code = [cell for cell in book.cells if cell.cell_type == "code"]
     assert all(not cell.outputs and cell.execution_count is None for cell in code), "committed with outputs"
-    nbclient.NotebookClient(book, timeout=60, resources={"metadata": {"path": str(EXAMPLES)}}).execute()
+    nbclient.NotebookClient(book, timeout=300, resources={"metadata": {"path": str(EXAMPLES)}}).execute()
     outputs = [output for cell in code for output in cell.outputs]
     assert [output for output in outputs if output.output_type in ("stream", "error")] == []
     assert "text/html" in code[-1].outputs[-1].data

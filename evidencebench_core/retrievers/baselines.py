@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-from evidencebench_core.retrievers.ranking import retrieval_by_score, retrieval_in_order, timed
+from evidencebench_core.retrievers.ranking import retrieval_by_score, retrieval_in_order
 
 
 class Lead:
@@ -17,7 +17,6 @@ class Lead:
     name = "lead"
     settings: Mapping[str, Setting] = MappingProxyType({})
 
-    @timed
     def retrieve(self, query: Query) -> Retrieval:
         """The first sentences of the paper."""
         return retrieval_in_order(query, range(len(query.sentences)))
@@ -32,7 +31,6 @@ class AbstractTail:
     name = "abstract-tail"
     settings: Mapping[str, Setting] = MappingProxyType({})
 
-    @timed
     def retrieve(self, query: Query) -> Retrieval:
         """The end of the abstract first."""
         abstract = [index for index, kind in enumerate(query.sentence_types) if kind == "abstract"]
@@ -54,7 +52,6 @@ class RandomOrder:
         self.settings: Mapping[str, Setting] = MappingProxyType({"seed": seed})
         self._seed = seed
 
-    @timed
     def retrieve(self, query: Query) -> Retrieval:
         """Rank and select at random."""
         digest = hashlib.sha256(str(self._seed).encode())

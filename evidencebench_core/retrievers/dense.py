@@ -6,7 +6,7 @@ from types import MappingProxyType
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
 from evidencebench_core.retrievers.cosine import Instruction, cosines, instruction_text
 from evidencebench_core.retrievers.encoding import embeddings, model_identity
-from evidencebench_core.retrievers.ranking import retrieval_by_score, timed
+from evidencebench_core.retrievers.ranking import retrieval_by_score
 
 
 class Dense:
@@ -25,7 +25,6 @@ class Dense:
         self.settings: Mapping[str, Setting] = MappingProxyType({"model": model, "instruction": instruction})
         self._model, self._instruction = model, instruction
 
-    @timed
     def retrieve(self, query: Query) -> Retrieval:
         """Rank by cosine and select the best."""
         instruction = instruction_text(self._instruction, query)

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
 from evidencebench_core.retrievers.make import make_retriever
-from evidencebench_core.retrievers.ranking import retrieval_by_score, timed
+from evidencebench_core.retrievers.ranking import retrieval_by_score
 
 
 class Hybrid:
@@ -35,7 +35,6 @@ class Hybrid:
             for member in of
         }
 
-    @timed
     def retrieve(self, query: Query) -> Retrieval:
         """Ask every member, merge, select the best."""
         scores = [0.0] * len(query.sentences)

@@ -7,7 +7,6 @@ from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.metrics import best_cover, optimal_cover
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-from evidencebench_core.retrievers.ranking import timed
 
 
 class Oracle:
@@ -26,7 +25,6 @@ class Oracle:
         self.settings: Mapping[str, Setting] = MappingProxyType({})
         self._evidence = evidence
 
-    @timed
     def retrieve(self, query: Query) -> Retrieval:
         """The optimal selection for the query's focus and budget."""
         n_sentences = len(query.sentences)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from time import perf_counter
 from types import MappingProxyType
 from typing import ParamSpec
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.base import Query, Retrieval
@@ -30,15 +32,16 @@ def timed(retrieve: Callable[_P, Retrieval]) -> Callable[_P, Retrieval]:
 
 
 def retrieval_by_score(
-    query: Query, scores: Sequence[float], details: Mapping[str, str] = _NO_DETAILS
+    query: Query, scores: ArrayLike, details: Mapping[str, str] = _NO_DETAILS
 ) -> Retrieval:
     """The whole pool by falling score, the first ``budget`` selected; equal scores keep the order of the paper."""
-    for index, score in enumerate(scores):
-        if math.isnan(score):
-            raise RetrieverError(f"sentence {index}", "has no score (NaN)", "Check the retriever's settings.")
-    order = tuple(sorted(range(len(query.sentences)), key=lambda index: -scores[index]))
-    ordered = tuple(float(scores[index]) for index in order)
-    return Retrieval(order, ordered, _head(order, query.budget), details=details)
+    values = np.asarray(scores, dtype=float)
+    if np.isnan(values).any():
+        place = f"sentence {np.isnan(values).argmax()}"
+        raise RetrieverError(place, "has no score (NaN)", "Check the retriever's settings.")
+    order = np.argsort(-values, kind="stable")
+    ranking = tuple(order.tolist())
+    return Retrieval(ranking, tuple(values[order].tolist()), _head(ranking, query.budget), details=details)
 
 
 def retrieval_in_order(query: Query, order: Sequence[int]) -> Retrieval:

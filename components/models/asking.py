@@ -22,7 +22,7 @@ from components.models.caps import dollars, session_budget, spent_text
 from components.models.server import address_text, draw_model_needed, session_connection
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError, LLMCancelledError, SettingError
-from evidencebench_core.llm import LLM, Connection, Cost, Work, answer_of, price_of, rehearse
+from evidencebench_core.llm import LLM, Connection, Spending, Work, answer_of, price_of, rehearse
 from evidencebench_core.retrievers import Retrieval, ServedRetriever, make_retriever
 from evidencebench_core.words import quantity
 
@@ -84,7 +84,7 @@ def retriever_question(reading: Reading, choice: Choice) -> Question[Retrieval]:
     )
 
 
-def stored_answer(question: Question[_T]) -> _T | Cost:
+def stored_answer(question: Question[_T]) -> _T | Spending:
     """The answer, if all of it is in the store; else what is still to be asked. Nothing is sent."""
     (answer,), cost = rehearse(LLM(question.connection, resources.store()), question.work())
     return cost if answer is None else answer
@@ -105,7 +105,7 @@ def answer_or_button(question: Question[_T], words: str = "", button: str = "Ask
     answer = stored_answer(question)
     if job is not None and job.status.state == "failed":
         st.error(f"{name}: **call failed.** {literal(job.status.note)}")
-    if not isinstance(answer, Cost):
+    if not isinstance(answer, Spending):
         return answer
     if job is not None and job.status.state == "cancelled":
         st.caption(f"{name} was stopped. Answers that had come in full are kept.")
@@ -166,7 +166,7 @@ def _draw_progress(job: Job, label: str) -> None:
             st.rerun(scope="fragment")
 
 
-def _cost_text(question: Question[Any], cost: Cost) -> str:
+def _cost_text(question: Question[Any], cost: Spending) -> str:
     tokens, price = cost.prompt_tokens + cost.completion_tokens, price_of(question.model)
     money = dollars(price.of(cost.prompt_tokens, cost.completion_tokens)) if price else "price unknown"
     cached = f", {cost.cached:,} in the store" if cost.cached else ""

@@ -21,7 +21,7 @@ from evidencebench_core.llm import (
     listed_models,
     one_word,
 )
-from evidencebench_core.llm.saved import save_server, saved_server
+from evidencebench_core.llm.connection import save_server, saved_server
 from evidencebench_core.words import quantity
 
 

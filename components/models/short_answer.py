@@ -17,7 +17,7 @@ from components.widgets.table import Chip, Column, Row, table
 from evidencebench_core.answers.cited import CitedAnswer, Pair, Support, cited_answer
 from evidencebench_core.answers.judging import citation_labels
 from evidencebench_core.answers.model import has_words
-from evidencebench_core.llm import Cost
+from evidencebench_core.llm import Spending
 from evidencebench_core.words import quantity
 
 Labels = Mapping[Pair, Support | None]
@@ -85,7 +85,7 @@ def known_labels(question: Question[Labels] | None) -> Labels:
     if question is None:
         return {}
     labels = stored_answer(question)
-    return {} if isinstance(labels, Cost) else labels
+    return {} if isinstance(labels, Spending) else labels
 
 
 def draw_judging(question: Question[Labels] | None) -> None:

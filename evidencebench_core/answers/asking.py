@@ -63,7 +63,7 @@ def answer_plan(  # noqa: PLR0913 - what is asked, and how
         messages = prompt(name).messages(
             hypothesis=instance.hypothesis, sentences=numbered(instance.sentences)
         )
-        return await asked(llm, messages, parameters, "answer")
+        return await asked(llm, messages, parameters)
 
     return chat_plan(store, spec, ids, ask, llm, fresh=fresh, again=again)
 

@@ -97,7 +97,7 @@ async def cited_answer(llm: LLM, model: str, hypothesis: str, sentences: Sequenc
     """Ask a model for a short answer from a paper, and read it."""
     messages = prompt("cited-answer").messages(hypothesis=hypothesis, sentences=numbered(sentences))
     parameters = parameters_of(model, request_settings())
-    answer = await llm.chat(messages, step="answer", rehearsal="ANSWER: It is so [0].", **parameters)
+    answer = await llm.chat(messages, rehearsal="ANSWER: It is so [0].", **parameters)
     said = {"refusal": answer.refusal, "finish_reason": answer.finish_reason}
     return read_cited_answer(answer.text, len(sentences), **said)
 

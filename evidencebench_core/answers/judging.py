@@ -147,14 +147,11 @@ async def citation_labels(
     """Outside a run: of each pair of claim and source whether the one is supported; all are asked at once."""
     parameters = parameters_of(model, request_settings())
 
-    async def label(claim: str, source: str, step: str) -> Support | None:
+    async def label(claim: str, source: str) -> Support | None:
         messages = prompt("citation-judge").messages(**support_fields(claim, source))
-        return cast("Support | None", read_judgement(await asked(llm, messages, parameters, step)))
+        return cast("Support | None", read_judgement(await asked(llm, messages, parameters)))
 
-    steps = [f"sentence {u + 1}, citation {s}" for u, s in pairs]
-    labels = await asyncio.gather(
-        *(label(*texts, step) for texts, step in zip(pairs.values(), steps, strict=True))
-    )
+    labels = await asyncio.gather(*(label(*texts) for texts in pairs.values()))
     return dict(zip(pairs, labels, strict=True))
 
 

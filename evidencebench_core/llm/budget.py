@@ -1,29 +1,98 @@
-"""Spending, and the caps that no call may exceed."""
+"""Prices of tokens, spending, and the caps that no call may exceed."""
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Final
+
+import platformdirs
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from evidencebench_core.errors import BudgetReachedError, SettingError, shown
-from evidencebench_core.llm.prices import price_of, prices, prices_path
+from evidencebench_core.llm.answers import Answer, estimated_tokens
 
 FIRST_GUESS: Final = 800  # tokens of an answer, until there is one to go by
+
+_DATE: Final = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
+_Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Price(BaseModel):
+    """Dollars for a million tokens of prompt and of answer; as of when, and who says so.
+
+    ``batch``: what a batch endpoint charges, as a part of it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True)
+
+    prompt: _Dollars
+    completion: _Dollars = 0.0
+    date: str = ""
+    source: str = ""
+    batch: _Dollars = 1.0
+
+    def of(self, prompt_tokens: int, completion_tokens: int, batch: bool = False) -> float:
+        """Dollars, asked one by one or by a batch."""
+        whole = (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
+        return whole * self.batch if batch else whole
+
+
+_Prices: Final = TypeAdapter(dict[str, Price])
+
+
+def prices_path() -> Path:
+    """The user's own table; its entries win over ours."""
+    return platformdirs.user_config_path("evidencebench", appauthor=False) / "prices.toml"
+
+
+def prices(path: Path | None = None) -> dict[str, Price]:
+    """By model, ours with those of the user's table in front.
+
+    Raises
+    ------
+    SettingError
+        If the user's table cannot be read; says where.
+    """
+    table = _prices_in(files(__package__).joinpath("prices.toml").read_text(encoding="utf-8"))
+    path = path or prices_path()
+    if not path.is_file():
+        return table
+    try:
+        return table | _prices_in(path.read_text(encoding="utf-8"))
+    except ValidationError as error:
+        fault = error.errors()[0]
+        reason = f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
+    except (OSError, ValueError, KeyError) as error:
+        reason = str(error)
+    raise SettingError(str(path), f"is no table of prices ({reason})", "Fix it, or copy ours again.")
+
+
+def _prices_in(text: str) -> dict[str, Price]:
+    return _Prices.validate_python(tomllib.loads(text)["models"])
+
+
+def price_of(model: str, table: Mapping[str, Price] | None = None) -> Price | None:
+    """A model's price; a dated version without one of its own has that of its name. ``None``: not known."""
+    known = prices() if table is None else table
+    return known.get(model) or known.get(_DATE.sub("", model))
 
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """The cost of calls; seconds are the server's time, summed over calls."""
+    """The cost of calls, made or estimated; seconds are the server's time, summed over calls."""
 
     calls: int = 0  # answered by the server, and so paid for
     cached: int = 0  # answered from the store
     failed: int = 0  # given up without an answer
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    estimated: int = 0  # calls whose tokens the server did not count
     money: float | None = 0.0  # dollars; None once a paid call's model has no known price
     seconds: float = 0.0
 
@@ -31,27 +100,46 @@ class Spending:
     def tokens(self) -> int:
         return self.prompt_tokens + self.completion_tokens
 
+    def __add__(self, other: Spending) -> Spending:
+        return Spending(
+            self.calls + other.calls,
+            self.cached + other.cached,
+            self.failed + other.failed,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            None if self.money is None or other.money is None else self.money + other.money,
+            self.seconds + other.seconds,
+        )
+
+    def times(self, factor: float) -> Spending:
+        """As much for another number of instances."""
+        return Spending(
+            round(self.calls * factor),
+            round(self.cached * factor),
+            round(self.failed * factor),
+            round(self.prompt_tokens * factor),
+            round(self.completion_tokens * factor),
+            None if self.money is None else self.money * factor,
+            self.seconds * factor,
+        )
+
 
 @dataclass(slots=True)
 class Reservation:
-    """The assumed cost of a call under way; whoever gets an answer says what it took."""
+    """A call under way with its assumed tokens; whoever gets a reply says that it is paid, and what it took."""
 
     prompt_tokens: int
     completion_tokens: int
-    is_answered: bool = False
-    is_estimated: bool = True
+    is_paid: bool = False
     seconds: float = 0.0
 
-    @property
-    def tokens(self) -> int:
-        return self.prompt_tokens + self.completion_tokens
-
-    def settle(self, prompt: int | None, completion: int | None, guess: int, seconds: float) -> None:
-        """The tokens that the server counted; where it did not, those of the prompt and ``guess`` of the answer."""
-        self.is_answered, self.is_estimated = True, prompt is None or completion is None
-        self.prompt_tokens = self.prompt_tokens if prompt is None else prompt
-        self.completion_tokens = guess if completion is None else completion
-        self.seconds = seconds
+    def settle(self, answer: Answer) -> None:
+        """The tokens that the server counted; where it did not, those of the prompt and of the answer's text."""
+        self.is_paid, self.seconds = True, answer.seconds
+        if answer.prompt_tokens is not None:
+            self.prompt_tokens = answer.prompt_tokens
+        n_text = estimated_tokens(answer.text + answer.reasoning)
+        self.completion_tokens = n_text if answer.completion_tokens is None else answer.completion_tokens
 
 
 class Budget:
@@ -75,8 +163,8 @@ class Budget:
         self.calls, self.tokens, self.money = calls, tokens, money
         self.in_batches = False
         self.spent = Spending()
+        self._under_way = Spending()
         self._lock = threading.RLock()
-        self._calls_under_way, self._tokens_under_way, self._money_under_way = 0, 0, 0.0
         self._prices = None if money is None else prices()
 
     def answer_tokens(self, most: int | None) -> int:
@@ -87,11 +175,11 @@ class Budget:
 
     @contextmanager
     def reserve(
-        self, model: str, prompt_tokens: int, most: int | None = None, is_paid: bool = False
+        self, model: str, prompt_tokens: int, most: int | None = None, *, capped: bool = True
     ) -> Iterator[Reservation]:
-        """The call of the block, of about so many tokens and an answer of at most ``most``.
+        """A call, made in the block, of about so many tokens and an answer of at most ``most``.
 
-        It has been made if it is settled when the block ends. No cap refuses one that is paid already.
+        It is spent if it is said to be paid when the block ends. One that is not ``capped`` is made whatever the caps.
 
         Raises
         ------
@@ -99,55 +187,48 @@ class Budget:
             If it would exceed a cap.
         """
         with self._lock:
-            self._prices = self._prices if self._prices is not None else prices()
+            self._prices = prices() if self._prices is None else self._prices
             price = price_of(model, self._prices)
-            n_answer = self.answer_tokens(most)
-            money = price.of(prompt_tokens, n_answer, self.in_batches) if price else 0.0
-            call = Reservation(prompt_tokens, n_answer)
-            if self.money is not None and price is None and not is_paid:
-                remedy = f"Put it into {prices_path()}, or cap calls or tokens instead."
-                raise BudgetReachedError("cap in money", f"the price of {model} is not known", remedy, True)
-            if not is_paid:
-                self._check_caps(call.tokens, money)
-            estimate = call.tokens
-            self._hold(1, estimate, money)
+            call = Reservation(prompt_tokens, self.answer_tokens(most))
+            estimate = self._cost(call, price)
+            if capped:
+                self._check_caps(estimate, model)
+            self._under_way += estimate
         try:
             yield call
         finally:
             with self._lock:
-                self._hold(-1, -estimate, -money)
-                if call.is_answered:
-                    tokens = call.prompt_tokens, call.completion_tokens
-                    cost = price.of(*tokens, self.in_batches) if price else None
-                    total = self.spent.money
-                    money_now = None if cost is None or total is None else total + cost
-                    self.count(calls=1, prompt_tokens=tokens[0], completion_tokens=tokens[1])
-                    self.count(estimated=int(call.is_estimated), seconds=call.seconds)
-                    self.spent = replace(self.spent, money=money_now)
+                self._under_way += estimate.times(-1)
+                if call.is_paid:
+                    self.spent += self._cost(call, price)
 
-    def _hold(self, calls: int, tokens: int, money: float) -> None:
-        self._calls_under_way += calls
-        self._tokens_under_way += tokens
-        self._money_under_way += money
+    def _cost(self, call: Reservation, price: Price | None) -> Spending:
+        tokens = call.prompt_tokens, call.completion_tokens
+        money = price.of(*tokens, self.in_batches) if price else None
+        return Spending(1, 0, 0, *tokens, money, call.seconds)
 
-    def _check_caps(self, next_tokens: int, next_money: float) -> None:
-        calls = self.spent.calls + self._calls_under_way
-        if self.calls is not None and calls >= self.calls:
-            raise _cap_error(f"{self.calls:,} calls", f"{calls:,} are made")
-        tokens = self.spent.tokens + self._tokens_under_way
-        if self.tokens is not None and tokens + next_tokens > self.tokens:
-            state = f"{tokens:,} are spent or under way, and the next call takes about {next_tokens:,}"
+    def _check_caps(self, call: Spending, model: str) -> None:
+        held = self.spent + self._under_way
+        if self.calls is not None and held.calls >= self.calls:
+            raise _cap_error(f"{self.calls:,} calls", f"{held.calls:,} are made")
+        if self.tokens is not None and held.tokens + call.tokens > self.tokens:
+            state = f"{held.tokens:,} are spent or under way, and the next call takes about {call.tokens:,}"
             raise _cap_error(f"{self.tokens:,} tokens", state)
-        money = (self.spent.money or 0.0) + self._money_under_way
-        if self.money is not None and money + next_money > self.money + 1e-12:
-            state = f"${money:,.4f} are spent or under way, and the next call takes about ${next_money:,.4f}"
+        if self.money is None:
+            return
+        if held.money is None or call.money is None:
+            remedy = f"Put it into {prices_path()}, or cap calls or tokens instead."
+            raise BudgetReachedError("cap in money", f"the price of {model} is not known", remedy, True)
+        if held.money + call.money > self.money + 1e-12:
+            state = (
+                f"${held.money:,.4f} are spent or under way, and the next call takes about ${call.money:,.4f}"
+            )
             raise _cap_error(f"${self.money:,.4f}", state)
 
-    def count(self, **more: float) -> None:
-        """Count so much more of what `Spending` has."""
+    def count(self, cached: int = 0, failed: int = 0) -> None:
+        """Count answers from the store and calls that were given up."""
         with self._lock:
-            sums = {name: getattr(self.spent, name) + number for name, number in more.items()}
-            self.spent = replace(self.spent, **sums)
+            self.spent += Spending(cached=cached, failed=failed)
 
 
 def _cap_error(cap: str, state: str) -> BudgetReachedError:

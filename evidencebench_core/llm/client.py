@@ -4,38 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import itertools
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
-from evidencebench_core.errors import (
-    LLMAnswerError,
-    LLMError,
-    LLMRejectedError,
-    LLMUnreachableError,
-    SettingError,
-)
-from evidencebench_core.llm.answers import AnswerStore, Record, answer_record, stored_answer
-from evidencebench_core.llm.budget import Budget
-from evidencebench_core.llm.connection import DEFAULT_ADDRESS, Connection, current_connection
-from evidencebench_core.llm.limits import Gate, Limits
-from evidencebench_core.llm.request import (
+from evidencebench_core.errors import LLMAnswerError, LLMError, LLMRejectedError, LLMUnreachableError
+from evidencebench_core.llm.answers import (
     Answer,
+    AnswerStore,
     Message,
+    Record,
     chat_body,
     estimated_prompt_tokens,
     estimated_tokens,
     from_json,
     request_key,
+    valid_text,
 )
+from evidencebench_core.llm.budget import Budget
+from evidencebench_core.llm.connection import DEFAULT_ADDRESS, Connection, current_connection
+from evidencebench_core.llm.limits import Gate, Limits
 from evidencebench_core.words import clipped_text
 
 if TYPE_CHECKING:
+    import httpx
     import numpy as np
     import openai
     from numpy.typing import NDArray
@@ -45,7 +39,6 @@ if TYPE_CHECKING:
 _RETRIES: Final = 40  # of 8 s at most, so some five minutes
 _RETRIES_AT_FIRST: Final = 4  # of a server that has not answered yet
 _FAILURES: Final = 10  # in a row, after which the run ends
-_CLIENTS: Final = 4  # one with many connections looks at all of them for every call
 _CONNECT: Final = 20.0  # seconds
 _AGAIN: Final = "Start again to try once more: what is answered is kept."
 _ENDS_RUN: Final = {
@@ -63,10 +56,13 @@ class Call:
     body: dict[str, Any]
     key: str
     prompt_tokens: int
-    max_tokens: int | None
-    step: str = ""
     rehearsal: str = ""
     allow_empty: bool = False
+
+    @property
+    def max_tokens(self) -> int | None:
+        most: int | None = self.body.get("max_tokens")
+        return most
 
 
 class LLM:
@@ -91,27 +87,23 @@ class LLM:
         self.n_open = 0  # calls that are neither answered nor given up
         self._gate: Gate | None = None
         self._answers: AnswerStore | None = None
-        self._clients: list[openai.AsyncOpenAI] = []
+        self._client: openai.AsyncOpenAI | None = None
         self._refused: dict[str, set[str]] = defaultdict(set)  # parameters that the server refuses, by model
-        self._has_answered, self._failures = False, 0
-        self._reset()
-
-    def _reset(self) -> None:
-        self._locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._asked: set[str] = set()  # keys of answers that are not older than this
-        self._numbers = itertools.count()
+        self._has_answered, self._n_failures = False, 0
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._new: set[str] = set()  # keys of answers that are not older than this
 
     async def __aenter__(self) -> LLM:
-        self._reset()
+        self._locks, self._new = defaultdict(asyncio.Lock), set()
         self._gate = Gate(self.limits)
         self._answers = None if self.store is None else AnswerStore(self.store)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         if self._answers is not None:
-            await self._answers.put(())
-        clients, self._clients = self._clients, []
-        for client in clients:
+            await self._answers.close()
+        client, self._client = self._client, None
+        if client is not None:
             await client.close()
 
     @property
@@ -121,8 +113,13 @@ class LLM:
 
     def stop(self) -> None:
         """Begin no further call: those that wait end with `LLMCancelledError`, those under way may end."""
-        if self._gate is not None:
-            self._gate.stop()
+        self.gate.stop()
+
+    @property
+    def gate(self) -> Gate:
+        if self._gate is None:
+            raise RuntimeError("an LLM is asked within 'async with'")
+        return self._gate
 
     # -- questions ---------------------------------------------------------------------------------
 
@@ -131,16 +128,14 @@ class LLM:
         messages: Sequence[Message],
         *,
         model: str,
-        step: str = "",
         rehearsal: str = "",
         allow_empty: bool = False,
         **parameters: Any,
     ) -> Answer:
         """The answer to a conversation: from the store, else from the server, and then committed.
 
-        ``step`` says for people what the call is for, ``rehearsal`` is the answer that an estimate takes the model to
-        give, ``parameters`` are further fields of the request (``None``: not sent). An answer without text is asked
-        for once more unless ``allow_empty``.
+        ``rehearsal`` is the answer that an estimate takes the model to give, ``parameters`` are further fields of the
+        request (``None``: not sent). An answer without text is asked for once more unless ``allow_empty``.
 
         Raises
         ------
@@ -148,108 +143,118 @@ class LLM:
             With ``stops_run`` every further call would fail the same way.
         """
         body = chat_body(messages, {"model": model, **parameters})
-        n_tokens = estimated_prompt_tokens(messages)
-        call = Call(
-            model,
-            body,
-            request_key("chat", body),
-            n_tokens,
-            body.get("max_tokens"),
-            step,
-            rehearsal,
-            allow_empty,
-        )
-        async with self._locks[call.key]:  # equal questions wait for the first
-            record = self.stored([call.key]).get(call.key)
+        key = request_key("chat", body)
+        async with self._locks[key]:  # equal questions wait for the first
+            record = self.stored([key]).get(key)
             if record is not None:
                 self.budget.count(cached=1)
-                return stored_answer(call.key, record)
+                return Answer.from_record(key, record)
             self.n_open += 1
             try:
-                answer = await self.transport(call)
+                n_tokens = estimated_prompt_tokens(messages)
+                answer = await self.transport(Call(model, body, key, n_tokens, rehearsal, allow_empty))
             except LLMError as error:
-                if not error.stops_run:
-                    self.budget.count(failed=1)
+                self.budget.count(failed=0 if error.stops_run else 1)
                 raise
             finally:
                 self.n_open -= 1
-            return replace(answer, key=call.key if self.store else "")
+            return replace(answer, key=key if self.store else "")
+
+    async def _ask(self, call: Call) -> Answer:
+        guess = self.budget.answer_tokens(call.max_tokens)
+        async with self.gate.permit(call.prompt_tokens + guess) as permit:
+            for is_last in (False, True):
+                # Reserve only when the call may start.
+                with self.budget.reserve(call.model, call.prompt_tokens, call.max_tokens) as spending:
+                    began = asyncio.get_running_loop().time()
+                    response, left_out = await self._post("chat/completions", call.body)
+                    spending.is_paid = True  # whatever it says
+                    seconds = asyncio.get_running_loop().time() - began
+                    answer = replace(self.read(self._document(response), left_out), seconds=seconds)
+                    spending.settle(answer)
+                    permit.tokens = spending.prompt_tokens + spending.completion_tokens
+                if call.allow_empty or not is_empty(answer):
+                    await self.keep(call, answer)  # with its permit: a kill costs only the calls under way
+                    return answer
+                if is_last:
+                    raise self._counted(self.error(LLMAnswerError, "answers without any text", _AGAIN))
+        raise AssertionError
+
+    async def keep(self, call: Call, answer: Answer) -> None:
+        """Commit an answer; it is in the store when this returns."""
+        await self._commit(Record(call.key, call.model, self.connection.address, call.body, answer.record()))
+
+    async def _commit(self, *records: Record) -> None:
+        self._new.update(record.key for record in records)
+        if self._answers is not None:
+            await self._answers.put(*records)
+
+    def stored(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """The records of answers in the store, by key; with ``fresh`` those that are new."""
+        if self._answers is None:
+            return {}
+        return self._answers.get(key for key in keys if not self.fresh or key in self._new)
 
     async def embed(self, model: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of texts, of shape (number of texts, dimensions); those in the store are not asked for again."""
         import numpy as np
 
-        keys = {text: request_key("embedding", {"model": model, "input": text}) for text in texts}
+        keys = embedding_keys(model, texts)
         stored = self.stored(keys.values())
         vectors = {text: _vector(stored[key]) for text, key in keys.items() if key in stored}
         self.budget.count(cached=len(vectors))
-        if missing := self.texts_to_embed(model, texts):
-            n_tokens = sum(map(estimated_tokens, missing))
-            async with self._gate_open().permit(n_tokens):
-                with self.budget.reserve(model, n_tokens, 0) as spending:
-                    # servers refuse an empty text
-                    body = {"model": model, "input": [text or " " for text in missing]}
-                    document, _ = await self._post("embeddings", body)
-                    new = _vectors(document, len(missing))
-                    spending.settle(_usage(document, "prompt_tokens"), 0, 0, 0.0)
-                vectors |= dict(zip(missing, new, strict=True))
-                await self._commit([self._record(keys[text], model, text, vectors[text]) for text in missing])
+        if missing := [text for text in keys if text not in vectors]:
+            new = dict(zip(missing, await self._embed_new(model, missing), strict=True))
+            address = self.connection.address
+            await self._commit(
+                *(
+                    Record(
+                        keys[text], model, address, {"model": model, "input": text}, _vector_record(vector)
+                    )
+                    for text, vector in new.items()
+                )
+            )
+            vectors |= new
         if len({len(vector) for vector in vectors.values()}) > 1:
             problem = f"{model} gives vectors of different lengths"
             raise self.error(LLMAnswerError, problem, "Ask again with --fresh: the model may have changed.")
-        return np.stack([vectors[text] for text in texts])
+        return np.stack([vectors[valid_text(text)] for text in texts])
 
-    def texts_to_embed(self, model: str, texts: Sequence[str]) -> list[str]:
-        """Those of the texts, each once, whose vectors are not in the store."""
-        keys = {text: request_key("embedding", {"model": model, "input": text}) for text in texts}
-        stored = self.stored(keys.values())
-        return [text for text, key in keys.items() if key not in stored]
-
-    async def keep(self, call: Call, answer: Answer) -> None:
-        """Commit an answer; it is in the store when this returns."""
-        self._asked.add(call.key)
-        address = self.connection.address
-        await self._commit([Record(call.key, call.model, address, call.body, answer_record(answer))])
-
-    def _record(self, key: str, model: str, text: str, vector: NDArray[np.float32]) -> Record:
-        self._asked.add(key)
-        packed = base64.b64encode(vector.astype("<f4").tobytes()).decode("ascii")
-        body = {"model": model, "input": text}
-        return Record(key, model, self.connection.address, body, {"vector": packed})
-
-    def stored(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """The records of answers in the store, by key; with ``fresh`` those that were asked for since."""
-        if self._answers is None:
-            return {}
-        return self._answers.get(key for key in keys if not self.fresh or key in self._asked)
-
-    async def _commit(self, records: Sequence[Record]) -> None:
-        if self._answers is not None:
-            await self._answers.put(records)
+    async def _embed_new(self, model: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        n_tokens = sum(map(estimated_tokens, texts))
+        body = {"model": model, "input": [text or " " for text in texts]}  # servers refuse an empty text
+        async with self.gate.permit(n_tokens):
+            with self.budget.reserve(model, n_tokens, 0) as spending:
+                response, _ = await self._post("embeddings", body)
+                spending.is_paid = True
+                document = self._document(response)
+                spending.settle(
+                    Answer("", prompt_tokens=_usage(document, "prompt_tokens"), completion_tokens=0)
+                )
+            try:
+                return _vectors(document, len(texts))
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                problem = f"the reply does not hold {len(texts)} vectors of numbers"
+                raise self.error(LLMAnswerError, problem, "Check that the model makes embeddings.") from error
 
     # -- the server --------------------------------------------------------------------------------
 
-    async def _ask(self, call: Call) -> Answer:
-        guess = self.budget.answer_tokens(call.max_tokens)
-        async with self._gate_open().permit(call.prompt_tokens + guess) as permit:
-            for is_last in (False, True):
-                # Only now, as the call may start: what waits takes nothing from a cap.
-                with self.budget.reserve(call.model, call.prompt_tokens, call.max_tokens) as spending:
-                    began = asyncio.get_running_loop().time()
-                    document, left_out = await self._post("chat/completions", call.body)
-                    seconds = asyncio.get_running_loop().time() - began
-                    answer = self.read(document, left_out, seconds)
-                    n_text = estimated_tokens(answer.text + answer.reasoning)
-                    spending.settle(answer.prompt_tokens, answer.completion_tokens, n_text, seconds)
-                    permit.tokens = spending.tokens
-                if call.allow_empty or not is_empty(answer):
-                    await self.keep(call, answer)  # with its permit: a kill costs only the calls under way
-                    return answer
-                if is_last:
-                    raise self.error(LLMAnswerError, "answers without any text", _AGAIN)
-        raise AssertionError
+    def client(self) -> openai.AsyncOpenAI:
+        """The openai package's client of this server."""
+        import openai
 
-    async def _post(self, path: str, body: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+        if self._client is None:
+            logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs addresses with their secrets
+            self.connection.check()
+            self._client = openai.AsyncOpenAI(
+                api_key=self.connection.api_key or "none",
+                base_url=self.connection.base_url or DEFAULT_ADDRESS,
+                max_retries=_RETRIES,
+                timeout=openai.Timeout(self.limits.timeout, connect=min(_CONNECT, self.limits.timeout)),
+            )
+        return self._client
+
+    async def _post(self, path: str, body: dict[str, Any]) -> tuple[httpx.Response, tuple[str, ...]]:
         """The server's reply, and the parameters that it refused and were left out; `LLMError` if there is none."""
         import httpx
         import openai
@@ -263,65 +268,30 @@ class LLM:
                 )
             except openai.APIStatusError as error:
                 if not self.learns_from(error.status_code, error.body, sent):
-                    raise self._failure(
-                        self.refusal(error.status_code, error_text(error.body, error.message))
-                    ) from error
+                    message = error_text(error.body, error.message)
+                    raise self._counted(self.refusal(error.status_code, message)) from error
             except openai.APIConnectionError as error:
-                stops = not self._has_answered
-                reason = str(error.__cause__ or error) or type(error.__cause__).__name__
-                unreachable = self.error(LLMUnreachableError, reason, f"Check the server. {_AGAIN}", stops)
-                raise self._failure(unreachable) from error
+                raise self._counted(self.unreachable(error, stops_run=not self._has_answered)) from error
             else:
-                self._has_answered, self._failures = True, 0
-                self._gate_open().learn(response.headers)
-                return self.document(response.content), left_out
+                self.gate.learn(response.headers)
+                return response, left_out
 
-    def client(self) -> openai.AsyncOpenAI:
-        """The openai package's client, one of a few in turn."""
-        import openai
-
-        if not self._clients:
-            logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs addresses with their secrets
-            check_connection(self.connection)
-            timeout = openai.Timeout(self.limits.timeout, connect=min(_CONNECT, self.limits.timeout))
-            for _ in range(_CLIENTS):
-                client = openai.AsyncOpenAI(
-                    api_key=self.connection.api_key or "none",
-                    base_url=self.connection.base_url or DEFAULT_ADDRESS,
-                    max_retries=_RETRIES,
-                    timeout=timeout,
-                )
-                self._clients.append(client)
-        return self._clients[next(self._numbers) % _CLIENTS]
-
-    def _gate_open(self) -> Gate:
-        if self._gate is None:
-            raise RuntimeError("an LLM is asked within 'async with'")
-        return self._gate
-
-    # -- replies -----------------------------------------------------------------------------------
-
-    def document(self, content: bytes) -> dict[str, Any]:
-        """The JSON object of a reply."""
+    def _document(self, response: httpx.Response) -> dict[str, Any]:
+        """The JSON object of a reply; `LLMAnswerError` if it is none, or tells of an error."""
         try:
-            document = from_json(content)
+            document = from_json(response.content)
         except ValueError:
             document = None
         if not isinstance(document, dict) or document.get("error"):
-            text = content[:2_000].decode("utf-8", "replace")
-            words = first_line(
-                error_text(document.get("error"), text) if isinstance(document, dict) else text
-            )
-            raise self.error(LLMAnswerError, f"replies with no answer ({words})", _AGAIN)
+            text = response.content[:2_000].decode("utf-8", "replace")
+            if isinstance(document, dict):
+                text = error_text(document["error"], text)
+            problem = f"replies with no answer ({first_line(text)})"
+            raise self._counted(self.error(LLMAnswerError, problem, _AGAIN))
+        self._has_answered, self._n_failures = True, 0
         return document
 
-    def read(
-        self,
-        document: dict[str, Any],
-        left_out: tuple[str, ...] = (),
-        seconds: float = 0.0,
-        batch: bool = False,
-    ) -> Answer:
+    def read(self, document: dict[str, Any], left_out: tuple[str, ...] = (), batch: bool = False) -> Answer:
         """The answer in a chat completion, without the key, were the server to echo it."""
         try:
             choice = document["choices"][0]
@@ -331,17 +301,19 @@ class LLM:
             raise self.error(LLMAnswerError, "replies without a choice", _AGAIN) from error
         if isinstance(content, list):  # parts
             content = "".join(str(part.get("text") or "") for part in content)
-        struck = self.connection.without_keys
+
+        def text(value: object) -> str:
+            return self.connection.without_keys(valid_text(str(value or "")))
+
         return Answer(
-            text=struck(str(content)),
+            text=text(content),
             finish_reason=str(choice.get("finish_reason") or ""),
-            refusal=struck(str(message["refusal"])) if message.get("refusal") else None,
+            refusal=text(message.get("refusal")) or None,
             prompt_tokens=_usage(document, "prompt_tokens"),
             completion_tokens=_usage(document, "completion_tokens"),
-            seconds=seconds,
-            reasoning=struck(str(message.get("reasoning_content") or message.get("reasoning") or "")),
+            reasoning=text(message.get("reasoning_content") or message.get("reasoning")),
             left_out=left_out,
-            model=struck(str(document.get("model") or "")),
+            model=text(document.get("model")),
             batch=batch,
         )
 
@@ -361,6 +333,8 @@ class LLM:
         self._refused[sent["model"]].add(name)
         return True
 
+    # -- errors ------------------------------------------------------------------------------------
+
     def refusal(self, status: int, message: str) -> LLMError:
         """The error of a status: one that ends the run, or of this call alone."""
         problem = f"answers {status} ({first_line(message)})"
@@ -371,21 +345,25 @@ class LLM:
         remedy = "See what the server says; a prompt that is too long can be asked by sections."
         return self.error(LLMRejectedError, problem, remedy)
 
-    def _failure(self, error: LLMError) -> LLMError:
-        """The error, which ends the run where the last ten calls have failed.
-
-        A prompt that is refused counts only as long as nothing was answered: the next paper may be shorter.
-        """
-        if isinstance(error, LLMRejectedError) and self._has_answered:
-            return error
-        self._failures += 1
-        error.stops_run |= self._failures >= _FAILURES
-        return error
+    def unreachable(self, error: openai.APIConnectionError, stops_run: bool = False) -> LLMError:
+        """The error of a server that could not be reached."""
+        reason = str(error.__cause__ or error) or type(error.__cause__).__name__
+        return self.error(LLMUnreachableError, reason, f"Check the server. {_AGAIN}", stops_run)
 
     def error(self, kind: type[LLMError], problem: str, remedy: str, stops_run: bool = False) -> LLMError:
         """An error of this server with all keys struck out."""
         scrubbed = self.connection.scrubbed
         return kind(self.connection.address, scrubbed(problem).rstrip("."), scrubbed(remedy), stops_run)
+
+    def _counted(self, error: LLMError) -> LLMError:
+        """The error, which ends the run where the last ten calls have failed.
+
+        A prompt that is refused counts only as long as nothing was answered: the next paper may be shorter.
+        """
+        if not (isinstance(error, LLMRejectedError) and self._has_answered):
+            self._n_failures += 1
+            error.stops_run |= self._n_failures >= _FAILURES
+        return error
 
 
 def error_text(body: object, message: str) -> str:
@@ -395,7 +373,7 @@ def error_text(body: object, message: str) -> str:
 
 
 def first_line(text: str) -> str:
-    """What is shown of a server's words: the address may be any, and the rest of its page nobody's business."""
+    """The line of a server's reply that is shown: an address may be of any page, so never the whole body."""
     return clipped_text(next(iter(text.strip().splitlines()), "empty"), 200)
 
 
@@ -404,24 +382,16 @@ def is_empty(answer: Answer) -> bool:
     return not (answer.text.strip() or answer.refusal or answer.finish_reason in ("length", "content_filter"))
 
 
-def check_connection(connection: Connection) -> None:
-    """Raise `SettingError` if the address or the key cannot be used."""
-    url, key = connection.base_url, connection.api_key or ""
-    if url is None and not key:
-        remedy = "Set OPENAI_API_KEY, and OPENAI_BASE_URL for a server of your own."
-        raise SettingError("model server", "no key is set", remedy)
-    with suppress(ValueError):
-        parts = urlsplit(url or DEFAULT_ADDRESS)
-        if parts.scheme in ("http", "https") and parts.hostname and key.isascii() and key.isprintable():
-            return
-    remedy = "Set OPENAI_BASE_URL to an address such as http://localhost:8000/v1, and OPENAI_API_KEY."
-    raise SettingError("model server", "its address or key cannot be used", remedy)
-
-
 def _usage(document: dict[str, Any], name: str) -> int | None:
     usage = document.get("usage")
     value = usage.get(name) if isinstance(usage, dict) else None
     return value if isinstance(value, int) else None
+
+
+def embedding_keys(model: str, texts: Iterable[str]) -> dict[str, str]:
+    """The key of each text's vector."""
+    valid = map(valid_text, texts)
+    return {text: request_key("embedding", {"model": model, "input": text}) for text in valid}
 
 
 def _vector(record: dict[str, Any]) -> NDArray[np.float32]:
@@ -430,18 +400,18 @@ def _vector(record: dict[str, Any]) -> NDArray[np.float32]:
     return np.frombuffer(base64.b64decode(record["vector"]), dtype="<f4")
 
 
+def _vector_record(vector: NDArray[np.float32]) -> dict[str, str]:
+    return {"vector": base64.b64encode(vector.astype("<f4").tobytes()).decode("ascii")}
+
+
 def _vectors(document: dict[str, Any], n_texts: int) -> NDArray[np.float32]:
     """The vectors of a reply in the order of the texts."""
     import numpy as np
 
-    try:
-        data = sorted(document["data"], key=lambda item: item.get("index", 0))
-        vectors = np.array([item["embedding"] for item in data], dtype=np.float32)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise LLMAnswerError("embeddings", "the reply holds no vectors", "Check the model.") from error
+    data = sorted(document["data"], key=lambda item: item.get("index", 0))
+    vectors = np.array([item["embedding"] for item in data], dtype=np.float32)
     if vectors.ndim != 2 or len(vectors) != n_texts or not np.isfinite(vectors).all():
-        problem = f"the reply does not hold {n_texts} vectors of numbers"
-        raise LLMAnswerError("embeddings", problem, "Check that the model makes embeddings.")
+        raise ValueError
     return vectors
 
 
@@ -452,43 +422,3 @@ async def gather(*calls: Awaitable[Any]) -> list[Any]:
     if errors:  # one that ends the run first: the others are probably consequences
         raise min(errors, key=lambda error: not getattr(error, "stops_run", True))
     return results
-
-
-# -- trying a server out ---------------------------------------------------------------------------
-
-
-async def models(llm: LLM) -> tuple[str, ...]:
-    """The models that a server lists, sorted; empty where it has no list."""
-    import httpx
-    import openai
-
-    async with llm:
-        try:
-            response = await llm.client().get(
-                "/models", cast_to=httpx.Response, options={"max_retries": 1, "timeout": _CONNECT}
-            )
-        except openai.APIStatusError as error:
-            if error.status_code in (404, 405):
-                return ()
-            raise llm.refusal(error.status_code, error_text(error.body, error.message)) from error
-        except openai.APIConnectionError as error:
-            reason = str(error.__cause__ or error)
-            raise llm.error(LLMUnreachableError, reason, "Check the server.") from error
-        try:
-            document = from_json(response.content)
-            listed = document.get("data") or document.get("models") or []
-            names = {str(item.get("id") or item.get("name")) for item in listed}
-        except (ValueError, AttributeError, TypeError):
-            return ()
-        return tuple(sorted(map(llm.connection.without_keys, names)))
-
-
-async def one_word(llm: LLM, model: str) -> Answer:
-    """The answer to a question for one word, to see whether the server has the model."""
-    messages = (Message("user", "Answer with the one word: ready"),)
-    return await llm.chat(messages, model=model, temperature=0.0, max_tokens=16, allow_empty=True)
-
-
-def has_model(listed: Sequence[str], model: str) -> bool:
-    """Whether a model is listed, be it with a tag or revision that need not be given."""
-    return any(name == model or name.startswith((f"{model}:", f"{model}@")) for name in listed)

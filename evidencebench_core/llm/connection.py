@@ -1,17 +1,23 @@
-"""The model server and its key. No repr, error or stored answer shows a key."""
+"""The model server, its key, and the one that was chosen last. No repr, error or stored answer shows a key."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
 from typing import Final
 from urllib.parse import quote, unquote, urlsplit
 
-from evidencebench_core.llm.saved import saved_server
+import platformdirs
+
+from evidencebench_core.errors import SettingError
 
 DEFAULT_ADDRESS: Final = "https://api.openai.com/v1"
 
@@ -54,10 +60,22 @@ class Connection:
             return self.scrubbed(url)
         return f"{parts.scheme.lower()}://{host.lower()}{parts.path.rstrip('/')}"
 
+    def check(self) -> None:
+        """Raise `SettingError` if the address or the key cannot be used."""
+        key = self.api_key or ""
+        if self.base_url is None and not key:
+            remedy = "Set OPENAI_API_KEY, and OPENAI_BASE_URL for a server of your own."
+            raise SettingError("model server", "no key is set", remedy)
+        with suppress(ValueError):
+            parts = urlsplit(self.base_url or DEFAULT_ADDRESS)
+            if parts.scheme in ("http", "https") and parts.hostname and key.isascii() and key.isprintable():
+                return
+        remedy = "Set OPENAI_BASE_URL to an address such as http://localhost:8000/v1, and OPENAI_API_KEY."
+        raise SettingError("model server", "its address or key cannot be used", remedy)
+
     def scrubbed(self, text: str) -> str:
-        """An error's text without the key, or a long piece of it, and other secrets of the address."""
-        for secret in self._secrets(_SHORTEST_IN_ERRORS):
-            text = text.replace(secret, _HIDDEN)
+        """An error's text without the key, or a long piece of it, and other secrets of the server."""
+        text = self._without_secrets(text, _SHORTEST_IN_ERRORS)
         key = self.api_key or ""
         for start in range(len(key) - _PIECE + 1):
             text = text.replace(key[start : start + _PIECE], _HIDDEN)
@@ -65,17 +83,28 @@ class Connection:
 
     def without_keys(self, text: str) -> str:
         """An answer without the key and other secrets, were the server to echo them."""
-        for secret in self._secrets(_SHORTEST_IN_ANSWERS):
-            text = text.replace(secret, _HIDDEN)
+        return self._without_secrets(text, _SHORTEST_IN_ANSWERS)
+
+    def _without_secrets(self, text: str, shortest: int) -> str:
+        headers = os.environ.get("OPENAI_CUSTOM_HEADERS", "")  # the openai package sends them
+        for secret in _secrets(self.base_url or "", self.api_key or "", headers):
+            if len(secret) >= shortest:
+                text = text.replace(secret, _HIDDEN)
         return text
 
-    def _secrets(self, shortest: int) -> list[str]:
-        parts = urlsplit(self.base_url or "")
-        user, _, password = parts.netloc.rpartition("@")[0].partition(":")
-        values = {self.api_key or "", (self.api_key or "").strip(), password or user}
-        values.update(pair.partition("=")[2] for pair in parts.query.split("&"))
-        values |= {unquote(value) for value in values} | {quote(value, safe="") for value in values}
-        return sorted((value for value in values if len(value) >= shortest), key=len, reverse=True)
+
+@lru_cache(maxsize=16)
+def _secrets(base_url: str, key: str, headers: str) -> tuple[str, ...]:
+    """The key, and the values in an address and in lines of headers, the longest first."""
+    parts = urlsplit(base_url)
+    user, _, password = parts.netloc.rpartition("@")[0].partition(":")
+    values = {key, password or user}
+    values.update(pair.partition("=")[2] for pair in parts.query.split("&"))
+    for header in headers.splitlines():
+        value = header.partition(":")[2].strip()
+        values |= {value, value.rpartition(" ")[2]}  # "Bearer KEY"
+    values |= {unquote(value) for value in values} | {quote(value, safe="") for value in values}
+    return tuple(sorted({value.strip() for value in values} - {""}, key=len, reverse=True))
 
 
 def connection_from_environment() -> Connection:
@@ -98,3 +127,26 @@ def using(connection: Connection) -> Iterator[Connection]:
         yield connection
     finally:
         _CURRENT.reset(token)
+
+
+def saved_server() -> tuple[str, str]:
+    """Base URL and model of the server that was chosen last, both empty where none is saved."""
+    try:
+        settings = tomllib.loads(_saved_path().read_text("utf-8"))
+    except FileNotFoundError:
+        return "", ""
+    except (OSError, ValueError) as error:
+        raise SettingError(str(_saved_path()), f"cannot be read ({error})", "Mend it or delete it.") from None
+    return str(settings.get("server", "")), str(settings.get("model", ""))
+
+
+def save_server(server: str, model: str) -> None:
+    """Keep both, and never a key, for the next session; where the folder cannot be written nothing is kept."""
+    text = f"server = {json.dumps(server)}\nmodel = {json.dumps(model)}\n"  # JSON's escapes are among TOML's
+    with suppress(OSError):
+        _saved_path().parent.mkdir(parents=True, exist_ok=True)
+        _saved_path().write_text(text, "utf-8")
+
+
+def _saved_path() -> Path:
+    return platformdirs.user_config_path("evidencebench", appauthor=False) / "server.toml"

@@ -6,7 +6,7 @@ import asyncio
 import math
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,7 +29,7 @@ class Limits:
     timeout: float = 900.0
 
     def __post_init__(self) -> None:
-        for name in ("concurrency", "requests_per_minute", "tokens_per_minute", "timeout"):
+        for name in self.__slots__:
             value = getattr(self, name)
             if value is not None and not 0 < value < math.inf:
                 raise SettingError(name, f"is {shown(value)}", "Give a number above 0.")
@@ -52,7 +52,7 @@ class Gate:
         self._requests, self._tokens = limits.requests_per_minute, limits.tokens_per_minute
         self._begun: deque[Permit] = deque()  # within the last minute
         self._stopped = False
-        self.note = ""
+        self.note = ""  # why calls wait, in a line for people
 
     def stop(self) -> None:
         """Let no further call begin."""
@@ -78,19 +78,25 @@ class Gate:
         now = asyncio.get_running_loop().time()
         while self._begun and self._begun[0].began <= now - _MINUTE:
             self._begun.popleft()
-        used = sum(permit.tokens for permit in self._begun)
-        is_full = self._requests is not None and len(self._begun) >= self._requests
-        has_no_tokens = self._tokens is not None and bool(self._begun) and used + tokens > self._tokens
-        if not (is_full or has_no_tokens):
+        if self._requests is not None and len(self._begun) >= self._requests:
+            reason = f"{self._requests:,} requests"
+        elif self._tokens is not None and self._begun and self._n_tokens() + tokens > self._tokens:
+            reason = f"{self._tokens:,} tokens"
+        else:
             return 0.0
-        what = f"{self._requests:,} requests" if is_full else f"{self._tokens:,} tokens"
         wait = self._begun[0].began + _MINUTE - now
-        self.note = f"waiting {math.ceil(wait)} s: {what} a minute are used up"
+        self.note = f"waiting {math.ceil(wait)} s: {reason} a minute are used up"
         return wait
+
+    def _n_tokens(self) -> int:
+        return sum(permit.tokens for permit in self._begun)
 
     def learn(self, headers: Mapping[str, str]) -> None:
         """Take limits a minute from the headers of a reply, where none were given."""
-        with suppress(KeyError, ValueError):
-            self._tokens = self._tokens or int(headers["x-ratelimit-limit-tokens"]) or None
-        with suppress(KeyError, ValueError):
-            self._requests = self._requests or int(headers["x-ratelimit-limit-requests"]) or None
+        self._tokens = self._tokens or _limit(headers, "tokens")
+        self._requests = self._requests or _limit(headers, "requests")
+
+
+def _limit(headers: Mapping[str, str], noun: str) -> int | None:
+    text = headers.get(f"x-ratelimit-limit-{noun}", "")
+    return int(text) or None if text.isdecimal() else None

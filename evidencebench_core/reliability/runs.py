@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
+from evidencebench_core.llm.answers import Message
 from evidencebench_core.llm.parse import after_thinking
 from evidencebench_core.llm.prompts import prompt, prompt_version
-from evidencebench_core.llm.request import Message
 from evidencebench_core.reliability.draws import normal_form
 from evidencebench_core.reliability.items import ITEM_SETS, ItemSet, item_set, item_sets
 from evidencebench_core.reliability.tasks import (
@@ -131,12 +131,12 @@ async def _answer(llm: LLM, probe: Probe, prompt_name: str, settings: Mapping[st
     name, mark = _REWORDINGS[probe.reworded]
     messages = prompt(name).messages(**probe.fields, answer=str(probe.item.answer))
     writer = settings["settings"]["writer"] or model
-    written = await asked(llm, messages, parameters_of(writer, request), "reword")
+    written = await asked(llm, messages, parameters_of(writer, request))
     wording = new_wording(mark, str(written["text"]), probe.fields[probe.reworded])
     if not wording:
         return {**written, "text": "", "wording": ""}
     fields = {**probe.fields, probe.reworded: wording}
-    result = await asked(llm, prompt(prompt_name).messages(**fields), parameters, "answer")
+    result = await asked(llm, prompt(prompt_name).messages(**fields), parameters)
     return {**result, "wording": wording}
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from evidencebench_core.llm.request import Message
+from evidencebench_core.llm.answers import Message
 from evidencebench_core.retrievers import Setting, fields_of
 from evidencebench_core.retrievers.table import RequestSettings
 from evidencebench_core.runs.store import Result
@@ -50,13 +50,11 @@ def parameters_of(model: str, request: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-async def asked(
-    llm: LLM, messages: Sequence[Message], parameters: Mapping[str, Any], step: str = ""
-) -> Result:
+async def asked(llm: LLM, messages: Sequence[Message], parameters: Mapping[str, Any]) -> Result:
     """The result of one call, with `parameters_of` a model. It has of the `Answer`:
 
     ``text, finish_reason, refusal, reasoning, prompt_tokens, completion_tokens, seconds, model`` and ``key``, which
     names request and answer in the store. An answer may be empty.
     """
-    answer = await llm.chat(messages, step=step, allow_empty=True, **parameters)
+    answer = await llm.chat(messages, allow_empty=True, **parameters)
     return {name: getattr(answer, name) for name in _KEPT}

@@ -63,7 +63,7 @@ def draft_plan(
 
     async def ask(client: LLM, unit: str) -> Result:
         messages = prompt(kind).messages(hypothesis=hypotheses[unit])
-        return await asked(client, messages, parameters_of(model, request), kind)
+        return await asked(client, messages, parameters_of(model, request))
 
     return chat_plan(store, spec, ids, ask, llm)
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
-from evidencebench_core.llm.prices import Price, price_of
+from evidencebench_core.llm.budget import Price, Spending, price_of
 from evidencebench_core.runs.plan import Plan, Question
-
-if TYPE_CHECKING:
-    pass
 
 _T = TypeVar("_T")
 _SAMPLE: Final = 50  # units
@@ -57,11 +54,11 @@ def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
     units = tuple(plan.missing)
     if plan.llm is None:
         return RunEstimate("", len(units), 0, 0, 0, 0, 0, None)
-    from evidencebench_core.llm.driving import Cost, rehearse
+    from evidencebench_core.llm.work import rehearse
 
     plan.llm.fresh = plan.fresh
     sample = _spread(units)
-    total, n_asked = Cost(), 0
+    total, n_asked = Spending(), 0
     for _, questions in plan.questions(sample):
         n_asked += bool(questions)
 
@@ -71,12 +68,15 @@ def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
         _, cost = rehearse(plan.llm, *map(work, questions))  # what tasks have in common is asked once
         total += cost
     factor = len(units) / len(sample) if sample else 0.0
-    counts = asdict(total.times(factor))
+    total = total.times(factor)
     return RunEstimate(
         plan.model,
         round(n_asked * factor),
         len(sample),
-        **counts,
+        total.calls,
+        total.cached,
+        total.prompt_tokens,
+        total.completion_tokens,
         price=price_of(plan.model),
         batch=batch,
     )

@@ -19,7 +19,7 @@ from zstandard import ZstdCompressor, ZstdDecompressor
 from evidencebench_core.data.records import now
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError, StoreError, UnknownNameError, shown
-from evidencebench_core.llm.request import from_json, json_bytes
+from evidencebench_core.llm.answers import from_json
 from evidencebench_core.retrievers import IMPORTED, Retrieval
 from evidencebench_core.runs.spec import RETRIEVAL, RunInfo, RunSpec, as_tuples, retrieval_spec, run_label
 from evidencebench_core.runs.trained import n_trained_on
@@ -316,7 +316,7 @@ def _columns(
     if isinstance(result, str):
         return None, None, result, ""
     if not isinstance(result, Retrieval):
-        return None, packer.compress(json_bytes(dict(result))), None, str(result.get("outcome") or "")
+        return None, packer.compress(orjson.dumps(dict(result))), None, str(result.get("outcome") or "")
     details = dict(result.details)
     payload = {
         "ranking": result.ranking,

@@ -87,7 +87,7 @@ def test_what_is_acknowledged_is_on_disk(store: Store, monkeypatch: pytest.Monke
     monkeypatch.setattr(store, "write", watched)
     NoteStore(store).add(Note(instance_id="tiny_0", dataset="tiny", author="ml", text="x"))
     Annotations(store).save("own:1", Annotation("Ada", "Tea helps.", 10))
-    asyncio.run(AnswerStore(store).put([Record("a" * 64, "m", "http://h/v1", {}, {})]))
+    asyncio.run(AnswerStore(store).put(Record("a" * 64, "m", "http://h/v1", {}, {})))
     info, runs = store.dataset("tiny"), RunStore(store)
     run = runs.create(retrieval_spec(info.sha256, "lead", {}))
     assert levels == [2] * 4

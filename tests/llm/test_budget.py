@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.errors import BudgetReachedError, SettingError
-from evidencebench_core.llm import Budget, Message, Price, price_of, prices
-from evidencebench_core.llm.request import estimated_prompt_tokens, estimated_tokens
+from evidencebench_core.llm import Answer, Budget, Message, Price, Spending, price_of, prices
+from evidencebench_core.llm.answers import estimated_prompt_tokens, estimated_tokens
 
 LOCAL = "local"  # no price is known
 
@@ -23,56 +23,70 @@ def _prices(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def spend(
-    budget: Budget, prompt: int | None, completion: int | None, guess: int = 0, model: str = "m"
+    budget: Budget, prompt: int | None, completion: int | None, text: str = "", model: str = "m"
 ) -> None:
+    answer = Answer(text, prompt_tokens=prompt, completion_tokens=completion, seconds=1.5)
     with budget.reserve(model, 500) as call:
-        call.settle(prompt, completion, guess, 1.5)
+        call.settle(answer)
+
+
+def refused(budget: Budget, tokens: int = 1, most: int | None = None, model: str = "m") -> bool:
+    try:
+        with budget.reserve(model, tokens, most):
+            return False
+    except BudgetReachedError as error:
+        return error.stops_run
 
 
 def test_money_and_tokens_are_counted() -> None:
     # 1000 tokens at $2 and 100 at $10 a million: $0.002 + $0.001
     budget = Budget()
     spend(budget, 1_000, 100)
-    spent = budget.spent
-    assert (spent.calls, spent.prompt_tokens, spent.completion_tokens, spent.estimated) == (1, 1_000, 100, 0)
-    assert spent.money == pytest.approx(0.003)
+    assert budget.spent == Spending(
+        1, prompt_tokens=1_000, completion_tokens=100, money=pytest.approx(0.003), seconds=1.5
+    )
     budget.in_batches = True
     spend(budget, 1_000, 100)
     assert budget.spent.money == pytest.approx(0.0045)
-    # not counted by the server: the 500 reserved, and the guess from its text
-    spend(budget, None, None, 3)
-    assert (budget.spent.tokens, budget.spent.estimated, budget.spent.seconds) == (2_200 + 503, 1, 4.5)
+    # not counted by the server: the 500 reserved, and 9 characters of text as 3 tokens
+    spend(budget, None, None, "123456789")
+    assert (budget.spent.tokens, budget.spent.seconds) == (2_200 + 503, 4.5)
+    with budget.reserve("m", 500, most=20) as call:
+        call.is_paid = True  # and nobody could read what came
+    assert (budget.spent.calls, budget.spent.tokens) == (4, 2_703 + 520)
     spend(budget, 1, 1, model=LOCAL)
     assert budget.spent.money is None
 
 
 def test_caps_count_what_is_under_way() -> None:
     budget = Budget(tokens=1_000)
-    with budget.reserve("m", 300, most=200), pytest.raises(BudgetReachedError) as caught:
-        budget.reserve("m", 400, most=200).__enter__()
-    assert caught.value.stops_run
-    with budget.reserve("m", 400, most=200):
-        pass  # no answer came, so nothing is spent
-    assert budget.spent.calls == 0
+    with budget.reserve("m", 300, most=200):
+        assert refused(budget, 400, most=200)
+    assert not refused(budget, 400, most=200)  # no answer came, so nothing is spent
+    assert budget.spent == Spending()
     calls = Budget(calls=2)
     spend(calls, 1, 1)
-    with calls.reserve("m", 1), pytest.raises(BudgetReachedError):
-        calls.reserve("m", 1).__enter__()
-    with calls.reserve("m", 1), calls.reserve("m", 1, is_paid=True) as paid:
-        paid.settle(1, 1, 0, 0.0)
+    with calls.reserve("m", 1):
+        assert refused(calls)
+        with calls.reserve("m", 1, capped=False) as paid:
+            paid.is_paid = True
     assert calls.spent.calls == 2
 
 
 def test_the_cap_in_money() -> None:
     budget = Budget(money=0.003)
     with budget.reserve("m", 1_000, most=100) as call:
-        call.settle(1_000, 100, 0, 0.0)
-    with pytest.raises(BudgetReachedError):
-        budget.reserve("m", 1).__enter__()
-    with pytest.raises(BudgetReachedError, match="price of local"):
-        budget.reserve(LOCAL, 1).__enter__()
+        call.is_paid = True
+    assert refused(budget)
+    assert refused(Budget(money=1.0), model=LOCAL)  # its price is not known
     with pytest.raises(SettingError):
         Budget(tokens=-1)
+
+
+def test_spending_adds_up() -> None:
+    one = Spending(1, 2, 3, 4, 5, 0.5, 6.0)
+    assert one + one == one.times(2) == Spending(2, 4, 6, 8, 10, 1.0, 12.0)
+    assert (one + Spending(money=None)).money is None
 
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400), st.booleans()), max_size=30))
@@ -81,11 +95,10 @@ def test_reservations_leave_nothing_behind(calls: list[tuple[int, int, bool]]) -
     for prompt, completion, is_answered in calls:
         with budget.reserve("m", prompt, completion) as call:
             if is_answered:
-                call.settle(prompt, completion, 0, 0.0)
+                call.settle(Answer("", prompt_tokens=prompt, completion_tokens=completion))
                 tokens += prompt + completion
     assert budget.spent.tokens == tokens
-    assert (budget._calls_under_way, budget._tokens_under_way) == (0, 0)
-    assert budget._money_under_way == pytest.approx(0, abs=1e-12)
+    assert budget._under_way == Spending(money=pytest.approx(0, abs=1e-12))
 
 
 def test_estimates() -> None:

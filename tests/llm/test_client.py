@@ -236,6 +236,25 @@ def test_an_empty_answer_is_asked_for_once_more(steps: Any, expected: Any) -> No
         assert len(server.requests) == len(steps)
 
 
+@pytest.mark.parametrize("content", [b"<html>", b'{"choices": []}', b'{"error": "out of memory"}'])
+def test_a_reply_that_nobody_can_read_was_paid_all_the_same(content: bytes) -> None:
+    with scripted(body(content)) as server:
+        llm = llm_of(server, budget=Budget(calls=3), limits=Limits(1))
+        with pytest.raises(BudgetReachedError):
+            list(results(llm, [(n, question(str(n))) for n in range(9)]))
+        assert len(server.requests) == llm.budget.spent.calls == llm.budget.spent.failed == 3
+
+
+def test_half_a_surrogate_pair_is_sent_and_kept_as_one_odd_character(store: Store) -> None:
+    odd = json.dumps(completion("tea \ud83d")).encode()  # escaped, as a server may
+    with scripted(body(odd)) as server:
+        answers = [answer_of(llm_of(server, store), question("why \udc00\ud83c\udf75?")) for _ in range(2)]
+        assert [answer.text for answer in answers] == ["tea \ufffd"] * 2
+        assert [request.json["messages"][0]["content"] for request in server.requests] == [
+            "why \ufffd\U0001f375?"
+        ]
+
+
 def test_a_parameter_that_is_refused_is_left_out() -> None:
     def picky(request: dict[str, Any]) -> Any:
         for name in ("temperature", "max_tokens"):
@@ -394,7 +413,7 @@ class VirtualServer:
             async with llm:
                 client = openai.AsyncOpenAI(api_key="k", base_url="http://v/v1", http_client=http)
                 client._platform = "Linux"  # else found out in a thread, in real time
-                llm._clients = [client] * 4
+                llm._client = client
                 asks = (question(f"{number} {'word ' * n_words}")(llm) for number in range(n))
                 return await asyncio.gather(*asks, return_exceptions=True)
 

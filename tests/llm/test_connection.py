@@ -45,6 +45,17 @@ def test_no_key_is_shown(url: str) -> None:
     assert scrubbed.startswith("refused: [key], [key], [key] of http://")
 
 
+def test_headers_of_the_environment_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(
+        "OPENAI_CUSTOM_HEADERS", "X-Org: org-of-mine-7\nProxy-Authorization: Basic dXNlcjpwYXNz"
+    )
+    connection = Connection("http://host/v1", KEY)
+    for text in ("no such org-of-mine-7", "Basic dXNlcjpwYXNz was refused", "dXNlcjpwYXNz"):
+        for shown in (connection.scrubbed(text), connection.without_keys(text)):
+            assert "[key]" in shown
+            assert not any(secret in shown for secret in ("org-of-mine", "dXNlcjpwYXNz"))
+
+
 @given(st.integers(0, 19), st.integers(8, 27), st.sampled_from([str, json.dumps, quote, repr]))
 def test_no_piece_of_a_key_is_shown(start: int, length: int, written: Callable[[str], object]) -> None:
     key = "AIza7Qw-pLm_XcvB9-nT4_zRkU"

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from evidencebench_core.data import Store
+from evidencebench_core.llm.answers import Answer
 from evidencebench_core.llm.client import Call
-from evidencebench_core.llm.request import Answer
 from evidencebench_core.reliability.items import Item, ItemSet, new_item_set
 from evidencebench_core.reliability.runs import (
     ReliabilityRun,

@@ -33,7 +33,7 @@ PARAMETERS = parameters_of("m", request_settings({"max_tokens": 10}))
 
 
 async def ask(llm: LLM, unit: str) -> Result:
-    return await asked(llm, [Message("user", f"Question {unit}")], PARAMETERS, "the question")
+    return await asked(llm, [Message("user", f"Question {unit}")], PARAMETERS)
 
 
 def question(sent: dict[str, Any]) -> str:

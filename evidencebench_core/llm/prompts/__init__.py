@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from evidencebench_core.errors import SettingError, did_you_mean, shown
-from evidencebench_core.llm.request import Message, Role
+from evidencebench_core.llm.answers import Message, Role
 
 _SUFFIXES: Final = (".md", ".txt")  # the last goes before the first
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

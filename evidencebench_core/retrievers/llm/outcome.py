@@ -9,13 +9,14 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from evidencebench_core.llm.answers import request_of
+import orjson
+
+from evidencebench_core.llm.answers import Answer, Message, request_of
 from evidencebench_core.llm.parse import OutcomeKind
-from evidencebench_core.llm.request import Answer, Message, json_bytes
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
-    from evidencebench_core.llm.prices import Price
+    from evidencebench_core.llm.budget import Price
     from evidencebench_core.retrievers.base import Retrieval
 
 OUTCOME_KINDS: Final[Mapping[str, str]] = {
@@ -128,7 +129,7 @@ def calls_json(calls: Iterable[CallRecord]) -> str:
     """Calls as `calls_in` reads them; what is empty is left out."""
     every = [asdict(call) for call in calls]
     stored = [{name: value for name, value in call.items() if value not in (None, "", ())} for call in every]
-    return json_bytes(stored).decode()
+    return orjson.dumps(stored).decode()
 
 
 def calls_in(retrieval: Retrieval, store: Store | None = None) -> tuple[CallRecord, ...]:
@@ -153,7 +154,7 @@ def _messages(body: Any) -> tuple[Message, ...]:
 
 def reasons_json(selection: tuple[int, ...], reasons: Mapping[int, str]) -> str:
     """The model's reasons in the order of the selection: that survives another numbering of the paper."""
-    return json_bytes([reasons.get(index, "") for index in selection]).decode()
+    return orjson.dumps([reasons.get(index, "") for index in selection]).decode()
 
 
 def reasons_in(retrieval: Retrieval) -> dict[int, str]:

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.llm.budget import Price, price_of
 from evidencebench_core.llm.parse import ParsedAnswer
-from evidencebench_core.llm.prices import Price, price_of
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
 from evidencebench_core.retrievers.llm.examples import MADE_UP, ExamplePool
 from evidencebench_core.retrievers.llm.outcome import calls_json, outcome_text, reasons_json

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from evidencebench_core.errors import BudgetReachedError, LLMCancelledError, LLMError, SettingError
+from evidencebench_core.llm.answers import Message, estimated_prompt_tokens
 from evidencebench_core.llm.client import gather
 from evidencebench_core.llm.parse import ParsedAnswer, read_answer
 from evidencebench_core.llm.prompts import Prompt, numbered, prompt, prompt_version
-from evidencebench_core.llm.request import Message, estimated_prompt_tokens
 from evidencebench_core.retrievers.llm.outcome import LOST, CallRecord, least_informative
 
 if TYPE_CHECKING:
     from evidencebench_core.data.model import Focus, SentenceType
+    from evidencebench_core.llm.budget import Price
     from evidencebench_core.llm.client import LLM
-    from evidencebench_core.llm.prices import Price
     from evidencebench_core.retrievers.base import Query
 
 STRATEGIES: Final[Mapping[str, str]] = {
@@ -178,7 +178,7 @@ class Session:
         messages = messages or self._messages(asked, part, first, budget)
         shown = dict(enumerate(part, start=first))
         rehearsal = f"DECISION: {list(shown)[: budget or 1]}"
-        answer = await self.llm.chat(messages, step=step, rehearsal=rehearsal, **self.parameters)
+        answer = await self.llm.chat(messages, rehearsal=rehearsal, **self.parameters)
         read = read_answer(
             answer.text,
             shown.keys(),

@@ -61,7 +61,7 @@ class LocalEngine:
         self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
     ) -> Iterator[Sequence[Answered]]:
         if plan.llm is not None:
-            from evidencebench_core.llm.driving import results
+            from evidencebench_core.llm.work import results
 
             pieces = ((question, work_of(plan, question)) for question in questions)
             yield from results(plan.llm, pieces, stopped=stopped, grace=self.grace)

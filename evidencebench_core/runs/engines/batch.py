@@ -12,11 +12,13 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+import orjson
+
 from evidencebench_core.data.records import now
 from evidencebench_core.errors import LLMError, LLMRejectedError, LLMUnreachableError, SettingError
+from evidencebench_core.llm.answers import Answer, from_json
 from evidencebench_core.llm.client import LLM, Call, error_text, is_empty
-from evidencebench_core.llm.driving import results
-from evidencebench_core.llm.request import Answer, estimated_tokens, from_json, json_bytes
+from evidencebench_core.llm.work import results
 from evidencebench_core.runs.engines import Answered, work_of
 from evidencebench_core.runs.plan import Plan, Question, RetrievalPlan
 from evidencebench_core.words import quantity
@@ -98,14 +100,16 @@ class _Batches:
     async def _attempt(self, call: Call) -> tuple[Answer | None, str]:
         """The answer in the next batch, else why there is none; `LLMError` if there would be none again."""
         is_paid = call.key in self._results
-        with self._llm.budget.reserve(call.model, call.prompt_tokens, call.max_tokens, is_paid) as spending:
+        with self._llm.budget.reserve(
+            call.model, call.prompt_tokens, call.max_tokens, capped=not is_paid
+        ) as spending:
             line = self._results.pop(call.key) if is_paid else await self._result(call)
             response = line.get("response") or {}
             status, body = response.get("status_code") or 500, response.get("body") or {}
             if status == 200 and not line.get("error"):
+                spending.is_paid = True  # whatever it says
                 answer = self._llm.read(body, self._llm.accepted(call.body)[1], batch=True)
-                n_text = estimated_tokens(answer.text + answer.reasoning)
-                spending.settle(answer.prompt_tokens, answer.completion_tokens, n_text, 0.0)
+                spending.settle(answer)
                 is_answer = call.allow_empty or not is_empty(answer)
                 return (answer, "") if is_answer else (None, "the answer has no text")
         if not line:
@@ -161,7 +165,7 @@ class _Batches:
         name = f"evidencebench-{self._plan.run_id}-{uuid.uuid4().hex}.jsonl"
         self._engine.note = f"sending {quantity(len(calls), 'request')} to {self._address}"
         content = b"\n".join(
-            json_bytes(
+            orjson.dumps(
                 {
                     "custom_id": call.key,
                     "method": "POST",

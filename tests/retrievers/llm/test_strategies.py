@@ -14,9 +14,9 @@ from evidencebench_core.errors import (
     LLMUnreachableError,
     SettingError,
 )
-from evidencebench_core.llm import Cost, Message, rehearse
-from evidencebench_core.llm.prices import Price
-from evidencebench_core.llm.request import Answer, estimated_prompt_tokens
+from evidencebench_core.llm import Message, Spending, rehearse
+from evidencebench_core.llm.answers import Answer, estimated_prompt_tokens
+from evidencebench_core.llm.budget import Price
 from evidencebench_core.retrievers.llm import calls_in, outcome_of, outdated_prompts, reasons_in
 from evidencebench_core.retrievers.llm.retriever import LanguageModel
 from evidencebench_core.retrievers.llm.strategies import LONGEST_PROMPT
@@ -344,7 +344,7 @@ def test_the_cost_of_the_sections_and_the_last_step() -> None:
     client, made = StandIn(), LanguageModel(model="m", strategy="section")
     found, cost = rehearse(client, lambda llm: made.answer(llm, QUERY))
     assert found == [None]
-    assert cost == Cost(5, 0, cost.prompt_tokens, 5 * 800)
+    assert cost == Spending(5, prompt_tokens=cost.prompt_tokens, completion_tokens=5 * 800)
     assert client.asked == []
 
 

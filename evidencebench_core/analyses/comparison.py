@@ -12,7 +12,7 @@ from evidencebench_core.analyses.frame import estimate_columns
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.analyses.systems import Systems, systems
 from evidencebench_core.data.store import Store
-from evidencebench_core.stats import holm, interval, paired, standard_error
+from evidencebench_core.stats import holm, interval, interval_note, paired, standard_error
 from evidencebench_core.tasks import Task
 
 
@@ -34,33 +34,32 @@ def comparison(compared: Systems) -> Report:
         ``difference`` of a and b (-1 to 1; ``low``, ``high``), ``p`` (two-sided sign flips of papers), ``p_holm``
         (corrected for all pairs), ``wins``, ``ties``, ``losses`` of a.
     """
-    papers = list(compared.papers)
+    table, labels, papers = compared.recalls, compared.labels, compared.papers
     overview = pd.DataFrame(
         {
-            "system": compared.keys,
-            "label": compared.labels,
-            "n": len(compared.ids),
+            "system": list(labels),
+            "label": list(labels.values()),
+            "n": len(table),
             "n_papers": len(set(papers)),
-            **estimate_columns([interval(values, papers) for values in compared.values], "recall"),
-            "standard_error": [standard_error(values) for values in compared.values],
+            **estimate_columns([interval(table[run], papers) for run in labels], "recall"),
+            "standard_error": [standard_error(table[run]) for run in labels],
         }
     ).astype({"standard_error": float})
     rows = []
-    for a, b in combinations(range(len(compared.keys)), 2):
-        pair = paired(compared.values[a], compared.values[b], papers).as_dict()
-        names = {"a": compared.keys[a], "b": compared.keys[b]}
-        labels = {"label_a": compared.labels[a], "label_b": compared.labels[b]}
-        rows.append({**names, **labels, **{name: pair[name] for name in _OF_PAIR}})
+    for a, b in combinations(labels, 2):
+        pair = paired(table[a], table[b], papers).as_dict()
+        names = {"a": a, "b": b, "label_a": labels[a], "label_b": labels[b]}
+        rows.append(names | {column: pair[column] for column in _OF_PAIR})
     pairs = pd.DataFrame(rows, columns=["a", "b", "label_a", "label_b", *_OF_PAIR])
     p_holm = holm([None if p is None or np.isnan(p) else p for p in pairs["p"]])
     pairs.insert(9, "p_holm", pd.Series(p_holm, dtype=float))
     return Report(
-        f"Comparison: {compared.where}, {compared.task.title}",
+        f"Comparison: {compared.dataset}, {compared.task.title}",
         {"systems": overview, "pairs": pairs},
         (
-            f"{len(compared.ids):,} instances from {len(set(papers)):,} papers that every run is scored on.",
+            f"{len(table):,} instances from {len(set(papers)):,} papers that every run is scored on.",
             *compared.notes,
-            "Intervals: 95%, papers drawn whole. p by flipping the signs of whole papers; p_holm corrects it for the "
+            f"{interval_note(len(set(papers)))}. p by flipping the signs of whole papers; p_holm corrects it for the "
             f"{len(pairs):,} pairs compared here (Holm), and is the one to judge by.",
         ),
     )

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from evidencebench_core.analyses.frame import aspects, estimate_columns, picks, runs_named
+from evidencebench_core.analyses.frame import aspects, estimate_columns, left_out_notes, picks, runs_named
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.store import Store
 from evidencebench_core.runs import RunStore
@@ -40,8 +40,8 @@ def disagreements(
         Of a selection larger than the budget, an aspect counts as found if the chance is at least one half.
     """
     chosen = task_named(task)
-    runs_named(store, (run_a, run_b))
-    a, b = RunStore(store).run(run_a), RunStore(store).run(run_b)
+    a, b = (RunStore(store).run(run) for run in (run_a, run_b))
+    runs_named(store, (a.id, b.id))
     of_task = aspects(store, a.dataset, chosen)
     in_a, in_b = picks(store, a, chosen), picks(store, b, chosen)
     rows = of_task.frame["row"].to_numpy()
@@ -66,18 +66,16 @@ def disagreements(
             "n_instances": n_instances.reindex(list(OUTCOMES), fill_value=0).to_numpy(),
         }
     )
-    answerable = np.unique(rows)
-    n_both = int((in_a.answered & in_b.answered)[answerable].sum())
-    notes = [f"{quantity(n_both, 'instance')} that both runs have answered, {len(listed):,} aspects."]
-    if len(answerable) > n_both:
-        notes.append(f"Left out because a run has not answered them: {len(answerable) - n_both:,}.")
-    if of_task.n_skipped:
-        notes.append(f"Skipped, nothing to cover on this task: {of_task.n_skipped:,}.")
-    if of_task.n_uncovered:
-        notes.append(f"{of_task.n_uncovered:,} aspects that no sentence covers are left out.")
-    notes += store.dataset(a.dataset).gold_notes
+    both = in_a.answered & in_b.answered
+    asked = of_task.n_asked > 0
+    left_out = {"instances that a run has not answered": int((asked & ~both).sum())} | of_task.left_out
+    notes = (
+        f"{quantity(int((asked & both).sum()), 'instance')} that both runs have answered, {len(listed):,} aspects.",
+        *left_out_notes(left_out),
+        *store.dataset(a.dataset).gold_notes,
+    )
     tables = {"counts": counts, "aspects": _listed(listed, at_most)}
-    return Report(f"A {a.label}, B {b.label}: {a.dataset}, {chosen.title}", tables, tuple(notes))
+    return Report(f"A {a.label}, B {b.label}: {a.dataset}, {chosen.title}", tables, notes)
 
 
 def _listed(listed: pd.DataFrame, at_most: int | None) -> pd.DataFrame:

@@ -5,7 +5,7 @@ The frames are cached by the dataset's version and the number of a run's answers
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,7 +17,7 @@ from evidencebench_core.errors import SelectionError, SettingError, shown
 from evidencebench_core.metrics import random_expectation
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.runs.results import papers_of
-from evidencebench_core.stats import Estimate
+from evidencebench_core.stats import Estimate, quotient
 from evidencebench_core.tasks import Task, task_named
 
 
@@ -39,9 +39,9 @@ def gold_frame(store: Store, dataset: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``row`` (of `instance_frame`), ``instance``, ``paper``, ``number`` (0-based position of the aspect in its
-        instance), ``aspect`` (id), ``is_result``, ``sentence`` (-1 where none covers the aspect), ``n_sentences`` of
-        the paper; in the order of the file, then of sentences.
+        ``row`` (of `instance_frame`), ``number`` (0-based position of the aspect in its instance), ``aspect`` (id),
+        ``is_result``, ``sentence`` (-1 where none covers the aspect), ``n_sentences`` of the paper; in the order of
+        the file, then of sentences.
     """
     return _gold(store, store.dataset(dataset))[1]
 
@@ -63,10 +63,7 @@ def _gold(store: Store, info: DatasetInfo) -> tuple[pd.DataFrame, pd.DataFrame]:
     frame = pd.DataFrame(instances, columns=columns)
     gold = pd.DataFrame(pairs, columns=["row", "number", "aspect", "is_result", "sentence"])
     gold = gold.astype({"row": int, "number": int, "sentence": int, "is_result": bool})
-    for place, name in enumerate(("instance", "paper", "n_sentences"), start=1):
-        gold.insert(
-            place if place < 3 else len(gold.columns), name, frame[name].array[gold["row"].to_numpy()]
-        )
+    gold["n_sentences"] = frame["n_sentences"].to_numpy()[gold["row"]]
     return frame, gold
 
 
@@ -82,22 +79,22 @@ class Aspects:
         probability that as many random sentences cover it (NaN without a budget).
     pairs : DataFrame
         ``place`` in ``frame``, and each covering ``sentence``.
-    n_uncovered : int
-        Aspects that no sentence covers: they are left out.
-    n_skipped : int
-        Instances without anything to cover.
+    n_asked : array of int
+        How many aspects the task asks for, by row of `instance_frame`; those that no sentence covers count.
     """
 
     task: Task
     frame: pd.DataFrame
     pairs: pd.DataFrame
-    n_uncovered: int
-    n_skipped: int
+    n_asked: np.ndarray
 
     @property
-    def clusters(self) -> np.ndarray:
-        """The paper of each aspect as a number, in the order of the file."""
-        return pd.factorize(self.frame["paper"])[0]
+    def left_out(self) -> dict[str, int]:
+        """How many of what there are in the dataset and not here."""
+        return {
+            "instances without anything to cover": int((self.n_asked == 0).sum()),
+            "aspects that no sentence covers": int(self.n_asked.sum()) - len(self.frame),
+        }
 
 
 def aspects(store: Store, dataset: str, task: str | Task) -> Aspects:
@@ -110,23 +107,27 @@ def _aspects(store: Store, info: DatasetInfo, task: Task) -> Aspects:
     instances, gold = _gold(store, info)
     if task.focus == "results":
         gold = gold[gold["is_result"]]
-    is_covered = gold["sentence"] >= 0
-    covered = gold[is_covered]
-    keys = covered["row"] * (gold["number"].max() + 1 if len(gold) else 1) + covered["number"]
-    place = pd.factorize(keys)[0]
-    frame = covered[~keys.duplicated()].drop(columns="sentence").reset_index(drop=True)
-    by_aspect = covered["sentence"].groupby(place)
-    frame["n_covering"] = by_aspect.size().to_numpy()
-    frame["first"], frame["last"] = by_aspect.min().to_numpy(), by_aspect.max().to_numpy()
-    frame["budget"] = _budgets(instances, task)[frame["row"].to_numpy()]
+    covered = gold[gold["sentence"] >= 0]
+    place, _ = pd.factorize(covered["row"] * 2**20 + covered["number"])
+    frame = covered.groupby(place).agg(
+        row=("row", "first"),
+        number=("number", "first"),
+        aspect=("aspect", "first"),
+        is_result=("is_result", "first"),
+        n_sentences=("n_sentences", "first"),
+        n_covering=("sentence", "size"),
+        first=("sentence", "min"),
+        last=("sentence", "max"),
+    )
+    rows = frame["row"].to_numpy()
+    for name in ("instance", "paper"):
+        frame[name] = instances[name].to_numpy()[rows]
+    frame["budget"] = _budgets(instances, task)[rows]
     columns = zip(frame["n_sentences"], frame["n_covering"], frame["budget"], strict=True)
     frame["chance"] = np.array([_chance(*column) for column in columns], dtype=float)
     pairs = pd.DataFrame({"place": place, "sentence": covered["sentence"].to_numpy()})
-    n_asked = (instances["n_aspects"] if task.focus == "all" else instances["n_results"]).to_numpy()
-    has_covered = np.zeros(len(instances), dtype=bool)
-    has_covered[frame["row"].to_numpy()] = True
-    n_uncovered = int((~is_covered & has_covered[gold["row"].to_numpy()]).sum())
-    return Aspects(task, frame, pairs, n_uncovered, int((n_asked == 0).sum()))
+    n_asked = instances["n_aspects" if task.focus == "all" else "n_results"].to_numpy()
+    return Aspects(task, frame, pairs, n_asked)
 
 
 def _budgets(instances: pd.DataFrame, task: Task) -> np.ndarray:
@@ -208,6 +209,14 @@ def _picks(store: Store, run_id: str, task: Task, n_answers: int, info: DatasetI
     )
 
 
+def recalls(store: Store, run: RunInfo, task: str | Task) -> pd.Series[float]:
+    """Aspect Recall, 0 to 1, by instance in the order of the file; NaN without an answer or anything to cover."""
+    of_task, answer = aspects(store, run.dataset, task), picks(store, run, task)
+    n_found = np.bincount(of_task.frame["row"], answer.found, minlength=len(of_task.n_asked))
+    values = np.where(answer.answered, quotient(n_found, of_task.n_asked), np.nan)
+    return pd.Series(values, index=instance_frame(store, run.dataset)["instance"])
+
+
 def _check_sentences(instances: pd.DataFrame, rows: np.ndarray, sentences: np.ndarray) -> None:
     wrong = np.flatnonzero((sentences < 0) | (sentences >= instances["n_sentences"].to_numpy()[rows]))
     if wrong.size:
@@ -230,6 +239,11 @@ def runs_named(store: Store, runs: Sequence[str], dataset: str | None = None) ->
     return tuple({run.id: run for run in infos}.values())
 
 
+def left_out_notes(counts: Mapping[str, int]) -> list[str]:
+    """A note for each kind of thing that is left out, by what it is."""
+    return [f"Left out: {n:,} {noun}." for noun, n in counts.items() if n]
+
+
 def estimate_columns(estimates: Iterable[Estimate], name: str, prefix: str = "") -> dict[str, list[float]]:
     """Columns of a table: the values, and their bounds as ``low`` and ``high`` behind the prefix; NaN if undefined."""
     rows = [
@@ -238,3 +252,11 @@ def estimate_columns(estimates: Iterable[Estimate], name: str, prefix: str = "")
     ]
     values, lows, highs = zip(*rows, strict=True) if rows else ((), (), ())
     return {name: list(values), f"{prefix}low": list(lows), f"{prefix}high": list(highs)}
+
+
+def chance_text(low: float, high: float) -> str:
+    """How sure a difference is, in points: ``-5.1 to -0.2``, ``-1.0 to +2.0, no more than chance``."""
+    if np.isnan(low):
+        return "too few papers for an interval"
+    bounds = f"{100 * low:+.1f} to {100 * high:+.1f}"
+    return f"{bounds}, no more than chance" if low <= 0 <= high else bounds

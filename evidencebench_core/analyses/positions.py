@@ -17,20 +17,19 @@ from evidencebench_core.analyses.frame import (
     Aspects,
     Picks,
     aspects,
+    chance_text,
     estimate_columns,
     instance_frame,
+    left_out_notes,
     picks,
     runs_named,
 )
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.stats import Estimate, quotient, ratios
+from evidencebench_core.stats import interval_note, quotient, ratios
 from evidencebench_core.tasks import Task, task_named
 from evidencebench_core.words import quantity
-
-Table = np.ndarray
-"""By paper (rows) and bucket (columns)."""
 
 
 def positions(
@@ -70,16 +69,34 @@ def positions(
     if not 1 <= buckets <= 100:
         raise SettingError("buckets", f"is {shown(buckets)}", "Give a number from 1 to 100.")
     chosen = task_named(task)
-    of_task = aspects(store, dataset, chosen)
+    of_task, instances = aspects(store, dataset, chosen), instance_frame(store, dataset)
     answers = [picks(store, run, chosen) for run in runs_named(store, runs, dataset)]
-    along = _Along(instance_frame(store, dataset), of_task, answers, buckets)
-    tables = {"opportunity": along.opportunity()}
+    has_aspects = np.bincount(of_task.frame["row"], minlength=len(instances)) > 0
+    grid = _Grid(instances[np.all([has_aspects, *(answer.answered for answer in answers)], axis=0)], buckets)
+    tables = {"opportunity": _opportunity(grid, of_task)}
     if answers:
-        tables["picks"] = pd.concat([along.picks(answer) for answer in answers], ignore_index=True)
-        tables |= along.recalls(answers)
-    title = f"Positions: {dataset}, {chosen.title}, {buckets} buckets"
-    notes = [*along.notes(answers), *store.dataset(dataset).gold_notes]
-    return Report(title, tables, tuple(notes))
+        recalls = [_recalls(grid, of_task, answer) for answer in answers]
+        tables["picks"] = pd.concat([_picks(grid, answer) for answer in answers], ignore_index=True)
+        tables["recall"] = pd.concat([recall for recall, _ in recalls], ignore_index=True)
+        tables["middle"] = pd.DataFrame([middle for _, middle in recalls if middle])
+    unanswered = {
+        f"instances that {answer.run.label} has not answered": int((has_aspects & ~answer.answered).sum())
+        for answer in answers
+    }
+    n_aspects = int(tables["opportunity"]["n_aspects"].iloc[0])
+    notes = (
+        f"{quantity(len(grid.instances), 'instance')} from {quantity(grid.n_papers, 'paper')}, {n_aspects:,} aspects; "
+        f"{interval_note(grid.n_papers).lower()}.",
+        *left_out_notes(unanswered | of_task.left_out),
+        *(
+            f"{answer.run.label} picked more than the budget in {answer.n_over_budget:,} instances: an aspect counts "
+            "with the probability that a random part of the picks of the budget's size covers it."
+            for answer in answers
+            if answer.n_over_budget
+        ),
+        *store.dataset(dataset).gold_notes,
+    )
+    return Report(f"Positions: {dataset}, {chosen.title}, {buckets} buckets", tables, notes)
 
 
 def bucket_of(sentence: Any, n_sentences: Any, buckets: int) -> Any:
@@ -92,160 +109,115 @@ def middle_buckets(buckets: int) -> list[int]:
     return [n for n in range(buckets) if buckets <= 3 * (n + 0.5) <= 2 * buckets] if buckets > 2 else []
 
 
-class _Along:
-    """Sums by paper and bucket over the instances that all runs have answered."""
+class _Grid:
+    """Sums by paper (rows) and bucket (columns), over the instances of a frame; whatever is of others is left out."""
 
-    def __init__(
-        self, instances: pd.DataFrame, of_task: Aspects, answers: Sequence[Picks], buckets: int
-    ) -> None:
-        self.buckets, self.of_task = buckets, of_task
-        rows = of_task.frame["row"].to_numpy()
-        counts = np.zeros(len(instances), dtype=bool)
-        counts[rows] = True
-        self.n_missing = [int((counts & ~answer.answered).sum()) for answer in answers]
-        self.kept = np.all([counts, *(answer.answered for answer in answers)], axis=0)
-        self.instances = instances
-        self.paper = np.full(len(instances), -1)
-        self.paper[self.kept], papers = pd.factorize(instances.loc[self.kept, "paper"])
+    def __init__(self, instances: pd.DataFrame, buckets: int) -> None:
+        self.instances, self.buckets = instances, buckets
+        codes, papers = pd.factorize(instances["paper"])
         self.n_papers = len(papers)
-        self.is_kept = self.kept[rows]
-        self.rows = rows[self.is_kept]
-        frame = of_task.frame[self.is_kept]
-        self.first = self._buckets(self.rows, frame["first"].to_numpy())
-        last = self._buckets(self.rows, frame["last"].to_numpy())
-        self.is_alone = self.first == last
-        in_kept = self.is_kept[of_task.pairs["place"].to_numpy()]
-        pairs = of_task.pairs[in_kept]
-        pair_rows = of_task.frame["row"].to_numpy()[pairs["place"]]
-        there = self._buckets(pair_rows, pairs["sentence"].to_numpy())
-        every = pd.DataFrame({"row": pair_rows, "place": pairs["place"].to_numpy(), "bucket": there})
-        self.every = every.drop_duplicates(["place", "bucket"])
-        sentences = pd.DataFrame(
-            {"row": pair_rows, "sentence": pairs["sentence"].to_numpy(), "bucket": there}
+        self._places = pd.DataFrame(
+            {"code": codes, "n_sentences": instances["n_sentences"]}, index=instances.index
         )
-        self.covering = sentences.drop_duplicates(["row", "sentence"])
 
-    def opportunity(self) -> pd.DataFrame:
-        """Where aspects can and where they must be found."""
-        sizes = self.instances.loc[self.kept, "n_sentences"].to_numpy()
-        edges = np.arange(1, self.buckets)
-        ends = -(-sizes[:, None] * edges // self.buckets)  # the first sentence of each next bucket
-        n_sentences = np.diff(np.column_stack([np.zeros(len(sizes), int), ends, sizes]), axis=1)
-        n_aspects = self._table(self.rows, self.first).sum(axis=1, keepdims=True)
-        can = self._table(self.every["row"].to_numpy(), self.every["bucket"].to_numpy())
-        must = self._table(self.rows[self.is_alone], self.first[self.is_alone])
-        estimates = ratios(np.hstack([can, must]), np.repeat(n_aspects, 2 * self.buckets, axis=1))
-        covering = self._counts(self.covering["bucket"])
-        columns: dict[str, Any] = {
-            "n_instances": np.count_nonzero(n_sentences, axis=0),
-            "n_sentences": n_sentences.sum(axis=0),
-            "n_covering": covering,
-            "share_covering": quotient(covering, covering.sum()),
-            "n_can": can.sum(axis=0).astype(int),
-            **estimate_columns(estimates[: self.buckets], "can", "can_"),
-            "n_must": must.sum(axis=0).astype(int),
-            **estimate_columns(estimates[self.buckets :], "must", "must_"),
-            "n_aspects": int(n_aspects.sum()),
-        }
-        return self._frame(columns)
+    def bucketed(self, frame: pd.DataFrame, column: str = "sentence") -> pd.DataFrame:
+        """The rows of these instances, with the ``code`` of their paper and the ``bucket`` of a sentence."""
+        rows = frame[["row", column]].assign(index=np.arange(len(frame)))
+        rows = rows.join(self._places, on="row", how="inner").set_index("index")
+        rows["bucket"] = bucket_of(rows[column], rows["n_sentences"], self.buckets)
+        return rows
 
-    def picks(self, answer: Picks) -> pd.DataFrame:
-        """Where a run looked."""
-        frame = answer.frame[self.kept[answer.frame["row"].to_numpy()]]
-        there = self._buckets(frame["row"].to_numpy(), frame["sentence"].to_numpy())
-        made = self._table(frame["row"].to_numpy(), there)
-        estimates = ratios(made, np.repeat(made.sum(axis=1, keepdims=True), self.buckets, axis=1))
-        columns: dict[str, Any] = {
-            "n_picks": made.sum(axis=0).astype(int),
-            **estimate_columns(estimates, "share"),
-            "n_hits": self._counts(there[frame["covers"].to_numpy()]),
-        }
-        return self._frame(columns, answer)
+    def table(self, rows: pd.DataFrame, weights: np.ndarray | None = None) -> np.ndarray:
+        """Counts of `bucketed` rows, or their weights' sums."""
+        cells = rows["code"] * self.buckets + rows["bucket"]
+        counts = np.bincount(cells, weights, minlength=self.n_papers * self.buckets)
+        return counts.reshape(self.n_papers, self.buckets).astype(float)
 
-    def recalls(self, answers: Sequence[Picks]) -> dict[str, pd.DataFrame]:
-        """What each run found, by where the aspects stand; and the middle against the rest."""
-        n_aspects = self._table(self.rows, self.first)
-        counts = n_aspects.sum(axis=0)
-        there = middle_buckets(self.buckets)
-        elsewhere = [bucket for bucket in range(self.buckets) if bucket not in there]
-        kept = self.of_task.frame[self.is_kept]
-        chance = quotient(self._counts(self.first, kept["chance"].to_numpy()), counts)
-        mean_covering = quotient(self._counts(self.first, kept["n_covering"].to_numpy()), counts)
-        instances = pd.DataFrame({"row": self.rows, "bucket": self.first}).drop_duplicates()
-        frames, middles = [], []
-        for answer in answers:
-            found = self._table(self.rows, self.first, answer.found[self.is_kept])
-            estimates = ratios(found, n_aspects, differences=[(there, elsewhere)] if there else [])
-            columns: dict[str, Any] = {
-                "n_instances": self._counts(instances["bucket"]),
-                "n_aspects": counts.astype(int),
-                "found": found.sum(axis=0),
-                **estimate_columns(estimates[: self.buckets], "recall"),
-                "chance": chance,
-                "mean_covering": mean_covering,
-            }
-            frames.append(self._frame(columns, answer))
-            middles += [self._middle(answer, estimates[-1], counts, chance, there)] if there else []
-        return {"recall": pd.concat(frames, ignore_index=True), "middle": pd.DataFrame(middles)}
-
-    def _middle(
-        self, answer: Picks, difference: Estimate, counts: Table, chance: Table, there: list[int]
-    ) -> dict[str, Any]:
-        inside = np.isin(np.arange(self.buckets), there)
-        known = np.where(counts > 0, chance, 0.0) * counts
-        middle, rest = (quotient(known[part].sum(), counts[part].sum()) for part in (inside, ~inside))
-        return {
-            "run": answer.run.id,
-            "label": answer.run.label,
-            "from": there[0] / self.buckets,
-            "to": (there[-1] + 1) / self.buckets,
-            "n_middle": int(counts[inside].sum()),
-            "n_rest": int(counts[~inside].sum()),
-            "n_papers": self.n_papers,
-            "difference": difference.value,
-            "low": difference.low,
-            "high": difference.high,
-            "chance_difference": float(middle - rest),
-        }
-
-    def notes(self, answers: Sequence[Picks]) -> list[str]:
-        notes = [
-            f"{quantity(int(self.kept.sum()), 'instance')} from {quantity(self.n_papers, 'paper')}, "
-            f"{len(self.rows):,} aspects; intervals: 95%, papers drawn whole."
-        ]
-        if self.of_task.n_skipped:
-            notes.append(f"{quantity(self.of_task.n_skipped, 'instance')} without anything to cover.")
-        if self.of_task.n_uncovered:
-            notes.append(f"{self.of_task.n_uncovered:,} aspects that no sentence covers are left out.")
-        for answer, n_missing in zip(answers, self.n_missing, strict=True):
-            if n_missing:
-                notes.append(
-                    f"{n_missing:,} instances are left out for all: {answer.run.label} has no answer."
-                )
-            if answer.n_over_budget:
-                notes.append(
-                    f"{answer.run.label} picked more than the budget in {answer.n_over_budget:,} instances: an aspect "
-                    "counts with the probability that a random part of the picks of the budget's size covers it."
-                )
-        return notes
-
-    def _buckets(self, rows: np.ndarray, sentences: np.ndarray) -> np.ndarray:
-        return np.asarray(bucket_of(sentences, self.instances["n_sentences"].to_numpy()[rows], self.buckets))
-
-    def _table(self, rows: np.ndarray, there: np.ndarray, weights: np.ndarray | None = None) -> Table:
-        cells = np.bincount(
-            self.paper[rows] * self.buckets + there, weights, minlength=self.n_papers * self.buckets
-        )
-        return cells.reshape(self.n_papers, self.buckets).astype(float)
-
-    def _counts(self, there: Any, weights: np.ndarray | None = None) -> Any:
-        return np.bincount(there, weights, minlength=self.buckets)
-
-    def _frame(self, columns: dict[str, Any], answer: Picks | None = None) -> pd.DataFrame:
+    def frame(self, columns: dict[str, Any], answer: Picks | None = None) -> pd.DataFrame:
+        """One row a bucket."""
         numbers = np.arange(self.buckets)
         head: dict[str, Any] = {} if answer is None else {"run": answer.run.id, "label": answer.run.label}
         head |= {"bucket": numbers + 1, "from": numbers / self.buckets, "to": (numbers + 1) / self.buckets}
         return pd.DataFrame(head | columns)
+
+
+def _opportunity(grid: _Grid, of_task: Aspects) -> pd.DataFrame:
+    """Where aspects can and where they must be found."""
+    sizes, edges = grid.instances["n_sentences"].to_numpy(), np.arange(1, grid.buckets)
+    ends = -(-sizes[:, None] * edges // grid.buckets)  # the first sentence of each next bucket
+    n_sentences = np.diff(np.column_stack([np.zeros(len(sizes), int), ends, sizes]), axis=1)
+    first, last = grid.bucketed(of_task.frame, "first"), grid.bucketed(of_task.frame, "last")
+    pairs = of_task.pairs.assign(row=of_task.frame["row"].to_numpy()[of_task.pairs["place"]])
+    covering = grid.bucketed(pairs)
+    covering["place"] = pairs["place"].to_numpy()[covering.index]
+    can = grid.table(covering.drop_duplicates(["place", "bucket"]))
+    must = grid.table(first[first["bucket"] == last["bucket"]])
+    n_covering = grid.table(covering.drop_duplicates(["row", "sentence"])).sum(axis=0)
+    n_aspects = grid.table(first).sum(axis=1, keepdims=True)
+    estimates = ratios(np.hstack([can, must]), np.repeat(n_aspects, 2 * grid.buckets, axis=1))
+    return grid.frame(
+        {
+            "n_instances": np.count_nonzero(n_sentences, axis=0),
+            "n_sentences": n_sentences.sum(axis=0),
+            "n_covering": n_covering.astype(int),
+            "share_covering": quotient(n_covering, n_covering.sum()),
+            "n_can": can.sum(axis=0).astype(int),
+            **estimate_columns(estimates[: grid.buckets], "can", "can_"),
+            "n_must": must.sum(axis=0).astype(int),
+            **estimate_columns(estimates[grid.buckets :], "must", "must_"),
+            "n_aspects": int(n_aspects.sum()),
+        }
+    )
+
+
+def _picks(grid: _Grid, answer: Picks) -> pd.DataFrame:
+    """Where a run looked."""
+    rows = grid.bucketed(answer.frame)
+    made = grid.table(rows)
+    hits = grid.table(rows, answer.frame["covers"].to_numpy()[rows.index])
+    estimates = ratios(made, np.repeat(made.sum(axis=1, keepdims=True), grid.buckets, axis=1))
+    columns = {
+        "n_picks": made.sum(axis=0).astype(int),
+        **estimate_columns(estimates, "share"),
+        "n_hits": hits.sum(axis=0).astype(int),
+    }
+    return grid.frame(columns, answer)
+
+
+def _recalls(grid: _Grid, of_task: Aspects, answer: Picks) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """What a run found, by where the aspects stand; and the middle against the rest."""
+    rows = grid.bucketed(of_task.frame, "first")
+    frame = of_task.frame.iloc[rows.index]
+    n_aspects = grid.table(rows)
+    found = grid.table(rows, answer.found[rows.index])
+    counts = n_aspects.sum(axis=0)
+    chance = grid.table(rows, frame["chance"].to_numpy()).sum(axis=0)
+    middle = middle_buckets(grid.buckets)
+    rest = [bucket for bucket in range(grid.buckets) if bucket not in middle]
+    estimates = ratios(found, n_aspects, differences=[(middle, rest)] if middle else [])
+    columns = {
+        "n_instances": grid.table(rows.drop_duplicates(["row", "bucket"])).sum(axis=0).astype(int),
+        "n_aspects": counts.astype(int),
+        "found": found.sum(axis=0),
+        **estimate_columns(estimates[: grid.buckets], "recall"),
+        "chance": quotient(chance, counts),
+        "mean_covering": quotient(grid.table(rows, frame["n_covering"].to_numpy()).sum(axis=0), counts),
+    }
+    recall = grid.frame(columns, answer)
+    if not middle:
+        return recall, {}
+    chances = [quotient(chance[part].sum(), counts[part].sum()) for part in (middle, rest)]
+    return recall, {
+        "run": answer.run.id,
+        "label": answer.run.label,
+        "from": middle[0] / grid.buckets,
+        "to": (middle[-1] + 1) / grid.buckets,
+        "n_middle": int(counts[middle].sum()),
+        "n_rest": int(counts[rest].sum()),
+        "n_papers": grid.n_papers,
+        **{name: column[0] for name, column in estimate_columns(estimates[-1:], "difference").items()},
+        "chance_difference": float(chances[0] - chances[1]),
+    }
 
 
 def instances_in_bucket(
@@ -287,12 +259,6 @@ def finding(middle: pd.DataFrame, opportunity: pd.DataFrame) -> str:
     parts = []
     for row in middle.to_dict("records"):
         points = 100 * row["difference"]
-        text = f"{row['label']} finds {abs(points):.1f} points {'less' if points < 0 else 'more'}"
-        if pd.isna(row["low"]):
-            text += " (too few papers for an interval)"
-        elif row["low"] <= 0 <= row["high"]:
-            text += f" ({100 * row['low']:+.1f} to {100 * row['high']:+.1f}, no more than chance)"
-        else:
-            text += f" ({100 * row['low']:+.1f} to {100 * row['high']:+.1f})"
-        parts.append(text)
+        effect = f"{row['label']} finds {abs(points):.1f} points {'less' if points < 0 else 'more'}"
+        parts.append(f"{effect} ({chance_text(row['low'], row['high'])})")
     return f"In the middle of papers, compared with elsewhere: {'; '.join(parts)}."

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 
 from evidencebench_core.errors import UnknownNameError, shown
+
+SHARES: Final = frozenset(
+    {
+        "recall",
+        "recall_low",
+        "recall_high",
+        "original",
+        "difference",
+        "chance",
+        "chance_difference",
+        "ceiling",
+    }
+    | {"share", "share_covering", "share_aspects", "share_only", "standard_error", "overlap", "front_share"}
+    | {"can", "can_low", "can_high", "must", "must_low", "must_high"}
+)
+"""Columns with shares of 0 to 1, or differences of such, by their names, which mean the same in every report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +39,20 @@ class Report:
         By name; their columns are documented where they are made. Shares are 0 to 1.
     notes : tuple of str
         What the tables stand on, what was left out and why, how to read them.
+    legend : mapping of str to str
+        What columns mean that do not say it by their names.
     """
 
     title: str
     tables: Mapping[str, pd.DataFrame]
     notes: tuple[str, ...] = ()
+    legend: Mapping[str, str] = field(default_factory=dict)
+
+    def share_columns(self, table: str) -> frozenset[str]:
+        """The columns of a table that are to be shown in percent: `SHARES`, and the bounds beside them."""
+        columns = frozenset(map(str, self.tables[table].columns))
+        shares = columns & SHARES
+        return shares | (columns & {"low", "high"} if shares else shares)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able values: a table is a list of records, and what is undefined is ``None``."""

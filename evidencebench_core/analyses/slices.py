@@ -7,26 +7,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from evidencebench_core.analyses.ends import FEW, group_frame
-from evidencebench_core.analyses.frame import instance_frame
+from evidencebench_core.analyses.frame import estimate_columns, instance_frame
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.analyses.systems import Systems, systems
+from evidencebench_core.data.model import Focus
 from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
-from evidencebench_core.data.store import Store
-from evidencebench_core.stats import interval, paired
+from evidencebench_core.data.store import DatasetInfo, Store
+from evidencebench_core.stats import interval_note, ratios
 from evidencebench_core.tasks import Task
 
 SECTIONS_UP_TO: Final = 5_000  # instances: to know sections, every paper must be read
-_HEAD: Final = ("family", "slice", "n", "few")
-
-Slices = dict[str, NDArray[np.bool_]]
-"""By name, in their order: which instances are in it."""
+NOWHERE: Final = "nowhere"
+_HEAD: Final = ["family", "slice", "n", "few"]
+_RECALL: Final = [*_HEAD, "run", "label", "recall", "low", "high"]
+_DIFFERENCE: Final = [
+    *_HEAD, "a", "b", "label_a", "label_b", "difference", "low", "high", "wins", "ties", "losses",
+]  # fmt: skip
+_ENDS: Final = ("under 20%", "20 to 80%", "over 80%")
 
 
 def slices(
@@ -34,18 +38,12 @@ def slices(
 ) -> Report:
     """Recall of runs, and differences to the first, slice by slice; see `slice_report`."""
     compared = systems(store, runs, task)
-    families, notes = slices_of(store, compared.where, compared.ids, compared.task)
-    return slice_report(compared, families, notes, instances=instances)
+    families = slice_frame(store, compared.dataset, tuple(compared.recalls.index), compared.task)
+    return slice_report(compared, families, instances=instances)
 
 
-def slice_report(
-    compared: Systems,
-    families: Mapping[str, Slices],
-    notes: Sequence[str] = (),
-    *,
-    instances: bool = False,
-) -> Report:
-    """The same for systems and slices at hand, by the family of slices.
+def slice_report(compared: Systems, families: pd.DataFrame, *, instances: bool = False) -> Report:
+    """The same for systems and slices at hand: a column of `slice_frame` a family.
 
     Returns
     -------
@@ -60,135 +58,118 @@ def slice_report(
         *instances*, where asked for, one row a slice and instance: ``family``, ``slice``, ``instance``, and
         the recall of every run under its id.
     """
-    recalls: list[dict[str, Any]] = []
-    differences: list[dict[str, Any]] = []
-    listed: list[pd.DataFrame] = []
-    papers, ids = np.array(compared.papers, dtype=object), np.array(compared.ids, dtype=object)
-    for family, its in families.items():
-        for name, members in its.items():
-            n = int(members.sum())
-            head = dict(zip(_HEAD, (family, name, n, n < FEW), strict=True))
-            values, its_papers = compared.values[:, members], papers[members].astype(str)
-            for key, label, row in zip(compared.keys, compared.labels, values, strict=True):
-                estimate = interval(row, its_papers)
-                bounds = {"recall": estimate.value, "low": estimate.low, "high": estimate.high}
-                recalls.append(head | {"run": key, "label": label, **bounds})
-            for key, label, row in zip(compared.keys[1:], compared.labels[1:], values[1:], strict=True):
-                pair = paired(row, values[0], its_papers).as_dict()
-                names = {"a": key, "b": compared.keys[0], "label_a": label, "label_b": compared.labels[0]}
-                differences.append(head | names | {column: pair[column] for column in _OF_PAIR})
-            recall_of = dict(zip(compared.keys, values, strict=True))
-            listed.append(
-                pd.DataFrame({"family": family, "slice": name, "instance": ids[members], **recall_of})
-            )
-    bounds_names = ["recall", "low", "high"]
-    tables = {
-        "recall": pd.DataFrame(recalls, columns=[*_HEAD, "run", "label", *bounds_names]),
-        "difference": pd.DataFrame(differences, columns=[*_HEAD, "a", "b", "label_a", "label_b", *_OF_PAIR]),
-    }
+    recalls, differences, listed = [], [], []
+    alike = [name for name in families if families[name].nunique() < 2]
+    for family in families.columns.drop(alike):
+        for name, table in compared.recalls.groupby(families[family], observed=True):
+            papers = np.asarray(compared.papers)[families[family] == name]
+            head = {"family": family, "slice": name, "n": len(table), "few": len(table) < FEW}
+            recall, difference = _compared(table, papers, compared.labels)
+            recalls.append(pd.DataFrame(head | recall))
+            differences.append(pd.DataFrame(head | difference))
+            listed.append(table.rename_axis("instance").reset_index().assign(family=family, slice=name))
+    tables = {"recall": _stacked(recalls, _RECALL), "difference": _stacked(differences, _DIFFERENCE)}
     if instances:
-        columns = ["family", "slice", "instance", *compared.keys]
-        tables["instances"] = (
-            pd.concat(listed, ignore_index=True) if listed else pd.DataFrame(columns=columns)
-        )
-    return Report(
-        f"Slices: {compared.where}, {compared.task.title}",
-        tables,
-        (
-            f"{len(compared.ids):,} instances that every run is scored on; slices of one family do not overlap.",
-            *compared.notes,
-            *notes,
-            f"Intervals: 95%, papers drawn whole. Slices under {FEW} instances are marked: their intervals are too "
-            "short. With many slices some difference shows by chance: take one as a question to new data.",
-        ),
+        tables["instances"] = _stacked(listed, ["family", "slice", "instance", *compared.labels])
+    notes = (
+        f"{len(compared.recalls):,} instances that every run is scored on; slices of one family do not overlap.",
+        *compared.notes,
+        *(f"No slices by {name}: {_why_not(families[name])}." for name in alike),
+        f"{interval_note(len(set(compared.papers)))}. Slices under {FEW} instances are marked: their intervals are too "
+        "short. With many slices some difference shows by chance: take one as a question to new data.",
     )
+    return Report(f"Slices: {compared.dataset}, {compared.task.title}", tables, notes)
 
 
-_OF_PAIR: Final = ("difference", "low", "high", "wins", "ties", "losses")
+def _stacked(parts: Sequence[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
 
-def slices_of(
-    store: Store, dataset: str, ids: Sequence[str], task: Task
-) -> tuple[dict[str, Slices], tuple[str, ...]]:
-    """Families of slices of these instances, each in order, and which were left out and why.
+def _compared(
+    table: pd.DataFrame, papers: np.ndarray, labels: Mapping[str, str]
+) -> tuple[dict[str, object], dict[str, object]]:
+    """The columns of *recall* and of *difference* on one slice; all figures are over the same draws of papers."""
+    first, *others = table.columns
+    values = table.to_numpy()
+    estimates = ratios(
+        values,
+        np.ones_like(values),
+        papers,
+        differences=[([place], [0]) for place in range(1, len(table.columns))],
+    )
+    recall: dict[str, object] = {"run": list(table.columns), "label": [labels[run] for run in table.columns]}
+    against = np.round(values[:, 1:] - values[:, :1], 12)
+    difference = {
+        "a": others,
+        "b": first,
+        "label_a": [labels[run] for run in others],
+        "label_b": labels[first],
+        **estimate_columns(estimates[len(table.columns) :], "difference"),
+        "wins": (against > 0).sum(axis=0),
+        "ties": (against == 0).sum(axis=0),
+        "losses": (against < 0).sum(axis=0),
+    }
+    return recall | estimate_columns(estimates[: len(table.columns)], "recall"), difference
 
-    The task's focus says which aspects and optimal K count. A family of fewer than two slices is left out.
+
+def _why_not(family: pd.Series) -> str:
+    return "all instances are alike in it" if family.notna().any() else "that would read too many papers"
+
+
+def slice_frame(store: Store, dataset: str, ids: tuple[str, ...], task: Task) -> pd.DataFrame:
+    """By instance, the slice of each family that it is in, as categories in their order; missing where in none.
+
+    The task's focus says which aspects and optimal K count.
     """
-    every = instance_frame(store, dataset).assign(coverage=group_frame(store, dataset)["coverage"])
-    frame = every[every["instance"].isin(set(ids))]
-    notes: list[str] = []
-    families: dict[str, Slices] = {}
-    if len(ids) <= SECTIONS_UP_TO:
-        sections = main_sections(store, dataset, ids, task)
-        order = [*SECTION_CLASSES, "nowhere"]
-        names = [sections[name] for name in frame["instance"]]
-        families["section with most aspects"] = _in_order(names, order)
-    else:
-        notes.append(f"No slices by section: that would read {len(ids):,} papers.")
+    coverage = group_frame(store, dataset)["coverage"]
+    frame = instance_frame(store, dataset).assign(coverage=coverage).set_index("instance").loc[list(ids)]
     of_results = task.focus == "results"
-    optimal = frame["results_optimal" if of_results else "optimal"].clip(lower=0)
-    families["sentences"] = thirds(frame["n_sentences"])
-    families["result aspects" if of_results else "aspects"] = thirds(
-        frame["n_results" if of_results else "n_aspects"]
+    is_readable = len(ids) <= SECTIONS_UP_TO
+    sections = (
+        main_sections(store, store.dataset(dataset), ids, task.focus) if is_readable else [None] * len(ids)
     )
-    families["optimal K"] = thirds(optimal)
-    families["ends coverage"] = _by_ends(frame["coverage"].to_numpy())
-    shares = (100 * frame["n_results"] / frame["n_aspects"].clip(lower=1)).round().astype(int)
-    families["share of result aspects"] = thirds(shares, "%")
-    for family in [name for name, its in families.items() if len(its) < 2]:
-        del families[family]
-        notes.append(f"No slices by {family}: all instances are alike in it.")
-    return families, tuple(notes)
+    at_ends = [frame["coverage"] < 0.2, frame["coverage"] <= 0.8, frame["coverage"] > 0.8]
+    shares = (100 * frame["n_results"] / frame["n_aspects"].clip(lower=1)).round()
+    families = {
+        "section with most aspects": pd.Categorical(sections, [*SECTION_CLASSES, NOWHERE]),
+        "sentences": thirds(frame["n_sentences"]),
+        "result aspects" if of_results else "aspects": thirds(
+            frame["n_results" if of_results else "n_aspects"]
+        ),
+        "optimal K": thirds(frame["results_optimal" if of_results else "optimal"].clip(lower=0)),
+        "ends coverage": pd.Categorical(np.select(at_ends, _ENDS, ""), _ENDS),
+        "share of result aspects": thirds(shares, "%"),
+    }
+    return pd.DataFrame(families, index=frame.index)
 
 
-def thirds(values: Any, unit: str = "") -> Slices:
+def thirds(values: pd.Series, unit: str = "") -> Any:
     """Three slices of about the same size, named by their least and largest value.
 
     Equal values stay together, so that there may be fewer than three, of unequal size.
     """
-    array = np.asarray(values, dtype=np.int64)
+    array = values.to_numpy(dtype=np.int64)
     if not array.size:
-        return {}
+        return pd.Categorical([])
     numbers = np.searchsorted(np.quantile(array, [1 / 3, 2 / 3], method="inverted_cdf"), array, side="left")
-    named = {}
+    names = {}
     for number in np.unique(numbers):
-        members = numbers == number
-        low, high = int(array[members].min()), int(array[members].max())
-        named[f"{low}{unit}" if low == high else f"{low} to {high}{unit}"] = members
-    return named
+        low, high = array[numbers == number].min(), array[numbers == number].max()
+        names[number] = f"{low}{unit}" if low == high else f"{low} to {high}{unit}"
+    return pd.Categorical([names[number] for number in numbers], list(names.values()))
 
 
-def main_sections(store: Store, dataset: str, ids: Sequence[str], task: Task) -> dict[str, str]:
+@lru_cache(maxsize=8)
+def main_sections(store: Store, info: DatasetInfo, ids: tuple[str, ...], focus: Focus) -> tuple[str, ...]:
     """The section class that covers most aspects of each instance, ``"nowhere"`` where none does.
 
-    Of classes that cover as many, the first in the order of a paper. Reads every paper.
+    Of classes that cover as many, the first in the order of a paper. Reads the papers.
     """
-    sections = dict.fromkeys(ids, "nowhere")
-    for instance in store.get_many(dataset, ids):
+    sections = []
+    for instance in store.get_many(info.name, ids):
         classes = section_classes(instance.sentences, instance.sentence_types)
         counts: Counter[str] = Counter()
-        for aspect in instance.evidence.focused(task.focus):
+        for aspect in instance.evidence.focused(focus):
             counts.update({classes[index] for index in aspect.sentence_indices})
-        if counts:
-            sections[instance.id] = max(SECTION_CLASSES, key=lambda name: counts[name])
-    return sections
-
-
-def _in_order(names: Sequence[str], order: Sequence[str]) -> Slices:
-    array = np.array(names, dtype=object)
-    return _not_empty({name: array == name for name in order})
-
-
-def _by_ends(shares: NDArray[np.float64]) -> Slices:
-    """The paper's split: share of all aspects that the first and last 10 sentences cover; none without aspects."""
-    return _not_empty(
-        {
-            "under 20%": shares < 0.2,
-            "20 to 80%": (shares >= 0.2) & (shares <= 0.8),
-            "over 80%": shares > 0.8,
-        }
-    )
-
-
-def _not_empty(named: Slices) -> Slices:
-    return {name: members for name, members in named.items() if members.any()}
+        sections.append(max(SECTION_CLASSES, key=lambda name: counts[name]) if counts else NOWHERE)
+    return tuple(sections)

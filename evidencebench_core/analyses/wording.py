@@ -8,18 +8,16 @@ typed. The report is on what is stored; `run_variants` asks the rest.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
-from evidencebench_core.analyses.frame import runs_named
+from evidencebench_core.analyses.frame import aspects, chance_text, instance_frame, recalls, runs_named
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM
-from evidencebench_core.metrics import expected_recall
 from evidencebench_core.perturb import NEGATION, PARAPHRASE, hypothesis_variants
 from evidencebench_core.runs import (
     RunInfo,
@@ -31,9 +29,8 @@ from evidencebench_core.runs import (
     retrieval_spec,
     variant_named,
 )
-from evidencebench_core.runs.results import papers_of
 from evidencebench_core.runs.variant import spelling_name
-from evidencebench_core.stats import interval, overlap, paired
+from evidencebench_core.stats import interval, interval_note, overlap, paired
 from evidencebench_core.tasks import Task, task_named
 
 QUESTIONS: Final = {"paraphrases": "Paraphrases", "negation": "Negation", "spelling": "Spelling errors"}
@@ -85,25 +82,20 @@ def wording(
             f"has no {question} of its hypotheses",
             'Bring a file: {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}}.',
         )
-    papers = papers_of(store, dataset)
-    rows: list[dict[str, Any]] = []
-    frames: list[pd.DataFrame] = []
-    n_missing = 0
+    rows, frames = [], []
     for run in infos:
-        _check_original(run)
-        original = _answers(store, run, chosen, None)
-        others = [_answers(store, run, chosen, variant) for variant in variants]
-        n_missing += sum(other.n_missing for other in others)
-        if question == "paraphrases" and len(others) > 1:
-            others.append(_mean_answers(others))
-        for other in others:
-            row, frame = _compared(original, other, papers)
+        for row, frame in _of_run(store, run, chosen, variants):
             rows.append({"run": run.id, "label": run.label, **row})
-            frames.append(frame.assign(run=run.id, wording=other.name))
+            frames.append(frame.assign(run=run.id, wording=row["wording"]))
     table = pd.DataFrame(rows).astype({"overlap": float})
-    instances = pd.concat(frames, ignore_index=True)[["run", "wording", *frames[0].columns[:-2]]]
-    instances = instances.sort_values("difference", key=lambda d: -d.abs(), kind="stable", ignore_index=True)
-    notes = ["Intervals: 95%, papers drawn whole; n counts instances with an answer in both wordings."]
+    columns = ["run", "wording", "instance", "original", "recall", "difference", "overlap"]
+    instances = pd.concat(frames, ignore_index=True)[columns]
+    instances = instances.sort_values(
+        "difference", key=abs, ascending=False, kind="stable", ignore_index=True
+    )
+    n_missing = table.loc[table["wording"] != MEAN, "n_missing"].sum()
+    n_papers = store.dataset(dataset).n_papers
+    notes = [f"{interval_note(n_papers)}; n counts instances with an answer in both wordings."]
     if n_missing:
         notes.append(
             f"{n_missing:,} wordings of instances have no answer yet: `evidencebench run --variant NAME`."
@@ -129,26 +121,8 @@ def finding(wordings: pd.DataFrame, question: str) -> str:
         row = rows.iloc[-1]
         points = 100 * row["difference"]
         effect = f"{'costs' if points < 0 else 'gains'} {label} {abs(points):.1f} points"
-        if np.isnan(row["low"]):
-            parts.append(f"{effect}, over too few papers to say more")
-        elif row["low"] <= 0 <= row["high"]:
-            parts.append(
-                f"{effect}, no more than chance ({100 * row['low']:+.1f} to {100 * row['high']:+.1f})"
-            )
-        else:
-            parts.append(f"{effect} ({100 * row['low']:+.1f} to {100 * row['high']:+.1f})")
+        parts.append(f"{effect} ({chance_text(row['low'], row['high'])})")
     return f"{subject} {'; '.join(parts)}." if parts else "No wording has been answered yet."
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Answers:
-    """By instance the recall and the picks of a run over one wording."""
-
-    name: str
-    recalls: dict[str, float]
-    selections: dict[str, tuple[int, ...]]
-    n_left_out: int = 0
-    n_missing: int = 0
 
 
 def variant_run_id(store: Store, run: RunInfo, variant: Variant | None) -> str:
@@ -159,59 +133,62 @@ def variant_run_id(store: Store, run: RunInfo, variant: Variant | None) -> str:
     return retrieval_spec(sha256, run.retriever, run.settings, variant.name, variant.digest).id
 
 
-def _check_original(run: RunInfo) -> None:
+def _of_run(
+    store: Store, run: RunInfo, task: Task, variants: Sequence[Variant]
+) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    """The row of *wordings* and the rows of *instances* of each variant, and of their mean."""
     if run.variant:
         problem = f"is itself one over a variant, {run.variant}"
         raise SettingError(f"run {run.id}", problem, "Name the run over the original hypotheses.")
+    of_dataset = instance_frame(store, run.dataset).set_index("instance")
+    asked = aspects(store, run.dataset, task).n_asked > 0
+    papers = of_dataset.loc[asked, "paper"]
+    original, picked = _answers(store, run, task, None)
+    answers, has_text = {}, {}
+    for variant in variants:
+        answers[variant.name], selections = _answers(store, run, task, variant)
+        has_text[variant.name] = np.array([variant.has(name) for name in papers.index], dtype=bool)
+        stays = [overlap(picked.get(name, ()), selections.get(name, ())) for name in papers.index]
+        yield _compared(
+            variant.name, original[asked], answers[variant.name][asked], has_text[variant.name], papers, stays
+        )
+    if len(variants) > 1 and variants[0].name.startswith(PARAPHRASE):
+        mean = pd.DataFrame(answers).mean(axis=1, skipna=False)[asked]
+        has_all = np.all(list(has_text.values()), axis=0)
+        yield _compared(MEAN, original[asked], mean, has_all, papers, [np.nan] * len(papers))
 
 
-def _answers(store: Store, run: RunInfo, task: Task, variant: Variant | None) -> _Answers:
-    """The stored answers of a run's retriever over a wording; empty where it has never run."""
-    stored = RunStore(store).selections(variant_run_id(store, run, variant), task.name)
-    recalls: dict[str, float] = {}
-    n_left_out = n_missing = 0
-    for name, evidence in store.evidence_sets(run.dataset):
-        covers = evidence.covers(task.focus)
-        if not covers:
-            continue
-        if variant is not None and not variant.has(name):
-            n_left_out += 1
-        elif name not in stored:
-            n_missing += 1
-        else:
-            recalls[name] = expected_recall(stored[name], covers, task.budget_for(evidence)) or 0.0
-    name = "original" if variant is None else variant.name
-    return _Answers(name, recalls, stored, n_left_out, n_missing)
-
-
-def _mean_answers(several: Sequence[_Answers]) -> _Answers:
-    """The mean recall over several wordings, of the instances answered in all of them."""
-    first = several[0].recalls
-    common = [name for name in first if all(name in answers.recalls for answers in several)]
-    recalls = {name: sum(answers.recalls[name] for answers in several) / len(several) for name in common}
-    n_left_out = max(answers.n_left_out for answers in several)
-    return _Answers(MEAN, recalls, {}, n_left_out, max(answers.n_missing for answers in several))
+def _answers(
+    store: Store, run: RunInfo, task: Task, variant: Variant | None
+) -> tuple[pd.Series[float], dict[str, tuple[int, ...]]]:
+    """Recalls and picks of a run's retriever over a wording, by instance; undefined and none where it has never run."""
+    known, run_id = RunStore(store), variant_run_id(store, run, variant)
+    infos = {info.id: info for info in known.runs(run.dataset, variants=True)}
+    if run_id not in infos:
+        return pd.Series(np.nan, index=instance_frame(store, run.dataset)["instance"]), {}
+    return recalls(store, infos[run_id], task), known.selections(run_id, task.name)
 
 
 def _compared(
-    original: _Answers, other: _Answers, papers: dict[str, str]
+    name: str,
+    original: pd.Series[float],
+    recall: pd.Series[float],
+    has_text: np.ndarray,
+    papers: pd.Series[str],
+    stays: Sequence[float | None],
 ) -> tuple[dict[str, Any], pd.DataFrame]:
-    names = [name for name in original.recalls if name in other.recalls]
-    clusters = [papers[name] for name in names]
-    recalls, before = [other.recalls[name] for name in names], [original.recalls[name] for name in names]
-    pair, estimate = paired(recalls, before, clusters), interval(recalls, clusters)
-    stays = [
-        overlap(original.selections[name], other.selections[name]) if name in other.selections else None
-        for name in names
-    ]
-    frame = pd.DataFrame({"instance": names, "original": before, "recall": recalls})
-    frame["difference"] = np.round(frame["recall"] - frame["original"], 12)
-    frame["overlap"] = pd.Series(stays, dtype=float)
-    row = {
-        "wording": other.name,
+    columns = {"instance": papers.index, "original": original.to_numpy(), "recall": recall.to_numpy()}
+    frame = pd.DataFrame({**columns, "overlap": np.array(stays, dtype=float), "paper": papers.to_numpy()})
+    is_answered = has_text & frame[["original", "recall"]].notna().all(axis=1)
+    frame = frame[is_answered]
+    frame = frame.assign(difference=np.round(frame["recall"] - frame["original"], 12))
+    pair = paired(frame["recall"], frame["original"], frame["paper"])
+    estimate = interval(frame["recall"], frame["paper"])
+    return {
+        "wording": name,
         "n": pair.n,
-        "n_left_out": other.n_left_out,
-        "n_missing": other.n_missing + len(other.recalls) - len(names),
+        "n_left_out": int((~has_text).sum()),
+        "n_missing": int((has_text & ~is_answered).sum()),
         "original": pair.mean_b,
         "recall": pair.mean_a,
         "recall_low": estimate.low,
@@ -224,13 +201,18 @@ def _compared(
         "same": pair.ties,
         "worse": pair.losses,
         "overlap": frame["overlap"].mean(),
-    }
-    return row, frame
+    }, frame
 
 
 def unanswered(store: Store, run: RunInfo, task: Task, variants: Sequence[Variant]) -> int:
     """How many wordings of instances still have to be asked."""
-    return sum(_answers(store, run, task, variant).n_missing for variant in variants)
+    asked = aspects(store, run.dataset, task).n_asked > 0
+    names = instance_frame(store, run.dataset).loc[asked, "instance"]
+    n_open = 0
+    for variant in variants:
+        _, selections = _answers(store, run, task, variant)
+        n_open += sum(variant.has(name) and name not in selections for name in names)
+    return n_open
 
 
 def run_variants(

@@ -1,7 +1,14 @@
 """How sure a number is: estimates with intervals, papers drawn whole; paired comparisons; agreement."""
 
 from evidencebench_core.stats.estimate import Estimate
-from evidencebench_core.stats.intervals import bootstrap, interval, quotient, ratios, standard_error
+from evidencebench_core.stats.intervals import (
+    bootstrap,
+    interval,
+    interval_note,
+    quotient,
+    ratios,
+    standard_error,
+)
 from evidencebench_core.stats.pairs import Paired, holm, paired
 from evidencebench_core.stats.rankings import overlap
 from evidencebench_core.stats.tables import (
@@ -24,6 +31,7 @@ __all__ = [
     "confusion",
     "holm",
     "interval",
+    "interval_note",
     "label_f1",
     "label_units",
     "macro_f1",

@@ -1,8 +1,10 @@
 """Runs against each other."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from evidencebench_core.analyses.comparison import compare, comparison
@@ -32,9 +34,17 @@ def ids(store: Store) -> dict[str, str]:
     return {run.retriever: run.id for run in RunStore(store).runs("tiny")}
 
 
-def by_hand(values: list[list[float]], papers: tuple[str, ...] = ()) -> Systems:
-    names, ids = tuple("ABCDE"[: len(values)]), tuple(f"i{place}" for place in range(len(values[0])))
-    return Systems(TASK, "somewhere", names, names, ids, papers or ids, np.array(values), ("a note",))
+def by_hand(values: list[list[float]], papers: Sequence[object] = ()) -> Systems:
+    names = "ABCDE"[: len(values)]
+    recalls = pd.DataFrame(np.array(values).T, columns=list(names))
+    return Systems(
+        TASK,
+        "somewhere",
+        dict(zip(names, names, strict=True)),
+        recalls,
+        papers or range(len(recalls)),
+        ("a note",),
+    )
 
 
 def test_a_pair_by_hand() -> None:
@@ -76,10 +86,10 @@ def test_runs_stand_on_the_instances_all_have(store: Store) -> None:
     known = ids(store)
     report = compare(store, [known["oracle"], known["lead"], known["random"]], "er@10")
     assert set(report.tables["systems"]["n"]) == {6}
-    assert any("no answer for 4" in note for note in report.notes)
+    assert any("4 instances that random has not answered" in note for note in report.notes)
     results = compare(store, [known["oracle"], known["lead"]], "result-er@5")
     assert set(results.tables["systems"]["n"]) == {8}
-    assert any("nothing to cover on this task: 2" in note for note in results.notes)
+    assert any("2 instances without anything to cover" in note for note in results.notes)
     both = compare(store, [known["oracle"], known["lead"]], "er@10")
     assert set(both.tables["systems"]["n"]) == {10}
     assert set(both.tables["systems"]["n_papers"]) == {9}

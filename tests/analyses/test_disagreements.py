@@ -43,7 +43,7 @@ def test_by_hand(store: Store) -> None:
     ]
     assert aspects.iloc[2]["is_result"]
     assert aspects.iloc[5]["covering"] == (2, 3)
-    assert any("not answered them: 1" in note for note in report.notes)
+    assert any("1 instances that a run has not answered" in note for note in report.notes)
     few = disagreements(store, a, b, "er@10", at_most=1)
     assert few.tables["aspects"]["outcome"].tolist() == ["only B", "only A", "neither", "both"]
     assert few.tables["counts"]["n"].tolist() == [1, 3, 1, 1]
@@ -54,7 +54,7 @@ def test_result_tasks_look_at_result_aspects(store: Store) -> None:
     b = given_run(store, {"one": (3,)}, "result-er@5", "random")
     report = disagreements(store, a, b, "result-er@5")
     assert report.tables["aspects"]["outcome"].tolist() == ["only A"]
-    assert any("nothing to cover on this task: 2" in note for note in report.notes)
+    assert any("2 instances without anything to cover" in note for note in report.notes)
 
 
 def test_more_picks_than_the_budget_find_by_chance(store: Store) -> None:

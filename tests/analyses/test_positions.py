@@ -38,12 +38,12 @@ def test_the_frames_by_hand(tmp_path: Path) -> None:
     assert instance_frame(store, "given")["paper"].tolist() == ["p", "q", "q"]
     gold = gold_frame(store, "given")
     assert gold["sentence"].tolist() == [0, 1, 8, 9, 0, 3, 1, 2, -1]
-    assert gold["instance"].tolist() == ["a"] * 4 + ["b"] * 3 + ["c"] * 2
+    assert gold["row"].tolist() == [0] * 4 + [1] * 3 + [2] * 2
     of_task = aspects(store, "given", "er@10")
     assert of_task.frame["first"].tolist() == [0, 1, 9, 0, 1, 2]
-    assert (of_task.n_uncovered, of_task.n_skipped) == (1, 0)
+    assert list(of_task.left_out.values()) == [0, 1]
     results = aspects(store, "given", "result-er@5")
-    assert (results.frame["aspect"].tolist(), results.n_skipped) == (["x"], 2)
+    assert (results.frame["aspect"].tolist(), results.n_asked.tolist()) == (["x"], [1, 0, 0])
 
 
 def test_opportunity(store: Store) -> None:

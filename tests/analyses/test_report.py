@@ -51,6 +51,13 @@ def test_a_table_by_name_or_the_first() -> None:
         Report("T", {}).to_pandas()
 
 
+def test_shares_are_known_by_their_columns_and_bounds_stand_beside_them() -> None:
+    bounded = pd.DataFrame(columns=["recall", "low", "high", "n"])
+    report = Report("T", {"bounded": bounded, "counts": bounded[["low", "n"]]})
+    assert report.share_columns("bounded") == {"recall", "low", "high"}
+    assert report.share_columns("counts") == set()
+
+
 def test_html_is_escaped() -> None:
     html = Report("<i>", {"<u>": TABLE}, ("<s>",))._repr_html_()
     for tag in ("<i>", "<u>", "<s>", "<b>"):

@@ -4,23 +4,16 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.analyses.ends import group_frame
-from evidencebench_core.analyses.slices import (
-    _by_ends,
-    main_sections,
-    slice_report,
-    slices,
-    slices_of,
-    thirds,
-)
+from evidencebench_core.analyses.slices import slice_frame, slice_report, slices, thirds
 from evidencebench_core.analyses.systems import Systems
 from evidencebench_core.data import Store
-from evidencebench_core.tasks import task_named
-from tests.analyses.stores import complete_run
+from evidencebench_core.tasks import Task, task_named
+from tests.analyses.stores import complete_run, given_run
 from tests.factories import raw_instance, store_with
 
 TASK = task_named("er@optimal")
@@ -41,88 +34,81 @@ def store(tmp_path: Path) -> Store:
     return store_with(raw, tmp_path)
 
 
-def shown(members: dict[str, np.ndarray]) -> dict[str, list[bool]]:
-    return {name: chosen.tolist() for name, chosen in members.items()}
-
-
-def members(family: dict[str, np.ndarray]) -> dict[str, str]:
-    return {name: "".join(np.array(list("abcd"))[chosen]) for name, chosen in family.items()}
+def members(store: Store, ids: str, task: Task) -> dict[str, dict[str, str]]:
+    """By family, by slice, the instances in it."""
+    families = slice_frame(store, "tiny", tuple(ids), task)
+    return {
+        family: {
+            name: "".join(families.index[families[family] == name])
+            for name in families[family].cat.categories
+        }
+        for family in families
+    }
 
 
 def test_thirds_by_hand() -> None:
     # Six values: the cuts are the 2nd and the 4th, 2 and 4.
-    assert shown(thirds([1, 2, 3, 4, 5, 9])) == {
-        "1 to 2": [True] * 2 + [False] * 4,
-        "3 to 4": [False] * 2 + [True] * 2 + [False] * 2,
-        "5 to 9": [False] * 4 + [True] * 2,
-    }
+    six = thirds(pd.Series([1, 2, 3, 4, 5, 9]))
+    assert six.tolist() == ["1 to 2", "1 to 2", "3 to 4", "3 to 4", "5 to 9", "5 to 9"]
+    assert six.categories.tolist() == ["1 to 2", "3 to 4", "5 to 9"]
     # Equal values stay together.
-    assert shown(thirds([1, 1, 1, 1, 2, 7], "%")) == {
-        "1%": [True] * 4 + [False] * 2,
-        "2 to 7%": [False] * 4 + [True] * 2,
-    }
-    assert shown(thirds([3, 3])) == {"3": [True, True]}
-    assert thirds([]) == {}
+    assert thirds(pd.Series([1, 1, 1, 1, 2, 7]), "%").tolist() == ["1%"] * 4 + ["2 to 7%"] * 2
+    assert thirds(pd.Series([3, 3])).tolist() == ["3", "3"]
+    assert len(thirds(pd.Series([], dtype=int))) == 0
 
 
 @given(st.lists(st.integers(0, 9), min_size=1))
 def test_thirds_part_the_values_in_their_order(values: list[int]) -> None:
-    slices_of_values = list(thirds(values).values())
-    assert (np.sum(slices_of_values, axis=0) == 1).all()
-    ranges = [(min(its), max(its)) for its in (np.array(values)[one] for one in slices_of_values)]
+    numbers = thirds(pd.Series(values)).codes
+    ranges = [
+        (min(its), max(its)) for n in np.unique(numbers) if (its := np.array(values)[numbers == n]).size
+    ]
     assert all(before[1] < after[0] for before, after in pairwise(ranges))
 
 
 def test_the_slices_of_a_dataset(store: Store) -> None:
-    families, notes = slices_of(store, "tiny", ["a", "b", "c", "d"], TASK)
+    families = members(store, "abcd", TASK)
     # c: results cover two aspects, methods one. d: abstract and discussion one each, the first counts.
-    assert members(families["section with most aspects"]) == {"abstract": "abd", "results": "c"}
-    assert members(families["sentences"]) == {"9": "abc", "18": "d"}
-    assert members(families["aspects"]) == {"1 to 2": "abd", "3": "c"}  # 2, 1, 3, 2: both cuts are 2
+    sections = families["section with most aspects"]
+    assert (sections["abstract"], sections["results"], sections["methods"]) == ("abd", "c", "")
+    assert families["sentences"] == {"9": "abc", "18": "d"}
+    assert families["aspects"] == {"1 to 2": "abd", "3": "c"}  # 2, 1, 3, 2: both cuts are 2
     # The first and last ten sentences are all of a paper of 9 or 18: no instance is apart from another.
-    assert "ends coverage" not in families
-    assert any("by ends coverage: all instances are alike" in note for note in notes)
+    assert families["ends coverage"] == {"under 20%": "", "20 to 80%": "", "over 80%": "abcd"}
 
 
 def test_result_tasks_count_result_aspects(store: Store) -> None:
-    families, _ = slices_of(store, "tiny", ["a", "b", "c", "d"], task_named("result-er@5"))
-    assert members(families["result aspects"]) == {"1": "abd", "2": "c"}
-    assert main_sections(store, "tiny", ["c"], task_named("result-er@5")) == {"c": "results"}
+    families = members(store, "abcd", task_named("result-er@5"))
+    assert families["result aspects"] == {"1": "abd", "2": "c"}
+    assert families["section with most aspects"]["results"] == "c"
 
 
 def test_instances_without_aspects_are_at_no_ends(tmp_path: Path) -> None:
     long = ["x"] * 30
     raw = {
-        "low": raw_instance(long, {"x": [15]}, paper_id="p1"),
-        "high": raw_instance(long, {"x": [0]}, paper_id="p2"),
-        "middle": raw_instance(long, {"x": [0], "y": [15]}, paper_id="p3"),
+        "a": raw_instance(long, {"x": [15]}, paper_id="p1"),
+        "b": raw_instance(long, {"x": [0]}, paper_id="p2"),
+        "c": raw_instance(long, {"x": [0], "y": [15]}, paper_id="p3"),
     }
-    store = store_with(raw, tmp_path)
-    instances = group_frame(store, "tiny")
-    assert members_of(_by_ends(np.array([*instances["coverage"], np.nan]))) == {
-        "under 20%": [0],
-        "20 to 80%": [2],
-        "over 80%": [1],
-    }
-
-
-def members_of(family: dict[str, np.ndarray]) -> dict[str, list[int]]:
-    return {name: np.flatnonzero(chosen).tolist() for name, chosen in family.items()}
+    ends = members(store_with(raw, tmp_path), "abc", TASK)["ends coverage"]
+    assert ends == {"under 20%": "a", "20 to 80%": "c", "over 80%": "b"}
 
 
 def systems(values: list[list[float]], papers: tuple[str, ...]) -> Systems:
-    n = len(values[0])
-    return Systems(TASK, "tiny", ("A", "B"), ("a", "b"), tuple("abcdefgh"[:n]), papers, np.array(values), ())
+    recalls = pd.DataFrame(np.array(values).T, columns=["A", "B"], index=list("abcdefgh"[: len(papers)]))
+    return Systems(TASK, "tiny", {"A": "a", "B": "b"}, recalls, papers)
 
 
 def test_by_hand() -> None:
     compared = systems([[1.0, 0.5, 0.0, 0.0], [0.5, 0.5, 0.0, 1.0]], ("p", "q", "r", "r"))
-    halves = {"half": {"first": np.array([1, 1, 0, 0], bool), "last": np.array([0, 0, 1, 1], bool)}}
-    report = slice_report(compared, halves, instances=True)
+    halves = pd.Categorical(["first", "first", "last", "last"])
+    families = pd.DataFrame({"half": halves, "all": pd.Categorical(["x"] * 4)}, index=list("abcd"))
+    report = slice_report(compared, families, instances=True)
     recall = report.tables["recall"]
     assert recall["recall"].tolist() == [0.75, 0.5, 0.0, 0.5]
     assert recall["n"].tolist() == [2] * 4
     assert recall["few"].all()
+    assert any("No slices by all: all instances are alike" in note for note in report.notes)
     first, last = report.as_dict()["tables"]["difference"]
     assert (first["a"], first["b"], first["difference"]) == ("B", "A", -0.25)
     assert (first["wins"], first["ties"], first["losses"]) == (0, 1, 1)
@@ -143,8 +129,8 @@ def test_from_the_store(store: Store) -> None:
     assert of_length.groupby("label")["n"].sum().tolist() == [4, 4]
 
 
-def test_no_common_instance_gives_empty_tables() -> None:
-    compared = Systems(TASK, "tiny", ("A", "B"), ("a", "b"), (), (), np.zeros((2, 0)), ())
-    report = slice_report(compared, {})
-    assert len(report.tables["recall"]) == 0
+def test_no_common_instance_gives_empty_tables(store: Store) -> None:
+    runs = [given_run(store, {"a": [1]}, "er@2"), given_run(store, {"c": [4]}, "er@2", "abstract-tail")]
+    report = slices(store, runs, "er@2", instances=True)
+    assert [len(table) for table in report.tables.values()] == [0, 0, 0]
     assert "difference" in report.tables["difference"].columns

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from evidencebench_core.analyses.frame import runs_named
@@ -28,18 +27,15 @@ def test_instances_that_all_have_in_the_order_of_the_file(store: Store) -> None:
     whole = given_run(store, {"c": [4], "b": [0], "a": [1]}, "er@2")
     part = given_run(store, {"a": [1, 2], "c": []}, "er@2", "abstract-tail")
     found = systems(store, [whole[:8], part, whole], "er@2")
-    assert (found.keys, found.labels) == ((whole, part), ("lead", "abstract-tail"))
-    assert (found.ids, found.papers) == (("a", "c"), ("p", "q"))
-    assert found.values.tolist() == [[0.5, 1.0], [1.0, 0.0]]
-    assert found.notes == ("abstract-tail has no answer for 1 instances: they are left out for all.",)
-    turned = found.only(part, whole)
-    assert turned.labels == ("abstract-tail", "lead")
-    assert np.array_equal(turned.values, found.values[::-1])
+    assert found.labels == {whole: "lead", part: "abstract-tail"}
+    assert (found.recalls.index.tolist(), found.papers) == (["a", "c"], ["p", "q"])
+    assert found.recalls.T.to_numpy().tolist() == [[0.5, 1.0], [1.0, 0.0]]
+    assert found.notes == ("Left out: 1 instances that abstract-tail has not answered.",)
 
 
 def test_nothing_in_common(store: Store) -> None:
     runs = [given_run(store, {"a": [1]}, "er@2"), given_run(store, {"c": [4]}, "er@2", "abstract-tail")]
-    assert systems(store, runs, "er@2").values.shape == (2, 0)
+    assert systems(store, runs, "er@2").recalls.shape == (0, 2)
 
 
 def test_a_pick_that_the_paper_does_not_have_is_refused(store: Store) -> None:

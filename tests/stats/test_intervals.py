@@ -107,7 +107,7 @@ def test_papers_drawn_whole_widen_the_interval() -> None:
 
 def test_many_equal_clusters_are_drawn_in_blocks() -> None:
     # More than one block of draws: sd of the mean of n values of 0 and 1 is 0.5 / sqrt(n).
-    n = 3_000
+    n = 2_000
     drawn = resampled_sums(np.tile([0.0, 1.0], n // 2)) / n
     assert drawn.shape == (10_000,)
     assert drawn.std() == pytest.approx(0.5 / n**0.5, rel=0.05)
@@ -140,6 +140,21 @@ class TestRatios:
         _, nothing, rare = ratios(tops, bottoms)
         assert nothing == Estimate(None, None, None, 0)
         assert ends(rare) == (0.5, 0.5)  # a resample of the second cluster alone counts for nothing
+
+    def test_of_many_papers_the_normal_interval_is_that_of_the_bootstrap(self) -> None:
+        rng = np.random.default_rng(3)
+        bottoms = rng.integers(0, 9, size=(900, 2)).astype(float)
+        tops = rng.binomial(bottoms.astype(int), [[0.3, 0.01]])
+        normal = ratios(tops, bottoms, differences=[([0], [1])])
+        drawn = ratios(tops, bottoms, differences=[([0], [1])], n_resamples=10_000)
+        assert [estimate.value for estimate in normal] == [estimate.value for estimate in drawn]
+        for ours, theirs in zip(normal, drawn, strict=True):
+            assert ends(ours) == pytest.approx(ends(theirs), abs=0.002)
+
+    def test_a_share_of_many_papers_stays_a_share(self) -> None:
+        (rare,) = ratios(np.eye(600)[:, :1], np.ones((600, 1)))  # one of 600: 0.0017, give or take 0.0033
+        assert rare.low == 0.0
+        assert rare.high == pytest.approx(0.0017 + 0.0033, abs=0.0002)
 
 
 def test_bootstrap_of_a_statistic_by_hand() -> None:

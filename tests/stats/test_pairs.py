@@ -87,6 +87,14 @@ def test_many_pairs_agree_with_scipy() -> None:
     assert ours == pytest.approx(theirs, abs=4 * (theirs * (1 - theirs) * 1.5e-4) ** 0.5)
 
 
+def test_many_papers_have_the_p_value_of_the_normal_limit() -> None:
+    rng = np.random.default_rng(5)
+    a = rng.normal(0.03, 1, size=2_000)
+    normal, drawn = paired(a, np.zeros(2_000)).p, paired(a, np.zeros(2_000), n_resamples=10_000).p
+    assert 0.005 < normal < 0.5  # type: ignore[operator]
+    assert normal == pytest.approx(drawn, abs=0.015)
+
+
 def test_under_no_difference_it_rejects_as_often_as_it_should() -> None:
     # 5% of 1,000 p-values are at most 0.05, give or take 0.7%.
     rng = np.random.default_rng(2028)

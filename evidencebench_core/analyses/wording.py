@@ -120,8 +120,11 @@ def finding(wordings: pd.DataFrame, question: str) -> str:
     for label, rows in wordings[wordings["n"] > 0].groupby("label", sort=False):
         row = rows.iloc[-1]
         points = 100 * row["difference"]
-        effect = f"{'costs' if points < 0 else 'gains'} {label} {abs(points):.1f} points"
-        parts.append(f"{effect} ({chance_text(row['low'], row['high'])})")
+        if points == row["low"] == row["high"] == 0:
+            parts.append(f"changes nothing for {label}")
+        else:
+            effect = f"{'costs' if points < 0 else 'gains'} {label} {abs(points):.1f} points"
+            parts.append(f"{effect} ({chance_text(row['low'], row['high'])})")
     return f"{subject} {'; '.join(parts)}." if parts else "No wording has been answered yet."
 
 

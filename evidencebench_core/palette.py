@@ -44,9 +44,10 @@ MARKS: Final[Mapping[str, Hue]] = MappingProxyType(
         "picked": Hue("#0072b2", "#56b4e9"),
         "both": Hue("#00785a", "#2fbf95"),
         "missed": Hue("#d55e00", "#f0803c"),
+        "proposed": Hue("#a1447a", "#dd94bd"),
     }
 )
-"""By mark, as `evidencebench_core.metrics.Mark` names them."""
+"""By mark, as `evidencebench_core.metrics.Mark` names them, and a sentence that a model proposes."""
 
 ASPECTS: Final = (_BLUE, _ORANGE, _GREEN, _PURPLE, _VERMILLION, _SKY, _YELLOW, _GREY)
 """The colours of the aspects, in turn; the ninth starts over (and gets another dot)."""

@@ -12,7 +12,6 @@ from components.app import resources
 from components.app.page import drop_missing, guard, name_window
 from components.app.session import widget_value
 from components.app.state import PageState
-from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from evidencebench_core.annotation.differences import open_proposals
 from evidencebench_core.annotation.marked import MarkedPaper, marked_paper
@@ -94,7 +93,6 @@ def _draw_bar(state: PageState, marked: MarkedPaper, annotator: str, editor: Edi
         if st.button("Back to marking" if is_comparing else "Compare"):
             state.put(view=None if is_comparing else "compare", item=None)
             st.rerun()
-        copy_link(state.link("paper", "view", annotator=annotator))
     st.markdown(f"# {literal(_title(marked), 300)}")
     if marked.dataset is not None:
         st.caption(f"Instance {literal(marked.name)} of the dataset {literal(marked.dataset)}")

@@ -17,7 +17,6 @@ from components.paper.findings import draw_files, draw_findings
 from components.paper.opened import OpenPaper, named_paper, named_papers
 from components.paper.pages import text_or_pages, view_switch
 from components.paper.search import findings_of
-from components.widgets.copy_link import copy_link
 from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
@@ -180,8 +179,6 @@ def _draw_menu(state: PageState, opened: OpenPaper) -> None:
         args=("annotate", {"paper": opened.ref}),
         width="stretch",
     )
-    if opened.origin != "memory":
-        copy_link(state.link("paper", "k", "r"))
     if st.button("Another paper", width="stretch"):
         open_paper(state, None)
         st.rerun()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ from components.annotate.editor import Editor, editor_of
 from components.app import resources
 from components.app.state import PageState
 from components.frame.ask import Ask, ask_button
-from components.frame.desk import Actions, Item, desk
+from components.frame.desk import Actions, Decision, Item, desk
 from components.models.server import session_model
 from components.widgets.frame_table import frame_table
 from components.widgets.job_panel import job_panel
@@ -27,7 +27,6 @@ from evidencebench_core.annotation.differences import (
     first_consensus,
     has_item,
     open_proposals,
-    proposals,
 )
 from evidencebench_core.annotation.marked import MarkedPaper, annotation_of, annotators_of
 from evidencebench_core.annotation.model import CONSENSUS, MODEL, Annotation
@@ -64,15 +63,12 @@ def draw_proposing(editor: Editor) -> None:
 
 def draw_proposals(state: PageState, editor: Editor, proposal: Annotation) -> None:
     """A model's proposal, one item in hand; what nobody decides is not exported."""
-    annotation = editor.annotation
-    items = {item.key: item for item in proposals(annotation, proposal)}
-    waiting = open_proposals(annotation, proposal)
-    name = proposal.annotator.removeprefix(MODEL)
-    st.markdown(f"## Proposed by {literal(name, 60)}")
+    waiting = open_proposals(editor.annotation, proposal)
+    st.markdown(f"## Proposed by {literal(proposal.annotator.removeprefix(MODEL), 60)}")
     unjudged = proposal.origin.get("unjudged") or {}
     if unjudged:
         st.caption(f"For {quantity(len(unjudged), 'aspect')} some windows have no answer that could be read.")
-    if not annotation.hypothesis and proposal.hypothesis:
+    if not editor.annotation.hypothesis and proposal.hypothesis:
         st.button(
             f"Take its hypothesis: {literal(proposal.hypothesis, 300)}",
             on_click=editor.edit,
@@ -81,20 +77,44 @@ def draw_proposals(state: PageState, editor: Editor, proposal: Annotation) -> No
     if not waiting:
         st.caption("Everything is decided.")
         return
+    reasons = proposal.origin.get("reasons") or {}
+    numbers = {aspect.text: number for number, aspect in enumerate(proposal.aspects)}
+    drawn = [
+        _item(editor, item, note=str(reasons.get(f"{numbers.get(item.text)}:{item.sentence}", "")))
+        for item in waiting
+    ]
+    in_hand = _draw_desk(state, editor, {item.key: item for item in waiting}, drawn)
     st.button(
         f"Accept all {len(waiting):,} that are left",
         on_click=editor.edit,
         args=(lambda current: decide(current, open_proposals(current, proposal), keep=True),),
     )
-    drawn = [_item(editor.marked, proposal, item) for item in waiting]
+    if in_hand is not None and in_hand.sentence not in (None, state.number("sentence")):
+        state.put(sentence=in_hand.sentence)
+        st.rerun()
+
+
+def _item(editor: Editor, item: Difference, decision: Decision = "waiting", note: str = "") -> Item:
+    """An aspect, whose words may be changed, or a sentence that is said to cover one."""
+    if item.sentence is None:
+        kind = "A result" if item.pair.is_result else "A study aspect"
+        return Item(item.key, kind, "", item.text, decision)
+    paper = editor.marked.paper
+    where = paper.sections[item.sentence] or "before the first heading"
+    heading = f'Does sentence {item.sentence} ({where}) cover "{item.text}"?'
+    return Item(item.key, heading, "", paper.sentences[item.sentence], decision, note, is_fixed=True)
+
+
+def _draw_desk(
+    state: PageState, editor: Editor, items: Mapping[str, Difference], drawn: Sequence[Item]
+) -> Difference | None:
+    """The desk over items whose decisions are edits of an annotation; the one in hand."""
 
     def accept(key: str, text: str, author: str) -> None:
-        item = items[key]
-
         def change(current: Annotation) -> Annotation:
-            decided = decide(current, [item], keep=True)
-            if item.sentence is None and text != item.text:
-                decided = decided.rename_aspect(decided.aspects[-1].id, text)
+            decided = decide(current, [items[key]], keep=True)
+            if items[key].sentence is None and text != items[key].text:
+                return decided.rename_aspect(decided.aspects[-1].id, text)
             return decided
 
         editor.edit(change)
@@ -103,30 +123,10 @@ def draw_proposals(state: PageState, editor: Editor, proposal: Annotation) -> No
         accept,
         lambda key, author: editor.edit(lambda current: decide(current, [items[key]], keep=False)),
         lambda key: editor.undo(),
-        can_edit=any(item.sentence is None for item in waiting[:1]),
+        can_edit=editor.annotator != CONSENSUS,
     )
-    in_hand = desk(state, drawn, actions, param="item")
-    if in_hand is not None and items[in_hand.id].sentence is not None:
-        _show(state, items[in_hand.id])
-
-
-def _item(marked: MarkedPaper, proposal: Annotation, item: Difference) -> Item:
-    reasons = proposal.origin.get("reasons") or {}
-    number = next((n for n, aspect in enumerate(proposal.aspects) if aspect.text == item.text), None)
-    if item.sentence is None:
-        kind = " (a result)" if item.pair.is_result else ""
-        return Item(item.key, f"A study aspect{kind}", "", item.text)
-    section = marked.paper.sections[item.sentence] or "before the first heading"
-    note = str(reasons.get(f"{number}:{item.sentence}", ""))
-    heading = f"Sentence {item.sentence}, {section}"
-    return Item(item.key, heading, item.text, marked.paper.sentences[item.sentence], note=note)
-
-
-def _show(state: PageState, item: Difference) -> None:
-    """Bring the sentence in hand into view."""
-    if state.number("sentence") != item.sentence:
-        state.put(sentence=item.sentence)
-        st.rerun()
+    in_hand = desk(state, drawn, actions, param="item", author=editor.annotator)
+    return None if in_hand is None else items[in_hand.id]
 
 
 def newest_proposal(marked: MarkedPaper) -> Annotation | None:
@@ -222,17 +222,10 @@ def _draw_consensus(state: PageState, marked: MarkedPaper, a: Annotation, b: Ann
             st.rerun()
     drawn = []
     for key, item in items.items():
-        text = item.text if item.sentence is None else marked.paper.sentences[item.sentence]
-        kept = "accepted" if has_item(consensus, item) else "rejected"
-        decision = kept if key in consensus.decisions else "waiting"
-        heading = (
-            f"Marked by {item.by} alone" if item.sentence is not None else f"An aspect of {item.by} alone"
+        decision: Decision = "accepted" if has_item(consensus, item) else "rejected"
+        drawn.append(
+            _item(
+                editor, item, decision if key in consensus.decisions else "waiting", f"Only {item.by} has it."
+            )
         )
-        drawn.append(Item(key, heading, item.text if item.sentence is not None else "", text, decision))  # type: ignore[arg-type]
-    actions = Actions(
-        lambda key, text, author: editor.edit(lambda current: decide(current, [items[key]], keep=True)),
-        lambda key, author: editor.edit(lambda current: decide(current, [items[key]], keep=False)),
-        lambda key: editor.undo(),
-        can_edit=False,
-    )
-    desk(state, drawn, actions, param="item")
+    _draw_desk(state, editor, items, drawn)

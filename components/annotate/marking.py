@@ -21,7 +21,7 @@ from evidencebench_core.annotation.model import GOLD, MAX_ASPECT, Annotation, Ma
 from evidencebench_core.data import Instance, add_instance
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export import write_benchmark
-from evidencebench_core.export.reader import PaperView, System
+from evidencebench_core.export.reader import PaperView
 from evidencebench_core.words import quantity
 
 _ADDED = "annotate.added"  # aspects of this session: new fields after each
@@ -31,7 +31,7 @@ _DIGITS = "123456789"
 def draw_reader(state: PageState, editor: Editor, proposed: Sequence[int] = ()) -> None:
     """The paper; a click on a sentence marks it for the chosen aspect, or takes the mark back.
 
-    ``proposed`` are sentences that a model proposes and nobody has decided on; they are outlined.
+    ``proposed`` are sentences that a model proposes and nobody has decided on; they have a colour of their own.
     """
     annotation, paper = editor.annotation, editor.marked.paper
     ids = [aspect.id for aspect in annotation.aspects]
@@ -49,8 +49,8 @@ def draw_reader(state: PageState, editor: Editor, proposed: Sequence[int] = ()) 
         paper.sentences,
         paper.sentence_types,
         annotation.evidence().aspects,
-        systems=[System("proposed", tuple(proposed))] if proposed else [],
-        active=0 if proposed else None,
+        active=None,
+        proposed=frozenset(proposed),
         selected=state.number("sentence"),
         aspect=ids.index(state["aspect"]) if state["aspect"] in ids else None,
         by=editor.annotator,

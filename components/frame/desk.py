@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from typing import Final, Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from components.app.session import (
     flash,
@@ -21,19 +22,21 @@ from components.app.state import PageState
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
 
+Decision = Literal["waiting", "accepted", "rejected"]
 _LONGEST: Final = 4_000  # words that are compared one by one
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something to decide: the original beside the proposal, and what was decided so far."""
+    """Something to decide: the original, if there is one, beside the proposal, and what was decided so far."""
 
     id: str
     heading: str
     original: str
     proposal: str
-    decision: Literal["waiting", "accepted", "rejected"] = "waiting"
+    decision: Decision = "waiting"
     note: str = ""
+    is_fixed: bool = False  # its text is not to be changed, whatever the actions allow
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,9 @@ class Actions:
     can_edit: bool = True
 
 
-def desk(state: PageState, items: Sequence[Item], actions: Actions, *, param: str = "at") -> Item | None:
+def desk(
+    state: PageState, items: Sequence[Item], actions: Actions, *, param: str = "at", author: str = ""
+) -> Item | None:
     """Draw one item with its decisions (A accept, E edit, X reject, U undo, J and K next and back).
 
     Parameters
@@ -59,6 +64,8 @@ def desk(state: PageState, items: Sequence[Item], actions: Actions, *, param: st
     items : sequence of Item
         In order; the first that waits is in hand where the address names none.
     actions : Actions
+    author : str
+        Who decides; asked for where it is not known.
 
     Returns
     -------
@@ -93,27 +100,33 @@ def desk(state: PageState, items: Sequence[Item], actions: Actions, *, param: st
             on_click=_decide,
             args=(state, param, last, last, lambda: actions.take_back(last)),
         )
-        st.text_input(
-            "Your name or initials",
-            placeholder="Your name or initials",
-            label_visibility="collapsed",
-            width=200,
-            **session_text_widget("author", read=str.strip),
-        )
-    _draw_item(state, item, actions, param, following=(ids[place + 1 :] or [current])[0])
+        if not author:
+            st.text_input(
+                "Your name or initials",
+                placeholder="Your name or initials",
+                label_visibility="collapsed",
+                width=200,
+                **session_text_widget("author", read=str.strip),
+            )
+    following = (ids[place + 1 :] or [current])[0]
+    _draw_item(state, item, actions, param, following, author or session_text("author"))
     return item
 
 
-def _draw_item(state: PageState, item: Item, actions: Actions, param: str, following: str) -> None:
+def _draw_item(
+    state: PageState, item: Item, actions: Actions, param: str, following: str, author: str
+) -> None:
     editing, field = session_text("desk.edited") == item.id, f"desk.text.{item.id}"
-    author = session_text("author")
     with st.container(border=True, key="decide-here"):
         st.caption(f"{literal(item.heading)} · **{item.decision}**")
-        original, proposal = marked_words(item.original, item.proposal)
-        left, right = st.columns(2)
-        left.caption("Original")
-        left.markdown(original)
-        right.caption("Proposal")
+        right: DeltaGenerator = st.container()
+        proposal = literal(item.proposal)
+        if item.original:
+            left, right = st.columns(2)
+            original, proposal = marked_words(item.original, item.proposal)
+            left.caption("Original")
+            left.markdown(original)
+            right.caption("Proposal")
         if editing:
             right.text_area("Your words", height=110, **local_widget(field, item.proposal))
         else:
@@ -153,7 +166,7 @@ def _draw_item(state: PageState, item: Item, actions: Actions, param: str, follo
                 edit_button("Leave as it was", "Esc", "")
                 return
             button("Accept", "A", lambda: actions.accept(item.id, item.proposal, author), primary=True)
-            if actions.can_edit:
+            if actions.can_edit and not item.is_fixed:
                 edit_button("Edit", "E", item.id)
             button("Reject", "X", lambda: actions.reject(item.id, author))
 

@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import unescape
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -37,6 +38,7 @@ _VERBS: Final = {  # by how a label begins, what an aspect says
     "significantly decrease": "significantly decreased",
     "no significant difference": "made no significant difference to",
 }
+_TAG: Final = re.compile(r"<[^>]+>")
 _MAX_BYTES: Final = 256 << 20
 _REMEDY: Final = (
     "Give the folder `annotations` of github.com/jayded/evidence-inference, or one with the same files."
@@ -94,6 +96,9 @@ class TrialCounts:
     n_quotes: int = 0
     n_quotes_found: int = 0
     n_other_answer: int = 0  # quotes for an answer that another doctor's outvotes: no gold
+    quotes_elsewhere: Counter[str] = field(
+        default_factory=Counter
+    )  # not found in the text, by where they stand
     left_out: Counter[str] = field(default_factory=Counter)  # comparisons, by reason
     licences: Counter[str] = field(default_factory=Counter)  # of papers
     unread: list[str] = field(default_factory=list)  # papers, and why
@@ -152,7 +157,8 @@ def trial_instances(
             groups.setdefault(key, []).append(prompt)
         counts.n_prompts += len(prompts)
         try:
-            paper = read_paper(trials.article_file(article), f"PMC{article}.nxml")
+            content = trials.article_file(article)
+            paper = read_paper(content, f"PMC{article}.nxml")
         except EvidenceBenchError as error:
             counts.unread.append(str(error))
             counts.left_out["no full text"] += len(groups)
@@ -162,6 +168,11 @@ def trial_instances(
             counts.left_out["no open licence"] += len(groups)
             continue
         finder = QuoteFinder(paper.sentences)
+        quotes = [answer.quote for prompt in prompts for answer in trials.answers[prompt.id]]
+        lost = [quote for quote in quotes if not finder.find(quote)]
+        counts.n_quotes += len(quotes)
+        counts.n_quotes_found += len(quotes) - len(lost)
+        counts.quotes_elsewhere.update(quote_places(lost, content))
         for number, group in enumerate(groups.values()):
             raw = _instance(paper, group, trials, finder, counts, f"{name}_{paper.paper_id}_{number}")
             if raw is None:
@@ -191,8 +202,6 @@ def _instance(
         texts.setdefault(outcome, text)
         for answer in answers:
             sentences = finder.find(answer.quote)
-            counts.n_quotes += 1
-            counts.n_quotes_found += bool(sentences)
             if answer.verb == verb:
                 marks.setdefault(outcome, set()).update(sentences)
             else:
@@ -242,6 +251,22 @@ class QuoteFinder:
             if start >= 0:
                 return sentences_in(self._extents, (start, start + len(letters)))
         return ()
+
+
+def quote_places(quotes: Sequence[str], article: bytes) -> list[str]:
+    """Where quotes stand that are in no pool: ``"in a table"``, ``"in a caption"`` or ``"nowhere"``."""
+    if not quotes:
+        return []
+    text = article.decode("utf-8", "replace")
+    parts = {
+        place: _letters(
+            unescape(_TAG.sub("", " ".join(re.findall(f"<{tag}[ >].*?</{tag}>", text, re.DOTALL))))
+        )
+        for place, tag in (("in a table", "table-wrap"), ("in a caption", "fig"))
+    }
+    return [
+        next((place for place in parts if _letters(quote) in parts[place]), "nowhere") for quote in quotes
+    ]
 
 
 def sentences_in(extents: Sequence[tuple[int, int]], span: tuple[int, int]) -> tuple[int, ...]:

@@ -117,6 +117,7 @@ def evidence_inference(
     values = {field.name: getattr(counts, field.name) for field in fields(counts)}
     figures = {key: value for key, value in values.items() if isinstance(value, int)}
     rows = [{"count": key.removeprefix("n_").replace("_", " "), "n": value} for key, value in figures.items()]
+    rows += [{"count": f"quotes {place}", "n": n} for place, n in counts.quotes_elsewhere.items()]
     rows += [{"count": f"left out: {reason}", "n": n} for reason, n in counts.left_out.items()]
     document = {
         **values,

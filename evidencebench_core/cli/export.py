@@ -112,6 +112,8 @@ def export_dataset(
         raise SettingError("--task", "is for qrels", "Leave it out: a dataset file has all tasks.")
     with _stream(out) as binary:
         file = stream_dataset(known, info, binary)
+    for instance_id, licence in file.left_out.items():
+        note(f"Left out: {instance_id}, of a paper under {licence}, which allows no changed copy")
     note(f"{quantity(file.n_instances, 'instance')}, {file.n_bytes:,} bytes")
     if json:
         emit(Output({"path": str(out), "dataset": info.name} | asdict(file)), json)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
 from evidencebench_core.data import check_instance
@@ -23,6 +23,7 @@ class BenchmarkFile:
     n_instances: int
     n_bytes: int
     sha256: str
+    left_out: Mapping[str, str] = field(default_factory=dict)  # instances by id: the licence of their paper
 
 
 def write_benchmark(raws: Raws, stream: BinaryIO) -> BenchmarkFile:
@@ -36,9 +37,16 @@ def write_benchmark(raws: Raws, stream: BinaryIO) -> BenchmarkFile:
 def stream_dataset(store: Store, info: DatasetInfo, stream: BinaryIO) -> BenchmarkFile:
     """Write a dataset of the store; ingested again, its instances are equal to those, in the same order.
 
-    `SettingError` where the licence of a paper allows no changed copy.
+    Instances of papers whose licence allows no changed copy are left out; `SettingError` where none remains.
     """
-    return _write(_licensed(store, info), stream)
+    left_out: dict[str, str] = {}
+    file = _write(_licensed(store, info, left_out), stream)
+    if left_out and not file.n_instances:
+        licences = ", ".join(sorted(set(map(shown, left_out.values()))))
+        problem = f"is made of papers under {licences}, which allows no changed copy"
+        remedy = "It stays in your store for your own use; export its runs."
+        raise SettingError(f"dataset {shown(info.name)}", problem, remedy)
+    return replace(file, left_out=left_out)
 
 
 def _write(raws: Raws, stream: BinaryIO) -> BenchmarkFile:
@@ -59,14 +67,15 @@ def _write(raws: Raws, stream: BinaryIO) -> BenchmarkFile:
     return BenchmarkFile(n_instances, n_bytes, digest.hexdigest())
 
 
-def _licensed(store: Store, info: DatasetInfo) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _licensed(
+    store: Store, info: DatasetInfo, left_out: dict[str, str]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for instance_id in store.ids(info.name):
         raw = store.raw(info.name, instance_id)
         licence = (raw.get("construction") or {}).get("paper_licence")
         if isinstance(licence, str) and licence and not allows_changed_copies(licence_in([licence])):
-            problem = f"is made of a paper under {shown(licence)}, which allows no changed copy"
-            remedy = "It stays in your store for your own use; export runs, or a dataset without it."
-            raise SettingError(f"instance {shown(instance_id)}", problem, remedy)
+            left_out[instance_id] = licence
+            continue
         yield instance_id, raw
 
 

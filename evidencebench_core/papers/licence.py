@@ -16,7 +16,7 @@ _ADDRESS: Final = re.compile(
 )
 _WORDS: Final = re.compile(
     r"(?:creative\s+commons|\bCC)[\s:-]+(?:attribution|BY)\b"
-    r"(?P<more>(?:[\s,/-]+(?:non-?\s?commercial|NC|share-?\s?alike|SA|no-?\s?deriv\w*|ND)\b)*)",
+    r"(?P<more>(?:(?:[\s,/-]|\band\b|\d\.\d)+(?:non-?\s?commercial|NC|share-?\s?alike|SA|no-?\s?deriv\w*|ND)\b)*)",
     re.IGNORECASE,
 )
 _FREE: Final = re.compile(r"\bCC0\b|creative\s+commons\s+(?:public\s+domain|zero)", re.IGNORECASE)

@@ -46,6 +46,7 @@ def test_the_instance_of_a_comparison(tmp_path: Path) -> None:
     instance = parse_instance("ei", raw)
     assert (instance.is_sufficient, instance.evidence.optimal) == (True, 1)
     assert (counts.n_prompts, counts.n_quotes, counts.n_quotes_found) == (7, 5, 4)
+    assert counts.quotes_elsewhere == {"nowhere": 1}
     assert counts.left_out == {"no open licence": 1, "no full text": 1, "fewer than 2 outcomes covered": 1}
     assert "PMC103: is not in" in counts.unread[0]
 
@@ -115,6 +116,7 @@ def test_two_hundred_papers() -> None:
     """Counted apart, with other code: rows, quotes in the text, comparisons."""
     raws, counts = instances(real_file("evidence_inference/prompts.csv").parent)
     assert (counts.n_prompts, counts.n_quotes, counts.n_quotes_found) == (518, 940, 901)
+    assert counts.quotes_elsewhere == {"in a table": 32, "in a caption": 7}
     assert (counts.n_kept, dict(counts.left_out)) == (127, {"fewer than 2 outcomes covered": 127})
     assert counts.licences == {"CC BY": 199}
     assert not counts.unread

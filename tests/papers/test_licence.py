@@ -44,6 +44,7 @@ def test_a_borrowed_picture_says_nothing_of_the_article() -> None:
         ("Creative Commons Attribution Non-Commercial No Derivatives license", "CC BY-NC-ND"),
         ("Creative Commons Attribution-NoDerivs", "CC BY-ND"),
         ("published as CC BY-NC-ND 4.0", "CC BY-NC-ND"),
+        ("Creative Commons Attribution 3.0, Noncommercial and No Derivative Works", "CC BY-NC-ND"),
         ("CC-BY 4.0", "CC BY"),
         ("Dedicated to everybody by CC0.", "CC0"),
         ("All rights reserved. We accept no attribution.", ""),

@@ -12,7 +12,7 @@
  *            selected: number|null, aspect: number|null, plain: boolean, by: string,
  *            words: {by: string, spans: [number, number, number][][]}|null}} Data
  *   `types`: t title, f rest of the title block, h heading, s lesser heading, a abstract, p text;
- *   `marks`: . none, g gold, p picked, b both, m missed; both have one letter a sentence;
+ *   `marks`: . none, g gold, p picked, b both, m missed; o proposed; both have one letter a sentence;
  *   `words`: by sentence what it shares with the hypothesis: from, to (characters), weight.
  * @typedef {{row: HTMLElement, icon: HTMLElement, said: HTMLElement, chips: HTMLElement, others: HTMLElement,
  *            mark: string, rank: number, top: number, height: number}} Sentence
@@ -24,9 +24,10 @@ const MARKS = {
   p: ["picked", "Picked", "Picked, and covers no aspect"],
   b: ["both", "Both", "Picked, and covers an aspect"],
   m: ["missed", "Missed", "Covers an aspect that no pick covers"],
+  o: ["proposed", "Proposed", "Proposed by a model, and not marked"],
 };
 /** What a mark is called in the legend, after the number of gold sentences. @type {Record<string, string>} */
-const IN_LEGEND = { b: "picked", g: "already covered", m: "missed", p: "Picked, not gold" };
+const IN_LEGEND = { b: "picked", g: "already covered", m: "missed", p: "Picked, not gold", o: "Proposed" };
 const HEADINGS = "tfhs";
 const LETTERS = "ABC";
 const SVG = "http://www.w3.org/2000/svg";
@@ -78,7 +79,7 @@ function drawShape(className, path) {
 /** The sign of a mark: a diamond for gold, hollow if missed, a pill with the rank for a pick.
  * @param {string} letter @param {number} rank */
 function drawSign(letter, rank) {
-  if ("gm".includes(letter)) return drawShape(`sign ${markName(letter)}`, "M5 .6 9.4 5 5 9.4 .6 5z");
+  if ("gmo".includes(letter)) return drawShape(`sign ${markName(letter)}`, "M5 .6 9.4 5 5 9.4 .6 5z");
   return element("i", `sign ${markName(letter)}`, rank ? String(rank) : "");
 }
 
@@ -168,20 +169,17 @@ function aspectWords(aspect) {
 function spokenMark(index, { mark, rank }, labels, by) {
   return [
     `sentence ${index}`,
-    mark === "b" || mark === "g" ? (by ? `marked by ${by}` : "gold") : mark === "m" ? "missed" : "",
+    mark === "b" || mark === "g" ? (by ? `marked by ${by}` : "gold") : mark === "m" ? "missed" : mark === "o" ? "proposed" : "",
     rank ? `picked ${ordinal(rank)}` : "",
     labels.length ? `covers ${labels.join(" ")}` : "",
   ].filter(Boolean).join(", ");
 }
 
 /** A mark in the legend, which leads to the next of its kind.
- * @param {string} letter @param {number} count @param {boolean} alone whether there are no picks at all
- * @param {string} by who marked it, if that is no dataset's gold */
-function drawKey(letter, count, alone, by = "") {
-  const [name, plain, meaning] = MARKS[letter];
-  const label = alone ? (by ? `Marked by ${by}` : plain) : IN_LEGEND[letter];
-  const key = element("button", `key ${name}`, "", { "data-jump": letter, "aria-label": `${label}: ${count}` });
-  key.title = `${alone ? "Covers an aspect" : meaning}. Click for the next one.`;
+ * @param {string} letter @param {number} count @param {string} [label] @param {string} [meaning] */
+function drawKey(letter, count, label = IN_LEGEND[letter], meaning = MARKS[letter][2]) {
+  const key = element("button", `key ${markName(letter)}`, "", { "data-jump": letter, "aria-label": `${label}: ${count}` });
+  key.title = `${meaning}. Click for the next one.`;
   if (!count) key.setAttribute("disabled", "");
   key.append(drawSign(letter, 1), element("span", "", label), element("b", "", String(count)));
   return key;
@@ -196,7 +194,7 @@ function drawTotal(count, by) {
 
 /** The one mark of a page for readers who are no researchers. @param {number} count */
 function drawPlainKey(count) {
-  const key = drawKey("p", count, false);
+  const key = drawKey("p", count);
   const words = `${count} sentence${count === 1 ? "" : "s"} marked`;
   key.title = "Click for the next one.";
   key.setAttribute("aria-label", words);

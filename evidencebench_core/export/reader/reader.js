@@ -208,13 +208,18 @@ class Reader {
 
   drawLegend() {
     const { marks, systems, active, aspects, by } = this.data;
-    const shown = active === null ? "g" : aspects.length ? "bgmp" : "p";
     const focused = /** @type {HTMLElement|null} */ (this.root.querySelector(".head :focus"));
     const counted = (/** @type {string} */ letter) => marks.split(letter).length - 1;
-    const keys = [...shown].map((letter) => drawKey(letter, counted(letter), active === null, by));
-    if (shown === "bgmp") keys.unshift(drawTotal(counted("b") + counted("g") + counted("m"), by));
+    const isCompared = active !== null && aspects.length > 0;
+    const keys = [];
+    if (isCompared) {
+      keys.push(drawTotal(counted("b") + counted("g") + counted("m"), by));
+      keys.push(...[..."bgmp"].map((letter) => drawKey(letter, counted(letter))));
+    } else if (active !== null) keys.push(drawKey("p", counted("p"), "Picked", "Picked for the statement"));
+    else keys.push(drawKey("g", counted("g"), by ? `Marked by ${by}` : "Gold", "Covers an aspect"));
+    if (counted("o")) keys.push(drawKey("o", counted("o")));
     this.legend.replaceChildren(...(this.data.plain ? [drawPlainKey(counted("p"))] : keys));
-    const missed = shown.includes("m") && counted("m") ? [["n", "missed"]] : [];
+    const missed = counted("m") ? [["n", "missed"]] : [];
     this.hint.replaceChildren(element("span", "", "Keys"));
     for (const [key, what] of [["j", ""], ["k", "evidence"], ...missed, ["?", "all"]]) {
       this.hint.append(element("kbd", "", key), ...(what ? [element("span", "", what)] : []));

@@ -76,6 +76,8 @@ class PaperView:
     """The words that each sentence shares with the hypothesis, to be underlined."""
     plain: bool = False
     """For readers who are no researchers: no sentence indices, no keys, plain words."""
+    proposed: frozenset[int] = frozenset()
+    """Sentences that a model proposes and nobody has decided on."""
     by: str = ""
     """Who marked what stands as gold, where that is no dataset's: for the legend, and for ears."""
 
@@ -178,7 +180,11 @@ def _mark_letters(view: PaperView, picks: tuple[int, ...] | None) -> str:
         for aspect in view.aspects
         if view.focus == "all" or aspect.is_result
     ]
-    return "".join(_MARK_LETTERS[mark] for mark in marks_of(picks, covers, len(view.sentences)))
+    marks = marks_of(picks, covers, len(view.sentences))
+    return "".join(
+        "o" if mark == "none" and index in view.proposed else _MARK_LETTERS[mark]
+        for index, mark in enumerate(marks)
+    )
 
 
 def _aspect_data(aspect: Aspect, focus: Focus, picks: tuple[int, ...] | None) -> dict[str, Any]:

@@ -116,7 +116,7 @@ def _draw_paper(state: PageState, opened: OpenPaper, *, is_presenting: bool) -> 
         _draw_keeping(state, opened, hypothesis)
     with right:
         picks = () if findings is None else findings.picks
-        text_or_pages(state, opened, hypothesis, state["r"], picks)
+        text_or_pages(state, opened, hypothesis, state["r"], picks, plain=is_presenting)
 
 
 def _statement(state: PageState, own: str) -> str:
@@ -149,7 +149,8 @@ def _draw_notice(findings: Findings) -> None:
     if not is_seen:
         set_session_text("paper.notice", findings.hypothesis)
     notice = "They can miss evidence, and are no medical advice." if is_seen else NOTICE
-    st.caption(f"**{quantity(len(findings.passages), 'passage')} to read first.** {notice}")
+    head = f"**{quantity(len(findings.passages), 'passage')} to read first.** " if findings.is_close else ""
+    st.caption(f"{head}{notice}")
 
 
 def _retriever(state: PageState) -> str:

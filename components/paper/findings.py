@@ -17,7 +17,7 @@ from components.paper.opened import OpenPaper, page_image
 from components.widgets.component import component, sentence_event
 from evidencebench_core.errors import PaperError
 from evidencebench_core.export import csv_text, findings_document, findings_html, pick_documents
-from evidencebench_core.export.findings import NOTHING, first_page, reasons, section_of
+from evidencebench_core.export.findings import NOTHING, first_page, passage_documents
 from evidencebench_core.runs import Findings
 
 _component = component(
@@ -30,18 +30,9 @@ def draw_findings(state: PageState, findings: Findings, *, large: bool = False) 
     if findings.picks and not findings.is_close:
         best = "" if findings.best is None else f" Closest: {findings.best:.2f} of 1."
         st.warning(f"{NOTHING}{best}")
-    paper = findings.read.paper
-    why = reasons(paper, findings.hypothesis, findings.retrieval)
     passages = [
-        {
-            "rank": passage.rank,
-            "index": findings.picks[passage.rank - 1],
-            "picks": list(passage.picks),
-            "place": section_of(paper, passage.sentences[0]),
-            "parts": [[paper.sentences[index], index in passage.picks] for index in passage.sentences],
-            "why": "" if large else " ".join(why[index] for index in passage.picks if index in why),
-        }
-        for passage in findings.passages
+        {**passage, "index": findings.picks[passage["rank"] - 1], "why": "" if large else passage["why"]}
+        for passage in passage_documents(findings)
     ]
     _component(
         key="findings",
@@ -55,13 +46,13 @@ def draw_findings(state: PageState, findings: Findings, *, large: bool = False) 
 def draw_files(opened: OpenPaper, findings: Findings, budget: int) -> None:
     """The page to take home, and the picks as CSV and JSON; each file is made when it is asked for."""
     files = (
-        ("Page (HTML)", "html", "text/html", lambda: take_home_page(opened, findings, budget)),
+        ("Page to take home (HTML)", "html", "text/html", lambda: take_home_page(opened, findings, budget)),
         ("CSV", "csv", "text/csv", lambda: _csv(findings)),
         ("JSON", "json", "application/json", lambda: _json(findings, budget)),
     )
     stem = re.sub(r"[^A-Za-z0-9]+", "-", f"evidence {opened.title}").strip("-").lower()[:60]
-    for name, ending, mime, make in files:
-        st.download_button(name, make, f"{stem}.{ending}", mime, on_click="ignore", width="stretch")
+    for label, ending, mime, make in files:
+        st.download_button(label, make, f"{stem}.{ending}", mime, on_click="ignore", width="stretch")
 
 
 def take_home_page(opened: OpenPaper, findings: Findings, budget: int) -> str:

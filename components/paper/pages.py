@@ -29,7 +29,7 @@ _component = component("page_view", Path(__file__).parent, '<div class="page-vie
 
 
 def text_or_pages(
-    state: PageState, opened: OpenPaper, hypothesis: str, label: str, picks: Sequence[int], height: int = 780
+    state: PageState, opened: OpenPaper, hypothesis: str, label: str, picks: Sequence[int], *, plain: bool
 ) -> None:
     """Draw the paper's text, or its pages where it has them, with the picks marked; each follows the other."""
     with st.container(key="paper-stays-in-sight"):
@@ -38,13 +38,12 @@ def text_or_pages(
             return
         view = view_of(
             opened.instance(hypothesis),
-            systems=[System(label, tuple(picks))],
-            active=0,
+            systems=[System(label, tuple(picks))] if picks else [],
+            active=0 if picks else None,
             selected=state.number("sentence"),
+            plain=plain,
         )
-        paper_view(
-            view, key="reader", height=height, on_event=lambda event: state.put(sentence=event.sentence)
-        )
+        paper_view(view, key="reader", height=780, on_event=lambda event: state.put(sentence=event.sentence))
 
 
 def view_switch(state: PageState, opened: OpenPaper) -> None:

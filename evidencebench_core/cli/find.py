@@ -152,16 +152,13 @@ def _print(found: list[Findings]) -> None:
 
 
 def _print_picks(findings: Findings) -> None:
-    from evidencebench_core.export.findings import reasons, section_of
+    from evidencebench_core.export.findings import passage_documents
 
-    paper = findings.read.paper
-    why = reasons(paper, findings.hypothesis, findings.retrieval)
-    for passage in findings.passages:
-        print(f"\n{passage.rank:>3}  {section_of(paper, passage.sentences[0])}")
-        wrap(" ".join(paper.sentences[index] for index in passage.sentences), "     ")
-        text = " ".join(why[index] for index in passage.picks if index in why)
-        if text:
-            wrap(f"Why: {text}", "     ")
+    for passage in passage_documents(findings):
+        print(f"\n{passage['rank']:>3}  {passage['place']}")
+        wrap(" ".join(text for text, _ in passage["parts"]), "     ")
+        if passage["why"]:
+            wrap(f"Why: {passage['why']}", "     ")
 
 
 def _remarks(findings: Findings) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from itertools import chain
@@ -15,7 +15,6 @@ from typing import Any, Final
 from evidencebench_core.export.rows import versions
 from evidencebench_core.export.tables import places_and_scores
 from evidencebench_core.papers import PageImage, Paper
-from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.bm25 import tokens_of
 from evidencebench_core.retrievers.llm import reasons_in
 from evidencebench_core.runs.find import MAX_FROM_ABSTRACT, Findings
@@ -34,27 +33,45 @@ _FIGURES: Final = re.compile(r"\d\s?%|\bp\s?[<=>]|\b95\s?% ?CI\b|\b\d+\.\d+\b", 
 _COMPARES: Final = re.compile(r"\b(?:than|compared with|compared to|versus|vs)\b", re.IGNORECASE)
 
 
-def reasons(paper: Paper, hypothesis: str, retrieval: Retrieval) -> dict[int, str]:
-    """Why a sentence may bear on the statement, by sentence index: only what a reader can check in it.
+def reasons(findings: Findings, groups: Iterable[Sequence[int]]) -> list[str]:
+    """Why sentences that stand together may bear on the statement: only what a reader can check in them.
 
-    The words that it shares with the statement (of many the rarest in the paper), whether it gives figures or
-    compares; a model's reason in its own words.
+    The words that they share with the statement (of many the rarest in the paper), whether they give figures or
+    compare; a model's reasons in its own words.
     """
-    by_model = reasons_in(retrieval)
+    paper, by_model = findings.read.paper, reasons_in(findings.retrieval)
     words_of = [frozenset(tokens_of(sentence, "word-stop")) for sentence in paper.sentences]
     n_with = Counter(chain.from_iterable(words_of))
-    asked = dict.fromkeys(word for word in tokens_of(hypothesis, "word-stop") if len(word) > 1)
-    texts = {}
-    for index, sentence in enumerate(paper.sentences):
-        rarest = sorted(asked.keys() & words_of[index], key=n_with.__getitem__)[:_MAX_WORDS]
+    asked = dict.fromkeys(word for word in tokens_of(findings.hypothesis, "word-stop") if len(word) > 1)
+    texts = []
+    for group in groups:
+        there = asked.keys() & frozenset().union(*(words_of[index] for index in group))
+        rarest = sorted(there, key=n_with.__getitem__)[:_MAX_WORDS]
         shared = [word for word in asked if word in rarest]
         parts = [f"shares {enumerated(shared)} with the statement"] if shared else []
-        parts += ["gives figures"] if _FIGURES.search(sentence) else []
-        parts += ["compares"] if _COMPARES.search(sentence) else []
-        model = f"The model says: {by_model[index]}" if index in by_model else ""
-        own = f"It {enumerated(parts)}." if parts else ""
-        texts[index] = " ".join(filter(None, (model, own)))
-    return {index: text for index, text in texts.items() if text}
+        parts += ["gives figures"] if any(_FIGURES.search(paper.sentences[index]) for index in group) else []
+        parts += ["compares"] if any(_COMPARES.search(paper.sentences[index]) for index in group) else []
+        said = " ".join(f"The model says: {by_model[index]}" for index in group if index in by_model)
+        texts.append(" ".join(filter(None, (said, f"It {enumerated(parts)}." if parts else ""))))
+    return texts
+
+
+def passage_documents(findings: Findings) -> list[dict[str, Any]]:
+    """The passages for people, best first: rank, place, parts of the text with whether each was picked, and why."""
+    paper, passages = findings.read.paper, findings.passages
+    why = reasons(findings, [passage.picks for passage in passages])
+    return [
+        {
+            "rank": passage.rank,
+            "picks": list(passage.picks),
+            "place": section_of(paper, passage.sentences[0]),
+            "parts": [[paper.sentences[index], index in passage.picks] for index in passage.sentences],
+            "why": text,
+            "before": _neighbour(paper, passage.sentences[0], -1),
+            "after": _neighbour(paper, passage.sentences[-1], 1),
+        }
+        for passage, text in zip(passages, why, strict=True)
+    ]
 
 
 def section_of(paper: Paper, index: int) -> str:
@@ -67,7 +84,7 @@ def pick_documents(findings: Findings) -> list[dict[str, Any]]:
     """The picks as JSON-able values, best first."""
     paper, retrieval = findings.read.paper, findings.retrieval
     rank, score = places_and_scores(retrieval)
-    why = reasons(paper, findings.hypothesis, retrieval)
+    why = reasons(findings, [[index] for index in findings.picks])
     return [
         {
             "sentence": index,
@@ -77,9 +94,9 @@ def pick_documents(findings: Findings) -> list[dict[str, Any]]:
             "rank": rank.get(index),
             "score": score.get(index),
             **({"page": paper.pages[index]} if index in paper.pages else {}),
-            **({"why": why[index]} if index in why else {}),
+            **({"why": text} if text else {}),
         }
-        for index in findings.picks
+        for index, text in zip(findings.picks, why, strict=True)
     ]
 
 
@@ -113,29 +130,16 @@ def findings_html(
     findings: Findings,
     *,
     image: PageImage | None = None,
-    verdicts: Mapping[int, str] | None = None,
     command: str = "",
     created_at: str = "",
 ) -> str:
     """One self-contained page of three sheets: the findings, the marked page, how they were found.
 
     ``image`` is of the page with the first finding (`first_page`); without it the second sheet has the passages in
-    their context. ``verdicts`` are a model's opinions by sentence. No script, no outside request, no text is markup.
+    their context. No script, no outside request, no text is markup.
     """
     paper = findings.read.paper
-    why = reasons(paper, findings.hypothesis, findings.retrieval)
-    passages = [
-        {
-            "rank": passage.rank,
-            "place": section_of(paper, passage.sentences[0]),
-            "parts": [(paper.sentences[index], index in passage.picks) for index in passage.sentences],
-            "why": " ".join(why[index] for index in passage.picks if index in why),
-            "verdict": " ".join(text for index, text in (verdicts or {}).items() if index in passage.picks),
-            "before": _neighbour(paper, passage.sentences[0], -1),
-            "after": _neighbour(paper, passage.sentences[-1], 1),
-        }
-        for passage in findings.passages
-    ]
+    passages = passage_documents(findings)
     marked = None
     if image is not None:
         webp = b64encode(image.webp).decode()

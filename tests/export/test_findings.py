@@ -10,7 +10,7 @@ import pytest
 
 from evidencebench_core.export import findings_document, findings_html
 from evidencebench_core.export.findings import first_page, reasons
-from evidencebench_core.papers import Box, PageImage, Paper
+from evidencebench_core.papers import Box, PageImage
 from evidencebench_core.papers.read import paper_of_file
 from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.runs import Findings, ReadPaper, findings_in
@@ -33,14 +33,16 @@ def findings() -> Findings:
     return findings_in(read, "A salt <i>substitute</i> lowers pressure.", make_retriever("bm25"), 3)
 
 
-def test_a_reason_says_only_what_stands_in_the_sentence(findings: Findings) -> None:
-    paper: Paper = findings.read.paper
-    why = reasons(paper, findings.hypothesis, findings.retrieval)
-    by_text = {paper.sentences[index]: text for index, text in why.items()}
+def test_a_reason_says_only_what_stands_in_the_sentences(findings: Findings) -> None:
+    sentences = findings.read.paper.sentences
+    why = reasons(findings, [[index] for index in range(len(sentences))])
+    by_text = dict(zip(sentences, why, strict=True))
     assert "gives figures" in by_text["Pressure fell by 4.9% with the substitute."]
     assert "compares" in by_text["It was lower than before."]
-    assert "Sleep did not change." not in by_text
+    assert by_text["Sleep did not change."] == ""
     assert "figures" not in by_text["A salt substitute was tested."]
+    passage = [sentences.index(text) for text in ("It was lower than before.", "Sleep did not change.")]
+    assert reasons(findings, [passage]) == [by_text["It was lower than before."]]
 
 
 def test_three_sheets_whole_in_themselves(findings: Findings) -> None:

@@ -216,9 +216,9 @@ class Reader {
       keys.push(drawTotal(counted("b") + counted("g") + counted("m"), by));
       keys.push(...[..."bgmp"].map((letter) => drawKey(letter, counted(letter))));
     } else if (active !== null) keys.push(drawKey("p", counted("p"), "Picked", "Picked for the statement"));
-    else keys.push(drawKey("g", counted("g"), by ? `Marked by ${by}` : "Gold", "Covers an aspect"));
+    else if (aspects.length || by) keys.push(drawKey("g", counted("g"), by ? `Marked by ${by}` : "Gold", "Covers an aspect"));
     if (counted("o")) keys.push(drawKey("o", counted("o")));
-    this.legend.replaceChildren(...(this.data.plain ? [drawPlainKey(counted("p"))] : keys));
+    this.legend.replaceChildren(...(this.data.plain && active !== null ? [drawPlainKey(counted("p"))] : keys));
     const missed = counted("m") ? [["n", "missed"]] : [];
     this.hint.replaceChildren(element("span", "", "Keys"));
     for (const [key, what] of [["j", ""], ["k", "evidence"], ...missed, ["?", "all"]]) {

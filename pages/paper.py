@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +13,7 @@ from components.app import resources
 from components.app.page import drop_missing, guard, name_window
 from components.app.session import flash, open_later, session_text, set_session_text
 from components.app.state import PageState
-from components.paper.bring import MAX_HYPOTHESIS, draw_bring, open_paper, open_what_was_read
+from components.paper.bring import MAX_HYPOTHESIS, UNREAD, draw_bring, open_paper, open_what_was_read
 from components.paper.findings import draw_files, draw_findings
 from components.paper.opened import OpenPaper, named_paper, named_papers
 from components.paper.pages import text_or_pages, view_switch
@@ -102,7 +103,7 @@ def _draw_paper(state: PageState, opened: OpenPaper, *, is_presenting: bool) -> 
             saving = st.popover("Save")
             if not is_presenting:
                 with st.popover("More"):
-                    _draw_menu(state, opened)
+                    _draw_menu(state, opened, hypothesis)
         findings = _findings(state, opened, hypothesis)
         if findings is not None:
             if not is_presenting:
@@ -113,10 +114,10 @@ def _draw_paper(state: PageState, opened: OpenPaper, *, is_presenting: bool) -> 
     with saving:
         if findings is not None:
             draw_files(opened, findings, _budget(state))
-        _draw_keeping(state, opened, hypothesis)
+        if opened.origin != "kept":
+            _draw_keep(state, opened, hypothesis)
     with right:
-        picks = () if findings is None else findings.picks
-        text_or_pages(state, opened, hypothesis, state["r"], picks, plain=is_presenting)
+        text_or_pages(state, opened, hypothesis, findings, plain=is_presenting)
 
 
 def _statement(state: PageState, own: str) -> str:
@@ -137,10 +138,14 @@ def _findings(state: PageState, opened: OpenPaper, hypothesis: str) -> Findings 
     if not hypothesis:
         st.info("Write a statement above: the sentences that bear on it are then marked in the paper.")
         return None
-    found = findings_of(
-        [opened], hypothesis, _retriever(state), _budget(state), abstract_too=state["abstract"] == "1"
-    )
+    found = _search(state, [opened], hypothesis)
     return None if found is None else found[opened.ref]
+
+
+def _search(state: PageState, papers: Sequence[OpenPaper], hypothesis: str) -> dict[str, Findings] | None:
+    """The findings as the address asks for them; ``None`` as long as they are searched for."""
+    is_abstract = state["abstract"] == "1"
+    return findings_of(papers, hypothesis, _retriever(state), _budget(state), abstract_too=is_abstract)
 
 
 def _draw_notice(findings: Findings) -> None:
@@ -167,22 +172,24 @@ def _budget(state: PageState) -> int:
     return min(max(state.number("k") or DEFAULT_BUDGET, 1), _MAX_BUDGET)
 
 
-def _draw_menu(state: PageState, opened: OpenPaper) -> None:
-    """What few need: how it is searched, what was recognised, and the ways on."""
+def _draw_menu(state: PageState, opened: OpenPaper, hypothesis: str) -> None:
+    """What few need: how it is searched, what was recognised, the ways on, and the kept paper's name."""
     _draw_search_settings(state)
     with st.expander("What was recognised"):
         _draw_sections(opened.paper)
-    st.button(
-        "Mark evidence yourself",
-        disabled=opened.origin != "kept",
-        help=None if opened.origin == "kept" else "Keep the paper first.",
-        on_click=open_later,
-        args=("annotate", {"paper": opened.ref}),
-        width="stretch",
-    )
+    if opened.origin == "kept":
+        st.button(
+            "Mark evidence yourself",
+            on_click=open_later,
+            args=("annotate", {"paper": opened.ref}),
+            width="stretch",
+        )
     if st.button("Another paper", width="stretch"):
         open_paper(state, None)
         st.rerun()
+    if opened.origin == "kept":
+        with st.expander("Rename or delete"):
+            _draw_kept(state, opened, hypothesis)
 
 
 def _draw_search_settings(state: PageState) -> None:
@@ -220,29 +227,30 @@ def _draw_sections(paper: Paper) -> None:
     st.caption(f"Left out: {literal(left_out)}. Licence: {paper.licence or 'none named'}.")
 
 
-def _draw_keeping(state: PageState, opened: OpenPaper, hypothesis: str) -> None:
-    """Keep a paper in the store; rename or delete a kept one."""
-    own = resources.own_papers()
-    if opened.origin == "kept":
-        number = int(opened.ref)
-        if hypothesis and hypothesis != opened.hypothesis and st.button("Keep this statement"):
-            own.set_hypothesis(number, hypothesis)
-            st.rerun()
-        markings = len(resources.paper_annotations().annotators(own.get(number).key))
-        counts = {"sentence": len(opened.paper.sentences), "marking": markings}
+def _draw_kept(state: PageState, opened: OpenPaper, hypothesis: str) -> None:
+    """What can be done with a paper of the store."""
+    own, number = resources.own_papers(), int(opened.ref)
+    if hypothesis and hypothesis != opened.hypothesis and st.button("Keep this statement"):
+        own.set_hypothesis(number, hypothesis)
+        st.rerun()
+    markings = len(resources.paper_annotations().annotators(own.get(number).key))
+    counts = {"sentence": len(opened.paper.sentences)} | ({"marking": markings} if markings else {})
 
-        def remove() -> None:
-            own.remove(number)
-            open_paper(state, None)
+    def remove() -> None:
+        own.remove(number)
+        open_paper(state, None)
 
-        draw_rename(opened.name, lambda name: own.rename(number, name), opened.ref)
-        draw_delete(opened.name, {name: n for name, n in counts.items() if n}, remove, opened.ref)
-        return
+    draw_rename(opened.name, lambda name: own.rename(number, name), opened.ref)
+    draw_delete(opened.name, counts, remove, opened.ref)
+
+
+def _draw_keep(state: PageState, opened: OpenPaper, hypothesis: str) -> None:
+    """Keep a paper that is in memory only."""
     name = st.text_input("Name", value=opened.title[:200], max_chars=200, key=f"keep-name.{opened.ref}")
     if st.button(
         "Keep this paper", key="keep-paper", help="In the store of this machine. It then has a link."
     ):
-        kept = own.save(opened.paper, name.strip(), hypothesis, opened.pdf)
+        kept = resources.own_papers().save(opened.paper, name.strip(), hypothesis, opened.pdf)
         state.put(paper=str(kept.id))
         flash(f"Kept as {literal(kept.name, 80)}.")
         st.rerun()
@@ -258,20 +266,18 @@ def _draw_several(state: PageState) -> None:
     if not papers:
         st.warning("None of these papers is here. Please bring them again.")
         return
+    if session_text(UNREAD):
+        st.warning(literal(session_text(UNREAD)))
     hypothesis = _statement(state, "")
     with st.container(horizontal=True):
         st.button("Find evidence", type="primary")
         with st.popover("More"):
             _draw_search_settings(state)
-    found: dict[str, Findings] | None = {}
-    if hypothesis:
-        is_abstract = state["abstract"] == "1"
-        found = findings_of(papers, hypothesis, _retriever(state), _budget(state), abstract_too=is_abstract)
+    found = _search(state, papers, hypothesis) if hypothesis else {}
     if found is None:
         return
-    ordered = sorted(
-        papers, key=lambda opened: -((found[opened.ref].best or 0.0) if opened.ref in found else 0.0)
-    )
+    best = {ref: findings.best or 0.0 for ref, findings in found.items()}
+    ordered = sorted(papers, key=lambda opened: -best.get(opened.ref, 0.0))
     table(
         _SEVERAL,
         [Row(opened.ref, _cells(opened, found.get(opened.ref))) for opened in ordered],

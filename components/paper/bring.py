@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Final
 
 import streamlit as st
 
 from components.app import resources
 from components.app.jobs import Job
-from components.app.session import session_text, session_text_widget, set_session_text
+from components.app.session import flash, session_text, session_text_widget, set_session_text
 from components.app.state import PageState
 from components.paper.opened import MAX_PAPERS, OpenPaper, new_ref, open_papers, sample_papers
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
-from evidencebench_core.errors import EvidenceBenchError, PaperError
+from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.papers import DEFAULT_LIMITS, ENDINGS
+from evidencebench_core.papers.europe_pmc import reference_of
 from evidencebench_core.runs import ReadPaper, Step, drive, fetch_paper, read_content
 from evidencebench_core.words import quantity
 
 MAX_HYPOTHESIS: Final = 2000  # characters
 _TABS: Final = ("Files", "Paste text", "Europe PMC", "Sample")
 _JOB: Final = "own-paper.job"  # of this session: the refs of its papers
+UNREAD: Final = "own-paper.unread"  # of this session: what could not be read, and why
 _MIB: Final = 1024 * 1024
 _COLUMNS: Final = (
     Column("name", "Kept paper", "title"),
@@ -40,15 +42,16 @@ def open_paper(state: PageState, ref: str | None, **others: str) -> None:
 def open_what_was_read(state: PageState) -> None:
     """Open what a job of this session has read."""
     job = _job()
-    if job is not None and job.status.state == "done":
-        refs = [ref for ref in job.subject.split(",") if open_papers().get(ref)]
-        if len(refs) == 1:
-            open_paper(state, refs[0], h=state["h"])
-        elif refs:
-            open_paper(state, None, over=",".join(refs), h=state["h"])
-        if refs:
-            resources.jobs().dismiss(job)
-            set_session_text(_JOB, "")
+    if job is None or job.status.state != "done":
+        return
+    refs = [ref for ref in job.subject.split(",") if open_papers().get(ref)]
+    if not refs:
+        return
+    is_single = "," not in job.subject
+    set_session_text(UNREAD, "" if refs == job.subject.split(",") else job.status.note)
+    open_paper(state, refs[0] if is_single else None, over="" if is_single else ",".join(refs), h=state["h"])
+    resources.jobs().dismiss(job)
+    set_session_text(_JOB, "")
 
 
 def draw_bring(state: PageState) -> None:
@@ -96,12 +99,9 @@ def _files() -> None:
     )
     seen = ",".join(upload.file_id for upload in uploads)
     if uploads and seen != session_text("own-paper-file.last"):
-        files = [(_file_name(upload.name), upload.getvalue()) for upload in uploads]
-        if _start(lambda: _read_files(files)):
-            set_session_text(
-                "own-paper-file.last", seen
-            )  # after it, so that no interrupted run loses the files
-            st.rerun()
+        _read_files([(_file_name(upload.name), upload.getvalue()) for upload in uploads])
+        set_session_text("own-paper-file.last", seen)  # after it: no interrupted run loses the files
+        st.rerun()
     st.caption("Tables, figures and the reference list are left out, as in the benchmark, and counted.")
 
 
@@ -118,12 +118,14 @@ def _paste() -> None:
         help="Empty lines part paragraphs. Headings stand on lines of their own, or as in Markdown (# Methods).",
         **session_text_widget("own-paper-text"),
     )
-    if st.button("Read the text", key="own-paper-read-text"):
-        if not text.strip():
-            st.warning("Paste the text of a paper above first.")
-        elif _start(lambda: _read_files([("pasted text", text.encode("utf-8", "replace"))])):
-            set_session_text("own-paper-tab", _TABS[1])
-            st.rerun()
+    if not st.button("Read the text", key="own-paper-read-text"):
+        return
+    if not text.strip():
+        st.warning("Paste the text of a paper above first.")
+    else:
+        set_session_text("own-paper-tab", _TABS[1])
+        _read_files([("pasted text", text.encode("utf-8", "replace"))])
+        st.rerun()
 
 
 def _fetch() -> None:
@@ -132,10 +134,18 @@ def _fetch() -> None:
         placeholder="PMC2785062 or 10.1371/journal.pone.0000000",
         **session_text_widget("own-paper-reference"),
     )
-    if st.button("Fetch it", key="own-paper-fetch") and _start(lambda: _fetch_reference(reference)):
-        set_session_text("own-paper-tab", _TABS[2])
-        st.rerun()
     st.caption("Needs the internet: Europe PMC is asked for the number, and gives open-access papers only.")
+    if not st.button("Fetch it", key="own-paper-fetch"):
+        return
+    try:
+        wanted = str(reference_of(reference.strip()))  # an impossible one is reported at once
+    except EvidenceBenchError as error:
+        st.error(literal(str(error)))
+        return
+    set_session_text("own-paper-tab", _TABS[2])
+    source = (f"{wanted} from Europe PMC", wanted, b"", fetch_paper(reference.strip()))
+    _start_job(f"Fetching {wanted}", [source])
+    st.rerun()
 
 
 def _samples(state: PageState) -> None:
@@ -178,32 +188,15 @@ def _job() -> Job | None:
     return jobs[0] if jobs else None
 
 
-def _start(start: Callable[[], None]) -> bool:
-    try:
-        start()
-    except EvidenceBenchError as error:
-        st.error(literal(str(error)))
-        return False
-    return True
+_Source = tuple[str, str, bytes, Generator[Step, None, ReadPaper]]  # name, argument of find, file, steps
 
 
 def _read_files(files: Sequence[tuple[str, bytes]]) -> None:
     if len(files) > MAX_PAPERS:
-        problem = f"are {len(files):,}, and at most {MAX_PAPERS} are read at once"
-        raise PaperError("the files", problem, "Choose fewer, or keep some first and ask the kept papers.")
+        flash(f"At most {MAX_PAPERS} files are read at once. Choose fewer.")
+        return
     title = f"Reading {files[0][0]}" if len(files) == 1 else f"Reading {quantity(len(files), 'file')}"
     _start_job(title, [(name, name, content, read_content(content, name)) for name, content in files])
-
-
-def _fetch_reference(reference: str) -> None:
-    from evidencebench_core.papers.europe_pmc import reference_of
-
-    given = reference.strip()
-    wanted = str(reference_of(given))  # an impossible one is reported at once
-    _start_job(f"Fetching {wanted}", [(f"{wanted} from Europe PMC", given, b"", fetch_paper(given))])
-
-
-_Source = tuple[str, str, bytes, Generator[Step, None, ReadPaper]]  # name, argument of find, file, steps
 
 
 def _start_job(title: str, sources: Sequence[_Source]) -> None:
@@ -211,29 +204,19 @@ def _start_job(title: str, sources: Sequence[_Source]) -> None:
 
     def read(job: Job) -> str:
         problems = []
-        for ref, (name, given, content, steps) in zip(refs, sources, strict=True):
-            job.report(refs.index(ref), len(refs), f"Reading {name}", stop=True)
+        for done, (ref, (name, given, content, steps)) in enumerate(zip(refs, sources, strict=True)):
+            job.report(done, len(refs), f"Reading {name}", stop=True)
             try:
                 paper = drive(steps, lambda step: job.stop_if_cancelled()).paper
             except EvidenceBenchError as error:
-                problems.append(str(error))
+                problems.append(error)
                 continue
-            pdf = content if paper.kind == "pdf" else b""
-            papers.put(OpenPaper(ref, paper, name, given=given, pdf=pdf))
+            papers.put(OpenPaper(ref, paper, name, given=given, pdf=content if paper.kind == "pdf" else b""))
         if len(problems) == len(sources):
-            raise (
-                PaperError("the papers", "could not be read", problems[0])
-                if len(sources) > 1
-                else _error(problems)
-            )
-        return f"{quantity(len(sources) - len(problems), 'paper')} read. {' '.join(problems)}"
+            raise problems[0]
+        n_read = quantity(len(sources) - len(problems), "paper")
+        return f"{n_read} read. {' '.join(map(str, problems))}"
 
     subject = ",".join(refs)
     set_session_text(_JOB, subject)
     resources.jobs().start(f"own-paper.{subject}", subject, title, read)
-
-
-def _error(problems: Sequence[str]) -> PaperError:
-    place, _, rest = problems[0].partition(": ")
-    problem, _, remedy = rest.partition(". ")
-    return PaperError(place, problem, remedy)

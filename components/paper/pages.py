@@ -17,8 +17,10 @@ from components.widgets.component import component, sentence_in
 from components.widgets.markdown import literal
 from components.widgets.paper_view import paper_view
 from evidencebench_core.errors import PaperError
+from evidencebench_core.export.findings import lead
 from evidencebench_core.export.reader import System, view_of
 from evidencebench_core.papers import Box, PageImage, Paper
+from evidencebench_core.runs import Findings
 
 _ZOOMS: Final = ("", "100", "150", "200")  # percent; "": as wide as there is room
 _SHARP: Final = {"200": 3.0}  # pixels a point, else 2
@@ -29,18 +31,23 @@ _component = component("page_view", Path(__file__).parent, '<div class="page-vie
 
 
 def text_or_pages(
-    state: PageState, opened: OpenPaper, hypothesis: str, label: str, picks: Sequence[int], *, plain: bool
+    state: PageState, opened: OpenPaper, hypothesis: str, findings: Findings | None, *, plain: bool
 ) -> None:
-    """Draw the paper's text, or its pages where it has them, with the picks marked; each follows the other."""
+    """Draw the paper's text, or its pages where it has them, with the picks marked; each follows the other.
+
+    It opens at the best finding beyond the abstract. ``plain`` is for an audience: no indices, no keys.
+    """
+    picks, first = ((), None) if findings is None else (findings.picks, lead(findings))
+    selected = state.number("sentence")
     with st.container(key="paper-stays-in-sight"):
         if state["view"] == "page" and opened.has_pages:
-            _draw_page(state, opened, picks)
+            _draw_page(state, opened, picks, first)
             return
         view = view_of(
             opened.instance(hypothesis),
-            systems=[System(label, tuple(picks))] if picks else [],
-            active=0 if picks else None,
-            selected=state.number("sentence"),
+            systems=[System(findings.retriever.name, picks)] if findings is not None else [],
+            active=None if findings is None else 0,
+            selected=first if selected is None else selected,
             plain=plain,
         )
         paper_view(view, key="reader", height=780, on_event=lambda event: state.put(sentence=event.sentence))
@@ -74,17 +81,17 @@ def _on(boxes: Collection[Box], page: int) -> bool:
     return any(box.page == page for box in boxes)
 
 
-def shown_page(page: int | None, selected: int | None, picks: Sequence[int], paper: Paper) -> int:
-    """The page to show: where the selected sentence stands, else the one asked for, else that of the first pick."""
+def shown_page(page: int | None, selected: int | None, first: int | None, paper: Paper) -> int:
+    """The page to show: where the selected sentence stands, else the one asked for, else that of the finding."""
     boxes = paper.boxes[selected] if selected is not None and selected < len(paper.boxes) else ()
     if boxes:
         return page if page and _on(boxes, page) else boxes[0].page
-    return page or next((paper.pages[index] for index in picks if index in paper.pages), 1)
+    return page or (paper.pages.get(first, 1) if first is not None else 1)
 
 
-def _draw_page(state: PageState, opened: OpenPaper, picks: Sequence[int]) -> None:
+def _draw_page(state: PageState, opened: OpenPaper, picks: Sequence[int], first: int | None) -> None:
     selected, zoom = state.number("sentence"), state["zoom"] if state["zoom"] in _ZOOMS else ""
-    wanted = shown_page(state.number("page"), selected, picks, opened.paper)
+    wanted = shown_page(state.number("page"), selected, first, opened.paper)
     try:
         with st.spinner("Drawing the page …"):
             image = page_image(opened, wanted, _SHARP.get(zoom, 2.0))

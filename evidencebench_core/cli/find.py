@@ -180,7 +180,8 @@ def _write_html(path: Path, findings: Findings, file: Path) -> None:
     if page is not None and file.is_file():
         image = page_image(file.read_bytes(), page, 1.5)
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    text = findings_html(findings, image=image, command=command_line(), created_at=now)
+    command = command_line().replace(str(file), file.name).replace(str(path), path.name)  # no folder is told
+    text = findings_html(findings, image=image, command=command, created_at=now)
     with whole_file(path) as stream:
         stream.write(text.encode())
     note(f"The page is in {path}")

@@ -135,7 +135,7 @@ def findings_html(
 ) -> str:
     """One self-contained page of three sheets: the findings, the marked page, how they were found.
 
-    ``image`` is of the page with the first finding (`first_page`); without it the second sheet has the passages in
+    ``image`` is of the page of `first_page`; without it the second sheet has the passages in
     their context. No script, no outside request, no text is markup.
     """
     paper = findings.read.paper
@@ -163,7 +163,7 @@ def findings_html(
             " the abstract unless that was asked for",
             "Left out of the paper": left_out_text(paper.left_out) or "nothing",
             "Chosen by": findings.retriever.name,
-            "Settings": ", ".join(f"{name}={value}" for name, value in settings.items()) or "none",
+            "Settings": ", ".join(f"{name}={_plain(value)}" for name, value in settings.items()) or "none",
             "Closest sentence": "unknown"
             if findings.best is None
             else f"{findings.best:.2f} of 1 in meaning",
@@ -177,15 +177,26 @@ def findings_html(
     return page
 
 
+def lead(findings: Findings) -> int | None:
+    """The best pick beyond the abstract, else the best: where to open the paper."""
+    types = findings.read.paper.sentence_types
+    beyond = (index for index in findings.picks if types[index] != "abstract")
+    return next(chain(beyond, findings.picks), None)
+
+
 def first_page(findings: Findings) -> int | None:
-    """The page of the best finding, from 1; ``None`` for a paper without pages."""
-    pages = findings.read.paper.pages
-    return next((pages[index] for index in findings.picks if index in pages), None)
+    """The page to show of a paper, from 1: that of its `lead`; ``None`` for a paper without pages."""
+    index = lead(findings)
+    return None if index is None else findings.read.paper.pages.get(index)
 
 
 def left_out_text(left_out: Mapping[str, int]) -> str:
     """``tables (3), figures (1)``: what there was at least one of."""
     return ", ".join(f"{name} ({number:,})" for name, number in left_out.items() if number)
+
+
+def _plain(value: object) -> str:
+    return " and ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
 
 
 def _boxes(findings: Findings, image: PageImage) -> list[dict[str, Any]]:

@@ -86,6 +86,7 @@ def test_several_uploads_are_a_table_and_what_cannot_be_read_is_named(open_page:
     )
     app = uploaded(open_page, *files)
     assert app.address["over"].count(",") == 1
+    assert "bad.pdf" in app.words
     assert "One question over 2 papers" in app.words
     app.fill("Statement", HYPOTHESIS, "text_area")
     jobs_ended()

@@ -23,20 +23,21 @@ PAPER = Paper(
 
 
 @pytest.mark.parametrize(
-    ("page", "selected", "picks", "shown"),
+    ("page", "selected", "first", "shown"),
     [
-        (None, None, (), 1),
-        (None, None, (3, 2, 0), 2),  # that of the first pick that has a place
-        (7, None, (2,), 7),
-        (7, 0, (2,), 1),  # the selected sentence comes first
-        (None, 1, (), 1),
-        (2, 1, (), 2),  # it goes on there
-        (7, 3, (), 7),
-        (None, 99, (), 1),
+        (None, None, None, 1),
+        (None, None, 2, 2),  # that of the finding
+        (None, None, 3, 1),  # which has no place
+        (7, None, 2, 7),
+        (7, 0, 2, 1),  # the selected sentence comes first
+        (None, 1, None, 1),
+        (2, 1, None, 2),  # it goes on there
+        (7, 3, None, 7),
+        (None, 99, None, 1),
     ],
 )
-def test_the_page_shown(page: int | None, selected: int | None, picks: tuple[int, ...], shown: int) -> None:
-    assert shown_page(page, selected, picks, PAPER) == shown
+def test_the_page_shown(page: int | None, selected: int | None, first: int | None, shown: int) -> None:
+    assert shown_page(page, selected, first, PAPER) == shown
 
 
 def test_boxes_are_shares_of_the_page_and_stay_on_it() -> None:

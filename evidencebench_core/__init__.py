@@ -12,7 +12,7 @@
 
 `instance`, `retrieval` and `result` draw themselves where they are the last line of a notebook's cell.
 A whole dataset: ``for progress in execute(plan(store, dataset.name, "bm25")): ...``, then
-``score_run(store, progress.run_id, "er@10")`` and ``compare_runs(store, a, b, "er@10")``.
+``score_run(store, progress.run_id, "er@10")`` and ``compare(store, [a, b], "er@10")``.
 
 The names below are all there is to keep in mind; each is imported when it is first used.
 """
@@ -24,13 +24,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from evidencebench_core.analyses.comparison import compare
     from evidencebench_core.data.ingest import ingest
     from evidencebench_core.data.model import Instance
     from evidencebench_core.data.store import open_store
     from evidencebench_core.errors import EvidenceBenchError
     from evidencebench_core.export.reader import show
     from evidencebench_core.retrievers import RETRIEVERS, Query, Retrieval, make_retriever, query_of
-    from evidencebench_core.runs import compare_runs, estimate, execute, plan, score_run
+    from evidencebench_core.runs import estimate, execute, plan, score_run
     from evidencebench_core.tasks import TASKS, score, task_named
 
     __version__: str
@@ -45,7 +46,7 @@ __all__ = [
     "Query",
     "Retrieval",
     "__version__",
-    "compare_runs",
+    "compare",
     "estimate",
     "execute",
     "ingest",
@@ -66,7 +67,7 @@ _HOMES: Final = {
     "Instance": "data.model",
     "Query": "retrievers",
     "Retrieval": "retrievers",
-    "compare_runs": "runs",
+    "compare": "analyses.comparison",
     "estimate": "runs",
     "execute": "runs",
     "ingest": "data.ingest",

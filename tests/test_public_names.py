@@ -20,7 +20,7 @@ NAMES = {
     "Retrieval",
     "TASKS",
     "__version__",
-    "compare_runs",
+    "compare",
     "estimate",
     "execute",
     "ingest",

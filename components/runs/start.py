@@ -125,18 +125,11 @@ def import_dialog(dataset: DatasetInfo) -> None:
         key="import.tasks",
     )
     replace = st.checkbox("Replace answers of the same name and task", key="import.replace")
-    longer = st.checkbox(
-        "Allow selections of more than K",
-        help="They are scored by expectation over every K of them, as the benchmark does.",
-        key="import.longer",
-    )
     pressed = st.button("Import", type="primary", disabled=not (upload and name.strip()), key="import.start")
     if upload is None or not pressed:
         return
     with st.spinner("Reading the file …"), uploaded_path(upload) as path:
-        imported = import_run(
-            resources.store(), dataset.name, path, name, tasks, replace=replace, allow_longer=longer
-        )
+        imported = import_run(resources.store(), dataset.name, path, name, tasks, replace=replace)
         counts = ", ".join(f"{n:,} for {TASKS[task].title}" for task, n in imported.answers.items())
         flash(f"{literal(imported.run.label)}: answers imported, {counts}.")
         st.rerun()
@@ -153,7 +146,7 @@ def keeping_dialog(runs: Sequence[RunInfo]) -> None:
     run, store = by_id[chosen], RunStore(resources.store())
     name = store.run(run.id).label  # without the warning of a trained one
     draw_rename(name, partial(store.rename, run), f"{run.id}.{name}")
-    draw_delete(run.label, store.dependents(run), partial(store.delete, run), run.id)
+    draw_delete(run.label, {"answer": run.n_answered}, partial(store.delete, run), run.id)
 
 
 @st.dialog("Train the evidence ranker", width="medium")

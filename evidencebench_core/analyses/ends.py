@@ -16,7 +16,6 @@ from evidencebench_core.analyses.frame import gold_frame, instance_frame, runs_n
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.store import Store
 from evidencebench_core.runs import RunStore
-from evidencebench_core.runs.results import papers_of
 from evidencebench_core.stats import Estimate, ratios
 from evidencebench_core.tasks import Score, Task, score, task_named
 
@@ -52,7 +51,7 @@ def ends(store: Store, dataset: str, runs: Sequence[str] = (), task: str | Task 
     infos = runs_named(store, runs, dataset)
     frame = group_frame(store, dataset)
     groups = dict(zip(frame["instance"], frame["group"], strict=True))
-    papers = papers_of(store, dataset)
+    papers = store.paper_ids(dataset)
     recalls: list[dict[str, Any]] = []
     differences: list[dict[str, Any]] = []
     for info in infos:

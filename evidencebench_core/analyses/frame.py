@@ -16,7 +16,6 @@ from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SelectionError, SettingError, shown
 from evidencebench_core.metrics import random_expectation
 from evidencebench_core.runs import RunInfo, RunStore
-from evidencebench_core.runs.results import papers_of
 from evidencebench_core.stats import Estimate, quotient
 from evidencebench_core.tasks import Task, task_named
 
@@ -48,7 +47,7 @@ def gold_frame(store: Store, dataset: str) -> pd.DataFrame:
 
 @lru_cache(maxsize=4)
 def _gold(store: Store, info: DatasetInfo) -> tuple[pd.DataFrame, pd.DataFrame]:
-    papers = papers_of(store, info.name)
+    papers = store.paper_ids(info.name)
     instances: list[tuple[object, ...]] = []
     pairs: list[tuple[object, ...]] = []
     for row, (name, evidence) in enumerate(store.evidence_sets(info.name)):

@@ -23,7 +23,6 @@ from evidencebench_core.retrievers import Retrieval, retriever_entry
 from evidencebench_core.retrievers.bm25 import tokens_of
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.runs.notes import Note
-from evidencebench_core.runs.results import papers_of
 from evidencebench_core.stats import ratios
 from evidencebench_core.tasks import Task, task_named
 
@@ -153,7 +152,7 @@ def _outcomes(
     store: Store, run_id: str, task: Task, others: tuple[str, ...], version: tuple[object, ...]
 ) -> pd.DataFrame:
     run = RunStore(store).run(run_id)
-    papers = papers_of(store, run.dataset)
+    papers = store.paper_ids(run.dataset)
     answers = dict(RunStore(store).retrievals(run.id, task.name))
     theirs = {other: RunStore(store).selections(other, task.name) for other in others}
     gold = dict(store.evidence_sets(run.dataset))

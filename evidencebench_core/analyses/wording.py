@@ -150,7 +150,7 @@ def _of_run(
     answers, has_text = {}, {}
     for variant in variants:
         answers[variant.name], selections = _answers(store, run, task, variant)
-        has_text[variant.name] = np.array([variant.has(name) for name in papers.index], dtype=bool)
+        has_text[variant.name] = np.array([name in variant.hypotheses for name in papers.index], dtype=bool)
         stays = [overlap(picked.get(name, ()), selections.get(name, ())) for name in papers.index]
         yield _compared(
             variant.name, original[asked], answers[variant.name][asked], has_text[variant.name], papers, stays
@@ -214,7 +214,7 @@ def unanswered(store: Store, run: RunInfo, task: Task, variants: Sequence[Varian
     n_open = 0
     for variant in variants:
         _, selections = _answers(store, run, task, variant)
-        n_open += sum(variant.has(name) and name not in selections for name in names)
+        n_open += sum(name in variant.hypotheses and name not in selections for name in names)
     return n_open
 
 

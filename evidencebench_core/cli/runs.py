@@ -372,9 +372,6 @@ def import_run(
     name: Annotated[str, Option(metavar="S", help="what the run is called")],
     task: Tasks = None,
     replace: Annotated[bool, Option("--replace", help="replace answers of the same name and task")] = False,
-    allow_longer: Annotated[
-        bool, Option("--allow-longer", help="keep selections of more than K: scored by expectation")
-    ] = False,
     json: Json = False,
     store: StorePath = None,
 ) -> None:
@@ -389,9 +386,7 @@ def import_run(
     from evidencebench_core.runs import score_run
 
     known = opened(store)
-    result = import_file(
-        known, dataset, predictions, name, task or (), replace=replace, allow_longer=allow_longer
-    )
+    result = import_file(known, dataset, predictions, name, task or (), replace=replace)
     scores = [score_run(known, result.run.id, task) for task in result.answers]
     document = run_document(result.run, {}) | {
         "source": result.source,
@@ -399,4 +394,4 @@ def import_run(
         "left_out": dict(result.left_out),
     }
     notes = [f"{name}: not imported, {why}; name it with --task" for name, why in result.left_out.items()]
-    _emit_scores(document, scores, _title(result.run), json, notes)
+    _emit_scores(document, scores, _title(result.run), json, [*notes, *result.notices])

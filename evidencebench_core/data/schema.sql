@@ -112,13 +112,13 @@ CREATE TABLE runs_under_way (
     process TEXT NOT NULL                 -- id and time of begin of the process that carries it out
 ) WITHOUT ROWID;
 
-CREATE TABLE trained_models (             -- what models have learnt from
-    digest TEXT PRIMARY KEY,              -- of the model file; of a model without one, the id of its run
+CREATE TABLE trained_on (                 -- what the models behind a run have learnt from
+    run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
     dataset_sha256 TEXT NOT NULL,
     instance_ids TEXT NOT NULL,           -- JSON list
-    paper_ids TEXT NOT NULL,              -- JSON list
-    trained_at TEXT NOT NULL
-) WITHOUT ROWID;
+    paper_ids TEXT NOT NULL               -- JSON list
+);
+CREATE INDEX trained_on_by_run ON trained_on (run_id);
 
 CREATE TABLE notes (                      -- append-only, the newest of an author counts
     id INTEGER PRIMARY KEY,

@@ -1,7 +1,7 @@
 """Runs: one retriever over one dataset, or any questions to a model.
 
 `plan` and `chat_plan` find what is to be asked, `estimate` says what it takes, `execute` does it and stores the
-results; `RunStore` reads them back, `score_run` and `compare_runs` compute from them.
+results; `RunStore` reads them back, `score_run` computes from them.
 """
 
 from __future__ import annotations
@@ -29,13 +29,9 @@ from evidencebench_core.runs.find import (
     picks_in,
     read_content,
 )
-from evidencebench_core.runs.imported_run import import_run, predictions_from
+from evidencebench_core.runs.imported_run import import_run
 from evidencebench_core.runs.plan import DEFAULT_TASKS, ChatPlan, Plan, RetrievalPlan, chat_plan, plan
-from evidencebench_core.runs.results import (
-    compare_runs,
-    score_predictions,
-    score_run,
-)
+from evidencebench_core.runs.results import score_predictions, score_run
 from evidencebench_core.runs.spec import RETRIEVAL, RunInfo, RunSpec, retrieval_spec, run_label
 from evidencebench_core.runs.step import Step, drive
 from evidencebench_core.runs.store import Result, RunStore
@@ -69,7 +65,6 @@ __all__ = [
     "Variant",
     "asked",
     "chat_plan",
-    "compare_runs",
     "drive",
     "estimate",
     "execute",
@@ -82,7 +77,6 @@ __all__ = [
     "passages_of",
     "picks_in",
     "plan",
-    "predictions_from",
     "read_content",
     "request_settings",
     "retrieval_spec",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -28,25 +27,23 @@ if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
 
 DraftKind = Literal["paraphrase", "negation"]
+Decision = Literal["waiting", "accepted", "rejected"]
 RUN_KIND: Final = "wordings"
-# Numbers and their units, and words with a digit or two capitals: IL-6, BRCA1, 5-HT, 0.3, mRNA.
-_TERM: Final = re.compile(r"[^\s()\[\],;:]+")
+_WORD: Final = re.compile(r"[^\s()\[\],;:]+")
+_TERM: Final = re.compile(r"\d|.[A-Z]")
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One wording that a model wrote; ``problem`` is the objection of our checks, empty without one.
-
-    ``decision`` says what became of it; an accepted draft's words may have been edited since.
-    """
+    """One wording that a model wrote; an accepted draft's words may have been edited since."""
 
     instance_id: str
     name: str  # of the wording that it becomes: "negation", "paraphrase:gpt-x"
     original: str
     text: str
-    problem: str
+    problem: str  # the objection of our checks, empty without one
     made_by: str  # model and prompt
-    decision: Literal["waiting", "accepted", "rejected"]
+    decision: Decision
 
 
 def draft_plan(
@@ -70,29 +67,30 @@ def draft_plan(
 
 def drafts(store: Store, dataset: str) -> tuple[Draft, ...]:
     """All drafts of a dataset's hypotheses, run by run, in the order of the file."""
-    runs = RunStore(store).runs_of(RUN_KIND, store.dataset(dataset).sha256)
-    accepted = {(one.name, one.instance_id): one.made_by for one in added_wordings(store, dataset)}
-    rejected = {
-        (one.name, one.instance_id): one.made_by for one in added_wordings(store, dataset, rejected=True)
-    }
-    ids = store.ids(dataset)
-    hypotheses = {row.id: row.hypothesis for row in store.rows(dataset, ids)} if runs else {}
-    every: list[Draft] = []
-    for run in runs:
+    decisions: dict[tuple[str, str, str], Decision] = {}
+    for wording in (*added_wordings(store, dataset), *added_wordings(store, dataset, rejected=True)):
+        place = (wording.name, wording.instance_id, wording.made_by)
+        decisions[place] = "accepted" if wording.text else "rejected"
+    hypotheses = {row.id: row.hypothesis for row in store.rows(dataset, store.ids(dataset))}
+    all_drafts: list[Draft] = []
+    runs = RunStore(store)
+    for run in runs.runs_of(RUN_KIND, store.dataset(dataset).sha256):
         kind, model = run.settings["kind"], run.settings["model"]
-        name = NEGATION if kind == "negation" else PARAPHRASE + model
+        name = NEGATION if kind == NEGATION else f"{PARAPHRASE}{model}"
         made_by = f"{model}, {run.settings['prompt']}"
-        results = RunStore(store).results(run.id)
-        for instance_id in ids:
+        results = runs.results(run.id)
+        for instance_id, original in hypotheses.items():
             result = results.get(instance_id)
-            if result is not None and not isinstance(result, str):
-                key, original = (name, instance_id), hypotheses[instance_id]
-                text, problem = _read(result, original, kind)
-                is_accepted, is_rejected = accepted.get(key) == made_by, rejected.get(key) == made_by
-                decision: Literal["waiting", "accepted", "rejected"]
-                decision = "accepted" if is_accepted else "rejected" if is_rejected else "waiting"
-                every.append(Draft(instance_id, name, original, text, problem, made_by, decision))
-    return tuple(every)
+            if result is None or isinstance(result, str):
+                continue
+            text = " ".join((parsed_hypothesis(str(result["text"])) or "").split())
+            problem = wording_problem(original, text)
+            missing = ", ".join(lost_terms(original, text)) if kind == "paraphrase" else ""
+            if missing and not problem:
+                problem = f"the paraphrase has lost {missing}"
+            decision = decisions.get((name, instance_id, made_by), "waiting")
+            all_drafts.append(Draft(instance_id, name, original, text, problem, made_by, decision))
+    return tuple(all_drafts)
 
 
 def decide(store: Store, dataset: str, draft: Draft, person: str, text: str) -> None:
@@ -106,21 +104,12 @@ def decide(store: Store, dataset: str, draft: Draft, person: str, text: str) -> 
     add_wordings(store, dataset, [decision])
 
 
-def _read(result: Result, original: str, kind: str) -> tuple[str, str]:
-    """The wording in an answer, and what speaks against it."""
-    text = " ".join((parsed_hypothesis(str(result["text"])) or "").split())
-    problem = wording_problem(original, text)
-    if not problem and kind == "paraphrase" and (lost := lost_terms(original, text)):
-        problem = f"the paraphrase has lost {', '.join(lost)}"
-    return text, problem
-
-
 def lost_terms(original: str, paraphrase: str) -> tuple[str, ...]:
-    """Terms that a paraphrase does not have: words with a digit, or with two capitals or one inside."""
-    there = {term.casefold() for term in _terms(paraphrase)}
-    return tuple(dict.fromkeys(term for term in _terms(original) if term.casefold() not in there))
+    """Words with a digit or with a capital inside (IL-6, 0.3, mRNA) that a paraphrase does not have."""
+    kept = {word.casefold() for word in _words(paraphrase)}
+    terms = [word for word in _words(original) if _TERM.search(word)]
+    return tuple(dict.fromkeys(term for term in terms if term.casefold() not in kept))
 
 
-def _terms(text: str) -> Collection[str]:
-    words: Sequence[str] = [word.strip(".'\"“”‘’!?") for word in _TERM.findall(text)]
-    return [word for word in words if any(map(str.isdigit, word)) or any(map(str.isupper, word[1:]))]
+def _words(text: str) -> list[str]:
+    return [word.strip(".'\"“”‘’!?") for word in _WORD.findall(text)]

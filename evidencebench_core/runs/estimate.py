@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from evidencebench_core.llm.budget import Price, Spending, price_of
-from evidencebench_core.runs.plan import Plan, Question
+from evidencebench_core.llm.budget import Price, price_of
+from evidencebench_core.runs.engines import ask
+from evidencebench_core.runs.plan import Plan
 
-_T = TypeVar("_T")
 _SAMPLE: Final = 50  # units
 
 
@@ -49,7 +49,7 @@ class RunEstimate:
 def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
     """The cost of executing a plan; nothing is sent or stored. A retriever that computes here costs nothing.
 
-    The questions of up to 50 units, evenly spread, are rehearsed; ``batch`` says whether the batch engine is to ask.
+    Up to 50 units, evenly spread, are rehearsed; ``batch`` says whether the batch engine is to ask.
     """
     units = tuple(plan.missing)
     if plan.llm is None:
@@ -57,33 +57,20 @@ def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
     from evidencebench_core.llm.work import rehearse
 
     plan.llm.fresh = plan.fresh
-    sample = _spread(units)
-    total, n_asked = Spending(), 0
-    for _, questions in plan.questions(sample):
-        n_asked += bool(questions)
-
-        def work(question: Question) -> Any:
-            return partial(_answer, plan, question)
-
-        _, cost = rehearse(plan.llm, *map(work, questions))  # what tasks have in common is asked once
-        total += cost
-    factor = len(units) / len(sample) if sample else 0.0
-    total = total.times(factor)
+    sample = units[:: max(1, -(-len(units) // _SAMPLE))]
+    _, cost = rehearse(plan.llm, *(partial(ask, plan, unit) for unit in plan.units(sample)))
+    cost = cost.times(len(units) / len(sample) if sample else 0.0)
     return RunEstimate(
-        plan.model,
-        round(n_asked * factor),
-        len(sample),
-        total.calls,
-        total.cached,
-        total.prompt_tokens,
-        total.completion_tokens,
+        model=plan.model,
+        n_instances=len(units),
+        n_looked_at=len(sample),
+        calls=cost.calls,
+        cached=cost.cached,
+        prompt_tokens=cost.prompt_tokens,
+        completion_tokens=cost.completion_tokens,
         price=price_of(plan.model),
         batch=batch,
     )
-
-
-async def _answer(plan: Plan, question: Question, llm: Any) -> Any:
-    return await plan.answer(llm, question)
 
 
 def together(estimates: Sequence[RunEstimate]) -> RunEstimate:
@@ -91,8 +78,3 @@ def together(estimates: Sequence[RunEstimate]) -> RunEstimate:
     names = ("n_instances", "n_looked_at", "calls", "cached", "prompt_tokens", "completion_tokens")
     sums = {name: sum(getattr(item, name) for item in estimates) for name in names}
     return replace(estimates[0], **sums)
-
-
-def _spread(units: Sequence[_T]) -> Sequence[_T]:
-    """Up to fifty, evenly over all."""
-    return units[:: max(1, -(-len(units) // _SAMPLE))]

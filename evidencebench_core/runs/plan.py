@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from evidencebench_core.data.query import Filter
@@ -20,7 +20,7 @@ from evidencebench_core.retrievers import (
 )
 from evidencebench_core.retrievers.trained_on import TrainedOn
 from evidencebench_core.runs.spec import RunSpec, retrieval_spec
-from evidencebench_core.runs.store import Result, Results, RunStore
+from evidencebench_core.runs.store import Result, RunStore
 from evidencebench_core.runs.trained import keep_trained, training_behind
 from evidencebench_core.runs.variant import Variant
 from evidencebench_core.tasks import Task, task_named
@@ -33,16 +33,12 @@ DEFAULT_TASKS: Final = ("er@optimal", "er@10", "result-er@optimal", "result-er@5
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """One question of a run: the ``task`` is empty where a unit has one question.
+class Unit:
+    """What is asked together: an instance with its tasks still to be answered, or one question to a model."""
 
-    Of a retriever's run it holds the query, and the gold for the oracle only.
-    """
-
-    unit: str
-    task: str = ""
-    query: Query | None = None
-    evidence: EvidenceSet | None = None
+    id: str
+    queries: Mapping[str, Query | None]  # by task; of a question to a model one None under ""
+    evidence: EvidenceSet | None = None  # for the oracle only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,84 +71,69 @@ class Plan:
     def left_out(self) -> int:
         return sum(self.reasons.values())
 
-    def questions(self, units: Sequence[str] | None = None) -> Iterator[tuple[str, Sequence[Question]]]:
-        """The questions still to be asked, unit by unit, or those of some units."""
-        for unit in self.missing if units is None else units:
-            yield unit, [Question(unit, task) for task in self.missing[unit]]
+    def units(self, ids: Sequence[str] | None = None) -> Iterator[Unit]:
+        """The units still to be asked, or some of them, made one by one."""
+        for unit in self.missing if ids is None else ids:
+            yield Unit(unit, dict.fromkeys(self.missing[unit]))
 
-    def answer(self, llm: LLM, question: Question) -> Awaitable[Any]:
-        """The result of a question to a model."""
+    def answer(self, llm: LLM, unit: Unit, task: str) -> Awaitable[Any]:
+        """The result of a unit on a task, asked of a model."""
         raise NotImplementedError
 
     def create(self) -> None:
         """Have the run in the store."""
         RunStore(self.store).create(self.spec)
 
-    def keep(self, results: Results) -> None:
-        """Store results, or in one line why there is none, in one transaction."""
-        RunStore(self.store).add(self.spec.id, results, self.replaces)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalPlan(Plan):
-    """A retriever over a dataset; ``retriever`` is ``None`` for the oracle, which is made for every instance.
-
-    ``trained``: what the models in the retriever have learnt from, by their digest.
-    """
+    """A retriever over a dataset; ``retriever`` is ``None`` for the oracle, which is made for every instance."""
 
     dataset: DatasetInfo
     retriever: Retriever | None
     tasks: tuple[Task, ...]
     variant: Variant | None = None
-    trained: Mapping[str, TrainedOn] = field(default_factory=dict)
+    trained: Sequence[TrainedOn] = ()  # what the models in the retriever have learnt from
 
     @property
     def retriever_name(self) -> str:
         return str(self.spec.settings["retriever"])
 
-    def questions(self, units: Sequence[str] | None = None) -> Iterator[tuple[str, Sequence[Question]]]:
+    def units(self, ids: Sequence[str] | None = None) -> Iterator[Unit]:
         sees_gold = retriever_entry(self.retriever_name).sees_gold
         tasks = {task.name: task for task in self.tasks}
-        for instance in self.store.get_many(
-            self.dataset.name, tuple(self.missing) if units is None else units
-        ):
+        chosen = tuple(self.missing) if ids is None else ids
+        for instance in self.store.get_many(self.dataset.name, chosen):
             gold = instance.evidence
             hypothesis = self.variant.hypotheses[instance.id] if self.variant else None
-            questions: list[Question] = []
-            for name in self.missing[instance.id]:
-                query = query_of(instance, tasks[name].focus, tasks[name].budget_for(gold), hypothesis)
-                questions.append(Question(instance.id, name, query, gold if sees_gold else None))
-            yield instance.id, questions
+            queries = {
+                name: query_of(instance, tasks[name].focus, tasks[name].budget_for(gold), hypothesis)
+                for name in self.missing[instance.id]
+            }
+            yield Unit(instance.id, queries, gold if sees_gold else None)
 
-    def answer(self, llm: LLM, question: Question) -> Awaitable[Any]:
-        return cast("ServedRetriever", self.retriever).answer(llm, cast("Query", question.query))
+    def answer(self, llm: LLM, unit: Unit, task: str) -> Awaitable[Any]:
+        return cast("ServedRetriever", self.retriever).answer(llm, cast("Query", unit.queries[task]))
 
-    def retriever_for(self, question: Question) -> Retriever:
-        """The retriever that answers a question here."""
-        if self.retriever is None:
-            settings = self.spec.settings["settings"]
-            return make_retriever(self.retriever_name, settings, evidence=question.evidence)
-        return self.retriever
+    def retriever_for(self, unit: Unit) -> Retriever:
+        """The retriever that answers a unit here."""
+        settings = self.spec.settings["settings"]
+        return self.retriever or make_retriever(self.retriever_name, settings, evidence=unit.evidence)
 
     def create(self) -> None:
         RunStore(self.store).create(self.spec)
-        for digest, trained in self.trained.items():
-            keep_trained(self.store, digest or self.spec.id, trained)
+        if self.trained:
+            keep_trained(self.store, self.run_id, *self.trained)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatPlan(Plan):
-    """Questions to a model, one under each unit; ``prepare`` is called before the run is in the store."""
+    """Questions to a model, one under each unit."""
 
     ask: Callable[[LLM, str], Awaitable[Result]]
-    prepare: Callable[[], object] = lambda: None
 
-    def answer(self, llm: LLM, question: Question) -> Awaitable[Result]:
-        return self.ask(llm, question.unit)
-
-    def create(self) -> None:
-        self.prepare()
-        RunStore(self.store).create(self.spec)
+    def answer(self, llm: LLM, unit: Unit, task: str) -> Awaitable[Result]:
+        return self.ask(llm, unit.id)
 
 
 def plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
@@ -204,17 +185,36 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     if made is not None:
         # What a retriever filled in itself, such as the digest of a model, belongs to the run's identity.
         full = {**full, **{key: value for key, value in made.settings.items() if key in full}}
+    runs = RunStore(store)
     name, digest = (variant.name, variant.digest) if variant else ("", "")
-    chosen = tuple(dict.fromkeys(task if isinstance(task, Task) else task_named(task) for task in tasks))
+    spec = retrieval_spec(info.sha256, retriever, full, name, digest)
+    chosen = tuple(dict.fromkeys(task_named(task) for task in tasks))
     all_ids = store.ids(dataset, limit)
-    ids = [unit for unit in all_ids if variant is None or variant.has(unit)]
+    ids = [unit for unit in all_ids if variant is None or unit in variant.hypotheses]
     n_left_out = len(all_ids) - len(ids)
-    found = RetrievalPlan(
+
+    done, again, any_stored = dict[str, set[str]](), set[str](), False
+    for task in chosen:
+        unreadable = set(runs.unreadable(spec.id, task.name)) if retry_unreadable else set()
+        again.update(unreadable, runs.failures(spec.id, task.name))
+        done[task.name] = runs.done(spec.id, task.name)
+        any_stored |= bool(done[task.name])
+        done[task.name] -= done[task.name] if fresh else unreadable
+    resultless = frozenset(store.matching(info.name, Filter(ranges={"n_result_aspects": (None, 0)})))
+    missing: dict[str, list[str]] = {}
+    total = 0
+    for unit in sorted(ids, key=again.__contains__):
+        # Instances without result aspects are no part of the result tasks.
+        names = [task.name for task in chosen if task.focus == "all" or unit not in resultless]
+        total += bool(names)
+        if open_names := [name for name in names if unit not in done[name]]:
+            missing[unit] = open_names
+    return RetrievalPlan(
         store=store,
-        spec=retrieval_spec(info.sha256, retriever, full, name, digest),
-        missing={},
-        total=0,
-        any_stored=False,
+        spec=spec,
+        missing=missing,
+        total=total,
+        any_stored=any_stored,
         llm=llm,
         fresh=fresh or retry_unreadable,
         replaces=fresh or retry_unreadable,
@@ -223,33 +223,8 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
         retriever=made,
         tasks=chosen,
         variant=variant,
-        trained={} if llm or made is None else training_behind(made, full),
+        trained=() if llm or made is None else training_behind(made, full),
     )
-    return _with_missing(found, ids, fresh, retry_unreadable)
-
-
-def _with_missing(
-    found: RetrievalPlan, ids: Sequence[str], fresh: bool, retry_unreadable: bool
-) -> RetrievalPlan:
-    """The plan with what is still to be asked; instances without result aspects are no part of the result tasks."""
-    runs, run_id, store = RunStore(found.store), found.spec.id, found.store
-    done, again = dict[str, set[str]](), set[str]()
-    for task in found.tasks:
-        done[task.name] = runs.done(run_id, task.name)
-        unreadable = runs.unreadable(run_id, task.name).keys() if retry_unreadable else ()
-        again.update(unreadable, runs.failures(run_id, task.name))
-        if fresh or retry_unreadable:
-            done[task.name] -= done[task.name] if fresh else set(unreadable)
-    any_stored = any(done.values())
-    resultless = frozenset(store.matching(found.dataset.name, Filter(ranges={"n_result_aspects": (None, 0)})))
-    missing: dict[str, list[str]] = {}
-    total = 0
-    for unit in sorted(ids, key=again.__contains__):
-        asked = [task.name for task in found.tasks if task.focus == "all" or unit not in resultless]
-        total += bool(asked)
-        if open_tasks := [name for name in asked if unit not in done[name]]:
-            missing[unit] = open_tasks
-    return replace(found, missing=missing, total=total, any_stored=any_stored)
 
 
 def chat_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
@@ -265,9 +240,9 @@ def chat_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
 ) -> ChatPlan:
     """Find which units of a run of questions to a model are still to be asked. Nothing is sent or stored.
 
-    ``ask`` gives the result of a unit, as its turn comes; units that failed before come last. With ``fresh`` new
-    results take the place of those there are; ``again`` are units that are asked again, such as those that were cut
-    off, ``changed`` those under which something else is asked now: what is in the store answers it.
+    ``ask`` gives the result of a unit; units that failed before come last. With ``fresh`` all are asked again;
+    ``again`` are units that are asked again, such as those that were cut off, ``changed`` those under which something
+    else is asked now: what is in the store answers it.
     """
     runs = RunStore(store)
     done, failures = runs.done(spec.id), runs.failures(spec.id)

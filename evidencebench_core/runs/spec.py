@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from evidencebench_core.data.records import digest
 from evidencebench_core.errors import EvidenceBenchError
-from evidencebench_core.retrievers import (
-    CROSS_VALIDATED,
-    IMPORTED,
-    Setting,
-    full_settings,
-    is_derived,
-)
+from evidencebench_core.retrievers import CROSS_VALIDATED, IMPORTED, Setting, full_settings, is_derived
 
 RETRIEVAL: Final = "retrieval"
 """The kind of runs of a retriever over a dataset."""
@@ -31,10 +24,8 @@ class RunSpec:
 
     @property
     def id(self) -> str:
-        """First 12 hexadecimal digits of the SHA-256 of the canonical JSON."""
-        document = {"kind": self.kind, "subject": self.subject, "settings": dict(self.settings)}
-        canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(canonical.encode("ascii")).hexdigest()[:12]
+        """First 12 hexadecimal digits of the digest."""
+        return digest({"kind": self.kind, "subject": self.subject, "settings": dict(self.settings)})[:12]
 
 
 def retrieval_spec(
@@ -67,9 +58,7 @@ class RunInfo:
     retriever: str = ""
     variant: str = ""  # empty for a run over the originals
     tasks: Mapping[str, int] = field(default_factory=dict)  # units with a result by task
-    n_trained_on: int = (
-        0  # instances that the retriever's model has learnt from: no score on them is an estimate
-    )
+    n_trained_on: int = 0  # instances that its model has learnt from: no score on them is an estimate
 
 
 def run_label(retriever: str, settings: Mapping[str, Setting], variant: str = "") -> str:
@@ -79,21 +68,28 @@ def run_label(retriever: str, settings: Mapping[str, Setting], variant: str = ""
     """
     if retriever == IMPORTED:
         return f"{settings.get('name')} (imported)"
-    perturbed = [f"[{variant}]"] if variant else []
+    words = [retriever]
     if retriever == "evidence-ranker" and settings.get("model") == CROSS_VALIDATED:
-        return " ".join((retriever, CROSS_VALIDATED, *perturbed))
+        words.append(CROSS_VALIDATED)
+    else:
+        defaults = _defaults(retriever, settings)
+        for name, value in settings.items():
+            if not is_derived(retriever, name) and (name not in defaults or defaults[name] != value):
+                text = "+".join(map(str, value)) if isinstance(value, tuple) else value
+                words.append(f"{name}={text}")
+    return " ".join([*words, f"[{variant}]"] if variant else words)
+
+
+def _defaults(retriever: str, settings: Mapping[str, Setting]) -> dict[str, Setting]:
+    """The settings that a label does not name; of a fusion the defaults of its members."""
     try:
-        nests = retriever == "hybrid"
-        defaults = full_settings(retriever, {"of": settings["of"]} if nests else None)
+        if retriever != "hybrid":
+            return full_settings(retriever)
+        defaults = full_settings(retriever, {"of": settings["of"]})
     except EvidenceBenchError:
-        nests, defaults = False, {}
-    changed = (
-        f"{name}={'+'.join(map(str, value)) if isinstance(value, tuple) else value}"
-        for name, value in settings.items()
-        if not is_derived(retriever, name)
-        and (name not in defaults or defaults[name] != value or (nests and name == "of"))
-    )
-    return " ".join((retriever, *changed, *perturbed))
+        return {}
+    del defaults["of"]
+    return defaults
 
 
 def as_tuples(value: Any) -> Any:

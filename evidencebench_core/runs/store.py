@@ -6,22 +6,18 @@ import json
 import os
 import sqlite3
 import struct
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-import orjson
-from zstandard import ZstdCompressor, ZstdDecompressor
-
-from evidencebench_core.data.records import now
-from evidencebench_core.data.store import DatasetInfo, Store
-from evidencebench_core.errors import SettingError, StoreError, UnknownNameError, shown
-from evidencebench_core.llm.answers import from_json
+from evidencebench_core.data.records import from_blob, now, to_blob
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import StoreError, UnknownNameError, shown
 from evidencebench_core.retrievers import IMPORTED, Retrieval
-from evidencebench_core.runs.spec import RETRIEVAL, RunInfo, RunSpec, as_tuples, retrieval_spec, run_label
+from evidencebench_core.runs.spec import RETRIEVAL, RunInfo, RunSpec, as_tuples, run_label
 from evidencebench_core.runs.trained import n_trained_on
 from evidencebench_core.tasks import TASKS
 from evidencebench_core.words import one_line
@@ -33,8 +29,8 @@ if TYPE_CHECKING:
 
 Result: TypeAlias = Mapping[str, Any]
 """The result of a question to a model, JSON-able."""
-Results: TypeAlias = Mapping[str, Mapping[str, Any]]
-"""By unit and task: a `Retrieval` or another `Result`, or in one line why there is none."""
+Results: TypeAlias = Mapping[str, Mapping[str, Retrieval | Result | str]]
+"""By unit and task: the result, or in one line why there is none."""
 
 _BATCH: Final = 1_000  # retrievals read at once
 _RUNS: Final = """SELECT runs.id, kind, subject, settings, created_at, runs.name, coalesce(datasets.name, '')
@@ -49,18 +45,12 @@ _ADD: Final = """INSERT INTO results (run_id, task, unit, selection, payload, er
         outcome = excluded.outcome, created_at = excluded.created_at
     WHERE results.error IS NOT NULL"""
 _REPLACE: Final = f"{_ADD} OR excluded.error IS NULL"
-# A retriever's run over the papers as they stand has with it those with the same settings over variants.
-_VARIANTS: Final = """SELECT other.id FROM runs AS own JOIN runs AS other ON other.dataset_id = own.dataset_id
-        AND json_extract(other.settings, '$.retriever') = json_extract(own.settings, '$.retriever')
-        AND json_extract(other.settings, '$.settings') = json_extract(own.settings, '$.settings')
-    WHERE own.id = :id AND own.kind = 'retrieval' AND json_extract(own.settings, '$.variant') IS NULL
-        AND json_extract(other.settings, '$.variant') IS NOT NULL"""
-_DEPENDENTS: Final = {
-    "answer": "results WHERE run_id = :id AND error IS NULL",
-    "perturbed run": f"({_VARIANTS})",
-    "judge run": "runs WHERE about = :id",
-    "note": f"notes WHERE run_id = :id OR run_id IN ({_VARIANTS})",
-}
+_WITH_VARIANTS: Final = """SELECT other.id FROM runs AS this JOIN runs AS other ON other.id = this.id
+        OR this.kind = 'retrieval' AND json_extract(this.settings, '$.variant') IS NULL
+        AND other.dataset_id = this.dataset_id
+        AND json_extract(other.settings, '$.retriever') = json_extract(this.settings, '$.retriever')
+        AND json_extract(other.settings, '$.settings') = json_extract(this.settings, '$.settings')
+    WHERE this.id = ?"""
 
 
 class RunStore:
@@ -73,7 +63,7 @@ class RunStore:
 
     def create(self, spec: RunSpec) -> RunInfo:
         """The run of this spec: a new one, or the one that is already there."""
-        settings = json.dumps(dict(spec.settings), sort_keys=True, allow_nan=False)
+        settings = json.dumps(dict(spec.settings), allow_nan=False)
         with self.store.write() as db:
             db.execute(_CREATE, (spec.id, spec.kind, spec.subject, settings, now("milliseconds")))
             row = db.execute("SELECT dataset_id FROM runs WHERE id = ?", (spec.id,)).fetchone()
@@ -96,11 +86,12 @@ class RunStore:
 
     def runs_of(self, kind: str | None = None, subject: str | None = None) -> tuple[RunInfo, ...]:
         """All runs, oldest first, or those of a kind or about a subject."""
-        where = (
-            "WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR subject = ?2) ORDER BY created_at, runs.id"
-        )
+        where = "(?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR subject = ?2) ORDER BY created_at, runs.id"
+        return self._infos(where, kind, subject)
+
+    def _infos(self, where: str, *values: str | None) -> tuple[RunInfo, ...]:
         with self.store.read() as db:
-            rows = db.execute(f"{_RUNS} {where}", (kind, subject)).fetchall()
+            rows = db.execute(f"{_RUNS} WHERE {where}", values).fetchall()
             return tuple(_info(db, row) for row in rows)
 
     def to_pandas(self, dataset: str | None = None, variants: bool = False) -> pd.DataFrame:
@@ -120,17 +111,15 @@ class RunStore:
             If there is none, or more than one.
         """
         prefix, place = id_or_prefix.strip().lower(), f"run {shown(id_or_prefix)}"
-        where = "WHERE ?1 <> '' AND substr(runs.id, 1, length(?1)) = ?1 ORDER BY runs.id"
-        with self.store.read() as db:
-            rows = db.execute(f"{_RUNS} {where}", (prefix,)).fetchall() if prefix.isascii() else []
-            if len(rows) == 1:
-                return _info(db, rows[0])
-        if rows:
-            ids = ", ".join(row[0] for row in rows[:4])
-            problem = f"fits {len(rows)} runs ({ids}{', …' if len(rows) > 4 else ''})"
+        where = "?1 <> '' AND substr(runs.id, 1, length(?1)) = ?1 ORDER BY runs.id LIMIT 4"
+        runs = self._infos(where, prefix) if prefix.isascii() else ()
+        if len(runs) > 1:
+            problem = f"fits several runs ({', '.join(run.id for run in runs)})"
             raise UnknownNameError(place, problem, "Give more of the id.")
-        remedy = "`evidencebench list runs` lists the runs there are."
-        raise UnknownNameError(place, f"is not in {self.store.path}", remedy)
+        if not runs:
+            remedy = "`evidencebench list runs` lists the runs there are."
+            raise UnknownNameError(place, f"is not in {self.store.path}", remedy)
+        return runs[0]
 
     def rename(self, run: RunInfo, name: str) -> RunInfo:
         """Give a run a name of its own; a blank one takes it away, and it is called after its settings again."""
@@ -138,21 +127,10 @@ class RunStore:
             db.execute("UPDATE runs SET name = ? WHERE id = ?", (one_line(name).strip(), run.id))
         return self.run(run.id)
 
-    def dependents(self, run: RunInfo) -> dict[str, int]:
-        """How many answers, notes and other runs go with a run, by noun; no zeros."""
-        with self.store.read() as db:
-            counts = {
-                noun: db.execute(f"SELECT count(*) FROM {rows}", {"id": run.id}).fetchone()[0]
-                for noun, rows in _DEPENDENTS.items()
-            }
-        return {noun: count for noun, count in counts.items() if count}
-
     def delete(self, run: RunInfo) -> None:
-        """Delete a run with all that depends on it, in one transaction."""
+        """Delete a run with its results, its notes, its judges' runs, and the same retriever's over variants."""
         with self.store.write() as db:
-            ids = [(run.id,), *db.execute(_VARIANTS, {"id": run.id}).fetchall()]
-            db.executemany("DELETE FROM trained_models WHERE digest = ?", ids)
-            db.executemany("DELETE FROM runs WHERE id = ?", ids)
+            db.execute(f"DELETE FROM runs WHERE id IN ({_WITH_VARIANTS})", (run.id,))
 
     @contextmanager
     def under_way(self, run_id: str) -> Iterator[None]:
@@ -163,14 +141,16 @@ class RunStore:
         StoreError
             If one does; with its process id.
         """
-        own = _process(os.getpid())
+        process = _process(os.getpid())
         with self.store.write() as db:
             row = db.execute("SELECT process FROM runs_under_way WHERE run_id = ?", (run_id,)).fetchone()
             pid = row[0].partition(" ")[0] if row else ""
-            if row and row[0] != own and _process(int(pid)) == row[0]:
+            if row and row[0] != process and _process(int(pid)) == row[0]:
                 remedy = "Wait until that has ended, or stop it."
                 raise StoreError(f"run {run_id}", f"is under way in process {pid}", remedy)
-            db.execute("INSERT OR REPLACE INTO runs_under_way (run_id, process) VALUES (?, ?)", (run_id, own))
+            db.execute(
+                "INSERT OR REPLACE INTO runs_under_way (run_id, process) VALUES (?, ?)", (run_id, process)
+            )
         try:
             yield
         finally:
@@ -180,43 +160,35 @@ class RunStore:
     # -- results in --------------------------------------------------------------------------------
 
     def add(self, run_id: str, results: Results, replace: bool = False) -> None:
-        """Keep results by unit and task, all in one transaction.
+        """Store results by unit and task in one transaction.
 
         A result that is there stays, but with ``replace`` gives way to another, not to a failure; a failure gives
         way. A power cut can take the last ones: they are computed again, and a model's answers are found again.
         """
         with self.store.write(durable=False) as db:
-            if not db.execute("SELECT 1 FROM runs WHERE id = ?", (run_id,)).fetchone():
-                raise UnknownNameError(f"run {shown(run_id)}", "has been deleted", "Start it again.")
-            _write(db, run_id, results, _REPLACE if replace else _ADD)
+            self._add(db, run_id, results, _REPLACE if replace else _ADD)
 
-    def import_answers(
-        self,
-        dataset: DatasetInfo,
-        name: str,
-        answers: Mapping[str, Mapping[str, Retrieval]],
-        replace: bool = False,
-    ) -> RunInfo:
-        """The run under which somebody's answers, by task and instance id, are now kept: all, or none of them.
-
-        ``replace`` takes away what the run has for these tasks; `SettingError` without it where there is any.
-        """
-        spec = retrieval_spec(dataset.sha256, IMPORTED, {"name": name})
-        taken = [task for task in answers if self.done(spec.id, task)]
-        if taken and not replace:
-            raise SettingError(
-                f"name {shown(name)}",
-                f"there is an imported run of this name with answers for {', '.join(taken)}",
-                "Choose another name, or have them replaced (--replace).",
-            )
-        self.create(spec)
+    def replace_tasks(self, run_id: str, results: Results) -> RunInfo:
+        """Store results in the place of all that the run has for their tasks, in one transaction."""
+        tasks = {task for by_task in results.values() for task in by_task}
         with self.store.write() as db:
-            for task, by_instance in answers.items():
-                db.execute("DELETE FROM results WHERE run_id = ? AND task = ?", (spec.id, task))
-                results = {instance: {task: answer} for instance, answer in by_instance.items()}
-                _write(db, spec.id, results, _ADD)
-            db.execute("UPDATE runs SET created_at = ? WHERE id = ?", (now("milliseconds"), spec.id))
-        return self.run(spec.id)
+            db.executemany(
+                "DELETE FROM results WHERE run_id = ? AND task = ?", [(run_id, task) for task in tasks]
+            )
+            self._add(db, run_id, results, _ADD)
+            db.execute("UPDATE runs SET created_at = ? WHERE id = ?", (now("milliseconds"), run_id))
+        return self.run(run_id)
+
+    def _add(self, db: sqlite3.Connection, run_id: str, results: Results, sql: str) -> None:
+        if not db.execute("SELECT 1 FROM runs WHERE id = ?", (run_id,)).fetchone():
+            raise UnknownNameError(f"run {shown(run_id)}", "has been deleted", "Start it again.")
+        moment = now("milliseconds")
+        rows = [
+            (run_id, task, unit, *_columns(result), moment)
+            for unit, by_task in results.items()
+            for task, result in by_task.items()
+        ]
+        db.executemany(sql, rows)
 
     # -- results out -------------------------------------------------------------------------------
 
@@ -240,16 +212,14 @@ class RunStore:
         self, run_id: str, task: str = "", between: tuple[str, str] | None = None
     ) -> dict[str, Result | str]:
         """By unit the result, or in one line why the last try failed; of all, or from one unit to another."""
-        wanted, values = "1 ORDER BY unit", tuple[str, ...]()
-        if between is not None:
-            wanted, values = f"unit BETWEEN ? AND ? AND {wanted}", between
-        rows = self._rows("unit, payload, error", run_id, task, wanted, *values)
-        return {unit: error if payload is None else _unpacked(payload) for unit, payload, error in rows}
+        where, values = ("unit BETWEEN ? AND ?", between) if between else ("1", ())
+        rows = self._rows("unit, payload, error", run_id, task, f"{where} ORDER BY unit", *values)
+        return {unit: error if payload is None else from_blob(payload) for unit, payload, error in rows}
 
     def selections(self, run_id: str, task: str) -> dict[str, tuple[int, ...]]:
         """The picks, in the order in which they were made, by instance id; failures are not in it."""
         rows = self._rows("unit, selection", run_id, task, "error IS NULL ORDER BY unit")
-        return {unit: struct.unpack(f"<{len(picks) // 4}i", picks) for unit, picks in rows}
+        return {unit: _unpacked(selection) for unit, selection in rows}
 
     def retrieval(self, run_id: str, task: str, instance_id: str) -> Retrieval | None:
         """The raw retrieval, or ``None`` where there is none or the last try failed."""
@@ -258,38 +228,33 @@ class RunStore:
 
     def retrievals(self, run_id: str, task: str) -> Iterator[tuple[str, Retrieval]]:
         """Instance id and raw retrieval of every answer, by instance id."""
-        units = sorted(self.done(run_id, task))
-        for start in range(0, len(units), _BATCH):
-            part = units[start : start + _BATCH]
-            wanted = "error IS NULL AND unit BETWEEN ? AND ? ORDER BY unit"
-            for unit, *packed in self._rows(
-                "unit, selection, payload", run_id, task, wanted, part[0], part[-1]
-            ):
-                yield unit, _retrieval(*packed)
+        last, where = "", "error IS NULL AND unit > ? ORDER BY unit LIMIT ?"
+        while rows := self._rows("unit, selection, payload", run_id, task, where, last, _BATCH):
+            for unit, selection, payload in rows:
+                yield unit, _retrieval(selection, payload)
+            last = rows[-1][0]
 
     def outcomes(self, run_id: str) -> Mapping[str, OutcomeCounts]:
         """Counts of a model's outcomes by task name; empty for a run that asked none."""
         from evidencebench_core.retrievers.llm.outcome import OutcomeCounts
 
-        counted = (
+        sql = (
             "SELECT task, outcome, error IS NOT NULL, count(*) FROM results WHERE run_id = ? GROUP BY 1, 2, 3"
         )
         with self.store.read() as db:
-            rows = db.execute(counted, (run_id,)).fetchall()
-        asks = any(outcome for _, outcome, _, _ in rows) or self.run(run_id).retriever == "llm"
-        failed, texts = Counter[str](), dict[str, list[tuple[str, int]]]()
-        for task, outcome, is_error, count in rows if asks else ():
-            texts.setdefault(task, [])
-            if is_error:
-                failed[task] += count
-            elif outcome:
-                texts[task].append((outcome, count))
-        return MappingProxyType(
-            {task: OutcomeCounts.of(texts[task], failed[task]) for task in sorted(texts, key=_place)}
-        )
+            rows = db.execute(sql, (run_id,)).fetchall()
+        if not any(outcome for _, outcome, _, _ in rows) and self.run(run_id).retriever != "llm":
+            return {}
+        n_failed, outcomes = Counter[str](), defaultdict[str, list[tuple[str, int]]](list)
+        for task, outcome, is_error, count in rows:
+            n_failed[task] += count if is_error else 0
+            outcomes[task] += [(outcome, count)] if outcome else []
+        return {
+            task: OutcomeCounts.of(outcomes[task], n_failed[task]) for task in sorted(outcomes, key=_place)
+        }
 
-    def _rows(self, columns: str, run_id: str, task: str, wanted: str, *values: object) -> list[Any]:
-        sql = f"SELECT {columns} FROM results WHERE run_id = ? AND task = ? AND {wanted}"
+    def _rows(self, columns: str, run_id: str, task: str, where: str, *values: object) -> list[Any]:
+        sql = f"SELECT {columns} FROM results WHERE run_id = ? AND task = ? AND {where}"
         with self.store.read() as db:
             return db.execute(sql, (run_id, task, *values)).fetchall()
 
@@ -299,49 +264,29 @@ def delete_runs_about(db: sqlite3.Connection, subject: str) -> None:
     db.execute("DELETE FROM runs WHERE subject = ?", (subject,))
 
 
-def _write(db: sqlite3.Connection, run_id: str, results: Results, sql: str) -> None:
-    packer, moment = ZstdCompressor(level=1), now("milliseconds")
-    rows = [
-        (run_id, task, unit, *_columns(result, packer), moment)
-        for unit, by_task in results.items()
-        for task, result in by_task.items()
-    ]
-    db.executemany(sql, rows)
-
-
-def _columns(
-    result: Retrieval | Result | str, packer: ZstdCompressor
-) -> tuple[bytes | None, bytes | None, str | None, str]:
+def _columns(result: Retrieval | Result | str) -> tuple[bytes | None, bytes | None, str | None, str]:
     """Selection, payload, error, outcome."""
     if isinstance(result, str):
         return None, None, result, ""
     if not isinstance(result, Retrieval):
-        return None, packer.compress(orjson.dumps(dict(result))), None, str(result.get("outcome") or "")
+        return None, to_blob(dict(result)), None, str(result.get("outcome") or "")
     details = dict(result.details)
-    payload = {
-        "ranking": result.ranking,
-        "scores": result.scores,
-        "seconds": result.seconds,
-        "details": details,
-    }
-    try:
-        text = orjson.dumps(payload)
-    except orjson.JSONEncodeError:  # half a surrogate pair, or numpy's own integers
-        text = json.dumps(payload, default=float).encode("ascii")
+    names = ("ranking", "scores", "seconds")
+    payload = {name: getattr(result, name) for name in names} | {"details": details}
     selection = struct.pack(f"<{len(result.selection)}i", *result.selection)
-    return selection, packer.compress(text), None, details.get("outcome", "")
+    return selection, to_blob(payload), None, details.get("outcome", "")
 
 
-def _unpacked(payload: bytes) -> Any:
-    return from_json(ZstdDecompressor().decompress(payload))
+def _unpacked(selection: bytes) -> tuple[int, ...]:
+    return struct.unpack(f"<{len(selection) // 4}i", selection)
 
 
 def _retrieval(selection: bytes, payload: bytes) -> Retrieval:
-    values = _unpacked(payload)
+    values = from_blob(payload)
     return Retrieval(
         tuple(values["ranking"]),
         tuple(values["scores"]),
-        struct.unpack(f"<{len(selection) // 4}i", selection),
+        _unpacked(selection),
         values["seconds"],
         MappingProxyType(values["details"]),
     )
@@ -350,16 +295,18 @@ def _retrieval(selection: bytes, payload: bytes) -> Retrieval:
 def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
     run_id, kind, subject, settings_text, created_at, name, dataset = row
     settings = json.loads(settings_text)
-    counts = db.execute(
-        "SELECT task, sum(error IS NULL), sum(error IS NOT NULL) FROM results WHERE run_id = ? GROUP BY task",
-        (run_id,),
-    ).fetchall()
-    counts.sort(key=lambda count: _place(count[0]))
-    retriever, variant, label, trained = "", "", "", 0
+    sql = (
+        "SELECT task, sum(error IS NULL), sum(error IS NOT NULL) FROM results WHERE run_id = ? GROUP BY task"
+    )
+    counts = sorted(db.execute(sql, (run_id,)), key=lambda count: _place(count[0]))
+    retriever, variant, label, trained = "", "", name, 0
     if kind == RETRIEVAL:
         retriever, variant = settings["retriever"], settings.get("variant", "")
         settings = {key: as_tuples(value) for key, value in settings["settings"].items()}
-        label, trained = run_label(retriever, settings, variant), n_trained_on(db, run_id, dataset, settings)
+        trained = n_trained_on(db, run_id)
+        if retriever == IMPORTED and name:
+            label = run_label(retriever, {"name": name})
+        label = label or run_label(retriever, settings, variant)
     return RunInfo(
         id=run_id,
         kind=kind,
@@ -368,7 +315,7 @@ def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
         created_at=created_at,
         n_answered=sum(n_answered for _, n_answered, _ in counts),
         n_failed=sum(n_failed for _, _, n_failed in counts),
-        label=label if not name else run_label(retriever, {"name": name}) if retriever == IMPORTED else name,
+        label=label,
         dataset=dataset,
         retriever=retriever,
         variant=variant,
@@ -378,9 +325,9 @@ def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
 
 
 def _place(task: str) -> tuple[int, str]:
-    """Where a task stands in lists: the benchmark's own first, in their order."""
-    known = list(TASKS)
-    return (known.index(task) if task in known else len(known), task)
+    """The place of a task in lists: the benchmark's own first, in their order."""
+    names = list(TASKS)
+    return (names.index(task) if task in TASKS else len(names), task)
 
 
 def _process(pid: int) -> str:

@@ -113,7 +113,6 @@ def train_ranker(
     notes = {**ranker.notes, "cross_validated": validated}
     path = out or default_model_path()
     digest = write_model(replace(ranker, trained_on=trained_on, notes=notes), path)
-    keep_trained(store, digest, trained_on)
     run_id = None
     if answers:
         runs = RunStore(store)

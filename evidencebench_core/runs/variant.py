@@ -30,24 +30,12 @@ class Variant:
         """Of the texts: two variants of one name with other texts are different runs."""
         return digest([self.name, dict(self.hypotheses)])[:12]
 
-    def has(self, instance_id: str) -> bool:
-        return instance_id in self.hypotheses
-
 
 def variant_named(store: Store, dataset: str, name: str) -> Variant:
-    """The variant that a name stands for on a dataset.
+    """The variant that a name stands for on a dataset; `SettingError` if no instance has it.
 
-    Parameters
-    ----------
-    store : Store
-    dataset, name : str
-        ``negation`` and ``paraphrase:NAME`` from the data or added since, ``spelling:n=N`` or
-        ``spelling:n=N,seed=S`` (without hypotheses that have no word to misspell).
-
-    Raises
-    ------
-    SettingError
-        If no instance has such a variant; it lists what there is.
+    ``negation`` and ``paraphrase:NAME`` from the data or added since, ``spelling:n=N`` or ``spelling:n=N,seed=S``
+    (without hypotheses that have no word to misspell).
     """
     if spelling := _SPELLING.fullmatch(name):
         n, seed = int(spelling[1]), int(spelling[2] or 0)
@@ -56,17 +44,13 @@ def variant_named(store: Store, dataset: str, name: str) -> Variant:
         name = spelling_name(n, seed)
         rows = store.rows(dataset, store.ids(dataset))
         misspelt = {row.id: misspelling(row.hypothesis, n, seed) for row in rows}
-        texts = {instance_id: text.text for instance_id, text in misspelt.items() if text.n_mutated}
-    else:
-        texts = hypothesis_variants(store, dataset).get(name, {})
-    if texts:
-        return Variant(name, texts)
-    there = [*hypothesis_variants(store, dataset), "spelling:n=N"]
-    raise SettingError(
-        f"variant {shown(name)}",
-        f"is one that no instance of {shown(dataset)} has",
-        f"There are: {', '.join(there)}. A file brings more: `evidencebench run --wordings FILE`.",
-    )
+        return Variant(name, {id_: text.text for id_, text in misspelt.items() if text.n_mutated})
+    texts = hypothesis_variants(store, dataset)
+    if name not in texts:
+        names = ", ".join([*texts, "spelling:n=N"])
+        remedy = f"There are: {names}. A file brings more: `evidencebench run --wordings FILE`."
+        raise SettingError(f"variant {shown(name)}", f"is not in {shown(dataset)}", remedy)
+    return Variant(name, texts[name])
 
 
 def spelling_name(n: int, seed: int = 0) -> str:

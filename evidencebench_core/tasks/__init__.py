@@ -1,6 +1,5 @@
 """The benchmark's tasks, and what a set of selections scores on them."""
 
-from evidencebench_core.tasks.comparison import ScoreComparison, compare_scores
 from evidencebench_core.tasks.scoring import Missing, Score, score
 from evidencebench_core.tasks.selection import validated_selection
 from evidencebench_core.tasks.task import TASKS, Task, task_named
@@ -9,9 +8,7 @@ __all__ = [
     "TASKS",
     "Missing",
     "Score",
-    "ScoreComparison",
     "Task",
-    "compare_scores",
     "score",
     "task_named",
     "validated_selection",

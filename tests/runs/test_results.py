@@ -1,20 +1,15 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SelectionError, SettingError, UnknownNameError
 from evidencebench_core.runs import (
-    compare_runs,
     execute,
     plan,
     score_predictions,
     score_run,
 )
-from tests.factories import raw_dataset, written
 
 
 def executed(store: Store, retriever: str, dataset: str = "tiny", limit: int | None = None) -> str:
@@ -44,24 +39,6 @@ def test_unanswered_instances_are_missing(store: Store) -> None:
     assert (zero.n_scored, zero.aspect_recall) == (6, pytest.approx(4 / 6))
     never = score_run(store, run_id, "er@3")
     assert (never.n_scored, never.n_missing, never.aspect_recall) == (0, 6, None)
-
-
-def test_compare_is_paired_by_instance(store: Store) -> None:
-    comparison = compare_runs(
-        store, executed(store, "oracle"), executed(store, "lead", limit=4), "er@optimal"
-    )
-    # lead picks 0 and 1, which covers an aspect of tiny_0 (0) and of tiny_1 (1), none of tiny_2 and tiny_3.
-    assert comparison.n == 4
-    assert comparison.mean_a == 1.0
-    assert comparison.mean_b == pytest.approx((1 / 3 + 1 / 3 + 0 + 0) / 4)
-    assert (comparison.wins, comparison.ties, comparison.losses) == (4, 0, 0)
-    assert (comparison.only_in_a, comparison.only_in_b) == (("tiny_4", "tiny_5"), ())
-
-
-def test_runs_over_different_datasets_are_not_compared(store: Store, tmp_path: Path) -> None:
-    ingest(store, written(raw_dataset(2), tmp_path / "other.json"), name="other")
-    with pytest.raises(SettingError, match="different datasets, 'tiny' and 'other'"):
-        compare_runs(store, executed(store, "lead"), executed(store, "lead", "other"), "er@10")
 
 
 def test_predictions(store: Store) -> None:

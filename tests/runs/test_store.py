@@ -125,7 +125,6 @@ def test_results_of_questions_to_a_model(runs: RunStore) -> None:
     assert (info.n_answered, info.n_failed, info.kind) == (2, 1, "reliability")
     assert runs.runs_of("reliability", run.id) == (judge,)
     assert runs.runs() == ()
-    assert runs.dependents(info) == {"answer": 2, "judge run": 1}
     runs.delete(info)
     assert runs.runs_of() == ()
 

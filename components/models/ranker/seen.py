@@ -30,7 +30,7 @@ def tell_of_seen(runs: Sequence[RunInfo]) -> None:
 def tell_if_seen(dataset: DatasetInfo, instance: Instance, name: str, settings: Mapping[str, object]) -> None:
     """A warning where a retriever's model learnt from this very paper; nothing otherwise."""
     retriever = make_retriever(name, settings)
-    for trained in training_behind(retriever, retriever.settings).values():
+    for trained in training_behind(retriever, retriever.settings):
         if instance.paper_id in trained.paper_ids or (
             dataset.sha256 == trained.dataset_sha256 and instance.id in trained.instance_ids
         ):

@@ -1,6 +1,6 @@
 """Questions to a model asked by a server's batch endpoint.
 
-The work of as many questions as fill a file runs until all of it waits; what it waits for is one batch, and the results
+The work of as many units as fill a file runs until all of it waits; what it waits for is one batch, and the results
 wake it. A batch under way is in the store: whoever goes on with its run finds it by its id.
 """
 
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import orjson
 
@@ -19,19 +20,19 @@ from evidencebench_core.errors import LLMError, LLMRejectedError, LLMUnreachable
 from evidencebench_core.llm.answers import Answer, from_json
 from evidencebench_core.llm.client import LLM, Call, error_text, is_empty
 from evidencebench_core.llm.work import results
-from evidencebench_core.runs.engines import Answered, work_of
-from evidencebench_core.runs.plan import Plan, Question, RetrievalPlan
+from evidencebench_core.runs.engines import ask
+from evidencebench_core.runs.plan import Plan, RetrievalPlan
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
-    import openai
     from openai.types import Batch
 
     from evidencebench_core.data.store import Store
+    from evidencebench_core.runs.store import Results
 
 _T = TypeVar("_T")
-_TOGETHER: Final = 2_000  # questions whose work is under way at once
-_FILE: Final = 20_000  # requests
+_UNITS: Final = 1_000  # whose work is under way at once
+_FILE: Final = 5_000  # requests
 _ATTEMPTS: Final = 3  # batches that a request takes part in before it is given up
 _LOOK: Final = 0.1  # seconds between looks whether all work waits
 _ENDED: Final = frozenset({"completed", "failed", "expired", "cancelled"})
@@ -42,27 +43,25 @@ class BatchEngine:
     """Asks in batches: as cheap as the server makes them, and done within a day."""
 
     poll: float = 15.0  # seconds between looks at the batches under way
-    note: str = field(default="", init=False)  # how they are, in a line for people
+    note: str = field(default="", init=False)
 
     def check(self, plan: Plan) -> None:
         is_chat = not isinstance(plan, RetrievalPlan) or plan.retriever_name == "llm"
         if plan.llm is None or not is_chat:
-            remedy = "Leave out --engine batch."
-            raise SettingError("batch engine", "the run asks no chat model", remedy)
+            raise SettingError("batch engine", "the run asks no chat model", "Leave out --engine batch.")
 
-    def answers(
-        self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
-    ) -> Iterator[Sequence[Answered]]:
+    def answers(self, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Results]:
         llm = plan.llm
         if llm is None or not plan.missing:
             return
         batches = _Batches(self, plan, llm)
         transport, llm.transport, llm.budget.in_batches = llm.transport, batches.ask, True
+        pieces = ((unit.id, partial(ask, plan, unit)) for unit in plan.units())
         try:
-            pieces = ((question, work_of(plan, question)) for question in questions)
-            yield from results(
-                llm, pieces, stopped=stopped, grace=0.0, n_at_once=_TOGETHER, beside=batches.run
-            )
+            for ready in results(
+                llm, pieces, stopped=stopped, grace=0.0, n_at_once=_UNITS, beside=batches.run
+            ):
+                yield dict(cast("Any", ready))
         finally:
             llm.transport, llm.budget.in_batches, self.note = transport, False, ""
 
@@ -73,84 +72,51 @@ class _Batches:
     def __init__(self, engine: BatchEngine, plan: Plan, llm: LLM) -> None:
         self._engine, self._plan, self._llm, self._store = engine, plan, llm, plan.store
         self._address = llm.connection.address
-        self._waiting: dict[str, tuple[Call, asyncio.Future[dict[str, Any]]]] = {}
-        self._results: dict[str, dict[str, Any]] = {}  # of an earlier process's batches, not asked for yet
-        self._open: dict[str, set[str]] = {}  # keys whose results are not stored yet, by name of the batch
+        self._waiting: dict[str, tuple[Call, asyncio.Future[Answer | str]]] = {}
+        self._earlier: dict[str, Answer] = {}  # of batches that another process began
         self._resumed = asyncio.Event()
 
     async def ask(self, call: Call) -> Answer:
         """The answer to a call, by the next batch."""
         await self._resumed.wait()
+        if call.key in self._earlier:
+            self._llm.budget.count(cached=1)
+            return self._earlier[call.key]
         reason = ""
         for _ in range(_ATTEMPTS):
-            try:
-                answer, reason = await self._attempt(call)
-            except LLMError:
-                self._settle(call.key)
-                raise
-            if answer is not None:
-                await self._llm.keep(call, answer)
-                self._settle(call.key)  # only now: a batch is remembered until its answers are in the store
-                return answer
-        self._settle(call.key)
-        remedy = "Start the run again to try once more."
+            with self._llm.budget.reserve(call.model, call.prompt_tokens, call.max_tokens) as spending:
+                future: asyncio.Future[Answer | str] = asyncio.get_running_loop().create_future()
+                self._waiting[call.key] = (call, future)
+                outcome = await future
+                if isinstance(outcome, str):
+                    reason = outcome
+                    continue
+                spending.is_paid = True
+                spending.settle(outcome)
+            if _is_answer(call, outcome):
+                return outcome
+            reason = "the answer has no text"
         problem = f"no answer in {_ATTEMPTS} batches: {reason}"
-        raise self._llm.error(LLMUnreachableError, problem, remedy)
-
-    async def _attempt(self, call: Call) -> tuple[Answer | None, str]:
-        """The answer in the next batch, else why there is none; `LLMError` if there would be none again."""
-        is_paid = call.key in self._results
-        with self._llm.budget.reserve(
-            call.model, call.prompt_tokens, call.max_tokens, capped=not is_paid
-        ) as spending:
-            line = self._results.pop(call.key) if is_paid else await self._result(call)
-            response = line.get("response") or {}
-            status, body = response.get("status_code") or 500, response.get("body") or {}
-            if status == 200 and not line.get("error"):
-                spending.is_paid = True  # whatever it says
-                answer = self._llm.read(body, self._llm.accepted(call.body)[1], batch=True)
-                spending.settle(answer)
-                is_answer = call.allow_empty or not is_empty(answer)
-                return (answer, "") if is_answer else (None, "the answer has no text")
-        if not line:
-            return None, "the batch has no result of it"
-        error = body.get("error") or line.get("error") or {}
-        message = str(error.get("message") if isinstance(error, dict) else error)
-        refusal = self._llm.refusal(status, message)
-        if isinstance(refusal, LLMUnreachableError) or self._llm.learns_from(status, error, call.body):
-            return None, refusal.problem
-        raise refusal
-
-    async def _result(self, call: Call) -> dict[str, Any]:
-        """The call's line in the results of the next batch."""
-        future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self._waiting[call.key] = (call, future)
-        return await future
+        raise self._llm.error(LLMUnreachableError, problem, "Start the run again to try once more.")
 
     async def run(self) -> None:
         """Send what all work waits for, and wake it, again and again."""
         under_way: dict[str, str] = {}
-        for name, batch_id in self._rows():
-            known_id = batch_id or await self._begun(name)
-            if known_id:
-                under_way[name] = known_id
+        for name, stored_id in self._rows():
+            if batch_id := stored_id or await self._begun(name):
+                under_way[name] = batch_id
             else:  # killed before it was begun
                 self._forget(name)
-        self._results = await self._collected(under_way)
-        for key in self._llm.stored(self._results):  # killed before the batch was forgotten
-            self._settle(key)
+        await self._collect(under_way)
         self._resumed.set()
         while True:
             calls = await self._all_waiting()
-            sent: dict[str, str] = {}
-            for start in range(0, len(calls), _FILE):
-                name, batch_id = await self._begin(calls[start : start + _FILE])
-                sent[name] = batch_id
-            lines = await self._collected(sent)
+            parts = [calls[start : start + _FILE] for start in range(0, len(calls), _FILE)]
+            await self._collect(dict([await self._begin(part) for part in parts]))
             for call in calls:
-                _, future = self._waiting.pop(call.key)
-                if not future.done():
-                    future.set_result(lines.pop(call.key, {}))
+                _, future = self._waiting.pop(call.key, (None, None))
+                if future is not None and not future.done():
+                    future.set_result("the batch has no result of it")
 
     async def _all_waiting(self) -> list[Call]:
         """The calls that all work waits for, once none of it does anything else."""
@@ -160,119 +126,143 @@ class _Batches:
             await asyncio.sleep(_LOOK)
         return [call for call, _ in self._waiting.values()]
 
+    # -- sending -----------------------------------------------------------------------------------
+
     async def _begin(self, calls: Sequence[Call]) -> tuple[str, str]:
         """Send the requests of a batch, and begin it; its row is there before, so that a kill loses nothing."""
         name = f"evidencebench-{self._plan.run_id}-{uuid.uuid4().hex}.jsonl"
         self._engine.note = f"sending {quantity(len(calls), 'request')} to {self._address}"
-        content = b"\n".join(
-            orjson.dumps(
-                {
-                    "custom_id": call.key,
-                    "method": "POST",
-                    "url": "/v1/chat/completions",
-                    "body": self._llm.accepted(call.body)[0],
-                }
-            )
-            for call in calls
-        )
-        client = self._llm.client()
-        file = await self._patiently(client.files.create(file=(name, content + b"\n"), purpose="batch"))
+        request = {"method": "POST", "url": "/v1/chat/completions"}
+        bodies = {call.key: self._llm.accepted(call.body)[0] for call in calls}
+        lines = [orjson.dumps({"custom_id": key, "body": body, **request}) for key, body in bodies.items()]
+        content = b"\n".join(lines) + b"\n"
+        file = await self._reply(self._llm.client().files.create(file=(name, content), purpose="batch"))
         self._remember(name)
         return name, await self._created(name, file.id)
 
     async def _created(self, name: str, file_id: str) -> str:
         """The id of a new batch. It is looked for before it is asked for again: a server may have begun it."""
-        import openai
-
-        client = self._llm.client().with_options(max_retries=0)
-        for _ in range(_ATTEMPTS):
+        batches = self._llm.client().with_options(max_retries=0).batches
+        for is_last in (False, False, True):
             try:
-                batch = await client.batches.create(
-                    input_file_id=file_id,
-                    endpoint="/v1/chat/completions",
-                    completion_window="24h",
-                    metadata={"evidencebench": name},
+                batch = await self._reply(
+                    batches.create(
+                        input_file_id=file_id,
+                        endpoint="/v1/chat/completions",
+                        completion_window="24h",
+                        metadata={"evidencebench": name},
+                    )
                 )
                 self._remember(name, batch.id)
                 return batch.id
-            except (openai.APIConnectionError, openai.InternalServerError, openai.RateLimitError) as error:
-                failure = error
+            except LLMRejectedError:
+                self._forget(name)
+                raise
+            except LLMUnreachableError:
                 await asyncio.sleep(self._engine.poll)
                 if batch_id := await self._begun(name):
                     return batch_id
-            except openai.APIStatusError as error:
-                self._forget(name)
-                raise self._refusal(error) from error
-        remedy = "Check the server, then start again."
-        raise self._llm.error(LLMUnreachableError, str(failure), remedy, True) from failure
+                if is_last:
+                    raise
+        raise AssertionError
 
     async def _begun(self, name: str) -> str:
         """The id of a batch that was begun before its id could be remembered; empty if there is none."""
-        async for batch in await self._patiently(self._llm.client().batches.list()):
+        async for batch in await self._reply(self._llm.client().batches.list()):
             if (batch.metadata or {}).get("evidencebench") == name:
                 self._remember(name, batch.id)
                 return str(batch.id)
         return ""
 
-    async def _collected(self, under_way: dict[str, str]) -> dict[str, dict[str, Any]]:
-        """The results of batches by the key of their calls, once all have ended."""
-        lines: dict[str, dict[str, Any]] = {}
-        problem, client, left = "", self._llm.client(), dict(under_way)
-        while left:
+    # -- collecting --------------------------------------------------------------------------------
+
+    async def _collect(self, under_way: dict[str, str]) -> None:
+        """Wait until batches have ended, store their answers, and wake the work that waits for them."""
+        problems: list[str] = []
+        n_begun = len(under_way)
+        while under_way:
             n_done, n_total = 0, 0
-            for name, batch_id in tuple(left.items()):
-                batch = await self._patiently(client.batches.retrieve(batch_id))
-                if batch.request_counts:
-                    n_done += batch.request_counts.completed + batch.request_counts.failed
-                    n_total += batch.request_counts.total
+            for name, batch_id in tuple(under_way.items()):
+                batch = await self._reply(self._llm.client().batches.retrieve(batch_id))
+                if counts := batch.request_counts:
+                    n_done, n_total = n_done + counts.completed + counts.failed, n_total + counts.total
                 if batch.status in _ENDED:
-                    del left[name]
-                    own = await self._downloaded(batch)
-                    self._open[name] = set(own)
-                    lines |= own
-                    problem = _problem(batch) if not own else problem
-                    if not own:
-                        self._forget(name)
-            if left:
-                self._engine.note = (
-                    f"{quantity(len(left), 'batch')} under way at {self._address}:"
-                    f" {n_done:,} of {n_total:,} requests done"
-                )
+                    del under_way[name]
+                    lines = [
+                        *await self._lines(batch.output_file_id),
+                        *await self._lines(batch.error_file_id),
+                    ]
+                    await self._deliver(batch, lines)
+                    self._forget(name)  # only now that its answers are in the store
+                    problems += [] if lines else [_problem(batch)]
+            if under_way:
+                batches = f"{quantity(len(under_way), 'batch')} under way at {self._address}"
+                self._engine.note = f"{batches}: {n_done:,} of {n_total:,} requests done"
                 await asyncio.sleep(self._engine.poll)
         self._engine.note = ""
-        if under_way and not lines:
+        if problems and len(problems) == n_begun:
+            problem = f"the batch was not carried out ({problems[0]})"
             remedy = "Fix the problem above and restart the run: what is answered is kept."
-            raise self._llm.error(
-                LLMRejectedError, f"the batch was not carried out ({problem})", remedy, True
-            )
-        return lines
+            raise self._llm.error(LLMRejectedError, problem, remedy, True)
 
-    async def _downloaded(self, batch: Batch) -> dict[str, dict[str, Any]]:
-        lines: dict[str, dict[str, Any]] = {}
-        for file_id in filter(None, (batch.output_file_id, batch.error_file_id)):
-            content = await self._patiently(self._llm.client().files.content(file_id))
-            for text in content.content.splitlines():
-                line = from_json(text)
-                lines[str(line["custom_id"])] = line
-        return lines
+    async def _deliver(self, batch: Batch, lines: Sequence[dict[str, Any]]) -> None:
+        calls = {} if self._resumed.is_set() else await self._calls_of(batch)
+        for line in lines:
+            key = line["custom_id"]
+            call, future = self._waiting.pop(key, (calls.get(key), None))
+            if call is None or (future is not None and future.cancelled()):
+                continue
+            try:
+                outcome = self._outcome(call, line)
+            except LLMError as error:
+                if future is not None:
+                    future.set_exception(error)
+                continue
+            if isinstance(outcome, Answer) and _is_answer(call, outcome):
+                await self._llm.keep(call, outcome)
+                self._earlier |= {} if future else {key: outcome}
+            if future is not None:
+                future.set_result(outcome)
 
-    async def _patiently(self, reply: Awaitable[_T]) -> _T:
+    async def _calls_of(self, batch: Batch) -> dict[str, Call]:
+        """The calls of a batch that another process began, by key."""
+        requests = await self._lines(batch.input_file_id)
+        bodies = {str(line["custom_id"]): line["body"] for line in requests}
+        return {key: Call(body["model"], body, key, 0, None) for key, body in bodies.items()}
+
+    async def _lines(self, file_id: str | None) -> list[dict[str, Any]]:
+        if file_id is None:
+            return []
+        content = await self._reply(self._llm.client().files.content(file_id))
+        return [from_json(line) for line in content.content.splitlines()]
+
+    def _outcome(self, call: Call, line: dict[str, Any]) -> Answer | str:
+        """The answer in a line of results, or why to ask again; `LLMError` if there would be none again."""
+        response = line.get("response") or {}
+        status, body = response.get("status_code") or 500, response.get("body") or {}
+        if status == 200 and not line.get("error"):
+            return self._llm.read(body, self._llm.accepted(call.body)[1], batch=True)
+        error = body.get("error") or line.get("error") or {}
+        message = str(error.get("message") if isinstance(error, dict) else error)
+        refusal = self._llm.refusal(status, message)
+        if isinstance(refusal, LLMUnreachableError) or self._llm.learns_from(status, error, call.body):
+            return refusal.problem
+        raise refusal
+
+    async def _reply(self, reply: Awaitable[_T]) -> _T:
         """A reply of the endpoint, which the openai package asks for again; an error ends the run."""
         import openai
 
+        llm = self._llm
         try:
             return await reply
         except openai.APIStatusError as error:
-            raise self._refusal(error) from error
+            refusal = llm.refusal(error.status_code, error_text(error.body, error.message))
+            remedy = "Check the key and the address: the server may have no batch endpoint."
+            raise llm.error(type(refusal), refusal.problem, remedy, True) from error
         except openai.APIConnectionError as error:
             remedy = "Check the server, then start again: the batches under way are remembered."
-            reason = str(error.__cause__ or error)
-            raise self._llm.error(LLMUnreachableError, reason, remedy, True) from error
-
-    def _refusal(self, error: openai.APIStatusError) -> LLMError:
-        problem = self._llm.refusal(error.status_code, error_text(error.body, error.message)).problem
-        remedy = "Check the key and the address: the server may have no batch endpoint."
-        return self._llm.error(LLMRejectedError, problem, remedy, True)
+            raise llm.error(LLMUnreachableError, str(error.__cause__ or error), remedy, True) from error
 
     # -- the store ---------------------------------------------------------------------------------
 
@@ -282,20 +272,9 @@ class _Batches:
             return db.execute(sql, (self._plan.run_id, self._address)).fetchall()
 
     def _remember(self, name: str, batch_id: str = "") -> None:
+        row = (name, self._plan.run_id, self._address, batch_id, now())
         with self._store.write() as db:
-            db.execute(
-                "INSERT INTO llm_batches (name, run_id, address, batch_id, begun_at) VALUES (?, ?, ?, ?, ?)"
-                " ON CONFLICT (name) DO UPDATE SET batch_id = excluded.batch_id",
-                (name, self._plan.run_id, self._address, batch_id, now()),
-            )
-
-    def _settle(self, key: str) -> None:
-        """Forget a batch once all its results are in the store, or given up."""
-        for name, keys in tuple(self._open.items()):
-            keys.discard(key)
-            if not keys:
-                del self._open[name]
-                self._forget(name)
+            db.execute("INSERT OR REPLACE INTO llm_batches VALUES (?, ?, ?, ?, ?)", row)
 
     def _forget(self, name: str) -> None:
         with self._store.write() as db:
@@ -307,6 +286,10 @@ def batches_under_way(store: Store, run_id: str) -> dict[str, int]:
     sql = "SELECT address, count(*) FROM llm_batches WHERE run_id = ? GROUP BY address"
     with store.read() as db:
         return dict(db.execute(sql, (run_id,)).fetchall())
+
+
+def _is_answer(call: Call, answer: Answer) -> bool:
+    return call.allow_empty or not is_empty(answer)
 
 
 def _problem(batch: Batch) -> str:

@@ -1,6 +1,6 @@
 """Answers computed on a Ray cluster; the store stays with this process, its one writer.
 
-Actors make the retriever once; questions go in, retrievals come out. What was with a worker or node that dies is given
+Actors make the retriever once; units go in, retrievals come out. What was with a worker or node that dies is given
 to another; if this process dies, what it has stored is not asked again.
 """
 
@@ -9,19 +9,22 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from evidencebench_core.errors import RetrieverError, SettingError, shown
-from evidencebench_core.retrievers import Retrieval, Retriever, make_retriever
-from evidencebench_core.retrievers.ranking import timed
-from evidencebench_core.runs.engines import Answered
-from evidencebench_core.runs.plan import Plan, Question, RetrievalPlan
+from evidencebench_core.retrievers import Retrieval, make_retriever, retriever_entry
+from evidencebench_core.runs.engines import compute
+from evidencebench_core.runs.plan import Plan, RetrievalPlan, Unit
 
-_SHARD: Final = 32  # questions that go to a worker together
+if TYPE_CHECKING:
+    from evidencebench_core.runs.store import Results
+
+_SHARD: Final = 16  # units that go to a worker together
 _AHEAD: Final = 2  # shards a worker
 _MEMORY: Final = 256 << 20  # bytes of the object store of a cluster that is started here
 _QUIET: Final = {  # nothing is sent to Ray's makers, and what it logs stays in its files
@@ -37,7 +40,7 @@ class RayEngine:
 
     address: str | None = None  # HOST:PORT, or auto; without it RAY_ADDRESS, else this machine alone
     workers: int | None = None  # without it one for each processor
-    note: str = field(default="", init=False)  # what it waits for, in a line for people
+    note: str = field(default="", init=False)
 
     def check(self, plan: Plan) -> None:
         if plan.llm is not None or not isinstance(plan, RetrievalPlan):
@@ -47,27 +50,32 @@ class RayEngine:
             remedy = "Install it: pip install 'evidencebench-explorer[ray]'."
             raise RetrieverError("Ray engine", "is not installed", remedy)
 
-    def answers(
-        self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
-    ) -> Iterator[Sequence[Answered]]:
+    def answers(self, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Results]:
         if not plan.missing:
             return
         self.note = "waiting for Ray and its workers"
-        yield []
+        yield {}
         with cluster(self.address, self.workers) as ray:
-            yield from self._computed(ray, cast("RetrievalPlan", plan), questions, stopped)
+            try:
+                yield from self._computed(ray, cast("RetrievalPlan", plan), stopped)
+            except ray.exceptions.RayError as error:
+                cause = str(getattr(error, "cause", "") or error).strip()
+                line = next(iter(cause.splitlines()), "no reason given")[:300].rstrip(".")
+                remedy = "Check that every node has the same evidencebench-explorer, and the files of the settings."
+                raise RetrieverError("Ray engine", f"a worker failed ({line})", remedy) from error
 
-    def _computed(
-        self, ray: Any, plan: RetrievalPlan, questions: Iterable[Question], stopped: Callable[[], bool]
-    ) -> Iterator[Sequence[Answered]]:
+    def _computed(self, ray: Any, plan: RetrievalPlan, stopped: Callable[[], bool]) -> Iterator[Results]:
         n_cpus = max(1, int(ray.cluster_resources().get("CPU", 1)))
         n_workers = self.workers or n_cpus
         kind = ray.remote(num_cpus=1)(Worker)
-        made_of = plan.retriever_name, dict(plan.spec.settings["settings"]), max(1, n_cpus // n_workers)
-        workers = [kind.remote(*made_of, _blas_threads()) for _ in range(n_workers)]
-        coming = iter(questions)
-        shards = iter(lambda: list(islice(coming, _SHARD)), [])
-        returned: list[list[Question]] = []  # shards of workers that died
+        settings = dict(plan.spec.settings["settings"])
+        n_threads = max(1, n_cpus // n_workers)
+        workers = [
+            kind.remote(plan.retriever_name, settings, n_threads, _blas_threads()) for _ in range(n_workers)
+        ]
+        units = iter(plan.units())
+        shards = iter(lambda: list(islice(units, _SHARD)), [])
+        returned: list[list[Unit]] = []  # shards of workers that died
         under_way: dict[Any, Any] = {}  # worker and shard by what it computes
         idle = workers * _AHEAD
         try:
@@ -84,10 +92,8 @@ class RayEngine:
                 for reference in ready:
                     worker, shard = under_way.pop(reference)
                     try:
-                        answered = ray.get(reference)
-                    except (
-                        ray.exceptions.RayActorError
-                    ):  # its process or node died: another one takes the shard
+                        computed = ray.get(reference)
+                    except ray.exceptions.RayActorError:  # its process or node died: another takes the shard
                         idle = [other for other in idle if other != worker]
                         returned.append(shard)
                         if not idle and not under_way:
@@ -95,27 +101,18 @@ class RayEngine:
                         continue
                     idle.append(worker)
                     self.note = ""
-                    yield answered
+                    yield computed
                 if stopped():
                     return
                 if not ready:
-                    yield []
-        except ray.exceptions.RayError as error:
-            line = next(
-                iter(str(getattr(error, "cause", "") or error).strip().splitlines()), "no reason given"
-            )
-            raise RetrieverError(
-                "Ray engine",
-                f"a worker failed ({line[:300].rstrip('.')})",
-                "Check that every node has the same evidencebench-explorer, and the files that the settings name.",
-            ) from error
+                    yield {}
         finally:
             for worker in workers:
                 ray.kill(worker)
 
 
 class Worker:
-    """Answers questions with a retriever that it makes once."""
+    """Answers units with a retriever that it makes once."""
 
     def __init__(self, name: str, settings: dict[str, Any], n_threads: int, n_blas_threads: int) -> None:
         from threadpoolctl import threadpool_limits
@@ -123,25 +120,19 @@ class Worker:
         os.environ["OMP_NUM_THREADS"] = str(n_threads)
         # a product's last digits depend on how it is divided: as the local engine divides it
         threadpool_limits(n_blas_threads, "blas")
-        self._name, self._settings = name, settings
-        self._retriever: Retriever | None = None
+        sees_gold = retriever_entry(name).sees_gold
+        self._make = partial(make_retriever, name, settings)
+        self._retriever = None if sees_gold else self._make()
 
-    def answers(self, questions: Sequence[Question]) -> list[Answered]:
-        """The questions without their queries, each with its answer or its error."""
-        return [
-            (replace(question, query=None, evidence=None), self._answer(question)) for question in questions
-        ]
+    def answers(self, units: Sequence[Unit]) -> Results:
+        return {unit.id: self._answers(unit) for unit in units}
 
-    def _answer(self, question: Question) -> Retrieval | RetrieverError:
-        if question.evidence is not None:
-            retriever = make_retriever(self._name, self._settings, evidence=question.evidence)
-        else:
-            self._retriever = retriever = self._retriever or make_retriever(self._name, self._settings)
-        try:
-            answer = timed(retriever.retrieve)(cast("Any", question.query))
-            return replace(answer, details=dict(answer.details))  # a mapping that can be pickled
-        except RetrieverError as error:
-            return error
+    def _answers(self, unit: Unit) -> dict[str, Retrieval | str]:
+        answers = compute(self._retriever or self._make(evidence=unit.evidence), unit)
+        return {  # a mapping proxy cannot be pickled
+            task: answer if isinstance(answer, str) else replace(answer, details=dict(answer.details))
+            for task, answer in answers.items()
+        }
 
 
 @contextmanager
@@ -174,6 +165,5 @@ def _blas_threads() -> int:
     """How many threads numpy's products are divided among in this process."""
     from threadpoolctl import threadpool_info
 
-    return max(
-        (int(pool["num_threads"]) for pool in threadpool_info() if pool["user_api"] == "blas"), default=1
-    )
+    threads = [int(pool["num_threads"]) for pool in threadpool_info() if pool["user_api"] == "blas"]
+    return max(threads, default=1)

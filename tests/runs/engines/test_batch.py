@@ -141,7 +141,7 @@ def test_stopped_while_a_batch_is_under_way_another_start_goes_on(store: Store) 
         server.hold = False
         budget = Budget(calls=0)  # what comes is paid already
         assert run(store, server, budget=budget).done == 6
-        assert (len(server.asked()), budget.spent.calls) == (6, 6)
+        assert (len(server.asked()), budget.spent.calls, budget.spent.cached) == (6, 0, 6)
 
 
 def test_a_batch_is_remembered_until_its_answers_are_stored(

@@ -11,7 +11,6 @@ from components.app.choices import Choice
 from components.app.reading import Reading
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
-from evidencebench_core.runs.trained import keep_trained
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_dataset, written
 from tests.pages.app import OpenPage, drawn, start_run
@@ -35,7 +34,7 @@ def seen_store(tiny_store: Store) -> Store:
         sha256=tiny_store.dataset("tiny").sha256,
         ids=("tiny_0", "tiny_1"),
     )
-    keep_trained(tiny_store, write_model(model, default_model_path()), model.trained_on)
+    write_model(model, default_model_path())
     return tiny_store
 
 

@@ -41,22 +41,14 @@ def digest(value: object) -> str:
 
 def to_blob(value: object) -> bytes:
     """A JSON-able value as a zstd frame, which has a checksum."""
-    try:
-        content = orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)
-    except orjson.JSONEncodeError:  # half a surrogate pair
-        content = json.dumps(value).encode("ascii")
-    return _coders.compress(content)
+    return _coders.compress(orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY))
 
 
 def from_blob(blob: bytes) -> Any:
     """The value of a `to_blob`; `DamageError` where it is not as it was written."""
     try:
-        content = _coders.decompress(blob, max_output_size=_MOST_BYTES)
-        try:
-            return orjson.loads(content)
-        except orjson.JSONDecodeError:  # half a surrogate pair, escaped
-            return json.loads(content)
-    except (zstandard.ZstdError, ValueError) as error:
+        return orjson.loads(_coders.decompress(blob, max_output_size=_MOST_BYTES))
+    except (zstandard.ZstdError, orjson.JSONDecodeError) as error:
         remedy = "Restore the store from a backup, or make a new one from the same files."
         raise DamageError("a record of the store", f"is damaged ({error})", remedy) from error
 

@@ -116,8 +116,8 @@ def test_results_of_questions_to_a_model(runs: RunStore) -> None:
     spec = RunSpec("reliability", "a" * 64, {"task": "baseline", "model": "m", "labels": ("yes", "no")})
     run = runs.create(spec)
     assert run.id == RunSpec(spec.kind, spec.subject, {**spec.settings, "labels": ["yes", "no"]}).id
-    runs.add(run.id, {"a": {"": {"text": "yes \ud800"}}, "b": {"": "no answer"}, "c": {"": {"text": ""}}})
-    assert runs.results(run.id) == {"a": {"text": "yes \ud800"}, "b": "no answer", "c": {"text": ""}}
+    runs.add(run.id, {"a": {"": {"text": "yes é"}}, "b": {"": "no answer"}, "c": {"": {"text": ""}}})
+    assert runs.results(run.id) == {"a": {"text": "yes é"}, "b": "no answer", "c": {"text": ""}}
     assert runs.results(run.id, between=("b", "c")) == {"b": "no answer", "c": {"text": ""}}
     assert (runs.done(run.id), runs.failures(run.id)) == ({"a", "c"}, {"b": "no answer"})
     judge = runs.create(RunSpec("reliability", run.id, {"task": "judge"}))

@@ -228,7 +228,7 @@ class _Batches:
         """The calls of a batch that another process began, by key."""
         requests = await self._lines(batch.input_file_id)
         bodies = {str(line["custom_id"]): line["body"] for line in requests}
-        return {key: Call(body["model"], body, key, 0, None) for key, body in bodies.items()}
+        return {key: Call(body["model"], body, key, 0) for key, body in bodies.items()}
 
     async def _lines(self, file_id: str | None) -> list[dict[str, Any]]:
         if file_id is None:

@@ -1,23 +1,65 @@
-"""How lucky is a seed of the ranker: cross-validation by paper over many seeds of folds and networks.
+"""What each member of the ranker adds, and how lucky a seed is: cross-validation by paper, and transfer to other data.
 
-    python -m benchmarks.ranker_cv STORE DATASET [--seeds 20] [--against structure]
+    python -m benchmarks.ranker_cv STORE DATASET [--seeds 20] [--other DATASET] [--against structure]
 
-Prints mean and standard deviation between seeds of the Aspect Recall of each task in percent; with ``--against`` also
-the difference of the mean over seeds to that retriever, papers drawn whole.
+Per task the Aspect Recall in percent, mean and standard deviation between seeds (of folds and networks), with its
+difference to the whole ranker, or the whole ranker's to a retriever: papers drawn whole, recalls averaged over seeds.
+"Chosen on the other folds" takes for each fold the member set that is best on average on the others. With ``--other``
+also rankers trained on all of one dataset and asked of the other, in both directions.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import tempfile
+from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
-from evidencebench_core.data import open_store
-from evidencebench_core.runs import DEFAULT_TASKS, drive, execute, plan, score_run, train_ranker
+from evidencebench_core.data import Store, open_store
+from evidencebench_core.data.model import Instance
+from evidencebench_core.retrievers import query_of
+from evidencebench_core.retrievers.encoding import embeddings
+from evidencebench_core.retrievers.ranker.model import Ranker
+from evidencebench_core.retrievers.ranker.selection import picks_of
+from evidencebench_core.retrievers.ranker.training import Example, example_of, fit_ranker, folds_by_paper
+from evidencebench_core.runs import DEFAULT_TASKS, execute, plan, score_run
 from evidencebench_core.stats import paired
+from evidencebench_core.tasks import score, task_named
+
+
+class Networks(Ranker):
+    """Without trees."""
+
+    trees_share: ClassVar[float] = 0.0
+
+
+class Always(Ranker):
+    """With trees for few picks too."""
+
+    few: ClassVar[int] = 0
+
+
+class Half(Ranker):
+    """Trees count as much as networks."""
+
+    trees_share: ClassVar[float] = 0.5
+
+
+WHOLE = "networks and trees"
+CHOSEN = "chosen on the other folds"
+MEMBERS: dict[str, type[Ranker]] = {
+    WHOLE: Ranker,
+    "networks alone": Networks,
+    "trees for few picks too": Always,
+    "half trees": Half,
+}
+
+Pairs = Sequence[tuple[Instance, Example]]
+Recalls = dict[str, dict[str, float]]
+"""By task and instance, 0 to 1."""
 
 
 def main() -> int:
@@ -25,32 +67,117 @@ def main() -> int:
     parser.add_argument("store", type=Path)
     parser.add_argument("dataset")
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--other", metavar="DATASET")
     parser.add_argument("--against", metavar="RETRIEVER")
     options = parser.parse_args()
     store = open_store(options.store)
-    recalls: dict[str, list[dict[str, float]]] = {task: [] for task in DEFAULT_TASKS}
-    for seed in range(options.seeds):
-        with tempfile.TemporaryDirectory() as folder:
-            steps = train_ranker(store, options.dataset, seed=seed, out=Path(folder) / "ranker")
-            training = drive(steps, lambda _: None)
-        for task in DEFAULT_TASKS:
-            recalls[task].append(dict(training.scores[task].per_instance))
-    papers = {row.id: row.paper_id for row in store.rows(options.dataset, store.ids(options.dataset))}
-    for task, by_seed in recalls.items():
-        means = [100 * float(np.mean(list(recall.values()))) for recall in by_seed]
-        found = {"task": task, "mean": np.mean(means).round(2), "sd between seeds": np.std(means).round(2)}
-        if options.against:
-            *_, last = execute(plan(store, options.dataset, options.against, tasks=[task]))
-            theirs = score_run(store, last.run_id, task).per_instance
-            ids = sorted(theirs.keys() & by_seed[0].keys())
-            ours = [float(np.mean([recall[name] for recall in by_seed])) for name in ids]
-            pair = paired(ours, [theirs[name] for name in ids], [papers[name] for name in ids])
-            found |= {
-                f"difference to {options.against}": pair.difference.text(unit="", sign=True),
-                "p": pair.p,
-            }
-        print(json.dumps(found, default=float), flush=True)
+    pairs = read_pairs(store, options.dataset)
+    seeds = range(options.seeds)
+    results = [cross_validated(pairs, seed) for seed in seeds]
+    print_table(f"{options.dataset}, five folds by paper", results, pairs)
+    if options.against:
+        print_against(store, options.dataset, options.against, results, pairs)
+    if options.other:
+        others = read_pairs(store, options.other)
+        for name, (learnt, asked) in {
+            f"{options.dataset} to {options.other}": (pairs, others),
+            f"{options.other} to {options.dataset}": (others, pairs),
+        }.items():
+            print_table(name, [answers_of(learnt, asked, seed) for seed in seeds], asked)
     return 0
+
+
+def read_pairs(store: Store, dataset: str) -> Pairs:
+    """The instances with gold, each with its embeddings."""
+    ids = [row.id for row in store.rows(dataset, store.ids(dataset)) if row.n_aspects]
+    instances = store.get_many(dataset, ids)
+    return [
+        (one, example_of(one, embeddings("minilm", (one.hypothesis, *one.sentences))[0])) for one in instances
+    ]
+
+
+def answers_of(learnt: Pairs, asked: Pairs, seed: int) -> dict[str, Recalls]:
+    """By member set the recalls of a ranker that was fitted to the one and asked of the other."""
+    fitted = fit_ranker([example for _, example in learnt], "minilm", seed)
+    parts = {field.name: getattr(fitted, field.name) for field in fields(Ranker)}
+    return {name: recalls_of(kind(**parts), asked) for name, kind in MEMBERS.items()}
+
+
+def recalls_of(ranker: Ranker, asked: Pairs) -> Recalls:
+    gold = {instance.id: instance.evidence for instance, _ in asked}
+    recalls: Recalls = {}
+    for name in DEFAULT_TASKS:
+        task = task_named(name)
+        selections: dict[str, list[int]] = {}
+        for instance, example in asked:
+            if instance.evidence.optimal_for(task.focus) is None:
+                continue
+            query = query_of(instance, task.focus, task.budget_for(instance.evidence))
+            paper = ranker.scored_features(query, example.features, example.vectors)
+            picks = picks_of(paper.scores, paper.features.similarities, query.budget, ranker.selecting)
+            selections[instance.id] = [pick.sentence for pick in picks[: query.budget]]
+        recalls[name] = dict(score(task, gold.items(), selections).per_instance)
+    return recalls
+
+
+def cross_validated(pairs: Pairs, seed: int) -> dict[str, Recalls]:
+    fold_of = folds_by_paper([example.paper_id for _, example in pairs], 5, seed)
+    by_fold = []
+    for fold in range(5):
+        learnt = [pair for pair, place in zip(pairs, fold_of, strict=True) if place != fold]
+        asked = [pair for pair, place in zip(pairs, fold_of, strict=True) if place == fold]
+        by_fold.append(answers_of(learnt, asked, seed))
+    chosen = []
+    for fold, answers in enumerate(by_fold):
+        others = [one for place, one in enumerate(by_fold) if place != fold]
+        best = max(MEMBERS, key=lambda name: np.mean([mean(one[name]) for one in others]))
+        chosen.append(answers[best])
+    joined = {name: merged([answers[name] for answers in by_fold]) for name in MEMBERS}
+    return {**joined, CHOSEN: merged(chosen)}
+
+
+def mean(recalls: Recalls) -> float:
+    return float(np.mean([np.mean(list(of_task.values())) for of_task in recalls.values()]))
+
+
+def merged(parts: Sequence[Recalls]) -> Recalls:
+    return {task: {name: value for part in parts for name, value in part[task].items()} for task in parts[0]}
+
+
+def print_table(title: str, results: Sequence[dict[str, Recalls]], pairs: Pairs) -> None:
+    """One row a member set; ``results`` has one entry a seed."""
+    papers = {instance.id: instance.paper_id for instance, _ in pairs}
+    print(f"\n{title}, {len(results)} seeds: mean, sd between seeds, difference to {WHOLE}")
+    for name in results[0]:
+        for task in DEFAULT_TASKS:
+            means = [100 * float(np.mean(list(result[name][task].values()))) for result in results]
+            row = f"{name:28} {task:20} {np.mean(means):5.1f} {np.std(means):4.1f}"
+            if name != WHOLE:
+                ours, whole = over_seeds(results, name, task), over_seeds(results, WHOLE, task)
+                row += f"  {difference(ours, whole, papers)}"
+            print(row, flush=True)
+
+
+def print_against(
+    store: Store, dataset: str, retriever: str, results: Sequence[dict[str, Recalls]], pairs: Pairs
+) -> None:
+    papers = {instance.id: instance.paper_id for instance, _ in pairs}
+    print(f"\n{WHOLE}, difference to {retriever}")
+    for task in DEFAULT_TASKS:
+        *_, last = execute(plan(store, dataset, retriever, tasks=[task]))
+        theirs = dict(score_run(store, last.run_id, task).per_instance)
+        print(f"{task:20} {difference(over_seeds(results, WHOLE, task), theirs, papers)}", flush=True)
+
+
+def over_seeds(results: Sequence[dict[str, Recalls]], name: str, task: str) -> dict[str, float]:
+    """The mean recall of each instance."""
+    return {key: float(np.mean([one[name][task][key] for one in results])) for key in results[0][name][task]}
+
+
+def difference(ours: dict[str, float], theirs: dict[str, float], papers: dict[str, str]) -> str:
+    ids = sorted(ours.keys() & theirs.keys())
+    pair = paired([ours[i] for i in ids], [theirs[i] for i in ids], [papers[i] for i in ids])
+    return f"{pair.difference.text(unit='', sign=True)}, p {pair.p:.3f}"
 
 
 if __name__ == "__main__":

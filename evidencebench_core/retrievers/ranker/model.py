@@ -43,12 +43,6 @@ COLUMNS: Final[tuple[str, ...]] = (
 N_OWN: Final = len(FEATURES) + len(TOPICS)
 """How many columns are of the sentence itself."""
 
-TREES_SHARE: Final = 0.15
-"""How much the trees' standardised scores count beside the network's."""
-
-FEW: Final = 5
-"""For fewer picks the trees, which learnt sentence by sentence, are not asked."""
-
 LARGEST_INPUT: Final = 4.0  # standard deviations
 
 _Array = NDArray[np.float64]
@@ -136,17 +130,25 @@ class Ranker:
     notes: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
 
     selecting: ClassVar[Selecting] = Selecting(sharpness=4.0, closeness=1.5, reach=0.2)
+    trees_share: ClassVar[float] = 0.15  # how much the trees' standardised scores count beside the network's
+    few: ClassVar[int] = 5  # for fewer picks the trees, which learnt sentence by sentence, are not asked
 
     def scored(self, query: Query, vectors: NDArray[np.float32]) -> ScoredPaper:
         """A paper scored for a query, given the embeddings of the hypothesis and of the sentences."""
         unit = unit_vectors(vectors)
-        features = features_of(query, unit)
+        return self.scored_features(query, features_of(query, unit), unit)
+
+    def scored_features(self, query: Query, features: Features, unit: NDArray[np.float32]) -> ScoredPaper:
+        """The same, given the features, which are of no query's focus, and the `unit_vectors`."""
         columns = columns_of(features, unit, self.topics, self.shared_topics)
         scores = standardised(self.network.scores(columns, FOCUSES.index(query.focus)))
-        if _asks_trees(query):
+        if self._asks_trees(query):
             trees = standardised(_booster(self.trees[query.focus]).predict(columns[:, :N_OWN], num_threads=1))
-            scores = (1 - TREES_SHARE) * scores + TREES_SHARE * trees
+            scores = (1 - self.trees_share) * scores + self.trees_share * trees
         return ScoredPaper(features, columns, standardised(scores))
+
+    def _asks_trees(self, query: Query) -> bool:
+        return query.budget is None or query.budget >= self.few
 
     def contributions(self, query: Query, paper: ScoredPaper, sentences: Sequence[int]) -> _Array:
         """The share of each column in the scores of some sentences, in standard deviations of the score.
@@ -156,19 +158,15 @@ class Ranker:
         output, chosen = FOCUSES.index(query.focus), paper.columns[list(sentences)]
         raw = self.network.scores(paper.columns, output)
         adds = self.network.contributions(chosen, output) / (raw.std() or 1.0)
-        if _asks_trees(query) and len(chosen):
+        if self._asks_trees(query) and len(chosen):
             booster = _booster(self.trees[query.focus])
             spread = booster.predict(paper.columns[:, :N_OWN], num_threads=1)
             shap = booster.predict(chosen[:, :N_OWN], pred_contrib=True, num_threads=1)[:, :N_OWN]
-            adds *= 1 - TREES_SHARE
-            adds[:, :N_OWN] += TREES_SHARE * shap / (spread.std() or 1.0)
-            total = (1 - TREES_SHARE) * standardised(raw) + TREES_SHARE * standardised(spread)
+            adds *= 1 - self.trees_share
+            adds[:, :N_OWN] += self.trees_share * shap / (spread.std() or 1.0)
+            total = (1 - self.trees_share) * standardised(raw) + self.trees_share * standardised(spread)
             adds /= total.std() or 1.0
         return adds
-
-
-def _asks_trees(query: Query) -> bool:
-    return query.budget is None or query.budget >= FEW
 
 
 @lru_cache(maxsize=4)

@@ -58,7 +58,7 @@ def dataset_report(store: Store, name: str, read: int | None = READ) -> Report:
         "types": _places(types, _KINDS.values(), n_aspects),
         "distributions": _distributions(values),
     }
-    return Report(f"Dataset: {info.name}", tables, tuple(_notes(info, values)))
+    return Report(f"Dataset: {info.name}", tables, tuple(_notes(info, values)), brief={"distributions": ()})
 
 
 def _values(store: Store, name: str) -> dict[str, Any]:

@@ -74,6 +74,7 @@ def missed(
             "Causes are suggestions by these rules, in this order, never verdicts.",
             *store.dataset(run.dataset).gold_notes,
         ),
+        brief={"missed": SHORT_COLUMNS},
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Final
@@ -41,18 +41,29 @@ class Report:
         What the tables stand on, what was left out and why, how to read them.
     legend : mapping of str to str
         What columns mean that do not say it by their names.
+    brief : mapping of str to sequence of str
+        By table the columns that a terminal shows, where those are not all; none of a table that is not shown.
+    shares : sequence of str
+        Columns with shares of 0 to 1 besides `SHARES`.
     """
 
     title: str
     tables: Mapping[str, pd.DataFrame]
     notes: tuple[str, ...] = ()
     legend: Mapping[str, str] = field(default_factory=dict)
+    brief: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    shares: Sequence[str] = ()
 
     def share_columns(self, table: str) -> frozenset[str]:
         """The columns of a table that are to be shown in percent: `SHARES`, and the bounds beside them."""
         columns = frozenset(map(str, self.tables[table].columns))
-        shares = columns & SHARES
+        shares = columns & {*SHARES, *self.shares}
         return shares | (columns & {"low", "high"} if shares else shares)
+
+    def printed(self) -> dict[str, pd.DataFrame]:
+        """The tables and columns that a terminal shows."""
+        tables = {name: table[list(self.brief.get(name, table))] for name, table in self.tables.items()}
+        return {name: table for name, table in tables.items() if len(table.columns)}
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able values: a table is a list of records, and what is undefined is ``None``."""

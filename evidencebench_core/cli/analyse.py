@@ -3,198 +3,149 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 from typer import Argument, Option
 
-from evidencebench_core.cli.emit import emit
-from evidencebench_core.cli.frame import (
-    Json,
-    RunId,
-    RunIds,
-    SomeDataset,
-    StorePath,
-    Task,
-    group,
-    opened,
-    verb,
-)
+from evidencebench_core.cli import options
+from evidencebench_core.cli.frame import group, verb
 from evidencebench_core.errors import SettingError
 
 if TYPE_CHECKING:
+    from evidencebench_core.analyses import Report
     from evidencebench_core.data import Store
 
 ANALYSE = group("analyse", "Answer a question about runs or a dataset.")
 
-Tables = Annotated[
-    Path | None,
-    Option("--out", metavar="FILE", help="write the tables there as CSV, each with its name in the file's"),
-]
-SomeRuns = Annotated[list[str] | None, Argument(metavar="RUN", help="ids of runs, or their beginnings")]
-Dataset = Annotated[str, Argument(metavar="DATASET", help="a dataset in the store")]
 
-
-@verb(within=ANALYSE)
+@verb(within=ANALYSE, tables=True)
 def missed(
+    store: Store,
     *,
-    run: RunId,
-    task: Task = "result-er@optimal",
-    every: Annotated[bool, Option("--all", help="all aspects, not the result aspects only")] = False,
-    out: Tables = None,
-    json: Json = False,
-    store: StorePath = None,
-) -> None:
+    run: options.RunId,
+    task: options.Task = "result-er@optimal",
+    every: bool = Option(False, "--all", help="all aspects, not the result aspects only"),
+) -> Report:
     """Missed aspects with their causes.
 
     Example: evidencebench analyse missed 3f2a --task result-er@optimal
     """
-    from dataclasses import replace
+    from evidencebench_core.analyses.missed import missed as report_of
 
-    from evidencebench_core.analyses.missed import SHORT_COLUMNS
-    from evidencebench_core.analyses.missed import missed as missed_report
-
-    report = missed_report(opened(store), run, task, results_only=not every)
-    if not json and out is None:
-        short = report.tables["missed"][SHORT_COLUMNS]
-        report = replace(report, tables={**report.tables, "missed": short})
-    emit(report, json, out)
+    return report_of(store, run, task, results_only=not every)
 
 
-@verb(within=ANALYSE)
+@verb(within=ANALYSE, tables=True)
 def positions(
+    store: Store,
     *,
-    runs: SomeRuns = None,
-    dataset: SomeDataset = None,
-    task: Task = "er@optimal",
-    buckets: Annotated[int, Option(metavar="N", min=1, max=100, help="into how many parts")] = 10,
-    out: Tables = None,
-    json: Json = False,
-    store: StorePath = None,
-) -> None:
+    runs: options.SomeRuns = None,
+    dataset: options.SomeDataset = None,
+    task: options.Task = "er@optimal",
+    buckets: int = Option(10, metavar="N", min=1, max=100, help="into how many parts"),
+) -> Report:
     """Recall by position in the paper.
 
     Example: evidencebench analyse positions 3f2a 81bc --task er@10
     """
     from evidencebench_core.analyses.positions import positions as report_of
 
-    its = opened(store)
-    emit(report_of(its, _dataset_of(its, runs, dataset), runs or (), task, buckets=buckets), json, out)
+    return report_of(store, _dataset_of(store, runs, dataset), runs or (), task, buckets=buckets)
 
 
-@verb(within=ANALYSE)
+@verb(within=ANALYSE, tables=True)
 def ends(
+    store: Store,
     *,
-    runs: SomeRuns = None,
-    dataset: SomeDataset = None,
-    task: Task = "er@optimal",
-    out: Tables = None,
-    json: Json = False,
-    store: StorePath = None,
-) -> None:
+    runs: options.SomeRuns = None,
+    dataset: options.SomeDataset = None,
+    task: options.Task = "er@optimal",
+) -> Report:
     """Evidence at the ends against the middle.
 
     Example: evidencebench analyse ends 3f2a --task er@10
     """
     from evidencebench_core.analyses.ends import ends as report_of
 
-    its = opened(store)
-    emit(report_of(its, _dataset_of(its, runs, dataset), runs or (), task), json, out)
+    return report_of(store, _dataset_of(store, runs, dataset), runs or (), task)
 
 
-@verb(within=ANALYSE)
+@verb(within=ANALYSE, tables=True)
 def variants(
+    store: Store,
     *,
-    runs: RunIds,
-    task: Task = "er@optimal",
-    question: Annotated[
-        Literal["paraphrases", "negation", "spelling"],
-        Option(help="which wordings; `run --variant` asks them"),
-    ] = "paraphrases",
-    out: Tables = None,
-    json: Json = False,
-    store: StorePath = None,
-) -> None:
+    runs: options.RunIds,
+    task: options.Task = "er@optimal",
+    question: Literal["paraphrases", "negation", "spelling"] = Option(
+        "paraphrases", help="which wordings; `run --variant` asks them"
+    ),
+) -> Report:
     """What other wordings do to runs.
 
     Example: evidencebench analyse variants 3f2a --question negation
     """
     from evidencebench_core.analyses.wording import wording
 
-    emit(wording(opened(store), runs, task, question), json, out)
+    return wording(store, runs, task, question)
 
 
-@verb(within=ANALYSE)
-def slices(
-    *,
-    runs: RunIds,
-    task: Task = "er@optimal",
-    out: Tables = None,
-    json: Json = False,
-    store: StorePath = None,
-) -> None:
+@verb(within=ANALYSE, tables=True)
+def slices(store: Store, runs: options.RunIds, task: options.Task = "er@optimal") -> Report:
     """Runs on parts of the dataset, against the first.
 
     Example: evidencebench analyse slices 3f2a 81bc --task er@10
     """
     from evidencebench_core.analyses.slices import slices as report_of
 
-    emit(report_of(opened(store), runs, task), json, out)
+    return report_of(store, runs, task)
 
 
-@verb(within=ANALYSE)
+@verb(within=ANALYSE, tables=True)
 def dataset(
+    store: Store,
     *,
-    name: Dataset,
-    all_papers: Annotated[
-        bool, Option("--all-papers", help="read all papers, not those of 2,000 instances at most")
-    ] = False,
-    out: Tables = None,
-    json: Json = False,
-    store: StorePath = None,
-) -> None:
+    name: options.DatasetName,
+    all_papers: bool = Option(
+        False, "--all-papers", help="read all papers, not those of 2,000 instances at most"
+    ),
+) -> Report:
     """The make-up of a dataset.
 
     Example: evidencebench analyse dataset train
     """
     from evidencebench_core.analyses.dataset import READ, dataset_report
 
-    emit(dataset_report(opened(store), name, None if all_papers else READ), json, out)
+    return dataset_report(store, name, None if all_papers else READ)
 
 
-@verb(within=ANALYSE)
+@verb(within=ANALYSE, tables=True)
 def mesh(
+    store: Store,
     *,
-    name: Dataset,
-    headings: Annotated[Path, Option(metavar="FILE", help="CSV or TSV with paper_id and descriptor")],
-    tree: Annotated[Path, Option(metavar="FILE", help="mtreesYYYY.bin of the National Library of Medicine")],
-    reference: Annotated[
-        Path | None, Option(metavar="FILE", help="headings of a sample to compare with")
-    ] = None,
-    out: Tables = None,
-    json: Json = False,
-    store: StorePath = None,
-) -> None:
+    name: options.DatasetName,
+    headings: Path = Option(..., metavar="FILE", help="CSV or TSV with paper_id and descriptor"),
+    tree: Path = Option(..., metavar="FILE", help="mtreesYYYY.bin of the National Library of Medicine"),
+    reference: Path | None = Option(None, metavar="FILE", help="headings of a sample to compare with"),
+) -> Report:
     """The branches of MeSH that papers are in.
 
     Example: evidencebench analyse mesh train --headings mesh.csv --tree mtrees2026.bin
     """
     from evidencebench_core.analyses.mesh import mesh_report
 
-    emit(mesh_report(opened(store), name, headings, tree, reference), json, out)
+    return mesh_report(store, name, headings, tree, reference)
 
 
-@verb(within=ANALYSE)
+@verb(within=ANALYSE, tables=True)
 def agreement(
+    store: Store,
     *,
-    papers: Annotated[list[str], Argument(metavar="PAPER", help="kept papers by number, or instances")],
-    dataset: SomeDataset = None,
-    annotators: Annotated[
-        list[str] | None, Option("--annotator", metavar="NAME", help="whom to compare (may be repeated)")
-    ] = None,
-    out: Tables = None,
-    json: Json = False,
-    store: StorePath = None,
-) -> None:
+    papers: list[str] = Argument(..., metavar="PAPER", help="kept papers by number, or instances"),
+    dataset: options.SomeDataset = None,
+    annotators: list[str] | None = Option(
+        None, "--annotator", metavar="NAME", help="whom to compare, named twice"
+    ),
+) -> Report:
     """How alike annotators mark evidence.
 
     Example: evidencebench analyse agreement 3 7 --annotator Ada --annotator gold
@@ -202,14 +153,13 @@ def agreement(
     from evidencebench_core.annotation.agreement import agreement as report_of
     from evidencebench_core.annotation.marked import instance_key, marked_paper
 
-    its = opened(store)
     if len(annotators or ()) != 2:
         raise SettingError("--annotator", f"is given {len(annotators or ())} times", "Name two annotators.")
     if dataset is None:
         keys = [paper if ":" in paper else f"own:{paper}" for paper in papers]
     else:
-        keys = [instance_key(its.dataset(dataset), paper) for paper in papers]
-    emit(report_of(its, [marked_paper(its, key) for key in keys], annotators or ()), json, out)
+        keys = [instance_key(store.dataset(dataset), paper) for paper in papers]
+    return report_of(store, [marked_paper(store, key) for key in keys], annotators or ())
 
 
 def _dataset_of(store: Store, runs: list[str] | None, dataset: str | None) -> str:

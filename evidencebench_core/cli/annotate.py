@@ -5,47 +5,36 @@ from __future__ import annotations
 import tempfile
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from typer import Argument, BadParameter, Option
 
-from evidencebench_core.cli.emit import Output, emit, note
-from evidencebench_core.cli.frame import (
-    Ask,
-    Engine,
-    Json,
-    Model,
-    Settings,
-    StorePath,
-    group,
-    opened,
-    settings_of,
-    verb,
-)
-from evidencebench_core.cli.progress import progress_bar
+from evidencebench_core.cli import options
+from evidencebench_core.cli.ask import advance, carry_out, progress_bar
+from evidencebench_core.cli.emit import Output, note
+from evidencebench_core.cli.frame import group, verb
 from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.annotation.propose import ProposalInput
     from evidencebench_core.data import Store
+    from evidencebench_core.runs import Progress
 
 ANNOTATE = group("annotate", "gold by people and models: propose, export")
 
 
-@verb(within=ANNOTATE)
+@verb(within=ANNOTATE, creates=True)
 def propose(
-    papers: Annotated[
-        Path,
-        Argument(metavar="FILE|FOLDER", help="a paper, a folder of papers, or JSON lines that name papers"),
-    ],
-    model: Model,
-    settings: Settings = None,
-    ask: Ask = Ask(),  # noqa: B008 - frozen
-    engine: Engine = Engine(),  # noqa: B008
-    json: Json = False,
-    store: StorePath = None,
-) -> int:
+    store: Store,
+    *,
+    papers: Path = Argument(
+        ..., metavar="FILE|FOLDER", help="a paper, a folder of papers, or JSON lines that name papers"
+    ),
+    model: options.Model,
+    settings: options.Settings = None,
+    work: options.Work,
+) -> Output:
     """Have a model propose the evidence of papers.
 
     The papers are kept in the store; *Mark evidence* shows what is proposed. A line of a file of JSON lines has
@@ -55,50 +44,43 @@ def propose(
     """
     from evidencebench_core.annotation.inputs import proposal_inputs
     from evidencebench_core.annotation.propose import proposal_plan, save_proposals
-    from evidencebench_core.cli.ask import carry_out, cost_of, exit_code
-
-    answers = opened(store, create=True)
-    inputs, problems = _driven(proposal_inputs(answers, papers))
-    given = settings_of(settings)
-    plan = proposal_plan(answers, inputs, model, given, ask.llm(answers), fresh=ask.fresh)
-    cost_of([plan], engine.engine == "batch", "paper")
-    if ask.estimate:
-        return 0
-    reports = carry_out([plan], engine.make(), "paper")
-    saved = save_proposals(answers, inputs, model, given)
-    rows = [_row(answers, given_input, saved) for given_input in inputs]
-    emit(Output({"papers": rows, "problems": problems}, {"": rows}), json)
-    return exit_code(reports[-1].failed + len(problems), "paper", problems)
-
-
-def _driven(steps: Any) -> Any:
     from evidencebench_core.runs import drive
 
-    return drive(steps, lambda step: None)
+    inputs, problems = drive(proposal_inputs(store, papers), lambda step: None)
+    given = options.settings_of(settings)
+    plan = proposal_plan(store, inputs, model, given, work.llm(store), fresh=work.fresh)
+
+    def result(reports: list[Progress]) -> Output:
+        saved = save_proposals(store, inputs, model, given)
+        rows = [_row(store, given_input, saved) for given_input in inputs]
+        for problem in problems:
+            note(f"evidencebench: {problem}")
+        return Output({"papers": rows, "problems": problems}, {"": rows}, code=1 if problems else 0)
+
+    return carry_out(store, [plan], work, "paper", result)
 
 
 def _row(store: Store, given: ProposalInput, saved: dict[str, Any]) -> dict[str, Any]:
     from evidencebench_core.annotation.marked import marked_paper
 
+    row: dict[str, Any] = {"paper": given.paper, "name": marked_paper(store, given.paper).name}
     annotation = saved.get(given.paper)
-    return {
-        "paper": given.paper,
-        "name": marked_paper(store, given.paper).name,
-        "aspects": None if annotation is None else len(annotation.aspects),
-        "marks": None if annotation is None else sum(len(aspect.sentences) for aspect in annotation.aspects),
-        "unjudged": None if annotation is None else len(annotation.origin.get("unjudged", ())),
-    }
+    if annotation is None:
+        return row | {"aspects": None, "marks": None, "unjudged": None}
+    n_marks = sum(len(aspect.sentences) for aspect in annotation.aspects)
+    n_unjudged = len(annotation.origin.get("unjudged", ()))
+    return row | {"aspects": len(annotation.aspects), "marks": n_marks, "unjudged": n_unjudged}
 
 
-@verb(within=ANNOTATE)
+@verb(within=ANNOTATE, creates=True)
 def evidence_inference(
-    folder: Annotated[
-        Path, Argument(metavar="FOLDER", help="`annotations` of github.com/jayded/evidence-inference")
-    ],
-    name: Annotated[str, Option(metavar="N", help="what the dataset is called")],
-    json: Json = False,
-    store: StorePath = None,
-) -> None:
+    store: Store,
+    *,
+    folder: Path = Argument(
+        ..., metavar="FOLDER", help="`annotations` of github.com/jayded/evidence-inference"
+    ),
+    name: str = Option(..., metavar="N", help="what the dataset is called"),
+) -> Output:
     """Make a dataset of doctors' evidence in trials.
 
     Example: evidencebench annotate evidence-inference annotations --name ei
@@ -107,45 +89,36 @@ def evidence_inference(
     from evidencebench_core.data.ingest import ingest
     from evidencebench_core.export import write_benchmark
 
-    target, counts, trials = opened(store, create=True), TrialCounts(), read_trials(folder)
+    counts, trials = TrialCounts(), read_trials(folder)
     with tempfile.TemporaryDirectory(prefix="evidencebench-") as temporary:
         path = Path(temporary) / "instances.json"
-        with path.open("wb") as stream, progress_bar(len(trials.prompts), "papers") as bar:
-            raws = trial_instances(trials, name, counts, lambda done, total: bar.update(done - bar.n))
+        with path.open("wb") as stream, progress_bar("papers") as bar:
+            raws = trial_instances(trials, name, counts, lambda done, total: advance(bar, done, total))
             write_benchmark(raws, stream)
-        result = ingest(target, path, name, source=f"Evidence Inference, {folder.resolve()}")
+        result = ingest(store, path, name, source=f"Evidence Inference, {folder.resolve()}")
+    for line in (*trials.problems, *counts.unread)[:10]:
+        note(line)
     values = {field.name: getattr(counts, field.name) for field in fields(counts)}
     figures = {key: value for key, value in values.items() if isinstance(value, int)}
     rows = [{"count": key.removeprefix("n_").replace("_", " "), "n": value} for key, value in figures.items()]
     rows += [{"count": f"quotes {place}", "n": n} for place, n in counts.quotes_elsewhere.items()]
     rows += [{"count": f"left out: {reason}", "n": n} for reason, n in counts.left_out.items()]
-    document = {
-        **values,
-        "dataset": result.dataset.name,
-        "added": result.added,
-        "problems": list(trials.problems),
-    }
-    emit(Output(document, {"": rows}, f"Dataset {result.dataset.name}", [SUFFICIENT_NOTE]), json)
-    for line in (*trials.problems, *counts.unread)[:10]:
-        note(line)
+    added = {"dataset": result.dataset.name, "added": result.added, "problems": list(trials.problems)}
+    return Output(values | added, {"": rows}, f"Dataset {result.dataset.name}", [SUFFICIENT_NOTE])
 
 
 @verb(within=ANNOTATE)
 def export(
-    out: Annotated[
-        Path, Option(metavar="FILE", help="where to write; with --split a file a part, FILE.NAME.json")
-    ],
-    annotator: Annotated[
-        str, Option(metavar="NAME", help="whose marks count, where several marked a paper")
-    ] = "",
-    undecided: Annotated[
-        bool, Option("--undecided", help="take proposals that nobody has decided on")
-    ] = False,
-    split: Annotated[str, Option(metavar="SHARES", help="parts by paper, such as train=.8,test=.2")] = "",
-    seed: Annotated[int, Option(help="of the split")] = 0,
-    json: Json = False,
-    store: StorePath = None,
-) -> int:
+    store: Store,
+    *,
+    out: Path = Option(
+        ..., metavar="FILE", help="where to write; with --split a file a part, FILE.NAME.json"
+    ),
+    annotator: str = Option("", metavar="NAME", help="whose marks count, where several marked a paper"),
+    undecided: bool = Option(False, "--undecided", help="take proposals that nobody has decided on"),
+    split: str = Option("", metavar="SHARES", help="parts by paper, such as train=.8,test=.2"),
+    seed: int = Option(0, help="of the split"),
+) -> Output:
     """Write what people marked as a dataset file.
 
     Example: evidencebench annotate export --out mine.json --split train=.8,test=.2
@@ -154,7 +127,7 @@ def export(
     from evidencebench_core.data.files import whole_file
     from evidencebench_core.export import write_benchmark
 
-    exported = exported_annotations(opened(store), annotator=annotator, undecided=undecided)
+    exported = exported_annotations(store, annotator=annotator, undecided=undecided)
     parts = {out: list(exported.instances)}
     if split:
         of_parts = exported.split(_shares(split), seed)
@@ -168,8 +141,8 @@ def export(
     notes = [f"Licences of the papers: {', '.join(licences)}"] if licences else []
     notes += [f"Left out: {name} {reason}" for name, reason in exported.left_out.items()]
     document = {"files": files, "licences": dict(exported.licences), "left_out": exported.left_out}
-    emit(Output(document, {"": files}, quantity(len(exported.instances), "instance"), notes), json)
-    return 0 if files else 1
+    title = quantity(len(exported.instances), "instance")
+    return Output(document, {"": files}, title, notes, code=0 if files else 1)
 
 
 def _shares(text: str) -> dict[str, float]:

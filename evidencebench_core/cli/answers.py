@@ -2,48 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Argument, Option
 
-from evidencebench_core.cli.ask import carry_out, cost_of, exit_code
-from evidencebench_core.cli.emit import Output, emit, note
-from evidencebench_core.cli.frame import (
-    Ask,
-    Dataset,
-    Engine,
-    Json,
-    Limit,
-    Model,
-    StorePath,
-    group,
-    opened,
-    verb,
-)
+from evidencebench_core.cli import options
+from evidencebench_core.cli.ask import carry_out
+from evidencebench_core.cli.emit import Output, note
+from evidencebench_core.cli.frame import group, verb
 from evidencebench_core.errors import SettingError
 
 if TYPE_CHECKING:
-    from evidencebench_core.data.store import Store
-    from evidencebench_core.runs import ChatPlan
+    from evidencebench_core.analyses import Report
+    from evidencebench_core.data import Store
+    from evidencebench_core.runs import Progress
 
 ANSWERS = group("answers", "answers with citations: asked for, judged, scored")
 Name = Annotated[str, Argument(metavar="SET|RUN", help="a set of answers, or a run of `answers ask`")]
-PERCENT = ("value", "low", "high")
 
 
-@verb(within=ANSWERS)
+@verb(within=ANSWERS, creates=True)
 def ingest(
-    files: Annotated[list[Path] | None, Argument(metavar="FILE", help="JSON lines; MedAESQA's files")] = None,
-    sample: Annotated[
-        bool, Option("--sample", help="six invented questions, answered by three systems")
-    ] = False,
-    name: Annotated[str | None, Option("--name", metavar="NAME", help="(default: the first file's)")] = None,
-    json: Json = False,
-    store: StorePath = None,
-) -> None:
+    store: Store,
+    *,
+    files: list[Path] | None = Argument(None, metavar="FILE", help="JSON lines; MedAESQA's files"),
+    sample: bool = Option(False, "--sample", help="six invented questions, answered by three systems"),
+    name: options.NewName = None,
+) -> Output:
     """Bring answers of systems into the store.
 
     Files given together, such as MedAESQA's main and cluster files, make one set.
@@ -57,70 +45,67 @@ def ingest(
         raise SettingError("answers ingest", "needs one source", "Give files, or --sample.")
     paths = files or [SAMPLE]
     name = name or ("sample answers" if sample else paths[0].stem)
-    info = add_answers(
-        opened(store, create=True), name, read_answers(paths), ", ".join(path.name for path in paths)
-    )
+    info = add_answers(store, name, read_answers(paths), ", ".join(path.name for path in paths))
     rows = [{"in the set": key, "n": n} for key, n in info.counts.items()]
-    emit(Output(asdict(info), {"": rows}, info.name), json)
+    return Output(asdict(info), {"": rows}, info.name)
 
 
 @verb(within=ANSWERS)
 def ask(
+    store: Store,
     *,
-    dataset: Dataset,
-    model: Model,
-    ask: Ask,
-    engine: Engine,
-    focus: Annotated[Literal["all", "results"], Option(help="results: findings only")] = "all",
-    retry_unreadable: Annotated[
-        bool, Option("--retry-unreadable", help="ask again what could not be read")
-    ] = False,
-    limit: Limit = None,
-    json: Json = False,
-    store: StorePath = None,
-) -> int:
+    dataset: options.Dataset,
+    model: options.Model,
+    focus: Literal["all", "results"] = Option("all", help="results: findings only"),
+    retry_unreadable: options.RetryUnreadable = False,
+    limit: options.Limit = None,
+    work: options.Work,
+) -> Output:
     """Have a model answer hypotheses from their papers.
 
     In a few sentences that cite the paper's sentences.
 
     Example: evidencebench answers ask --dataset train --model qwen3
     """
-    from evidencebench_core.answers.asking import answer_plan
+    from evidencebench_core.answers.asking import answer_plan, answers_of
+    from evidencebench_core.runs import RunStore
 
-    known = opened(store)
-    llm = ask.llm(known)
     plan = answer_plan(
-        known,
+        store,
         dataset,
         model,
         focus=focus,
         limit=limit,
-        llm=llm,
-        fresh=ask.fresh,
+        llm=work.llm(store),
+        fresh=work.fresh,
         retry_unreadable=retry_unreadable,
     )
-    return _carried_out(known, [plan], ask, engine, "instance", json)
+
+    def result(reports: list[Progress]) -> Output:
+        answers = answers_of(store, RunStore(store).run(plan.run_id)).values()
+        outcomes = Counter(answer.outcome for answer in answers)
+        output = _run_rows(reports)
+        if answers and not any(answer.is_scored for answer in answers):
+            note("evidencebench: not one answer could be read: --retry-unreadable asks again")
+            output = _run_rows(reports, code=1)
+        note(", ".join(f"{n:,} {outcome}" for outcome, n in outcomes.items()))
+        return output
+
+    return carry_out(store, [plan], work, "instance", result)
 
 
 @verb(within=ANSWERS)
 def judge(
+    store: Store,
     *,
     name: Name,
-    model: Model,
-    ask: Ask,
-    engine: Engine,
-    task: Annotated[
-        list[str] | None,
-        Option(
-            "--task",
-            metavar="T",
-            help="citations, relevance, correctness or nuggets; of a run always citations",
-        ),
-    ] = None,
-    limit: Limit = None,
-    json: Json = False,
-    store: StorePath = None,
-) -> int:
+    model: options.Model,
+    task: list[str] | None = Option(
+        None, metavar="T", help="citations, relevance, correctness or nuggets; of a run always citations"
+    ),
+    limit: options.Limit = None,
+    work: options.Work,
+) -> Output:
     """Have a model judge answers.
 
     Whether documents support the sentences that cite them, how much an answer needs each sentence, whether all that a
@@ -131,42 +116,30 @@ def judge(
     from evidencebench_core.answers.asking import cited_judge_plan
     from evidencebench_core.answers.judging import JUDGES, judge_plan
 
-    known = opened(store)
-    llm = ask.llm(known)
-    if _is_set(known, name):
-        tasks = task or list(JUDGES)
-        plans = [judge_plan(known, name, one, model, limit=limit, llm=llm, fresh=ask.fresh) for one in tasks]
+    llm = work.llm(store)
+    if _is_set(store, name):
+        plans = [
+            judge_plan(store, name, judged, model, limit=limit, llm=llm, fresh=work.fresh)
+            for judged in task or list(JUDGES)
+        ]
     else:
-        plans = [cited_judge_plan(known, name, model, limit=limit, llm=llm, fresh=ask.fresh)]
-    return _carried_out(known, plans, ask, engine, "judgement", json)
+        plans = [cited_judge_plan(store, name, model, limit=limit, llm=llm, fresh=work.fresh)]
+    return carry_out(store, plans, work, "judgement", _run_rows)
 
 
-def _carried_out(
-    store: Store, plans: Sequence[ChatPlan], ask: Ask, engine: Engine, noun: str, json: bool
-) -> int:
-    from evidencebench_core.runs import RunStore
-
-    cost = cost_of(plans, engine.engine == "batch", noun)
-    if ask.estimate:
-        emit(Output({"estimate": cost.as_dict()}), json)
-        return 0
-    reports = carry_out(plans, engine.make(), noun)
+def _run_rows(reports: list[Progress], code: int = 0) -> Output:
     rows = [{"run": report.run_id, "answered": report.done, "failed": report.failed} for report in reports]
-    emit(Output({"runs": rows, "estimate": cost.as_dict()}, {"": rows}), json)
-    reasons = (reason for report in reports for reason in RunStore(store).failures(report.run_id).values())
-    return exit_code(sum(report.failed for report in reports), noun, reasons)
+    return Output({"runs": rows}, {"": rows}, code=code)
 
 
-@verb(within=ANSWERS)
+@verb(within=ANSWERS, tables=True)
 def score(
+    store: Store,
+    *,
     name: Name,
-    judge: Annotated[
-        str | None, Option("--judge", metavar="M|RUN", help="score by this judge's labels")
-    ] = None,
-    limit: Limit = None,
-    json: Json = False,
-    store: StorePath = None,
-) -> None:
+    judge: str | None = Option(None, metavar="M|RUN", help="score by this judge's labels"),
+    limit: options.Limit = None,
+) -> Report:
     """Score systems, or a run against gold.
 
     Of a set the metrics of MedAESQA by people's labels; with --judge by a model's, and how far it agrees with people.
@@ -174,17 +147,20 @@ def score(
 
     Example: evidencebench answers score medaesqa_v1 --judge qwen3
     """
-    known = opened(store)
-    if _is_set(known, name):
-        _score_set(known, name, judge, json)
-        return
+    if _is_set(store, name):
+        return _set_report(store, name, judge)
+    import pandas as pd
+
+    from evidencebench_core.analyses import Report
     from evidencebench_core.answers.asking import cited_run_scores
 
-    scores = cited_run_scores(known, name, judge, limit=limit)
-    rows = [{"figure": key, **estimate.as_dict()} for key, estimate in scores.means.items()]
-    shares = [row for row in rows if not row["figure"].startswith("n_")]
+    scores = cited_run_scores(store, name, judge, limit=limit)
+    figures = [{"figure": key, **estimate.as_dict()} for key, estimate in scores.means.items()]
+    shares = [row for row in figures if not row["figure"].startswith("n_")]
     outcomes = ", ".join(f"{n:,} {outcome}" for outcome, n in scores.outcomes.items())
-    emit(Output(scores.as_dict(), {"": shares}, f"run {name}", [f"Outcomes: {outcomes}."], PERCENT), json)
+    tables = {"figures": pd.DataFrame(shares), "instances": scores.instances}
+    notes = (f"Outcomes: {outcomes}; {scores.n_skipped:,} without an aspect.",)
+    return Report(f"run {name}", tables, notes, brief={"instances": ()}, shares=("value",))
 
 
 def _is_set(store: Store, name: str) -> bool:
@@ -193,7 +169,10 @@ def _is_set(store: Store, name: str) -> bool:
     return name in {info.name for info in answer_sets(store)}
 
 
-def _score_set(store: Store, name: str, model: str | None, json: bool) -> None:
+def _set_report(store: Store, name: str, model: str | None) -> Report:
+    import pandas as pd
+
+    from evidencebench_core.analyses import Report
     from evidencebench_core.answers.judging import labels_by_task
     from evidencebench_core.answers.store import answer_set_info, marks, stored_answers
     from evidencebench_core.answers.units import answer_values, judge_agreement, system_scores
@@ -203,25 +182,25 @@ def _score_set(store: Store, name: str, model: str | None, json: bool) -> None:
     if model is not None:
         judged = labels_by_task(store, info.sha256, model, marks(store, info.sha256))
         if not judged:
-            raise SettingError(
-                "--judge", f"{model} has judged nothing of {name}", "Start with `answers judge`."
-            )
+            problem = f"{model} has judged nothing of {name}"
+            raise SettingError("--judge", problem, "Start with `answers judge`.")
         as_judged = labels_by_task(store, info.sha256, model)
         for kind in ("citations", "relevance"):
             if kind in as_judged:
-                found = judge_agreement(answers, as_judged[kind], kind)
-                agreements += [
-                    {
-                        "judged": kind, "measure": measure, **value.as_dict(),
-                        "always": found.constant, "its figure": found.constant_figures[measure].value,
+                agreement = judge_agreement(answers, as_judged[kind], kind)
+                for measure, value in agreement.figures.items():
+                    row = {
+                        "judged": kind,
+                        "measure": measure,
+                        **value.as_dict(),
+                        "always": agreement.constant,
                     }
-                    for measure, value in found.figures.items()
-                ]  # fmt: skip
+                    row["its figure"] = agreement.constant_figures[measure].value
+                    agreements.append(row)
     scores = system_scores(answer_values(answers, judged))
-    rows: list[Any] = scores.astype(object).where(scores.notna(), None).to_dict("records")
-    tables = {"": [row for row in rows if row["metric"] not in ("sentences", "citations")]}
+    tables = {"systems": scores[~scores["metric"].isin(("sentences", "citations"))]}
     if agreements:
-        tables["Agreement with people"] = agreements
-    elif model is None and not tables[""]:
-        note("Nobody has labelled these answers: `answers judge` asks a model.")
-    emit(Output({"systems": rows, "agreement": agreements}, tables, name, percent=PERCENT), json)
+        tables["agreement with people"] = pd.DataFrame(agreements)
+    unlabelled = model is None and tables["systems"].empty
+    notes = ("Nobody has labelled these answers: `answers judge` asks a model.",) if unlabelled else ()
+    return Report(name, tables, notes, shares=("value", "its figure"))

@@ -7,38 +7,40 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Final
 
 from typer import Option
 
 from evidencebench_core.cli.emit import note
-from evidencebench_core.cli.frame import StorePath, opened, verb
+from evidencebench_core.cli.frame import verb
 from evidencebench_core.errors import StoreError
+
+if TYPE_CHECKING:
+    from evidencebench_core.data import Store
 
 _THIS_MACHINE: Final = ("localhost", "127.0.0.1", "::1")
 _EVERYWHERE: Final = ("0.0.0.0", "::", "")  # noqa: S104 - told apart, not listened on
 
 
-@verb("app")
+@verb("app", creates=True)
 def serve(
-    port: Annotated[
-        int | None, Option(metavar="N", min=1, max=65535, help="default: 8501, or the next free one")
-    ] = None,
-    sample: Annotated[
-        bool, Option("--sample", help="bring the six synthetic sample papers into the store first")
-    ] = False,
-    host: Annotated[
-        str, Option(metavar="ADDRESS", help="address to listen on; docs/safety.md before you change it")
-    ] = "localhost",
-    allow_host: Annotated[
-        list[str] | None, Option(metavar="NAME", help="a name under which a proxy serves the app")
-    ] = None,
-    token: Annotated[
-        bool,
-        Option("--token", help="ask for a token, which the printed link has, on this machine too"),
-    ] = False,
-    no_browser: Annotated[bool, Option("--no-browser", help="do not open a browser, only serve")] = False,
-    store: StorePath = None,
+    store: Store,
+    port: int | None = Option(
+        None, metavar="N", min=1, max=65535, help="default: 8501, or the next free one"
+    ),
+    sample: bool = Option(
+        False, "--sample", help="bring the six synthetic sample papers into the store first"
+    ),
+    host: str = Option(
+        "localhost", metavar="ADDRESS", help="address to listen on; docs/safety.md before you change it"
+    ),
+    allow_host: list[str] | None = Option(
+        None, metavar="NAME", help="a name under which a proxy serves the app"
+    ),
+    token: bool = Option(
+        False, "--token", help="ask for a token, which the printed link has, on this machine too"
+    ),
+    no_browser: bool = Option(False, "--no-browser", help="do not open a browser, only serve"),
 ) -> int:
     """Open the app in the browser.
 
@@ -46,14 +48,14 @@ def serve(
 
     Example: evidencebench app --sample
     """
-    folder, known = app_folder(), opened(store, create=True)
-    environment = {**os.environ, "EVIDENCEBENCH_STORE": str(known.path)}
+    folder = app_folder()
+    environment = {**os.environ, "EVIDENCEBENCH_STORE": str(store.path)}
     if sample:
         from evidencebench_core.data.ingest import ingest
 
-        result = ingest(known, folder / "sample_data" / "sample_data.json")
+        result = ingest(store, folder / "sample_data" / "sample_data.json")
         when = "now" if result.added else "already"
-        note(f"The sample papers are {when} in {known.path}, as {result.dataset.name}.")
+        note(f"The sample papers are {when} in {store.path}, as {result.dataset.name}.")
         environment["EVIDENCEBENCH_SAMPLE"] = "1"
     if token:
         environment.setdefault("EVIDENCEBENCH_TOKEN", "")  # the server makes one

@@ -2,22 +2,52 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from evidencebench_core.cli.emit import note
+from evidencebench_core.cli.emit import Output, note
 from evidencebench_core.cli.frame import command_line
-from evidencebench_core.cli.progress import progress_bar, stopping
 from evidencebench_core.errors import LLMError, SettingError
-from evidencebench_core.words import quantity
+from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
+    from evidencebench_core.cli.options import Work
+    from evidencebench_core.data import Store
     from evidencebench_core.llm import LLM, Spending
-    from evidencebench_core.runs import Engine, Plan, Progress, RunEstimate
+    from evidencebench_core.runs import Engine, Plan, Progress, RunEstimate, Step
+
+_Result = TypeVar("_Result")
 
 
-def cost_of(plans: Sequence[Plan], batch: bool = False, noun: str = "instance") -> RunEstimate:
+def carry_out(
+    store: Store,
+    plans: Sequence[Plan],
+    work: Work,
+    noun: str,
+    result: Callable[[list[Progress]], Output],
+) -> Output:
+    """What was made of the answers to the plans, or with ``--estimate`` their cost.
+
+    The exit code is 1 where a unit (``noun``) failed, or where not one of all answers could be read.
+    """
+    cost = _cost_of(plans, work.engine == "batch", noun)
+    if work.estimate:
+        return Output({"estimate": cost.as_dict()}, title=f"{cost.calls:,} calls")
+    reports = perform(plans, work.make_engine(), noun)
+    output = result(reports)
+    llm = plans[0].llm
+    if llm is not None and isinstance(output.document, dict):
+        paid = {"estimate": cost.as_dict(), "spending": asdict(llm.budget.spent)}
+        output = replace(output, document=output.document | paid)
+    return replace(output, code=output.code or _exit_code(store, plans, reports, noun))
+
+
+def _cost_of(plans: Sequence[Plan], batch: bool, noun: str) -> RunEstimate:
     """The cost of plans for one model, said on stderr; zero where no server is asked."""
     from evidencebench_core.runs import estimate, together
 
@@ -25,21 +55,20 @@ def cost_of(plans: Sequence[Plan], batch: bool = False, noun: str = "instance") 
         raise SettingError("the command", "leaves nothing to ask", "Name another task, or other items.")
     cost = together([estimate(plan, batch=batch) for plan in plans])
     llm = plans[0].llm
-    if llm is None:
-        return cost
-    if not cost.calls:
+    if llm is not None and not cost.calls:
         note(f"Nothing to do: all {quantity(cost.cached, 'answer')} of {cost.model} are in the store.")
-        return cost
-    check_model(llm, cost.model)
-    price = "at a price that is not known" if cost.money is None else f"about ${cost.money:,.2f}"
-    note(
-        f"To ask {cost.model}: about {quantity(cost.calls, 'call')} for {quantity(cost.n_instances, noun)}"
-        f" ({cost.cached:,} more are in the store), {cost.prompt_tokens + cost.completion_tokens:,} tokens, {price}."
-    )
+    elif llm is not None:
+        _check_model(llm, cost.model)
+        price = "at a price that is not known" if cost.money is None else f"about ${cost.money:,.2f}"
+        n_tokens = cost.prompt_tokens + cost.completion_tokens
+        note(
+            f"To ask {cost.model}: about {quantity(cost.calls, 'call')} for {quantity(cost.n_instances, noun)}"
+            f" ({cost.cached:,} more are in the store), {n_tokens:,} tokens, {price}."
+        )
     return cost
 
 
-def check_model(llm: LLM, model: str) -> None:
+def _check_model(llm: LLM, model: str) -> None:
     """Raise where the server can never be asked; a note where it cannot be now, or does not list the model.
 
     Some servers answer any name with the model that they have, and the run would stand under a wrong name.
@@ -60,20 +89,20 @@ def check_model(llm: LLM, model: str) -> None:
         )
 
 
-def carry_out(plans: Iterable[Plan], engine: Engine, noun: str = "instance") -> list[Progress]:
+def perform(plans: Iterable[Plan], engine: Engine, noun: str) -> list[Progress]:
     """The last report of each plan, carried out one after the other, with progress and spending on stderr.
 
     A first Ctrl+C lets what is under way end, and then raises KeyboardInterrupt.
     """
     reports, llm = [], None
-    with stopping("begins no other question, and keeps what comes within 30 s") as stopped:
+    with _stopping() as stopped:
         try:
             for plan in plans:
                 llm = plan.llm
                 reports.append(_last_report(plan, engine, stopped, noun))
         finally:
             if llm is not None:
-                print_spending(llm.budget.spent)
+                _print_spending(llm.budget.spent)
     return reports
 
 
@@ -84,14 +113,14 @@ def _last_report(plan: Plan, engine: Engine, stopped: Callable[[], bool], noun: 
     last = next(reports)
     note(f"run {last.run_id}: {last.done:,} of {quantity(last.total, noun)} already answered")
     reason = ""
-    with progress_bar(last.total, f"{noun}s", last.done) as bar:
+    with progress_bar(f"{noun}s", last.total, last.done) as bar:
         try:
             for last in reports:
                 counts = {"calls": last.calls, "failed": last.failed}
                 bar.set_postfix({name: n for name, n in counts.items() if n}, refresh=False)
-                bar.update(last.done + last.failed - bar.n)
+                advance(bar, last.done + last.failed, last.total)
                 if last.note and last.note.partition(" ")[0] != reason:
-                    bar.write(last.note, file=sys.stderr)
+                    write_line(bar, last.note)
                 reason = last.note.partition(" ")[0]
             if stopped():
                 raise KeyboardInterrupt
@@ -105,8 +134,7 @@ def _last_report(plan: Plan, engine: Engine, stopped: Callable[[], bool], noun: 
     return last
 
 
-def print_spending(spent: Spending) -> None:
-    """What a run has cost, on stderr; nothing where nothing was asked."""
+def _print_spending(spent: Spending) -> None:
     if not (spent.calls or spent.cached or spent.failed):
         return
     cost = "at a price that is not known" if spent.money is None else f"${spent.money:,.4f}"
@@ -116,11 +144,93 @@ def print_spending(spent: Spending) -> None:
     )
 
 
-def exit_code(n_failed: int, noun: str, reasons: Iterable[str] = ()) -> int:
-    """1 where something failed, with a line that says why the first did and what to do."""
+def _exit_code(store: Store, plans: Sequence[Plan], reports: Sequence[Progress], noun: str) -> int:
+    """1, with a line on why and what to do, where something failed or nothing could be read."""
+    from evidencebench_core.runs import RunStore
+
+    runs = RunStore(store)
+    tasks = [(report.run_id, task) for report in reports for task in runs.run(report.run_id).tasks or ("",)]
+    n_unreadable = sum(len(runs.unreadable(*task)) for task in tasks)
+    if n_unreadable and n_unreadable == sum(len(runs.done(*task)) for task in tasks):
+        nothing = f"not one of {quantity(n_unreadable, 'answer')} could be read"
+        note(f"evidencebench: {nothing}: --retry-unreadable asks again")
+        return 1
+    n_failed = sum(report.failed for report in reports)
     if not n_failed:
         return 0
-    first = next(iter(reasons), "")
+    reasons = (reason for task in tasks for reason in runs.failures(*task).values())
+    first = next(reasons, "")
     why = f"; the first: {first}" if first else ""
     note(f"evidencebench: {quantity(n_failed, noun)} failed{why}. Give the same command again to try them.")
     return 1
+
+
+@contextmanager
+def _stopping() -> Iterator[Callable[[], bool]]:
+    """Within it the first Ctrl+C makes the yielded function say true, and the second ends the work at once."""
+    pressed = threading.Event()
+
+    def press(*_: object) -> None:
+        if pressed.is_set():
+            raise KeyboardInterrupt
+        pressed.set()
+        note("Stopping: begins no other question, keeps what comes within 30 s. Ctrl+C again stops now.")
+
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield pressed.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+# -- progress, on stderr, so that stdout holds data only --------------------------------------------------
+
+
+def progress_bar(unit: str, total: int | None = None, done: int = 0) -> Any:
+    """A tqdm bar with the remaining time; where stderr is no terminal, it is drawn every ten seconds.
+
+    What was ``done`` earlier counts for the bar, not for the pace; of bytes 1024 are 1.0k.
+    """
+    from tqdm import tqdm
+
+    of_bytes = unit == "bytes"
+    return tqdm(
+        total=total,
+        initial=done,
+        unit="B" if of_bytes else f" {unit}",
+        unit_scale=of_bytes,
+        unit_divisor=1024 if of_bytes else 1000,
+        file=sys.stderr,
+        mininterval=0.2 if sys.stderr.isatty() else 10,
+        dynamic_ncols=True,
+        delay=0.3,  # nothing is drawn for what is done in a moment
+    )
+
+
+def advance(bar: Any, done: int, total: int | None) -> None:
+    """Move a bar to what is done of a total that may have changed."""
+    bar.total = total
+    bar.update(done - bar.n)
+
+
+def write_line(bar: Any, text: str) -> None:
+    """A line on stderr, above a bar."""
+    bar.write(one_line(text), file=sys.stderr)
+
+
+def print_steps(steps: Generator[Step, None, _Result]) -> _Result:
+    """The result of the work; every text is printed once, and units that are counted have a bar."""
+    from evidencebench_core.runs import drive
+
+    text = ""
+    with progress_bar("") as bar:
+
+        def draw(step: Step) -> None:
+            nonlocal text
+            if step.text != text:
+                text = step.text
+                write_line(bar, text)
+                bar.unit = f" {step.unit}"
+            advance(bar, step.done, step.total or None)
+
+        return drive(steps, draw)

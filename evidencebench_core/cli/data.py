@@ -1,15 +1,16 @@
-"""Verbs on datasets: ``ingest``, ``download``, ``show``, and ``backup`` of the store."""
+"""Verbs on datasets and the store: ``ingest``, ``download``, ``show``, ``backup``."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from typer import Argument, Option
 
-from evidencebench_core.cli.emit import Output, emit, note, wrap
-from evidencebench_core.cli.frame import Json, SomeDataset, StorePath, opened, verb
-from evidencebench_core.cli.progress import advance, progress_bar
+from evidencebench_core.cli import options
+from evidencebench_core.cli.ask import advance, progress_bar, write_line
+from evidencebench_core.cli.emit import Output, wrap
+from evidencebench_core.cli.frame import Json, verb
 from evidencebench_core.errors import SettingError, UnknownNameError, shown
 from evidencebench_core.words import one_line, quantity
 
@@ -19,26 +20,26 @@ if TYPE_CHECKING:
     from evidencebench_core.data.store import DatasetInfo, Store
 
 
-@verb()
+@verb(creates=True)
 def ingest(
-    file: Annotated[Path, Argument(metavar="FILE", help="JSON or JSON lines; plain, gzip or zstd")],
-    name: Annotated[str | None, Option(metavar="N", help="the dataset's name (default: the file's)")] = None,
-    json: Json = False,
-    store: StorePath = None,
-) -> None:
+    store: Store,
+    *,
+    file: Path = Argument(..., metavar="FILE", help="JSON or JSON lines; plain, gzip or zstd"),
+    name: options.NewName = None,
+) -> Output:
     """Bring a dataset file into the store.
 
     Example: evidencebench ingest evidencebench_train_set.json --name train
     """
-    result = _ingest(opened(store, create=True), file, name)
+    result = _ingest(store, file, name)
     document = {"added": result.added, "dataset": dataset_document(result.dataset)}
-    emit(Output(document, title=_outcome(result)), json)
+    return Output(document, title=_outcome(result))
 
 
 def _ingest(store: Store, path: Path, name: str | None = None) -> IngestResult:
     from evidencebench_core.data.ingest import ingest as ingest_file
 
-    with progress_bar(None, "bytes", n_bytes=True) as bar:
+    with progress_bar("bytes") as bar:
 
         def report(done: int, total: int, n_instances: int) -> None:
             bar.set_postfix_str(quantity(n_instances, "instance"), refresh=False)
@@ -60,31 +61,37 @@ def _outcome(result: IngestResult) -> str:
 
 def dataset_document(dataset: DatasetInfo) -> dict[str, Any]:
     """A dataset as JSON-able values."""
-    names = (
-        *("name", "sha256", "n_instances", "n_papers", "n_result_instances"),
-        *("synthetic", "source", "sufficient", "ingested_at"),
-    )
+    counts = ("n_instances", "n_papers", "n_result_instances")
+    names = ("name", "sha256", *counts, "synthetic", "source", "sufficient", "ingested_at")
     return {name: getattr(dataset, name) for name in names}
 
 
-@verb()
+@verb(creates=True)
 def download(
-    name: Annotated[str, Argument(metavar="NAME", help="evidencebench or evidencebench-100k")],
-    split: Annotated[str | None, Option(metavar="S", help="train, dev or test (default: all)")] = None,
-    folder: Annotated[
-        Path | None, Option(metavar="PATH", help="where to (default: beside the default store)")
-    ] = None,
-    base_url: Annotated[str | None, Option(metavar="URL", help="another server that has the files")] = None,
-    into_store: Annotated[bool, Option("--ingest", help="bring the files into the store as well")] = False,
-    json: Json = False,
-    store: StorePath = None,
-) -> None:
+    store: Store,
+    *,
+    name: str = Argument(..., metavar="NAME", help="evidencebench or evidencebench-100k"),
+    split: str | None = Option(None, metavar="S", help="train, dev or test (default: all)"),
+    folder: Path | None = Option(None, metavar="PATH", help="where to (default: beside the default store)"),
+    base_url: str | None = Option(None, metavar="URL", help="another server that has the files"),
+    into_store: bool = Option(False, "--ingest", help="bring the files into the store as well"),
+) -> Output:
     """Fetch a published dataset.
 
     Example: evidencebench download evidencebench --split train --ingest
     """
-    paths = _download(name, split, folder, base_url)
-    results = [_ingest(opened(store, create=True), path) for path in paths] if into_store else []
+    from evidencebench_core.data.download import download as fetch
+
+    with progress_bar("bytes") as bar:
+        paths = fetch(
+            name,
+            split,
+            folder,
+            base_url=base_url,
+            report=lambda line: write_line(bar, line),
+            progress=lambda done, total: advance(bar, done, total),
+        )
+    results = [_ingest(store, path) for path in paths] if into_store else []
     document = {
         "files": [str(path) for path in paths],
         "datasets": [dataset_document(result.dataset) for result in results],
@@ -92,40 +99,16 @@ def download(
     lines = [*map(str, paths), *map(_outcome, results)]
     if not into_store:
         lines += [f"To bring it into the store: evidencebench ingest {path}" for path in paths]
-    emit(Output(document, notes=lines), json)
-
-
-def _download(name: str, split: str | None, folder: Path | None, base_url: str | None) -> tuple[Path, ...]:
-    from evidencebench_core.data.download import download as fetch
-
-    bars: list[Any] = []  # at most one: a line of the report ends it
-
-    def close() -> None:
-        while bars:
-            bars.pop().close()
-
-    def report(line: str) -> None:
-        close()
-        note(line)
-
-    def progress(done: int, total: int | None) -> None:
-        if not bars:
-            bars.append(progress_bar(total, "bytes", done, n_bytes=True))
-        bars[0].update(done - bars[0].n)
-
-    try:
-        return fetch(name, split, folder, base_url=base_url, report=report, progress=progress)
-    finally:
-        close()
+    return Output(document, notes=lines)
 
 
 @verb()
 def backup(
-    file: Annotated[Path, Argument(metavar="FILE", help="the copy")],
-    overwrite: Annotated[bool, Option("--overwrite", help="replace FILE where it is there already")] = False,
-    json: Json = False,
-    store: StorePath = None,
-) -> None:
+    store: Store,
+    *,
+    file: Path = Argument(..., metavar="FILE", help="the copy"),
+    overwrite: bool = Option(False, "--overwrite", help="replace FILE where it is there already"),
+) -> Output:
     """Copy the store to a file, and the trained ranker.
 
     Runs may go on meanwhile.
@@ -136,50 +119,45 @@ def backup(
 
     from evidencebench_core.retrievers.ranker.model_file import default_model_path
 
-    original = opened(store)
-    n_bytes = original.backup(file, overwrite)
+    n_bytes = store.backup(file, overwrite)
     files = [str(file)]
     if default_model_path().is_dir():
         files.append(str(file.with_name(f"{file.stem}.ranker")))
         shutil.copytree(default_model_path(), files[-1], dirs_exist_ok=True)
-    title = f"Copied {original.path} to {' and '.join(files)}: {n_bytes / 1e6:,.1f} MB."
-    emit(Output({"files": files, "n_bytes": n_bytes}, title=title), json)
+    title = f"Copied {store.path} to {' and '.join(files)}: {n_bytes / 1e6:,.1f} MB."
+    return Output({"files": files, "n_bytes": n_bytes}, title=title)
 
 
 @verb()
 def show(
-    instance: Annotated[str, Argument(metavar="INSTANCE", help="id of the instance")],
-    dataset: SomeDataset = None,
+    store: Store,
+    *,
+    instance: str = Argument(..., metavar="INSTANCE", help="id of the instance"),
+    dataset: options.SomeDataset = None,
     json: Json = False,
-    store: StorePath = None,
-) -> None:
+) -> Output | None:
     """Print a paper with its gold evidence.
 
     Example: evidencebench show sample_cohort
     """
-    known = opened(store)
-    name, paper = _instance(known, instance, dataset)
+    name = dataset or _dataset_of(store, instance)
+    paper = store.get(name, instance)
     if json:
-        emit(Output({paper.id: known.raw(name, paper.id)}), json)
-        return
+        return Output({paper.id: store.raw(name, paper.id)})
     _print_gold(name, paper)
     _print_paper(paper)
+    return None
 
 
-def _instance(store: Store, instance_id: str, dataset: str | None) -> tuple[str, Instance]:
-    if dataset is not None:
-        return dataset, store.get(dataset, instance_id)
+def _dataset_of(store: Store, instance_id: str) -> str:
     names = [info.name for info in store.datasets() if instance_id in store.ids(info.name)]
     if len(names) > 1:
         problem = f"is in several datasets: {', '.join(names)}"
         raise SettingError(f"instance {shown(instance_id)}", problem, "Say which with --dataset.")
     if not names:
-        raise UnknownNameError(
-            f"instance {shown(instance_id)}",
-            f"is in no dataset of {store.path}",
-            "`evidencebench list instances --dataset NAME` lists those that are.",
-        )
-    return names[0], store.get(names[0], instance_id)
+        remedy = "`evidencebench list instances --dataset NAME` lists those that are."
+        raise UnknownNameError(f"instance {shown(instance_id)}", f"is in no dataset of {store.path}", remedy)
+    return names[0]
 
 
 def _print_gold(dataset: str, instance: Instance) -> None:
@@ -196,10 +174,10 @@ def _print_gold(dataset: str, instance: Instance) -> None:
     )
     print("\nStudy aspects, and the sentences that cover them")
     for aspect in evidence.aspects:
-        places = ", ".join(map(str, aspect.sentence_indices)) or "none"
+        indices = ", ".join(map(str, aspect.sentence_indices)) or "none"
         kind = "result" if aspect.is_result else ""
         text = f"  {aspect.text}" if aspect.text else ""
-        wrap(f"{places}{text}", f"  {aspect.label:<4}{kind:<6}  ")
+        wrap(f"{indices}{text}", f"  {aspect.label:<4}{kind:<6}  ")
 
 
 def _print_paper(instance: Instance) -> None:

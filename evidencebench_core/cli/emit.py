@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 
 MAX_COLUMNS: Final = 100  # of running text
 MAX_ROWS: Final = 40  # of a table on a terminal
-MAX_CELL: Final = 60  # characters
-SHARES: Final = frozenset(  # columns of analyses with shares of 0 to 1; their bounds stand beside them
-    {"recall", "share", "difference", "ceiling", "chance", "chance_difference", "standard_error"}
-    | {"share_covering", "share_aspects", "share_only", "mean_recall"}
-)
+MAX_CELL: Final = 64  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +38,37 @@ class Output:
         What stands below the tables.
     percent : collection of str
         Columns with shares of 0 to 1, which are shown in percent.
+    legend : mapping of str to str
+        What a column means.
+    code : int
+        Exit code.
     """
 
     document: object
-    tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    tables: Mapping[str, Sequence[Mapping[Any, Any]]] = field(default_factory=dict)
     title: str = ""
     notes: Sequence[str] = ()
     percent: Collection[str] = ()
+    legend: Mapping[str, str] = field(default_factory=dict)
+    code: int = 0
 
 
-def emit(report: Output | Report, json: bool, out: Path | None = None) -> None:
-    """Print a report as tables, or as one JSON document; with ``out`` its tables go to CSV files instead."""
-    if out is not None and not isinstance(report, Output):
-        _write_csv(report, out)
+def emit(answer: Output | Report, json: bool, out: Path | None = None) -> None:
+    """Print an answer as tables, or as one JSON document; with ``out`` the tables of a report go to CSV files."""
+    output = answer if isinstance(answer, Output) else _output_of(answer)
+    if out is not None and not isinstance(answer, Output):
+        _write_csv(answer, out)
     if json:
-        document = report.document if isinstance(report, Output) else report.as_dict()
-        json_format.dump(document, sys.stdout, indent=2, allow_nan=False)
+        json_format.dump(output.document, sys.stdout, indent=2, allow_nan=False)
         print()
-    elif out is None or isinstance(report, Output):
-        _print(report)
+    elif out is None:
+        _print(output)
+
+
+def _output_of(report: Report) -> Output:
+    tables = {name: table.to_dict("records") for name, table in report.printed().items()}
+    percent = frozenset[str]().union(*map(report.share_columns, tables))
+    return Output(report.as_dict(), tables, report.title, report.notes, percent, report.legend)
 
 
 def note(text: str) -> None:
@@ -88,20 +96,15 @@ def listing(names: Sequence[str], limit: int = 5) -> str:
     return ", ".join(names[:limit]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _print(report: Output | Report) -> None:
-    if report.title:
-        print(one_line(report.title))
-    percent = getattr(report, "percent", ())
-    for heading, table in report.tables.items():
-        rows = table if isinstance(table, Sequence) else table.to_dict("records")
+def _print(output: Output) -> None:
+    if output.title:
+        print(one_line(output.title))
+    for heading, rows in output.tables.items():
         if heading:
             print(f"\n{one_line(heading)}")
-        names = {str(name) for name in rows[0]} if rows else set()
-        bounds = {"low", "high"} if names & SHARES else set()
-        _print_table(rows, percent or (SHARES | bounds))
-    legend: Mapping[str, str] = getattr(report, "legend", {})
-    notes = [*(f"{column}: {meaning}" for column, meaning in legend.items()), *report.notes]
-    if notes and report.tables:
+        _print_table(rows, output.percent)
+    notes = [*(f"{column}: {meaning}" for column, meaning in output.legend.items()), *output.notes]
+    if notes and output.tables:
         print()
     for line in notes:
         wrap(line, "- ", below="  ")
@@ -111,21 +114,26 @@ def _print_table(rows: Sequence[Mapping[Any, Any]], percent: Collection[str]) ->
     if not rows:
         print("(no rows)")
         return
-    names = [str(name) for name in rows[0]]
     shown = rows[:MAX_ROWS]
+    shares = set(percent) & rows[0].keys()
+    percent = shares if shares - {"low", "high"} else ()  # bounds are in percent beside a share only
+    columns = []
+    for name in rows[0]:
+        is_share = str(name) in percent
+        header = f"{one_line(str(name))} %" if is_share else one_line(str(name))
+        columns.append([header, *(cell(row[name], is_share) for row in shown)])
     numeric = [any(isinstance(row[name], int | float) for row in shown) for name in rows[0]]
-    headers = [f"{one_line(name)} %" if name in percent else one_line(name) for name in names]
-    lines = [headers, *([cell(row[name], str(name) in percent) for name in rows[0]] for row in shown)]
-    lines = [[*(clipped_text(text, MAX_CELL) for text in line[:-1]), line[-1]] for line in lines]
-    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
-    room = max(MAX_CELL, shutil.get_terminal_size().columns - sum(widths[:-1]) - 2 * len(widths))
-    widths[-1] = min(widths[-1], room)
-    lines = [[*line[:-1], clipped_text(line[-1], room)] for line in lines]
-    for line in lines:
-        cells = (
-            " " * (width - _width(text)) + text if right else text + " " * (width - _width(text))
-            for text, width, right in zip(line, widths, numeric, strict=True)
-        )
+    limits = [MAX_CELL] * len(columns)
+    widths = [min(max(map(_width, column)), limit) for column, limit in zip(columns, limits, strict=True)]
+    room = shutil.get_terminal_size().columns - sum(widths[:-1]) - 2 * len(widths)
+    limits[-1] = max(MAX_CELL, room)
+    widths[-1] = min(max(map(_width, columns[-1])), limits[-1])
+    for line in zip(*columns, strict=True):
+        cells = []
+        for text, limit, width, right in zip(line, limits, widths, numeric, strict=True):
+            clipped = clipped_text(text, limit)
+            blanks = " " * (width - _width(clipped))
+            cells.append(blanks + clipped if right else clipped + blanks)
         print("  ".join(cells).rstrip())
     if len(rows) > MAX_ROWS:
         print(f"… {len(rows) - MAX_ROWS:,} more rows: see all with --json")
@@ -133,9 +141,7 @@ def _print_table(rows: Sequence[Mapping[Any, Any]], percent: Collection[str]) ->
 
 def cell(value: Any, percent: bool = False) -> str:
     """A value in a table; ``–`` where there is none."""
-    if hasattr(value, "text"):  # an Estimate
-        text = value.text()
-    elif value is None or (isinstance(value, float) and isnan(value)):
+    if value is None or (isinstance(value, float) and isnan(value)):
         text = "–"
     elif isinstance(value, list | tuple):  # in percent: an interval
         text = (" to " if percent else ", ").join(cell(part, percent) for part in value)

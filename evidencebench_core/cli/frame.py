@@ -1,16 +1,16 @@
-"""The frame of the command: verbs are functions, options are their parameters.
+"""The frame of the command: a verb is a function from the store and its options to what is printed.
 
 ::
 
     @verb()
-    def score(run: RunId, task: Tasks = (), json: Json = False, store: StorePath = None) -> int | None:
+    def score(store: Store, run: options.RunId, task: options.Tasks = None) -> Output:
         '''Score a run.
 
         Example: evidencebench score 3f2a --task er@10
         '''
-        emit(report, json)
 
-A parameter whose type is a dataclass (`Ask`, `Engine`) becomes the options of its fields.
+``--store`` and ``--json`` come with the frame; an option whose type is a dataclass (`options.Ask`) becomes the
+options of its fields.
 """
 
 from __future__ import annotations
@@ -18,22 +18,21 @@ from __future__ import annotations
 import inspect
 import shlex
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
-from typer import Argument, Option
+from typer import Option
 
+from evidencebench_core.cli.emit import emit
 from evidencebench_core.errors import StoreError
 
 if TYPE_CHECKING:
-    from evidencebench_core import runs
     from evidencebench_core.data import Store
-    from evidencebench_core.llm import LLM
 
 WORDS: list[str] = []  # of the command in hand, after ``evidencebench``
-Verb = TypeVar("Verb", bound=Callable[..., int | None])
+Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 _PLAIN: dict[str, Any] = {
     "add_completion": False,
@@ -42,6 +41,17 @@ _PLAIN: dict[str, Any] = {
     "no_args_is_help": True,
     "context_settings": {"help_option_names": ["--help"], "max_content_width": 100},
 }
+StorePath = Annotated[
+    Path | None,
+    Option(
+        metavar="PATH", help="the store's file (default: $EVIDENCEBENCH_STORE, or a file in your data folder)"
+    ),
+]
+Json = Annotated[bool, Option("--json", help="print one JSON document on stdout")]
+Tables = Annotated[
+    Path | None,
+    Option(metavar="FILE", help="write the tables there as CSV, of several each with its name in the file's"),
+]
 app = typer.Typer(
     help="Look at EvidenceBench: papers with their evidence, retrievers, honest scores.", **_PLAIN
 )
@@ -54,92 +64,58 @@ def group(name: str, summary: str) -> typer.Typer:
     return verbs
 
 
-def verb(name: str | None = None, within: typer.Typer = app) -> Callable[[Verb], Verb]:
-    """Register a function as a verb; it returns its exit code, or nothing for 0."""
+def verb(
+    name: str | None = None, within: typer.Typer = app, *, creates: bool = False, tables: bool = False
+) -> Callable[[Verb], Verb]:
+    """Register a function as a verb; it returns what is printed, an exit code, or nothing.
+
+    ``creates``: a store that is not there may be made; ``tables``: ``--out`` writes them as CSV.
+    """
 
     def register(function: Verb) -> Verb:
-        hints = get_type_hints(function, include_extras=True)
-        groups: dict[str, Any] = {}
-        options: list[inspect.Parameter] = []
-        for parameter in inspect.signature(function).parameters.values():
-            kind = hints[parameter.name]
-            if is_dataclass(kind):
-                groups[parameter.name] = kind
-                options += _options_of(kind)
-            else:
-                options.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=kind))
+        known = {"Store": object, "Report": object}  # not imported before they are used
+        hints = get_type_hints(function, localns=known, include_extras=True)
+        parameters = inspect.signature(function).parameters
+        groups = {name: hints[name] for name in parameters if is_dataclass(hints[name])}
+        choices: dict[str, Any] = {}  # type and default by the name of an option
+        for parameter in parameters.values():
+            if parameter.name in groups:
+                choices |= _options_of(groups[parameter.name])
+            elif parameter.name != "store":
+                choices[parameter.name] = hints[parameter.name], parameter.default
+        choices |= {"out": (Tables, None)} if tables else {}
+        choices |= {"json": (Json, False)} if hints["return"] is not int else {}
+        choices |= {"store": (StorePath, None)} if "store" in parameters else {}
 
-        def call(**values: Any) -> int | None:
+        def call(**values: Any) -> int:
+            given = {name: value for name, value in values.items() if name in parameters}
             for group_name, kind in groups.items():
-                values[group_name] = kind(**{field.name: values.pop(field.name) for field in fields(kind)})
-            return function(**values)
+                given[group_name] = kind(**{field.name: values[field.name] for field in fields(kind)})
+            if "store" in parameters:
+                given["store"] = opened(values["store"], creates)
+            answer = function(**given)
+            if answer is None or isinstance(answer, int):
+                return answer or 0
+            emit(answer, values["json"], values["out"] if tables else None)
+            return getattr(answer, "code", 0)
 
         call.__name__, call.__doc__ = function.__name__, function.__doc__
-        call.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-        call.__annotations__ = {option.name: option.annotation for option in options}
+        call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [
+                inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+                for option, (kind, default) in choices.items()
+            ]
+        )
+        call.__annotations__ = {name: kind for name, (kind, _) in choices.items()}
         within.command(name or function.__name__.rstrip("_").replace("_", "-"))(call)
         return function
 
     return register
 
 
-def _options_of(kind: Any) -> list[inspect.Parameter]:
+def _options_of(kind: Any) -> dict[str, Any]:
     hints = get_type_hints(kind, include_extras=True)
-    return [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is MISSING else field.default,
-            annotation=hints[field.name],
-        )
-        for field in fields(kind)
-    ]
-
-
-def command_line() -> str:
-    """The command as it was given, to be given again."""
-    return shlex.join(["evidencebench", *WORDS])
-
-
-# -- options that verbs share -----------------------------------------------------------------------
-
-StorePath = Annotated[
-    Path | None,
-    Option(
-        "--store",
-        metavar="PATH",
-        help="the store's file (default: $EVIDENCEBENCH_STORE, or a file in your data folder)",
-    ),
-]
-Json = Annotated[bool, Option("--json", help="print one JSON document on stdout")]
-Out = Annotated[Path | None, Option("--out", metavar="FILE", help="write it to this file")]
-Dataset = Annotated[str, Option("--dataset", metavar="NAME", help="a dataset in the store")]
-SomeDataset = Annotated[str | None, Option("--dataset", metavar="NAME", help="a dataset in the store")]
-RunId = Annotated[str, Argument(metavar="RUN", help="id of a run, or the beginning of it")]
-RunIds = Annotated[list[str], Argument(metavar="RUN", help="ids of runs, or their beginnings")]
-Task = Annotated[str, Option("--task", metavar="T", help="such as er@optimal, er@10 or result-er@5")]
-Tasks = Annotated[
-    list[str] | None,
-    Option("--task", metavar="T", help="a task, such as er@optimal or result-er@5 (may be repeated)"),
-]
-Limit = Annotated[int | None, Option("--limit", metavar="N", min=1, help="only the first N")]
-Missing = Annotated[
-    Literal["report", "zero"],
-    Option("--missing", help="instances without an answer: leave them out and name them, or score them 0"),
-]
-Settings = Annotated[
-    list[str] | None, Option("--set", metavar="KEY=VALUE", help="a setting (may be repeated)")
-]
-Model = Annotated[str, Option("--model", metavar="M", help="the model, as the server calls it")]
-
-
-def settings_of(settings: list[str] | None) -> dict[str, str]:
-    """What ``--set`` was given."""
-    pairs = [text.partition("=") for text in settings or ()]
-    for text, (key, equals, _) in zip(settings or (), pairs, strict=True):
-        if not key.strip() or not equals:
-            raise typer.BadParameter(f"--set: {text!r} is not of the form KEY=VALUE")
-    return {key.strip(): value for key, _, value in pairs}
+    return {field.name: (hints[field.name], field.default) for field in fields(kind)}
 
 
 def opened(path: Path | None, create: bool = False) -> Store:
@@ -152,55 +128,6 @@ def opened(path: Path | None, create: bool = False) -> Store:
     return open_store(path)
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """How a model's server is asked, and what that may cost."""
-
-    estimate: Annotated[bool, Option("--estimate", help="print what it would cost, and stop")] = False
-    max_calls: Annotated[int | None, Option(metavar="N", min=1, help="stop before more calls")] = None
-    max_tokens: Annotated[int | None, Option(metavar="N", min=1, help="stop before more tokens")] = None
-    max_cost: Annotated[float | None, Option(metavar="X", min=0.0, help="stop before more dollars")] = None
-    concurrency: Annotated[int, Option(metavar="N", min=1, help="calls at once")] = 8
-    requests_per_minute: Annotated[int | None, Option(metavar="N", min=1, help="no more requests")] = None
-    tokens_per_minute: Annotated[int | None, Option(metavar="N", min=1, help="no more tokens")] = None
-    fresh: Annotated[bool, Option("--fresh", help="ask again, and pay again, what is answered")] = False
-
-    def llm(self, store: Store) -> LLM:
-        """The server in force, within these limits, with its answers kept in the store."""
-        from evidencebench_core.llm import LLM, Budget, Limits
-
-        return LLM(
-            store=store,
-            budget=Budget(calls=self.max_calls, tokens=self.max_tokens, money=self.max_cost),
-            limits=Limits(self.concurrency, self.requests_per_minute, self.tokens_per_minute),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """Who answers."""
-
-    engine: Annotated[
-        Literal["local", "batch", "ray"],
-        Option(help="this process, the server's batch endpoint, or a Ray cluster"),
-    ] = "local"
-    ray_address: Annotated[
-        str | None, Option(metavar="ADDR", help="ray: the cluster (default: RAY_ADDRESS, else this machine)")
-    ] = None
-    workers: Annotated[int | None, Option(metavar="N", min=1, help="ray: workers (default: one a core)")] = (
-        None
-    )
-
-    def make(self) -> runs.Engine:
-        """The engine of that name."""
-        if self.engine == "batch":
-            from evidencebench_core.runs.engines.batch import BatchEngine
-
-            return BatchEngine()
-        if self.engine == "ray":
-            from evidencebench_core.runs.engines.ray import RayEngine
-
-            return RayEngine(self.ray_address, self.workers)
-        from evidencebench_core.runs import LocalEngine
-
-        return LocalEngine()
+def command_line() -> str:
+    """The command as it was given, to be given again."""
+    return shlex.join(["evidencebench", *WORDS])

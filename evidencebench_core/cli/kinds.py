@@ -5,33 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
 from typer import Argument, Option
 
+from evidencebench_core.cli import options
 from evidencebench_core.cli.data import dataset_document
-from evidencebench_core.cli.emit import Output, emit, note
-from evidencebench_core.cli.frame import Json, SomeDataset, StorePath, opened, verb
+from evidencebench_core.cli.emit import Output, note
+from evidencebench_core.cli.frame import verb
 from evidencebench_core.errors import SettingError, UnknownNameError, shown
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
-    from evidencebench_core.papers.own import OwnPaper
 
 Listed = Literal["datasets", "instances", "runs", "papers", "items", "answers"]
 Renamed = Literal["dataset", "run", "paper", "items", "answers"]
 Kind = Literal["dataset", "instance", "run", "paper", "items", "answers"]
 Name = Annotated[str, Argument(metavar="NAME", help="a name; of a run or a paper its id also")]
-COLUMNS: dict[Listed, tuple[str, ...]] = {
-    "datasets": (
-        "name",
-        "n_instances",
-        "n_papers",
-        "n_result_instances",
-        "synthetic",
-        "sufficient",
-        "source",
-    ),
+_COUNTS: Final = ("n_instances", "n_papers", "n_result_instances")
+COLUMNS: Final[dict[Listed, tuple[str, ...]]] = {
+    "datasets": ("name", *_COUNTS, "synthetic", "sufficient", "source"),
     "instances": ("dataset", "id", "n_sentences", "n_aspects", "n_result_aspects", "hypothesis"),
     "runs": ("run", "kind", "label", "dataset", "n_answered", "n_failed", "created_at"),
     "papers": ("id", "name", "n_sentences", "hypothesis"),
@@ -42,21 +35,20 @@ COLUMNS: dict[Listed, tuple[str, ...]] = {
 
 @verb("list")
 def list_(
-    kind: Annotated[Listed, Argument(help="what to list")],
-    dataset: SomeDataset = None,
-    json: Json = False,
-    store: StorePath = None,
-) -> None:
+    store: Store,
+    *,
+    kind: Listed = Argument(..., help="what to list"),
+    dataset: options.SomeDataset = None,
+) -> Output:
     """List datasets, instances, runs or papers.
 
     Example: evidencebench list instances --dataset train
     """
-    known = opened(store)
-    document = _listed(known, kind, dataset)
-    if not document and not json:
-        note(f"{known.path} has no {kind} yet.")
-        return
-    emit(Output(document, {"": [{name: row[name] for name in COLUMNS[kind]} for row in document]}), json)
+    document = _listed(store, kind, dataset)
+    if not document:
+        note(f"{store.path} has no {kind} yet.")
+        return Output(document)
+    return Output(document, {"": [{name: row[name] for name in COLUMNS[kind]} for row in document]})
 
 
 def _listed(store: Store, kind: Listed, dataset: str | None) -> list[dict[str, Any]]:
@@ -79,48 +71,48 @@ def _listed(store: Store, kind: Listed, dataset: str | None) -> list[dict[str, A
     if kind == "runs":
         return [run_document(run, runs.outcomes(run.id)) for run in runs.runs_of(subject=subject)]
     if kind == "papers":
-        return [{name: getattr(one, name) for name in COLUMNS[kind]} for one in OwnPapers(store).all()]
+        papers = OwnPapers(store).all()
+        return [{column: getattr(paper, column) for column in COLUMNS[kind]} for paper in papers]
     return [asdict(info) for info in (item_sets(store) if kind == "items" else answer_sets(store))]
 
 
 @verb()
 def rename(
-    kind: Annotated[Renamed, Argument(help="what it is")],
+    store: Store,
+    *,
+    kind: Renamed = Argument(..., help="what it is"),
     name: Name,
-    new: Annotated[str, Argument(metavar="NEW", help="the name it gets")],
-    json: Json = False,
-    store: StorePath = None,
-) -> None:
+    new: str = Argument(..., metavar="NEW", help="the name it gets"),
+) -> Output:
     """Rename a dataset, a run or a paper.
 
     Example: evidencebench rename run 3f2a "my second system"
     """
-    info = _subject(opened(store), kind, name).rename(new)
+    info = _subject(store, kind, name).rename(new)
     renamed = getattr(info, "label", None) or info.name  # a run, or what has a name
-    emit(Output({"kind": kind, "name": renamed}, title=f"Renamed {name} to {renamed}."), json)
+    return Output({"kind": kind, "name": renamed}, title=f"Renamed {name} to {renamed}.")
 
 
 @verb()
 def delete(
-    kind: Annotated[Kind, Argument(help="what it is")],
+    store: Store,
+    *,
+    kind: Kind = Argument(..., help="what it is"),
     name: Name,
-    dataset: SomeDataset = None,
-    yes: Annotated[bool, Option("--yes", help="delete it; without this, only say what would go")] = False,
-    json: Json = False,
-    store: StorePath = None,
-) -> int:
+    dataset: options.SomeDataset = None,
+    yes: bool = Option(False, "--yes", help="delete it; without this, only say what would go"),
+) -> Output:
     """Delete a dataset, a run or a paper.
 
     With all that hangs on it; an instance goes where it was marked by hand.
 
     Example: evidencebench delete run 3f2a --yes
     """
-    subject = _subject(opened(store), kind, name, dataset)
+    subject = _subject(store, kind, name, dataset)
     if yes:
         subject.delete()
     text = f"Deleted {subject.text}." if yes else f"{subject.text} would be deleted: repeat it with --yes."
-    emit(Output({"deleted": yes, "kind": kind, "name": name}, title=text), json)
-    return 0 if yes else 1
+    return Output({"deleted": yes, "kind": kind, "name": name}, title=text, code=0 if yes else 1)
 
 
 class Subject(NamedTuple):
@@ -145,45 +137,37 @@ def _subject(store: Store, kind: Kind, name: str, dataset: str | None = None) ->
     if kind == "dataset":
         text = f"dataset {store.dataset(name).name}, its runs and notes"
         return of(text, removal.rename_dataset, removal.delete_dataset)
-    if kind == "run":
-        runs = RunStore(store)
-        run = runs.run(name)
-        return Subject(f"run {run.id} ({run.label})", partial(runs.rename, run), partial(runs.delete, run))
-    if kind == "paper":
-        paper = _own_paper(store, name)
-        text = f"paper {paper.id} ({paper.name}), and its annotations"
-        papers = OwnPapers(store)
-        return Subject(text, partial(papers.rename, paper.id), partial(papers.remove, paper.id))
     if kind == "items":
         text = f"items {items.item_set_info(store, name).name}, and their runs"
         return of(text, items.rename_item_set, items.delete_item_set)
     if kind == "answers":
         text = f"answers {answers.answer_set_info(store, name).name}, and their runs"
         return of(text, answers.rename_answers, answers.delete_answers)
-    by_hand = _dataset_of(store, name, dataset)
+    if kind == "run":
+        runs = RunStore(store)
+        run = runs.run(name)
+        return Subject(f"run {run.id} ({run.label})", partial(runs.rename, run), partial(runs.delete, run))
+    if kind == "paper":
+        papers = OwnPapers(store)
+        fits = [paper for paper in papers.all() if name in (str(paper.id), paper.name)]
+        if len(fits) != 1:
+            problem = f"fits {len(fits)} kept papers" if fits else f"is not in {store.path}"
+            remedy = "`evidencebench list papers` lists them."
+            raise UnknownNameError(f"paper {shown(name)}", problem, remedy)
+        text = f"paper {fits[0].id} ({fits[0].name}), and its annotations"
+        return Subject(text, partial(papers.rename, fits[0].id), partial(papers.remove, fits[0].id))
+    by_hand = dataset or _dataset_by_hand(store, name)
     text = f"instance {name} of dataset {by_hand}"
     return Subject(text, str, partial(removal.delete_instance, store, by_hand, name))
 
 
-def _dataset_of(store: Store, name: str, dataset: str | None) -> str:
-    """The dataset of an instance: the one named, else the only one made by hand that has it."""
+def _dataset_by_hand(store: Store, name: str) -> str:
+    """The only dataset made by hand that has the instance."""
     from evidencebench_core.data.store import MARKED_BY_HAND
 
-    if dataset is not None:
-        return dataset
     by_hand = [info.name for info in store.datasets() if info.source == MARKED_BY_HAND]
     fits = [info for info in by_hand if name in store.ids(info)]
     if len(fits) == 1:
         return fits[0]
     problem = f"is in {len(fits)} datasets" if fits else f"is none that was marked by hand in {store.path}"
     raise SettingError(f"instance {shown(name)}", problem, "Name its dataset with --dataset.")
-
-
-def _own_paper(store: Store, name: str) -> OwnPaper:
-    from evidencebench_core.papers.own import OwnPapers
-
-    fits = [paper for paper in OwnPapers(store).all() if name in (str(paper.id), paper.name)]
-    if len(fits) == 1:
-        return fits[0]
-    problem = f"fits {len(fits)} kept papers" if fits else f"is not in {store.path}"
-    raise UnknownNameError(f"paper {shown(name)}", problem, "`evidencebench list papers` lists them.")

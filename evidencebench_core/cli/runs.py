@@ -2,73 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from evidencebench_core.cli.ask import carry_out, cost_of, exit_code
-from evidencebench_core.cli.emit import Output, cell, emit, listing, note
-from evidencebench_core.cli.frame import (
-    Ask,
-    Dataset,
-    Engine,
-    Json,
-    Limit,
-    Missing,
-    RunIds,
-    Settings,
-    StorePath,
-    Task,
-    Tasks,
-    opened,
-    settings_of,
-    verb,
-)
+from evidencebench_core.cli import options
+from evidencebench_core.cli.ask import carry_out
+from evidencebench_core.cli.emit import Output, cell, listing, note
+from evidencebench_core.cli.frame import verb
 from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
+    from evidencebench_core.analyses import Report
     from evidencebench_core.data.store import Store
     from evidencebench_core.retrievers import RetrieverEntry
     from evidencebench_core.retrievers.llm import OutcomeCounts
-    from evidencebench_core.runs import RunInfo, Variant
+    from evidencebench_core.runs import Progress, RunInfo, Variant
     from evidencebench_core.tasks import Score
 
 Predictions = Annotated[
     Path,
     Option(
-        "--predictions",
         metavar="FILE",
         help='{"instance id": [0-based sentence index, ...], ...}, or a TREC run: id Q0 sentence rank score tag',
     ),
 ]
-_SEEN = "{:,} instances were in its model's training data: its scores there are no estimate for others."
-PERCENT = ("recall", "95% interval", "SE", "random")
 
 
 @verb()
 def retrievers(
-    name: Annotated[str | None, Argument(metavar="NAME", help="only this one, with its settings")] = None,
-    json: Json = False,
-) -> None:
+    name: str | None = Argument(None, metavar="NAME", help="only this one, with its settings"),
+) -> Output:
     """List the retrievers, or the settings of one.
 
     Example: evidencebench retrievers structure
     """
     from evidencebench_core.retrievers import RETRIEVERS, retriever_entry
 
-    entries = RETRIEVERS.values() if name is None else [retriever_entry(name)]
-    document = [_retriever_document(entry) for entry in entries]
     if name is None:
-        rows = [{"retriever": entry.name, "": entry.summary.partition(". ")[0]} for entry in entries]
+        rows = [
+            {"retriever": entry.name, "": entry.summary.partition(". ")[0]} for entry in RETRIEVERS.values()
+        ]
         notes = ["`evidencebench retrievers NAME` lists the settings of one; --set KEY=VALUE sets them."]
-        emit(Output(document, {"": rows}, notes=notes), json)
-        return
-    (entry,) = entries
+        return Output([_retriever_document(entry) for entry in RETRIEVERS.values()], {"": rows}, notes=notes)
+    entry = retriever_entry(name)
     rows = [
         {
             "setting": f"{key}={cell(spec.default)}",
@@ -77,7 +59,8 @@ def retrievers(
         }
         for key, spec in entry.settings.items()
     ]
-    emit(Output(document, {"": rows} if rows else {}, title=f"{entry.name}: {entry.summary}"), json)
+    title = f"{entry.name}: {entry.summary}"
+    return Output([_retriever_document(entry)], {"": rows} if rows else {}, title)
 
 
 def _retriever_document(entry: RetrieverEntry) -> dict[str, Any]:
@@ -92,79 +75,58 @@ def _retriever_document(entry: RetrieverEntry) -> dict[str, Any]:
 
 @verb()
 def run(
+    store: Store,
     *,
-    dataset: Dataset,
-    retriever: Annotated[str, Option(metavar="NAME", help="`evidencebench retrievers` lists them")],
-    task: Tasks = None,
-    limit: Limit = None,
-    set_: Settings = None,
-    variant: Annotated[
-        str | None,
-        Option(
-            metavar="NAME",
-            help="ask perturbed hypotheses: negation, paraphrase:NAME, spelling:n=N[,seed=S]",
-        ),
-    ] = None,
-    wordings: Annotated[
-        Path | None,
-        Option(
-            metavar="FILE",
-            help="first keep these wordings beside the dataset:"
-            ' {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}, ...}',
-        ),
-    ] = None,
-    retry_unreadable: Annotated[
-        bool, Option("--retry-unreadable", help="ask a model again for what gave no selection")
-    ] = False,
-    ask: Ask,
-    engine: Engine,
-    json: Json = False,
-    store: StorePath = None,
-) -> int:
+    dataset: options.Dataset,
+    retriever: str = Option(..., metavar="NAME", help="`evidencebench retrievers` lists them"),
+    task: options.Tasks = None,
+    limit: options.Limit = None,
+    settings: options.Settings = None,
+    variant: str | None = Option(
+        None,
+        metavar="NAME",
+        help="ask perturbed hypotheses: negation, paraphrase:NAME, spelling:n=N[,seed=S]",
+    ),
+    wordings: Path | None = Option(
+        None,
+        metavar="FILE",
+        help="first keep these wordings beside the dataset:"
+        ' {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}, ...}',
+    ),
+    retry_unreadable: options.RetryUnreadable = False,
+    work: options.Work,
+) -> Output:
     """Run a retriever over a dataset, or go on with it.
 
     Example: evidencebench run --dataset train --retriever bm25 --set k1=1.2
     """
     from evidencebench_core.retrievers import retriever_entry
-    from evidencebench_core.runs import DEFAULT_TASKS, RunStore, plan, score_run, trained_on_ids
+    from evidencebench_core.runs import DEFAULT_TASKS, RunStore, plan, score_run
 
-    known = opened(store)
     planned = plan(
-        known,
+        store,
         dataset,
         retriever,
-        settings_of(set_),
+        options.settings_of(settings),
         task or DEFAULT_TASKS,
         limit,
-        variant=_variant(known, dataset, variant, wordings),
-        llm=ask.llm(known) if retriever_entry(retriever).asks_server else None,
-        fresh=ask.fresh,
+        variant=_variant(store, dataset, variant, wordings),
+        llm=work.llm(store) if retriever_entry(retriever).asks_server else None,
+        fresh=work.fresh,
         retry_unreadable=retry_unreadable,
     )
-    cost = cost_of([planned], engine.engine == "batch")
-    if ask.estimate:
-        emit(Output({"estimate": cost.as_dict()}, title=f"{cost.calls:,} calls"), json)
-        return 0
-    (last,) = carry_out([planned], engine.make())
-    if last.left_out:
-        note(f"{quantity(last.left_out, 'instance')} left out: they have no such variant")
-    runs = RunStore(known)
-    info = runs.run(last.run_id)
-    scores = [score_run(known, info.id, task) for task in planned.tasks]
-    warn_of_training_data(info, trained_on_ids(known, info), scores)
-    warn_of_gold(known, info.dataset, [info])
-    outcomes = runs.outcomes(info.id)
-    document = run_document(info, outcomes) | {"scores": [score.as_dict() for score in scores]}
-    if planned.llm is not None:
-        document |= {"estimate": cost.as_dict(), "spending": asdict(planned.llm.budget.spent)}
-    _emit_scores(document, scores, _title(info), json, _outcome_notes(outcomes))
-    n_unreadable = sum(len(runs.unreadable(info.id, task.name)) for task in planned.tasks)
-    if n_unreadable and n_unreadable == sum(info.tasks.get(task.name, 0) for task in planned.tasks):
-        nothing = f"not one of {quantity(n_unreadable, 'answer')} could be read"
-        note(f"evidencebench: {nothing}: --retry-unreadable asks again")
-        return 1
-    failures = [runs.failures(info.id, task.name) for task in planned.tasks]
-    return exit_code(last.failed, "instance", (reason for of in failures for reason in of.values()))
+
+    def result(reports: list[Progress]) -> Output:
+        if reports[-1].left_out:
+            note(f"{quantity(reports[-1].left_out, 'instance')} left out: they have no such variant")
+        info = RunStore(store).run(planned.run_id)
+        outcomes = RunStore(store).outcomes(info.id)
+        scores = [score_run(store, info.id, task) for task in planned.tasks]
+        document = run_document(info, outcomes) | {"scores": [score.as_dict() for score in scores]}
+        _warn(store, info.dataset, [info], scores)
+        return _scored(document, scores, _title(info), _outcome_notes(outcomes))
+
+    return carry_out(store, [planned], work, "instance", result)
 
 
 def _variant(store: Store, dataset: str, name: str | None, wordings: Path | None) -> Variant | None:
@@ -189,79 +151,75 @@ def run_document(run: RunInfo, outcomes: Mapping[str, OutcomeCounts]) -> dict[st
 
 @verb()
 def score(
-    run_ids: RunIds,
-    task: Tasks = None,
-    missing: Missing = "report",
-    json: Json = False,
-    store: StorePath = None,
-) -> None:
+    store: Store, run_ids: options.RunIds, task: options.Tasks = None, missing: options.Missing = "report"
+) -> Output:
     """Score runs, with intervals and ceilings.
 
     Example: evidencebench score 3f2a 9c01 --task er@10
     """
     from evidencebench_core.runs import RunStore, score_run, trained_on_ids
 
-    known = opened(store)
-    runs = RunStore(known)
+    runs = RunStore(store)
     infos = [runs.run(name) for name in run_ids]
+    several = len(infos) > 1
     documents: list[dict[str, Any]] = []
     scores: list[Score] = []
     labels: list[str] = []
     notes: list[str] = []
     for info in infos:
-        seen, outcomes = trained_on_ids(known, info), runs.outcomes(info.id)
-        of_run = [score_run(known, info.id, name, missing=missing) for name in task or tuple(info.tasks)]
-        warn_of_training_data(info, seen, of_run)
-        if not any(one.n_scored for one in of_run):
+        seen, outcomes = trained_on_ids(store, info), runs.outcomes(info.id)
+        of_run = [score_run(store, info.id, name, missing=missing) for name in task or info.tasks]
+        if not any(score.n_scored for score in of_run):
             problem = f"has no answers for {', '.join(task or ()) or 'any task'}"
             remedy = f"It has answers for {', '.join(info.tasks) or 'no task yet'}."
             raise UnknownNameError(f"run {info.id}", problem, remedy)
-        for one in of_run:
-            document = one.as_dict() | {"n_trained_on": len(seen & one.per_instance.keys())}
-            if one.task.name in outcomes:
-                document["outcomes"] = outcomes[one.task.name].as_dict()
-            documents.append(document | ({"run": info.id} if len(infos) > 1 else {}))
+        for score in of_run:
+            document = score.as_dict() | {"n_trained_on": len(seen & score.per_instance.keys())}
+            if score.task.name in outcomes:
+                document["outcomes"] = outcomes[score.task.name].as_dict()
+            documents.append(document | ({"run": info.id} if several else {}))
+        _warn(store, info.dataset, [info], of_run)
         notes += _outcome_notes(outcomes)
         scores += of_run
         labels += [f"{info.id} {info.label}"] * len(of_run)
-    warn_of_gold(known, infos[0].dataset, infos)
-    several = len(infos) > 1
-    _emit_scores(
-        documents, scores, "" if several else _title(infos[0]), json, notes, labels if several else None
-    )
+    return _scored(documents, scores, "" if several else _title(infos[0]), notes, labels if several else None)
 
 
 def _title(run: RunInfo) -> str:
     return f"run {run.id}: {run.label} over {run.dataset}"
 
 
-def _emit_scores(
+def _scored(
     document: object,
     scores: Sequence[Score],
     title: str,
-    json: bool,
     notes: Sequence[str] = (),
     labels: Sequence[str] | None = None,
-) -> None:
+) -> Output:
     """A line a score, with the run's label before it where there are several; then what was left out and why."""
-    rows = [_score_row(score) for score in scores]
+    rows: list[dict[str, Any]] = [
+        {
+            "task": score.task.title,
+            "recall": score.aspect_recall,
+            "95% interval": score.ci95,
+            "SE": score.standard_error,
+            "ceiling": score.ceiling_text.replace("%", ""),
+            "random": score.random_expectation,
+            "scored": score.n_scored,
+            "skipped": score.n_skipped,
+            "missing": score.n_missing,
+        }
+        for score in scores
+    ]
     if labels is not None:
         rows = [{"run": label} | row for label, row in zip(labels, rows, strict=True)]
-    emit(Output(document, {"": rows}, title, [*_score_notes(scores), *notes], PERCENT), json)
-
-
-def _score_row(score: Score) -> dict[str, Any]:
-    return {
-        "task": score.task.title,
-        "recall": score.aspect_recall,
-        "95% interval": score.ci95,
-        "SE": score.standard_error,
-        "ceiling": score.ceiling_text,
-        "random": score.random_expectation,
-        "scored": score.n_scored,
-        "skipped": score.n_skipped,
-        "missing": score.n_missing,
+    legend = {
+        "recall": "mean Aspect Recall of the instances scored; SE: its standard error",
+        "ceiling": "the best possible; random: expected of random picks",
+        "skipped": "nothing to cover; missing: no answer",
     }
+    percent = ("recall", "95% interval", "SE", "ceiling", "random")
+    return Output(document, {"": rows}, title, [*_score_notes(scores), *notes], percent, legend)
 
 
 def _score_notes(scores: Sequence[Score]) -> list[str]:
@@ -288,31 +246,33 @@ def _outcome_notes(outcomes: Mapping[str, OutcomeCounts]) -> list[str]:
     return [f"{task}: the model gave {counts}" for task, counts in outcomes.items()]
 
 
-def warn_of_gold(store: Store, dataset: str, runs: Sequence[RunInfo] = ()) -> None:
-    """Say on stderr what a model had to do with the gold, and with these runs."""
+def _warn(
+    store: Store, dataset: str, runs: Sequence[RunInfo] = (), scores: Sequence[Score] | None = None
+) -> None:
+    """Say on stderr what a model had to do with the gold, and which instances scored a run has learnt from."""
     from evidencebench_core.annotation.provenance import gold_makers
+    from evidencebench_core.runs import trained_on_ids
 
+    for run in runs:
+        seen = trained_on_ids(store, run)
+        if scores is not None:
+            seen &= {name for score in scores for name in score.per_instance}
+        if seen:
+            text = f"{len(seen):,} instances were in its model's training data"
+            note(f"WARNING: run {run.id} ({run.label}): {text}: its scores there are no estimate for others.")
     for line in gold_makers(store, dataset).notes(runs):
         note(f"NOTE: {line}")
 
 
-def warn_of_training_data(run: RunInfo, seen: Collection[str], scores: Sequence[Score]) -> None:
-    """Warn on stderr if any scored instance is among those that the model has learnt from."""
-    scored = {name for score in scores for name in score.per_instance}
-    n_seen = len(scored & set(seen))
-    if n_seen:
-        note(f"WARNING: run {run.id} ({run.label}): {_SEEN.format(n_seen)}")
-
-
 @verb()
 def score_file(
-    dataset: Dataset,
+    store: Store,
+    *,
+    dataset: options.Dataset,
     predictions: Predictions,
-    task: Task,
-    missing: Missing = "report",
-    json: Json = False,
-    store: StorePath = None,
-) -> None:
+    task: options.Task,
+    missing: options.Missing = "report",
+) -> Output:
     """Score a file of predictions or a TREC run.
 
     Example: evidencebench score-file --dataset train --predictions mine.json --task er@10
@@ -320,24 +280,17 @@ def score_file(
     from evidencebench_core.runs import score_predictions
     from evidencebench_core.runs.imported_run import file_selections
 
-    known = opened(store)
-    selections, notices = file_selections(known, dataset, predictions, task)
-    result = score_predictions(known, dataset, selections, task, missing=missing)
+    selections, notices = file_selections(store, dataset, predictions, task)
+    result = score_predictions(store, dataset, selections, task, missing=missing)
     for line in notices:
         note(line)
-    warn_of_gold(known, dataset)
+    _warn(store, dataset)
     title = f"{predictions}: {quantity(len(selections), 'prediction')} for {dataset}"
-    _emit_scores(result.as_dict(), [result], title, json)
+    return _scored(result.as_dict(), [result], title)
 
 
-@verb()
-def compare(
-    run_ids: RunIds,
-    task: Task = "er@optimal",
-    json: Json = False,
-    out: Annotated[Path | None, Option(metavar="FILE", help="write the tables there as CSV")] = None,
-    store: StorePath = None,
-) -> None:
+@verb(tables=True)
+def compare(store: Store, run_ids: options.RunIds, task: options.Task = "er@optimal") -> Report:
     """Compare runs in pairs.
 
     Each pair over the instances of both, papers drawn whole, p-values adjusted by Holm.
@@ -347,34 +300,28 @@ def compare(
     from evidencebench_core.analyses.comparison import compare as compare_runs
     from evidencebench_core.runs import RunStore
 
-    known = opened(store)
-    infos = [RunStore(known).run(name) for name in run_ids]
+    infos = [RunStore(store).run(name) for name in run_ids]
     if len({info.id for info in infos}) < 2:
         raise SettingError("compare", "is given one run", "Name two runs or more over one dataset.")
-    report = compare_runs(known, [info.id for info in infos], task)
+    report = compare_runs(store, [info.id for info in infos], task)
     if not any(report.tables["pairs"]["n"]):
         remedy = "`evidencebench list runs` lists what each has answered."
-        raise SettingError(
-            f"runs {', '.join(run_ids)}", f"have no instance in common that both answered on {task}", remedy
-        )
-    warn_of_gold(known, infos[0].dataset, infos)
-    for info in infos:
-        if info.n_trained_on:
-            note(f"WARNING: run {info.id} ({info.label}): {_SEEN.format(info.n_trained_on)}")
-    emit(report, json, out)
+        problem = f"have no instance in common that both answered on {task}"
+        raise SettingError(f"runs {', '.join(run_ids)}", problem, remedy)
+    _warn(store, infos[0].dataset, infos)
+    return report
 
 
 @verb()
 def import_run(
+    store: Store,
     *,
-    dataset: Dataset,
+    dataset: options.Dataset,
     predictions: Predictions,
-    name: Annotated[str, Option(metavar="S", help="what the run is called")],
-    task: Tasks = None,
-    replace: Annotated[bool, Option("--replace", help="replace answers of the same name and task")] = False,
-    json: Json = False,
-    store: StorePath = None,
-) -> None:
+    name: str = Option(..., metavar="S", help="what the run is called"),
+    task: options.Tasks = None,
+    replace: bool = Option(False, "--replace", help="replace answers of the same name and task"),
+) -> Output:
     """Keep the answers of your own system as a run.
 
     A TREC run holds rankings: the selection for a task is their first K. A prediction file holds selections, for
@@ -385,13 +332,12 @@ def import_run(
     from evidencebench_core.runs import import_run as import_file
     from evidencebench_core.runs import score_run
 
-    known = opened(store)
-    result = import_file(known, dataset, predictions, name, task or (), replace=replace)
-    scores = [score_run(known, result.run.id, task) for task in result.answers]
+    result = import_file(store, dataset, predictions, name, task or (), replace=replace)
+    scores = [score_run(store, result.run.id, task) for task in result.answers]
     document = run_document(result.run, {}) | {
         "source": result.source,
         "imported": dict(result.answers),
         "left_out": dict(result.left_out),
     }
     notes = [f"{name}: not imported, {why}; name it with --task" for name, why in result.left_out.items()]
-    _emit_scores(document, scores, _title(result.run), json, [*notes, *result.notices])
+    return _scored(document, scores, _title(result.run), [*notes, *result.notices])

@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
 from typer import Option
 
-from evidencebench_core.cli.emit import Output, emit, note
-from evidencebench_core.cli.frame import Dataset, Json, Settings, StorePath, opened, settings_of, verb
-from evidencebench_core.cli.progress import print_steps
+from evidencebench_core.cli import options
+from evidencebench_core.cli.ask import print_steps
+from evidencebench_core.cli.emit import Output, note
+from evidencebench_core.cli.frame import verb
 from evidencebench_core.errors import SettingError
 from evidencebench_core.words import quantity
+
+if TYPE_CHECKING:
+    from evidencebench_core.data import Store
 
 
 @verb()
 def train_ranker(
+    store: Store,
     *,
-    dataset: Dataset,
-    folds: Annotated[int | None, Option(metavar="N", help="of the cross-validation (default: 5)")] = None,
-    no_cv: Annotated[
-        bool, Option("--no-cv", help="train only: nothing is known of how good the model is")
-    ] = False,
-    encoder: Annotated[
-        str, Option(metavar="MODEL", help="minilm, a sentence-transformers folder, or a Hugging Face name")
-    ] = "minilm",
-    seed: Annotated[int, Option(metavar="N", help="of folds and networks")] = 0,
-    out: Annotated[
-        Path | None, Option(metavar="FOLDER", help="the model (default: where evidence-ranker looks for it)")
-    ] = None,
-    json: Json = False,
-    store: StorePath = None,
-) -> None:
+    dataset: options.Dataset,
+    folds: int | None = Option(None, metavar="N", help="of the cross-validation (default: 5)"),
+    no_cv: bool = Option(False, "--no-cv", help="train only: nothing is known of how good the model is"),
+    encoder: str = Option(
+        "minilm", metavar="MODEL", help="minilm, a sentence-transformers folder, or a Hugging Face name"
+    ),
+    seed: int = Option(0, metavar="N", help="of folds and networks"),
+    out: Path | None = Option(
+        None, metavar="FOLDER", help="the model (default: where evidence-ranker looks for it)"
+    ),
+) -> Output:
     """Train evidence-ranker on gold, and cross-validate it.
 
     Example: evidencebench train-ranker --dataset train
@@ -40,8 +41,8 @@ def train_ranker(
 
     if no_cv and folds is not None:
         raise SettingError("arguments", "--folds is for a cross-validation", "Leave out --no-cv.")
-    wanted = 0 if no_cv else folds
-    done = print_steps(training(opened(store), dataset, folds=wanted, encoder=encoder, seed=seed, out=out))
+    n_folds = 0 if no_cv else folds
+    done = print_steps(training(store, dataset, folds=n_folds, encoder=encoder, seed=seed, out=out))
     document = {
         "dataset": done.dataset.name,
         "dataset_sha256": done.dataset.sha256,
@@ -71,30 +72,21 @@ def train_ranker(
         f"It has seen these {quantity(done.n_instances, 'instance')}: its own scores on them are no estimate. "
         "The dataset's terms hold for the model.",
     ]
-    if done.run_id:
-        notes.insert(1, f"The answers of the cross-validation are run {done.run_id}: compare it with others.")
+    if not rows:
+        return Output(document, notes=notes)
+    notes.append(f"The answers of the cross-validation are run {done.run_id}: compare it with others.")
     title = f"Aspect Recall in % on {done.dataset.name}, cross-validated by paper in {done.n_folds} folds"
-    emit(
-        Output(
-            document,
-            {"": rows} if rows else {},
-            title=title if rows else "",
-            notes=notes,
-            percent=("recall", "95% interval"),
-        ),
-        json,
-    )
+    return Output(document, {"": rows}, title, notes, ("recall", "95% interval"))
 
 
 @verb()
 def finetune_encoder(
+    store: Store,
     *,
-    dataset: Dataset,
-    out: Annotated[Path, Option(metavar="FOLDER", help="a new folder for the model")],
-    set_: Settings = None,
-    json: Json = False,
-    store: StorePath = None,
-) -> None:
+    dataset: options.Dataset,
+    out: Path = Option(..., metavar="FOLDER", help="a new folder for the model"),
+    settings: options.Settings = None,
+) -> Output:
     """Train an embedding model on gold evidence.
 
     Settings (--set): model, triplets, epochs, batch_size, learning_rate, margin, seed.
@@ -104,23 +96,22 @@ def finetune_encoder(
     from evidencebench_core.retrievers.finetune import FinetuneSettings, finetune_encoder, triplets_of
     from evidencebench_core.retrievers.trained_on import TrainedOn
 
-    settings = FinetuneSettings.read("finetune-encoder", settings_of(set_))
-    where = opened(store)
-    info = where.dataset(dataset)
-    instances = list(where.get_many(dataset, where.ids(dataset)))
+    chosen = FinetuneSettings.read("finetune-encoder", options.settings_of(settings))
+    info = store.dataset(dataset)
+    instances = list(store.get_many(dataset, store.ids(dataset)))
     papers = tuple(sorted({instance.paper_id for instance in instances}))
-    trained_on = TrainedOn(info.sha256, tuple(sorted(one.id for one in instances)), papers, info.name)
-    triplets = triplets_of(instances, settings.triplets, settings.seed)
+    ids = tuple(sorted(instance.id for instance in instances))
+    triplets = triplets_of(instances, chosen.triplets, chosen.seed)
     note(f"Training on {quantity(len(triplets), 'triplet')} of {quantity(len(instances), 'instance')}")
-    finetune_encoder(triplets, settings, trained_on, out)
+    finetune_encoder(triplets, chosen, TrainedOn(info.sha256, ids, papers, info.name), out)
     document = {
         "dataset": dataset,
         "dataset_sha256": info.sha256,
-        "settings": settings.values(),
+        "settings": chosen.values(),
         "model": str(out),
     }
     notes = [
         f"Use it: evidencebench run --dataset OTHER --retriever dense --set model={out}",
         f"It has seen all of {info.name}: its scores on that dataset are no evidence.",
     ]
-    emit(Output(document, title=f"Written to {out}", notes=notes), json)
+    return Output(document, title=f"Written to {out}", notes=notes)

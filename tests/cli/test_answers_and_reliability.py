@@ -36,18 +36,15 @@ def test_reliability(command: Command, asks: Any, tmp_path: Path, monkeypatch: p
             document = command.json(*words, "--model", model, "--judge", "word-overlap")
             assert [run["task"] for run in document["runs"]] == ["baseline", "freeform"]
             assert document["spending"]["calls"] > 48
-    cards = command.json("reliability", "score", "items")
-    assert cards["always-yes"][0]["value"] == pytest.approx(1 / 3)
-    run = cards["word-overlap"][0]["run"]
-    assert command.json("reliability", "score", run)["left_out"] == {}
-    command("reliability", "score", run, "--out", tmp_path / "answers.csv")
-    assert len(rows_of(tmp_path / "answers.csv")) == 24
+    tests = command.json("reliability", "score", "items")["tables"]["tests"]
+    values = {test["model"]: test["value"] for test in tests if test["task"] == "baseline"}
+    assert values["always-yes"] == pytest.approx(1 / 3)
+    (of_run,) = command.json("reliability", "score", tests[0]["run"])["tables"]["score"]
+    assert of_run == tests[0] | {"p_holm": None}
+    command("reliability", "score", tests[0]["run"], "--out", tmp_path / "run.csv")
+    assert len(rows_of(tmp_path / "run.answers.csv")) == 24
     command("reliability", "score", "items", "--out", tmp_path / "card.csv")
     assert {row["model"] for row in rows_of(tmp_path / "card.csv")} == {"word-overlap", "always-yes"}
-    compared = command.json(
-        "reliability", "score", "items", "--model", "word-overlap", "--against", "always-yes"
-    )
-    assert [row["n"] for row in compared] == [24, 24]
     assert "It was right on 12 of 24" in command("reliability", "score", "items").out
     assert "few-shot" in command.failure("reliability", "run", "items", "--task", "fewshot", "--model", "m")
 
@@ -70,12 +67,12 @@ def test_answers(command: Command, tiny: Path, asks: Any, monkeypatch: pytest.Mo
             "answers", "judge", "systems", "--task", "citations", "--task", "relevance", "--model", "m"
         )
         assert len(judged["runs"]) == 2
-    scores = command.json("answers", "score", asked["run"])
-    assert scores["means"]["support_rate"]["value"] == 1.0
-    people = command.json("answers", "score", "systems")["systems"]
-    by_judge = command.json("answers", "score", "systems", "--judge", "m")
+    figures = command.json("answers", "score", asked["run"])["tables"]["figures"]
+    assert {row["figure"]: row["value"] for row in figures}["support_rate"] == 1.0
+    people = command.json("answers", "score", "systems")["tables"]["systems"]
+    by_judge = command.json("answers", "score", "systems", "--judge", "m")["tables"]
     assert {row["metric"] for row in people} >= {"accuracy", "coverage", "support rate"}
     assert {row["value"] for row in by_judge["systems"] if row["metric"] == "precision"} == {1.0}
-    assert {row["measure"] for row in by_judge["agreement"]} == {"accuracy", "kappa", "macro F1"}
-    assert "Agreement with people" in command("answers", "score", "systems", "--judge", "m").out
+    assert {row["measure"] for row in by_judge["agreement with people"]} == {"accuracy", "kappa", "macro F1"}
+    assert "agreement with people" in command("answers", "score", "systems", "--judge", "m").out
     assert "other" in command.failure("answers", "score", "systems", "--judge", "other")

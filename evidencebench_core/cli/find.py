@@ -73,13 +73,12 @@ def find(
     results.sort(key=lambda findings: -(findings.best or 0.0))
     if html is not None:
         _write_html(html, results[0], Path(next(iter(read))))
+    if not json:
+        _print(results)
     for line in (*problems, *(line for findings in results[:_WHOLE] for line in _remarks(findings))):
         note(line)
     note("Highlights can miss evidence. They are no medical advice.")
-    if json:
-        return Output(_document(results, problems, k))
-    _print(results)
-    return None
+    return Output(_document(results, problems, k)) if json else None
 
 
 def _papers_at(papers: list[str]) -> Generator[Step, None, tuple[dict[str, ReadPaper], list[str]]]:

@@ -24,7 +24,6 @@ from evidencebench_core.reliability.tasks import Probe, Probes, ReliabilityTask
 from evidencebench_core.runs import Result
 from evidencebench_core.stats import Estimate, accuracy, bootstrap, paired, quotient, weighted_f1
 
-_SEED: Final = 3  # with it the interval of "always yes" on PubMedQA is the exact one, of the binomial
 STATES: Final = ("right", "wrong", "null")
 COLUMNS: Final = (
     "probe", "item", "variant", "unit", "expected", "gold", "label", "state", "reason", "wording", "text",
@@ -221,7 +220,6 @@ def _comparison(
         np.stack(sides, axis=1),
         lambda sums: statistic(sums[:, 0]) - statistic(sums[:, 1]),
         pairs["unit"],
-        seed=_SEED,
     )
     right, right_before = pairs["state"] == "right", pairs["state_other"] == "right"
     moves = pd.crosstab(pairs["state_other"], pairs["state"])
@@ -248,7 +246,7 @@ def _estimate(task: ReliabilityTask, answers: pd.DataFrame, statistic: Statistic
     answers = answers.sort_values(["expected", "label", "unit"], ascending=[False, True, True])
     units = pd.factorize(answers["unit"])[0]
     tables = _tables(answers, task.read_labels)
-    return bootstrap(tables, statistic, units, n=answers["item"].nunique(), seed=_SEED)
+    return bootstrap(tables, statistic, units, n=answers["item"].nunique())
 
 
 def _tables(answers: pd.DataFrame, labels: Sequence[str]) -> Array:

@@ -5,7 +5,7 @@ Several may apply: the first in the order of `CAUSES` is suggested, all are show
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
@@ -21,84 +21,15 @@ _FRONT: Final = 0.5  # at least this share of the picks are headings or abstract
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A cause that can be suggested, or, without a rule, one that only people can see.
+    """A cause that can be suggested by its rule, or, without one, that only people can see.
 
-    ``name`` is as notes store it. ``measure`` says of a row of `missed.outcomes` what makes the rule apply, with
-    the numbers; it is empty where the rule does not apply.
+    ``name`` is as notes store it; ``predicate`` says what such misses do: "rank far below K".
     """
 
     name: str
     title: str
     rule: str = ""
-    measure: Callable[[Mapping[str, Any]], str] | None = None
-
-
-def _is_known(value: Any) -> bool:
-    return value is not None and not pd.isna(value)
-
-
-def _within(row: Mapping[str, Any], places: int) -> bool:
-    return _is_known(row["distance"]) and bool(row["distance"] <= places)
-
-
-def _budget(row: Mapping[str, Any]) -> str:
-    if _within(row, _BUDGET_PLACES):
-        return _rank_sentence(row)
-    if _is_known(row["budget"]) and 1 < row["budget"] <= row["n_picks"] == row["n_adding"]:
-        return f"All {row['n_picks']} picks add an aspect; no place was wasted."
-    return ""
-
-
-def _redundancy(row: Mapping[str, Any]) -> str:
-    if row["n_repeating"]:
-        return f"{row['n_repeating']} of {row['n_picks']} picks repeat what earlier picks cover."
-    return ""
-
-
-def _vocabulary(row: Mapping[str, Any]) -> str:
-    if _is_known(row["overlap"]) and row["overlap"] <= _VOCABULARY:
-        return (
-            f"The closest covering sentence has {100 * row['overlap']:.0f}% of the hypothesis' content words."
-        )
-    return ""
-
-
-def _position(row: Mapping[str, Any]) -> str:
-    low, high = _MIDDLE
-    last = max(row["n_sentences"] - 1, 1)
-    in_middle = all(low <= index / last <= high for index in row["covering"])
-    if not in_middle or not row["picks"] or any(low <= pick / last <= high for pick in row["picks"]):
-        return ""
-    n = row["n_covering"]
-    covering = "The one covering sentence stands" if n == 1 else f"All {n} covering sentences stand"
-    return f"{covering} in the middle of the paper, none of the {row['n_picks']} picks."
-
-
-def _front(row: Mapping[str, Any]) -> str:
-    share = row["front_share"]
-    covering_body = all(kind == "normal_paragraph" for kind in row["types"])
-    if covering_body and _is_known(share) and share >= _FRONT:
-        return f"{100 * share:.0f}% of the picks are headings or abstract sentences, no covering sentence is."
-    return ""
-
-
-def _near(row: Mapping[str, Any]) -> str:
-    return _rank_sentence(row) if _within(row, _NEAR_PLACES) else ""
-
-
-def _far(row: Mapping[str, Any]) -> str:
-    if not _is_known(row["distance"]):
-        return "The ranking does not reach any covering sentence."
-    return "" if _within(row, _NEAR_PLACES) else _rank_sentence(row)
-
-
-def _rank_sentence(row: Mapping[str, Any]) -> str:
-    distance = row["distance"]
-    edge = "K" if _is_known(row["budget"]) else "the picks"
-    if distance <= 0:
-        return f"The best covering sentence is ranked {row['best_rank']}, within {edge}, and yet it was not picked."
-    places = "1 place" if distance == 1 else f"{distance} places"
-    return f"The best covering sentence is ranked {row['best_rank']}, {places} below {edge}."
+    predicate: str = ""
 
 
 _CAUSES: Final = (
@@ -106,31 +37,44 @@ _CAUSES: Final = (
         "budget",
         "Budget too small",
         f"A covering sentence is ranked within K + {_BUDGET_PLACES}, or every pick adds an aspect.",
-        _budget,
+        "rank just outside the budget",
     ),
     Cause(
-        "redundancy", "Redundant picks", "A pick covers only what earlier picks cover already.", _redundancy
+        "redundancy",
+        "Redundant picks",
+        "A pick covers only what earlier picks cover already.",
+        "lost their place to redundant picks",
     ),
     Cause(
         "vocabulary",
         "Other words",
         f"No covering sentence has more than {_VOCABULARY:.0%} of the hypothesis' content words.",
-        _vocabulary,
+        "share hardly a word with the hypothesis",
     ),
     Cause(
         "position",
         "Middle of the paper",
         "All covering sentences stand in the middle third of the paper, and no pick does.",
-        _position,
+        "stand in the middle of the paper",
     ),
     Cause(
         "front",
         "Picks in headings and abstract",
         f"At least {_FRONT:.0%} of the picks are headings or abstract sentences, and no covering sentence is.",
-        _front,
+        "lost to headings and the abstract",
     ),
-    Cause("near", "Ranked just below K", f"A covering sentence is ranked within K + {_NEAR_PLACES}.", _near),
-    Cause("far", "Ranked far below K", f"No covering sentence is ranked within K + {_NEAR_PLACES}.", _far),
+    Cause(
+        "near",
+        "Ranked just below K",
+        f"A covering sentence is ranked within K + {_NEAR_PLACES}.",
+        "rank a few places below K",
+    ),
+    Cause(
+        "far",
+        "Ranked far below K",
+        f"No covering sentence is ranked within K + {_NEAR_PLACES}.",
+        "rank far below K",
+    ),
     Cause("gold", "Gold in doubt"),
     Cause("reasoning", "Needs reasoning"),
     Cause("other", "Another cause"),
@@ -147,5 +91,45 @@ def cause_title(cause: str | None) -> str:
 
 def suggestions(row: Mapping[str, Any]) -> dict[str, str]:
     """By the name of each cause whose rule applies to a missed row of `missed.outcomes`, what it goes by."""
-    measured = {cause.name: cause.measure(row) for cause in _CAUSES if cause.measure is not None}
-    return {name: text for name, text in measured.items() if text}
+    n_picks, distance, overlap = row["n_picks"], row["distance"], row["overlap"]
+    has_rank, has_budget = not pd.isna(distance), not pd.isna(row["budget"])
+    is_near = has_rank and distance <= _NEAR_PLACES
+    texts: dict[str, str] = {}
+    if has_rank and distance <= _BUDGET_PLACES:
+        texts["budget"] = _rank_text(row)
+    elif has_budget and 1 < row["budget"] <= n_picks == row["n_adding"]:
+        texts["budget"] = f"All {n_picks} picks add an aspect; no place was wasted."
+    if row["n_repeating"]:
+        texts["redundancy"] = f"{row['n_repeating']} of {n_picks} picks repeat what earlier picks cover."
+    if overlap <= _VOCABULARY:
+        share = f"{100 * overlap:.0f}% of the hypothesis' content words"
+        texts["vocabulary"] = f"The closest covering sentence has {share}."
+    in_middle = [_is_in_middle(index, row["n_sentences"]) for index in row["covering"]]
+    if (
+        all(in_middle)
+        and n_picks
+        and not any(_is_in_middle(pick, row["n_sentences"]) for pick in row["picks"])
+    ):
+        n = len(in_middle)
+        covering = "The one covering sentence stands" if n == 1 else f"All {n} covering sentences stand"
+        texts["position"] = f"{covering} in the middle of the paper, none of the {n_picks} picks."
+    if row["front_share"] >= _FRONT and set(row["types"]) == {"normal_paragraph"}:
+        share = f"{100 * row['front_share']:.0f}% of the picks"
+        texts["front"] = f"{share} are headings or abstract sentences, no covering sentence is."
+    texts["near" if is_near else "far"] = _rank_text(row)
+    return texts
+
+
+def _is_in_middle(index: int, n_sentences: int) -> bool:
+    return _MIDDLE[0] <= index / max(n_sentences - 1, 1) <= _MIDDLE[1]
+
+
+def _rank_text(row: Mapping[str, Any]) -> str:
+    distance = row["distance"]
+    if pd.isna(distance):
+        return "The ranking does not reach any covering sentence."
+    edge = "the picks" if pd.isna(row["budget"]) else "K"
+    if distance <= 0:
+        return f"The best covering sentence is ranked {row['best_rank']}, within {edge}, and yet it was not picked."
+    places = "1 place" if distance == 1 else f"{distance} places"
+    return f"The best covering sentence is ranked {row['best_rank']}, {places} below {edge}."

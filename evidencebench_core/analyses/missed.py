@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -12,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from evidencebench_core.analyses.causes import CAUSES, suggestions
-from evidencebench_core.analyses.frame import estimate_columns
+from evidencebench_core.analyses.frame import aspects, estimate_columns, instance_frame, left_out_notes
 from evidencebench_core.analyses.report import Report
-from evidencebench_core.data.model import EvidenceSet, Instance
+from evidencebench_core.data.model import Instance
 from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
@@ -23,7 +22,7 @@ from evidencebench_core.retrievers import Retrieval, retriever_entry
 from evidencebench_core.retrievers.bm25 import tokens_of
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.runs.notes import Note
-from evidencebench_core.stats import ratios
+from evidencebench_core.stats import interval_note, ratios
 from evidencebench_core.tasks import Task, task_named
 
 BINNINGS: Final[Mapping[str, str]] = MappingProxyType(
@@ -35,7 +34,7 @@ BINNINGS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 _DECILES: Final = tuple(f"{10 * tenth}–{10 * tenth + 10}%" for tenth in range(10))
-_COUNTS: Final = {"1": 1, "2": 2, "3": 3, "4–5": 5, "6–10": 10, "over 10": 1 << 30}  # by the largest of each
+_COUNTS: Final = {"1": 1, "2": 2, "3": 3, "4–5": 5, "6–10": 10, "over 10": np.inf}  # by the largest of each
 
 
 def missed(
@@ -55,20 +54,14 @@ def missed(
     asked = every[every["is_result"]] if results_only else every
     queue = queue_of(every, results_only)
     shares = pd.concat([missed_shares(asked, by).assign(by=by) for by in BINNINGS])
-    counts = every.attrs
-    left_out = {
-        "aspects that no sentence covers": counts["n_uncoverable"],
-        "instances without an answer": counts["n_unanswered"],
-        "instances without anything to cover": counts["n_skipped"],
-    }
     return Report(
         f"Missed aspects: {run.label} ({run.id}), {chosen.title} on {run.dataset}",
         {"missed": queue.drop(columns="missed"), "shares": shares[["by", *shares.columns.drop("by")]]},
         (
             f"{len(queue):,} of {len(asked):,} {'result aspects' if results_only else 'aspects'} in"
             f" {asked['instance'].nunique():,} instances are missed; nearest miss first.",
-            *(f"Left out: {n:,} {noun}." for noun, n in left_out.items() if n),
-            "Shares: 95% intervals, papers drawn whole. "
+            *left_out_notes(every.attrs["left_out"]),
+            f"{interval_note(every['paper'].nunique())}. "
             + " ".join(f"{by}: {text}" for by, text in BINNINGS.items()),
             *(f"Cause {cause.name}: {cause.rule}" for cause in CAUSES.values() if cause.rule),
             "Causes are suggestions by these rules, in this order, never verdicts.",
@@ -86,27 +79,16 @@ def finding(shares: pd.DataFrame, label: str, results_only: bool = True) -> str:
     if causes.empty:
         return f"{label} misses none of {n_aspects:,} {noun}."
     most = causes.sort_values("n_missed", ascending=False, kind="stable").head(3)
-    parts = [f"{row['n_missed']:,} {_IN_WORDS[row['bin']]}" for row in most.to_dict("records")]
+    parts = [f"{row['n_missed']:,} {CAUSES[row['bin']].predicate}" for row in most.to_dict("records")]
     n_missed = int(causes["n_missed"].sum())
     return f"{label} misses {n_missed:,} of {n_aspects:,} {noun}: {', '.join(parts)}."
-
-
-_IN_WORDS: Final = {
-    "budget": "rank just outside the budget",
-    "redundancy": "lost their place to redundant picks",
-    "vocabulary": "share hardly a word with the hypothesis",
-    "position": "stand in the middle of the paper",
-    "front": "lost to headings and the abstract",
-    "near": "rank a few places below K",
-    "far": "rank far below K",
-}
 
 
 def outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame:
     """Every aspect that a task asks a run for, found or missed: what shares of misses are shares of.
 
-    Left out, and counted in ``frame.attrs``: aspects that no sentence covers (``n_uncoverable``), instances without an
-    answer (``n_unanswered``) and those with nothing to cover (``n_skipped``).
+    Left out, and counted in ``frame.attrs["left_out"]``: aspects that no sentence covers, instances without an answer,
+    and those without anything to cover.
 
     Returns
     -------
@@ -152,66 +134,64 @@ def outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame:
 def _outcomes(
     store: Store, run_id: str, task: Task, others: tuple[str, ...], version: tuple[object, ...]
 ) -> pd.DataFrame:
-    run = RunStore(store).run(run_id)
-    papers = store.paper_ids(run.dataset)
-    answers = dict(RunStore(store).retrievals(run.id, task.name))
-    theirs = {other: RunStore(store).selections(other, task.name) for other in others}
-    gold = dict(store.evidence_sets(run.dataset))
-    n_uncoverable = n_unanswered = n_skipped = 0
-    by_instance: dict[str, list[dict[str, Any]]] = {}
-    for name, evidence in gold.items():
-        if not evidence.focused(task.focus):
-            n_skipped += 1
-        elif name not in answers:
-            n_unanswered += 1
-        else:
-            selections = {other: of_run[name] for other, of_run in theirs.items() if name in of_run}
-            rows = list(_aspect_rows(evidence, answers[name], task, selections))
-            n_uncoverable += len(evidence.focused(task.focus)) - len(rows)
-            by_instance[name] = [{"instance": name, "paper": papers[name], **row} for row in rows]
-    for instance in store.get_many(run.dataset, by_instance):
-        _add_texts(instance, by_instance[instance.id])
-    frame = pd.DataFrame(list(chain.from_iterable(by_instance.values())), columns=_COLUMNS)
+    runs = RunStore(store)
+    run = runs.run(run_id)
+    answers = dict(runs.retrievals(run.id, task.name))
+    selections = {other: runs.selections(other, task.name) for other in others}
+    instances = instance_frame(store, run.dataset)["instance"]
+    of_task = aspects(store, run.dataset, task)
+    is_asked, is_answered = of_task.n_asked > 0, instances.isin(answers.keys()).to_numpy()
+    rows: list[dict[str, Any]] = []
+    for instance in store.get_many(run.dataset, instances[is_asked & is_answered]):
+        by_others = {
+            other: of_run[instance.id] for other, of_run in selections.items() if instance.id in of_run
+        }
+        rows += _rows(instance, answers[instance.id], task, by_others)
+    frame = pd.DataFrame(rows, columns=_COLUMNS)
     frame = frame.astype(dict.fromkeys(("budget", "best_rank", "distance", "overlap_sentence"), "Int64"))
     frame = frame.astype(dict.fromkeys(("gap", "overlap", "front_share"), float))
     frame = frame.astype({"missed": bool, "is_result": bool})
-    frame.attrs.update(
-        run=run.id,
-        dataset=run.dataset,
-        task=task.name,
-        n_uncoverable=n_uncoverable,
-        n_unanswered=n_unanswered,
-        n_skipped=n_skipped,
-    )
+    frame.attrs["left_out"] = {
+        "instances without anything to cover": int((~is_asked).sum()),
+        "instances without an answer": int((is_asked & ~is_answered).sum()),
+        "aspects that no sentence covers": int(of_task.n_asked[is_answered].sum()) - len(frame),
+    }
     return frame
 
 
-def _aspect_rows(
-    evidence: EvidenceSet, answer: Retrieval, task: Task, selections: Mapping[str, Sequence[int]]
+def _rows(
+    instance: Instance, answer: Retrieval, task: Task, others: Mapping[str, Sequence[int]]
 ) -> Iterator[dict[str, Any]]:
-    """What the run did with each coverable aspect of one instance, without the words of the paper."""
+    """What the run did with each aspect of one instance that the task asks for and a sentence covers."""
+    evidence, picks, kinds = instance.evidence, answer.selection, instance.sentence_types
     ranks = {index: rank for rank, index in enumerate(answer.ranking, start=1)}
     scores = dict(zip(answer.ranking, answer.scores, strict=False))
-    picks = answer.selection
     gains = marginal_gains(picks, evidence.covers(task.focus))
     n_adding = sum(bool(gain.new) for gain in gains)
     n_repeating = sum(bool(gain.repeated) and not gain.new for gain in gains)
     budget = task.budget_for(evidence)
     edge = len(picks) if budget is None else budget
-    last_score = scores.get(picks[-1], np.nan) if picks else np.nan
+    n_front = sum(kinds[pick] != "normal_paragraph" for pick in picks)
+    classes = section_classes(instance.sentences, kinds)
+    asked = content_words(instance.hypothesis)
+    words = cache(lambda index: asked & content_words(instance.sentences[index]))
     for number, aspect in enumerate(evidence.aspects):
         covering = aspect.sentence_indices
         if not covering or not (aspect.is_result or task.focus == "all"):
             continue
         sentence = min(covering, key=lambda index: ranks.get(index, len(ranks) + 1))
         rank = ranks.get(sentence)
-        yield {
+        is_missed = set(covering).isdisjoint(picks)
+        nearest = max(covering, key=lambda index: len(words(index))) if is_missed and asked else None
+        row = {
+            "instance": instance.id,
+            "paper": instance.paper_id,
             "number": number,
             "aspect": aspect.id,
             "label": aspect.label,
             "text": aspect.text,
             "is_result": aspect.is_result,
-            "missed": set(covering).isdisjoint(picks),
+            "missed": is_missed,
             "covering": covering,
             "n_covering": len(covering),
             "n_sentences": evidence.n_sentences,
@@ -224,42 +204,21 @@ def _aspect_rows(
             "sentence": sentence,
             "best_rank": rank,
             "distance": None if rank is None or not edge else rank - edge,
-            "gap": last_score - scores.get(sentence, np.nan),
+            "gap": scores.get(picks[-1], np.nan) - scores.get(sentence, np.nan) if picks else np.nan,
             "position": sentence / max(evidence.n_sentences - 1, 1),
-            "found_by": tuple(
-                run for run, chosen in selections.items() if not set(covering).isdisjoint(chosen)
-            ),
-            "n_others": len(selections),
+            "found_by": tuple(run for run, chosen in others.items() if not set(covering).isdisjoint(chosen)),
+            "n_others": len(others),
+            "type": kinds[sentence],
+            "section": classes[sentence],
+            "heading": instance.sections[sentence],
+            "types": tuple(kinds[index] for index in covering),
+            "sections": tuple(classes[index] for index in covering),
+            "overlap": np.nan if nearest is None else len(words(nearest)) / len(asked),
+            "overlap_sentence": nearest,
+            "front_share": n_front / len(picks) if picks else np.nan,
         }
-
-
-def _add_texts(instance: Instance, rows: Sequence[dict[str, Any]]) -> None:
-    """Add what the words of a paper say, and the causes that follow."""
-    kinds = instance.sentence_types
-    classes = section_classes(instance.sentences, kinds)
-    words: dict[int, frozenset[str]] = {}
-    asked = content_words(instance.hypothesis)
-    for row in rows:
-        overlap, best = np.nan, None
-        if row["missed"] and asked:
-            for index in row["covering"]:
-                if index not in words:
-                    words[index] = content_words(instance.sentences[index])
-            best = max(row["covering"], key=lambda index: len(asked & words[index]))
-            overlap = len(asked & words[best]) / len(asked)
-        front = sum(kinds[pick] != "normal_paragraph" for pick in row["picks"])
-        row |= {
-            "type": kinds[row["sentence"]],
-            "section": classes[row["sentence"]],
-            "heading": instance.sections[row["sentence"]],
-            "types": tuple(kinds[index] for index in row["covering"]),
-            "sections": tuple(classes[index] for index in row["covering"]),
-            "overlap": overlap,
-            "overlap_sentence": best,
-            "front_share": front / len(row["picks"]) if row["picks"] else np.nan,
-        }
-        causes = tuple(suggestions(row)) if row["missed"] else None
-        row |= {"cause": causes and causes[0], "causes": causes}
+        causes = tuple(suggestions(row)) if is_missed else None
+        yield row | {"cause": causes and causes[0], "causes": causes}
 
 
 _COLUMNS: Final = [
@@ -299,23 +258,24 @@ def queue_of(frame: pd.DataFrame, results_only: bool = True) -> pd.DataFrame:
 
 def missed_shares(frame: pd.DataFrame, by: str) -> pd.DataFrame:
     """Missed aspects as a share of all aspects of a bin; rows are those of `outcomes`, columns as in `missed`."""
-    names = bin_names(by)
-    paper, papers = pd.factorize(frame["paper"], sort=True)
-    rows, columns = _bins(frame, by)
-    is_missed = frame["missed"].to_numpy(dtype=bool)
-    shape = (len(papers), len(names))
-    cells = paper[rows] * len(names) + columns
-    tops = np.bincount(cells[is_missed[rows]], minlength=shape[0] * shape[1]).reshape(shape)
-    bottoms = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
+    names, papers = bin_names(by), sorted(set(frame["paper"]))
+    rows = frame[["paper", "missed"]].assign(bin=_bins(frame, by)).explode("bin").dropna(subset="bin")
+
+    def counts(of: pd.DataFrame) -> np.ndarray:
+        table = of.groupby(["paper", "bin"]).size().unstack(fill_value=0)
+        return table.reindex(index=papers, columns=names, fill_value=0).to_numpy()
+
+    tops, bottoms = counts(rows[rows["missed"]]), counts(rows)
     if by == "cause":
-        bottoms = np.repeat(np.bincount(paper, minlength=len(papers))[:, None], len(names), axis=1)
-    columns_of = {
+        n_aspects = frame.groupby("paper").size().reindex(papers).to_numpy(dtype=int)
+        bottoms = np.repeat(n_aspects[:, None], len(names), axis=1)
+    columns = {
         "bin": names,
         "n_missed": tops.sum(axis=0),
         "n_aspects": bottoms.sum(axis=0),
         "n_papers": (bottoms > 0).sum(axis=0),
     }
-    return pd.DataFrame(columns_of | estimate_columns(ratios(tops, bottoms), "share"))
+    return pd.DataFrame(columns | estimate_columns(ratios(tops, bottoms), "share"))
 
 
 def bin_names(by: str) -> list[str]:
@@ -325,23 +285,17 @@ def bin_names(by: str) -> list[str]:
     return list({"section": SECTION_CLASSES, "decile": _DECILES, "n_covering": _COUNTS}[by])
 
 
-def _bins(frame: pd.DataFrame, by: str) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and the bins (places in `bin_names`) that they belong to, one pair each."""
+def _bins(frame: pd.DataFrame, by: str) -> pd.Series[Any]:
+    """The bins that each row belongs to: a name, several, or none."""
     if by == "n_covering":
-        return np.arange(len(frame)), np.searchsorted(list(_COUNTS.values()), frame["n_covering"])
+        return pd.cut(frame["n_covering"], [0, *_COUNTS.values()], labels=list(_COUNTS)).astype(object)
+    if by == "section":
+        return frame["sections"].map(lambda sections: list(set(sections)))
     if by == "decile":
-        sizes = zip(frame["covering"], frame["n_sentences"], strict=True)
-        bins: list[Collection[Any]] = [
-            {_DECILES[10 * index // n] for index in covering} for covering, n in sizes
-        ]
-    elif by == "section":
-        bins = [set(sections) for sections in frame["sections"]]
-    else:
-        bins = [(cause,) if isinstance(cause, str) else () for cause in frame["cause"]]
-    places = {name: place for place, name in enumerate(bin_names(by))}
-    pairs = [(row, places[name]) for row, its_bins in enumerate(bins) for name in its_bins]
-    rows, columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return rows, columns
+        places = zip(frame["covering"], frame["n_sentences"], strict=True)
+        bins = [list({_DECILES[10 * index // n] for index in covering}) for covering, n in places]
+        return pd.Series(bins, index=frame.index, dtype=object)
+    return frame["cause"]
 
 
 def missed_table(

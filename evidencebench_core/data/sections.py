@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final, Literal, get_args
 
 from evidencebench_core.data.model import SentenceType
@@ -108,6 +109,7 @@ _LONGEST: Final = 60  # characters of a main heading
 _LONGEST_BACK_MATTER: Final = 90
 
 
+@lru_cache(maxsize=1 << 14)  # papers have the same headings
 def class_of_heading(heading: str) -> SectionClass | None:
     """The class of a main heading; ``None`` for every other heading, which opens no section of its own.
 

@@ -49,9 +49,10 @@ def test_found_and_missed_aspects_with_what_was_left_out(store: Store, run: str)
         "harm": True,
         "main": False,
     }
-    assert frame.attrs["n_unanswered"] == 1  # salt
-    assert frame.attrs["n_skipped"] == frame.attrs["n_uncoverable"] == 0
-    assert outcomes(store, run, "result-er@3").attrs["n_skipped"] == 1  # salt has no result aspects
+    skipped, unanswered, uncovered = frame.attrs["left_out"].values()
+    assert (skipped, unanswered, uncovered) == (0, 1, 0)  # salt
+    skipped, *_ = outcomes(store, run, "result-er@3").attrs["left_out"].values()
+    assert skipped == 1  # salt has no result aspects
 
 
 def test_distance_gap_and_picks(store: Store, run: str) -> None:
@@ -125,7 +126,7 @@ def test_an_aspect_that_nothing_covers_is_counted_not_listed(tmp_path: Path) -> 
     run = run_of(store, "one", {"odd": {"er@1": ranked((0, 4), 1)}})
     frame = outcomes(store, run, "er@1")
     assert list(frame["aspect"]) == ["x"]
-    assert frame.attrs["n_uncoverable"] == 1
+    assert list(frame.attrs["left_out"].values()) == [0, 0, 1]
 
 
 def test_the_report_and_its_finding(store: Store, run: str) -> None:

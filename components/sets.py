@@ -9,7 +9,6 @@ from typing import Any
 
 import streamlit as st
 
-from components.app.page import set_picker
 from components.app.session import flash
 from components.app.state import PageState
 from components.frame.upload import safe_name
@@ -54,9 +53,18 @@ def picked_set(state: PageState, kind: SetKind, infos: Sequence[Any]) -> Any:
     known = {info.name: info for info in infos}
     if not known:
         return None
-    described = {name: f"{name} ({kind.size(info)})" for name, info in known.items()}
+    name = state[kind.param] or next(iter(known))
+    if name not in known:
+        st.warning(f"There is no {kind.noun} {literal(name, 80)}; another is shown.")
+        name = next(iter(known))
     others = set(state.defaults) - {kind.param, "part", "dataset", "task", "runs"}
-    return known[set_picker(state, kind.param, kind.label, described, kind.noun, others)]
+    st.selectbox(
+        kind.label,
+        list(known),
+        format_func=lambda name: f"{name} ({kind.size(known[name])})",
+        **state.widget(kind.param, name, reset=others),
+    )
+    return known[name]
 
 
 def draw_files(state: PageState, kind: SetKind) -> None:

@@ -20,7 +20,6 @@ from components.frame.ask import Ask, ask_button
 from components.frame.page import page
 from components.models.server import session_model
 from components.sets import SetKind, draw_files, draw_keeping, keep, picked_set
-from components.widgets.copy_link import copy_link
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.switches import option_switch
@@ -75,7 +74,6 @@ def draw(state: PageState) -> None:
         info = picked_set(state, ANSWERS, answer_sets(resources.store()))
         if info is not None:
             ask_button(_asking(info), "Have the answers judged")
-            copy_link(state.link(set=info.name))
     job_panel(JUDGING)
     if info is None:
         st.info("Load answers of systems to questions; labels of people and documents are optional.")

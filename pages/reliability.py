@@ -15,7 +15,7 @@ import streamlit as st
 from components.app import resources
 from components.app.session import local_widget
 from components.app.state import PageState
-from components.charts.reliability import MANY_NULLS, model_map
+from components.charts.figures import squares
 from components.frame.ask import Ask, ask_button
 from components.frame.page import page, percent
 from components.models.server import session_model
@@ -23,7 +23,6 @@ from components.reliability.one_test import ASKING, draw_test
 from components.reliability.view import View, points, title_of
 from components.sets import SetKind, draw_files, draw_keeping, keep, picked_set
 from components.widgets.chart import draw_chart, is_dark, picked_point
-from components.widgets.copy_link import copy_link
 from components.widgets.frame_table import csv_button, frame_table, intervals
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
@@ -55,6 +54,7 @@ from evidencebench_core.reliability.tasks import FIGURES, RELIABILITY_TASKS, pro
 from evidencebench_core.runs import ChatPlan
 from evidencebench_core.words import quantity
 
+MANY_NULLS: Final = 0.05  # answers without a label, from which on a figure has a star
 PARTS: Final = {"all": "All tests", "test": "One test", "models": "Two models", "questions": "Questions"}
 _CARD: Final = (
     Column("test", "Test", "title"),
@@ -98,7 +98,6 @@ def draw(state: PageState) -> None:
             view = View(info, reliability_runs(store, info.name))
             kind = "secondary" if view.runs else "primary"
             ask_button(_asking(info), "Start or resume runs", type=kind)
-            copy_link(state.link(items=info.name))
     job_panel(ASKING)
     if info is None:
         st.info("Load questions whose right answers are known, each with the text that tells.")
@@ -157,34 +156,39 @@ def draw_all(state: PageState, view: View) -> None:
 def _draw_map(state: PageState, cards: dict[str, Card]) -> None:
     rows = [
         {
-            "task": title_of(score),
-            "model": model,
+            "row": title_of(score),
+            "column": model,
             "place": list(RELIABILITY_TASKS).index(score.task.name),
-            "text": "–" if score.value.value is None else f"{100 * score.value.value:.1f}",
-            "difference": _shade(score),
-            "null_rate": 0.0 if score.answers.empty else score.null_rate,
+            "text": "–" if score.value.value is None else f"{100 * score.value.value:.1f}" + _star(score),
+            "value": _shade(score),
             "hover": f"{FIGURES[score.task.figure]} {score.value.text()}, n = {score.value.n:,}",
-            "key": score.run.id,
+            "id": score.run.id,
         }
         for model, card in cards.items()
         for score in card.scores
     ]
-    frame = pd.DataFrame(rows).astype({"difference": float}).sort_values("place", kind="stable")
-    alt = "; ".join(f"{row['model']}, {row['task']}: {row['text']}" for row in rows)
-    with st.container(width=260 + 120 * len(cards)):
+    frame = pd.DataFrame(rows).astype({"value": float}).sort_values("place", kind="stable")
+    alt = "; ".join(f"{row['column']}, {row['row']}: {row['text']}" for row in rows)
+    tasks = {task: task for task in frame["row"]}
+    with st.container(key="wide-matrix"):
         event = draw_chart(
-            model_map(frame, list(cards), is_dark()),
+            squares(frame, tasks, {name: name for name in cards}, strongest=0.3, dark=is_dark(), step=110),
             key=f"map-{len(rows)}",
             alt=f"In percent: {alt}",
             clickable=True,
+            width="content",
         )
     st.caption(
         "Figures in percent. Blue: better than the model's own baseline, orange: worse; of a bias the more orange the "
-        f"larger. Hatched: over {100 * MANY_NULLS:.0f}% of the answers have no label. A click opens the answers."
+        f"larger. *: over {100 * MANY_NULLS:.0f}% of the answers have no label. A click opens the answers."
     )
     if point := picked_point(event):
         _open(state, str(point["customdata"][0]))
         st.rerun()
+
+
+def _star(score: TaskScore) -> str:
+    return "*" if not score.answers.empty and score.null_rate > MANY_NULLS else ""
 
 
 def _shade(score: TaskScore) -> float | None:

@@ -11,7 +11,7 @@ import streamlit as st
 from components.app import resources
 from components.app.state import PageState
 from components.frame.page import Context, context_line, page, runs_with_answers
-from components.models.ranker.training import TRAIN
+from components.models.ranker import TRAIN
 from components.models.server import server_dialog
 from components.runs.pair import draw_comparison
 from components.runs.start import (

@@ -7,8 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.retrievers import full_settings, is_derived, named_to_load
+from evidencebench_core.errors import EvidenceBenchError, SettingError, shown
+from evidencebench_core.retrievers import (
+    full_settings,
+    is_derived,
+    make_retriever,
+    named_to_load,
+    retriever_entry,
+)
 from evidencebench_core.retrievers.ranker.model_file import trained_model
 from evidencebench_core.runs import RunInfo
 
@@ -101,3 +107,13 @@ def choice_of(name: str, given: Mapping[str, object]) -> Choice:
 def choice_of_run(run: RunInfo) -> Choice:
     """A stored run, to be read."""
     return Choice(run.retriever, run.settings, run)
+
+
+def problem_of(run: RunInfo) -> str:
+    """Why a run's retriever can be asked nothing more (it was cross-validated, say, or is not installed), or ""."""
+    try:
+        if not retriever_entry(run.retriever).sees_gold:
+            make_retriever(run.retriever, run.settings)
+    except EvidenceBenchError as error:
+        return str(error)
+    return ""

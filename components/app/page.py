@@ -1,11 +1,11 @@
-"""The start of every page: the guard that turns errors into one line, the dataset, a link checked."""
+"""What every page begins with: the guard that turns errors into one line; a link checked."""
 
 from __future__ import annotations
 
 import logging
 import math
 import runpy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -17,10 +17,8 @@ from components.app.session import open_requested_page, pop_flashes
 from components.app.state import PageState
 from components.models.server import session_connection
 from components.widgets.markdown import literal
-from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.llm import using
-from evidencebench_core.runs import RunInfo
 
 _APP: Final = Path(__file__).resolve().parents[2] / "app.py"
 
@@ -61,38 +59,6 @@ def guarded_part(what: str = "This part of the page") -> Iterator[None]:
             f"{what} failed in a way that it should not ({type(error).__name__}). Nothing was lost; the "
             "log of the server has the details. Reload the page, or go to another."
         )
-
-
-def set_picker(
-    state: PageState,
-    parameter: str,
-    label: str,
-    described: Mapping[str, str],
-    what: str,
-    reset: Iterable[str],
-) -> str:
-    """The name of the set that the address names (an unknown one is reported), with a picker.
-
-    ``described`` has for each name how it reads in the picker; at least one. ``what``: "set of questions".
-    """
-    first = next(iter(described))
-    wanted = state[parameter] or first
-    if wanted not in described:
-        st.warning(f"There is no {what} {literal(wanted, 80)}; another is shown.")
-        wanted = first
-    st.selectbox(
-        label,
-        list(described),
-        format_func=described.__getitem__,
-        **state.widget(parameter, wanted, reset=reset),
-    )
-    return wanted
-
-
-def tell_of_gold(dataset: DatasetInfo, runs: Iterable[RunInfo] = ()) -> None:
-    """Notes on a dataset's gold wherever a recall on it is shown, and of runs beside it; mostly nothing."""
-    for note in (*dataset.gold_notes, *resources.gold_makers(dataset).notes(runs)):
-        st.caption(literal(note))
 
 
 def percent(share: float | None, digits: int = 1) -> str:

@@ -1,11 +1,16 @@
-"""The reading of *Browse* and *Your paper*: a paper and a hypothesis, and gold where there is one."""
+"""An instance as it is read: the hypothesis may be edited; the picks of retrievers that run on this machine."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import streamlit as st
+
+from components.app.choices import Choice
+from components.app.resources import KEYS
 from evidencebench_core.data import DatasetInfo, Instance
-from evidencebench_core.retrievers import Query, query_of
+from evidencebench_core.errors import RetrieverError
+from evidencebench_core.retrievers import RETRIEVERS, Query, Retrieval, Retriever, make_retriever, query_of
 from evidencebench_core.tasks import Task
 
 
@@ -13,18 +18,43 @@ from evidencebench_core.tasks import Task
 class Reading:
     """A paper, the hypothesis that it is searched for, and the task, which says how many may be picked."""
 
-    instance: Instance  # a reader's own paper has no aspects
+    dataset: DatasetInfo
+    instance: Instance
     hypothesis: str
     task: Task
-    content: str  # hash of the dataset's content, or of the text of a reader's own paper
-    dataset: DatasetInfo | None = None  # none for a reader's own paper
 
     @property
     def key(self) -> tuple[str, str, str, str]:
         """Tells it from other readings, whatever its paper is called."""
-        return (self.content, self.instance.id if self.dataset else "", self.task.name, self.hypothesis)
+        return (self.dataset.version, self.instance.id, self.task.name, self.hypothesis)
 
     def query(self) -> Query:
         """The question to retrievers; the gold stays behind."""
         budget = self.task.budget_for(self.instance.evidence)
         return query_of(self.instance, self.task.focus, budget, self.hypothesis)
+
+
+_KEYS = {**KEYS, Reading: lambda reading: reading.key}
+
+
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=_KEYS)
+def _retriever(choice: Choice) -> Retriever:
+    return make_retriever(choice.name, choice.settings)
+
+
+@st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=_KEYS)
+def retrieval(reading: Reading, choice: Choice) -> Retrieval:
+    """Picks of a retriever, right now.
+
+    ``RetrieverError`` for one that asks a server: it may cost, so it is asked on a click (`models.asking`).
+    """
+    entry = RETRIEVERS[choice.name]
+    if entry.asks_server:
+        raise RetrieverError(
+            f"retriever {choice.name}", "is not asked by itself", "Ask it on the page Browse."
+        )
+    if entry.sees_gold:
+        retriever = make_retriever(choice.name, choice.settings, evidence=reading.instance.evidence)
+    else:
+        retriever = _retriever(choice)
+    return retriever.retrieve(reading.query())

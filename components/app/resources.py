@@ -1,7 +1,7 @@
 """Resources that sessions share.
 
 Everything cached is frozen, so that one session cannot change what another sees, and every cache has a bound.
-What a dataset, a run or a question is to a cache, `KEYS` says: a dataset's content, the number of answers in a
+What a dataset, a run or a search is to a cache, `KEYS` says: a dataset's content, the number of answers in a
 run, the digest of a trained model. So nothing stale is ever shown.
 """
 
@@ -15,11 +15,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
+import pandas as pd
 import streamlit as st
 
 from components.app.choices import Choice
 from components.app.jobs import JobBoard
-from components.app.reading import Reading
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.sample import ingest_sample
 from evidencebench_core.annotation.provenance import GoldMakers
@@ -42,10 +42,6 @@ if TYPE_CHECKING:
 SAMPLE: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
 
 
-def _dataset_key(dataset: DatasetInfo) -> object:
-    return dataset.name, dataset.version
-
-
 def run_key(run: RunInfo) -> object:
     content = store().dataset(run.dataset).version
     return (
@@ -59,18 +55,12 @@ def run_key(run: RunInfo) -> object:
     )
 
 
-def _filter_key(wanted: Filter) -> object:
-    ranges = sorted(wanted.ranges.items())
-    return wanted.hypothesis, wanted.sentences, ranges, wanted.sort, wanted.descending
-
-
 _F = TypeVar("_F", bound=Callable[..., Any])
 Keys = dict[str | type[Any], Callable[[Any], object]]
 KEYS: Final[Keys] = {
-    DatasetInfo: _dataset_key,
+    DatasetInfo: lambda dataset: (dataset.name, dataset.version),
     RunInfo: run_key,
-    Filter: _filter_key,
-    Reading: lambda reading: reading.key,
+    Filter: lambda search: (search.hypothesis, search.sentences),
     Choice: lambda choice: choice.key,
 }
 
@@ -124,7 +114,7 @@ def gold_makers(dataset: DatasetInfo) -> GoldMakers:
 
 @cached
 def matching(dataset: DatasetInfo, wanted: Filter) -> tuple[str, ...]:
-    """The ids that a filter leaves, in its order."""
+    """The ids that a search leaves, in the file's order."""
     return store().matching(dataset.name, wanted)
 
 
@@ -138,9 +128,9 @@ def notes(dataset: DatasetInfo) -> Mapping[str, tuple[Note, ...]]:
 
 
 @cached
-def first_ids(dataset: DatasetInfo) -> tuple[str, ...]:
-    """Ids of the first fifty instances."""
-    return store().ids(dataset.name, 50)
+def instances(dataset: DatasetInfo) -> pd.DataFrame:
+    """A row an instance, in the file's order: ``id``, ``hypothesis`` and its counts. Nobody may change it."""
+    return pd.DataFrame(store().rows(dataset.name, store().ids(dataset.name)))
 
 
 def hypotheses(dataset: DatasetInfo, ids: Iterable[str]) -> dict[str, str]:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+Value = str | int | Sequence[str] | None
 CONTEXT: Final = ("dataset", "task", "runs")
 """Values that hold on every page."""
 
@@ -43,6 +43,7 @@ class PageState:
             given = {} if is_shown and not address else self._in_context(memory)
         st.session_state["shown-page"] = page
         self._values: dict[str, str] = {**self.defaults, **given}
+        self._changed = st.session_state.pop("changed-widget", None)
         _choose({name: given[name] for name in CONTEXT if name in given})
         if is_read:
             st.session_state[f"state.{page}"] = self._shared()  # the address stays as it was opened
@@ -66,13 +67,21 @@ class PageState:
         st.session_state[f"dataset.{self.page}"] = self["dataset"] or first
         return self["dataset"] or first
 
-    def put(self, **values: str | int | Sequence[str] | None) -> None:
+    def put(self, **values: Value) -> None:
         """Set values, here and in the address; ``None`` goes back to the default."""
         for name, value in values.items():
             if value is None:
                 self._values[name] = self.defaults[name]
             else:
                 self._values[name] = str(value) if isinstance(value, (str, int)) else ",".join(value)
+        if (
+            "dataset" in self.defaults
+            and "dataset" not in values
+            and (shown := st.session_state.get(f"dataset.{self.page}"))
+        ):
+            self._values["dataset"] = (
+                self._values["dataset"] or shown
+            )  # so that a link means the same elsewhere
         _choose({name: self[name] for name in CONTEXT if name in values})
         self._write()
 
@@ -80,14 +89,15 @@ class PageState:
         self,
         name: str,
         value: object,
-        read: Callable[[Any], str | int | Sequence[str] | None] = str,
+        read: Callable[[Any], Value | dict[str, Value]] = str,
         part: str = "",
         reset: Iterable[str] = (),
     ) -> dict[str, Any]:
         """``key`` and ``on_change`` of the widget that shows and changes a value.
 
-        ``value`` is shown now, as the widget types it; ``read`` makes the state's value of the widget's;
-        ``part`` tells apart two widgets of one value; ``reset`` names others that go back to their defaults.
+        ``value`` is shown now, as the widget types it; ``read`` makes the state's value of the widget's, or
+        several by name; ``part`` tells apart two widgets of one value; ``reset`` names others that go back to their
+        defaults.
         """
         # A browser sends the value of a widget that it once drew again, so a value that changed elsewhere
         # gets a widget of another key.
@@ -96,19 +106,17 @@ class PageState:
         version += known != value
         key = f"{base}.{version}"
         st.session_state[f"known.{base}"] = (version, value)
-        st.session_state[key] = value
+        if key != self._changed:  # what is set again undoes the next click, which may be on its way
+            st.session_state[key] = value
 
         def on_change() -> None:
             chosen = st.session_state[key]
             st.session_state[f"known.{base}"] = (version, chosen)
-            self.put(**dict.fromkeys(reset), **{name: read(chosen)})
+            st.session_state["changed-widget"] = key
+            values = read(chosen)
+            self.put(**dict.fromkeys(reset), **(values if isinstance(values, dict) else {name: values}))
 
         return {"key": key, "on_change": on_change}
-
-    def link(self, *always: str, **changes: str) -> str:
-        """Path and query of a link that opens this state; defaults are left out but for ``always``."""
-        values = {**{name: self[name] for name in always}, **self._shared(), **changes}
-        return f"/{self.page}?{urlencode(values)}" if values else f"/{self.page}"
 
     def _shared(self) -> dict[str, str]:
         return {name: value for name, value in self._values.items() if value != self.defaults[name]}

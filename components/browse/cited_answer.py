@@ -1,7 +1,9 @@
-"""A model's short answer to the hypothesis: its sentences, what they cite, and whether that is gold and supports."""
+"""A model's short answer to the hypothesis, of a run: its sentences, what they cite, and whether that is gold."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -9,99 +11,85 @@ import streamlit as st
 from components.app import resources
 from components.app.page import percent
 from components.app.state import PageState
-from components.models.server import session_model
-from components.models.short_answer import (
-    Labels,
-    asked_answer,
-    citation_words,
-    citations_question,
-    draw_answer,
-    draw_judging,
-    known_labels,
-)
-from components.widgets.chips import sentence_chip
+from components.widgets.chips import go_to, sentence_chip
 from components.widgets.markdown import literal
-from components.widgets.table import Chip
+from components.widgets.table import Chip, Column, Row, table
 from evidencebench_core.answers.asking import answer_in, pair_labels
-from evidencebench_core.answers.cited import CitedAnswer, CitedScore, cited_score
+from evidencebench_core.answers.cited import CitedScore, Pair, Support, cited_score
 from evidencebench_core.data import DatasetInfo, Instance
-from evidencebench_core.data.model import Focus
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.words import quantity
 
-ANSWER_DEFAULTS: Final = {"answer": "", "judge": ""}
-
-_HERE: Final = "here"  # by the session's model
+_SIGNS: Final[Mapping[Support | None, str]] = {
+    "supports": "▲ supports", "contradicts": "▼ contradicts", "neutral": "● does not support",
+    None: "? could not be judged",
+}  # fmt: skip
+_OUTCOMES: Final = {
+    "empty": "The model says that the paper holds nothing on the hypothesis.",
+    "no_list": "The model's words could not be read as an answer.",
+    "refusal": "The model refused to answer.",
+    "cut_off": "The answer was cut off.",
+    "failed": "The call failed; a resumed run tries again.",
+}
+_COLUMNS: Final = (
+    Column("says", "Answer"),
+    Column("cites", "Rests on", "chips", "Sentences of the paper; a click shows one"),
+)
 
 
 def draw_cited_answer(state: PageState, dataset: DatasetInfo, instance: Instance) -> None:
-    """The answer to this instance, of a run or asked for here; nothing where there is neither run nor model."""
-    runs: dict[str, RunInfo | None] = {one.id: one for one in resources.answer_runs(dataset.sha256)}
-    if session_model():
-        runs = {_HERE: None, **runs}
+    """The answer to this instance, and what the newest judge of its run said; nothing where there is no run."""
+    runs = {run.id: run for run in resources.answer_runs(dataset.sha256)}
     if not runs:
         return
-    chosen = state["answer"] if state["answer"] in runs else list(runs)[-1]
-    run = runs[chosen]
+    run = runs[state["answer"] if state["answer"] in runs else list(runs)[-1]]
     st.markdown(f"## Answer by {literal(_label(run))}")
-    with st.container(horizontal=True):
-        if len(runs) > 1:
-            st.selectbox(
-                "Answered by",
-                list(runs),
-                format_func=lambda one: _label(runs[one]),
-                **state.widget("answer", chosen),
-            )
-        judge = None if run is None else _picked_judge(state, run)
-    if run is None:
-        answer = asked_answer(instance.hypothesis, instance.sentences)
-    else:
-        answer = answer_in(resources.store(), run, instance.id, len(instance.sentences))
-        if answer is None:
-            st.caption(f"{literal(_label(run))} was not asked about this instance.")
-    if answer is None:
-        return
-    question = None if judge else citations_question(answer, instance.sentences)
-    labels = (
-        pair_labels(resources.store(), judge, {instance.id: answer})[instance.id]
-        if judge
-        else known_labels(question)
-    )
-    focus: Focus = "all" if run is None else run.settings["focus"]
-    if not _draw(state, instance, focus, answer, labels):
-        return
-    covers = instance.evidence.covers(focus)
-    score = cited_score(answer.cited, covers, len(instance.sentences), labels if judge or labels else None)
-    _figures(score, answer)
-    draw_judging(question)
-
-
-def _picked_judge(state: PageState, run: RunInfo) -> str:
-    """The run that judges the citations of a run; empty where nobody does."""
-    judges = {"none": None} | {one.id: one for one in resources.answer_runs(run.id)}
-    judge = state["judge"] if state["judge"] in judges else list(judges)[-1]
-    if len(judges) > 1:
+    if len(runs) > 1:
         st.selectbox(
-            "Citations judged by",
-            list(judges),
-            format_func=lambda one: _label(of) if (of := judges[one]) else "nobody",
-            **state.widget("judge", judge),
+            "Answered by",
+            list(runs),
+            format_func=lambda run_id: _label(runs[run_id]),
+            **state.widget("answer", run.id),
         )
-    return judge if judges[judge] else ""
+    store = resources.store()
+    answer = answer_in(store, run, instance.id, len(instance.sentences))
+    if answer is None:
+        st.caption(f"{literal(_label(run))} was not asked about this instance.")
+        return
+    if answer.verdict:
+        st.markdown(f"**{answer.verdict.capitalize()}**, it says: a model's opinion, not scored.")
+    if answer.outcome != "answer":
+        st.info(_OUTCOMES[answer.outcome])
+        return
+    covers = instance.evidence.covers(run.settings["focus"])
+    gold = frozenset().union(*covers)
+    judges = resources.answer_runs(run.id)
+    labels = pair_labels(store, judges[-1].id, {instance.id: answer})[instance.id] if judges else {}
 
-
-def _draw(state: PageState, instance: Instance, focus: Focus, answer: CitedAnswer, labels: Labels) -> bool:
-    gold = frozenset().union(*instance.evidence.covers(focus))
-
-    def chip(u: int, s: int) -> Chip:
+    def chip(pair: Pair) -> Chip:
         """Filled where it is gold."""
-        words = citation_words(s in gold, *([labels[u, s]] if (u, s) in labels else []))
-        return sentence_chip(s, instance.sentences[s], f" {words}", filled=s in gold)
+        label = f", {_SIGNS[labels[pair]]}" if pair in labels else ""
+        is_gold = pair[1] in gold
+        words = f" {'gold' if is_gold else 'not gold'}{label}"
+        return sentence_chip(pair[1], instance.sentences[pair[1]], words, filled=is_gold)
 
-    return draw_answer(state, answer, chip, "cited-answer")
+    table(
+        _COLUMNS,
+        [
+            Row(str(place), (sentence.text, tuple(chip((place, index)) for index in sentence.citations)))
+            for place, sentence in enumerate(answer.sentences)
+        ],
+        key="cited-answer",
+        action="none",
+        on_event=partial(go_to, state),
+        caption="The answer, and the sentences that it rests on",
+    )
+    score = cited_score(answer.cited, covers, len(instance.sentences), labels if judges else None)
+    judge = f"▲ ▼ ● are the opinion of {_label(judges[-1])}: it can be wrong." if judges else ""
+    st.caption(literal(f"{_figures(score, answer.n_unknown)} {judge}"))
 
 
-def _figures(score: CitedScore, answer: CitedAnswer) -> None:
+def _figures(score: CitedScore, n_unknown: int) -> str:
     """The figures of the citations, in words."""
     lines = []
     if score.cited_recall is not None:
@@ -119,14 +107,11 @@ def _figures(score: CitedScore, answer: CitedAnswer) -> None:
         )
     if score.n_unjudged:
         lines.append(f"{quantity(score.n_unjudged, 'citation')} without a label of the judge.")
-    if answer.n_unknown:
-        what = "1 cited index is" if answer.n_unknown == 1 else f"{answer.n_unknown:,} cited indices are"
-        lines.append(f"{what} not in the paper, and left out.")
-    st.caption(literal(" ".join(lines)))
+    if n_unknown:
+        lines.append(f"Cited indices that are not in the paper, and left out: {n_unknown:,}.")
+    return " ".join(lines)
 
 
-def _label(run: RunInfo | None) -> str:
-    if run is None:
-        return f"{session_model()}, asked here"
-    what = ", findings only" if run.settings.get("focus") == "results" else ""
-    return f"{run.settings['model']}{what}"
+def _label(run: RunInfo) -> str:
+    focus = ", findings only" if run.settings.get("focus") == "results" else ""
+    return f"{run.settings['model']}{focus}"

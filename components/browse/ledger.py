@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from components.widgets.chips import aspect_chip, sentence_chip
@@ -19,27 +19,33 @@ MOST_PICKS = 60
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """The two selections a retriever is measured against, made with the gold in hand."""
+    """The two selections a retriever is measured against, made with the gold in hand.
 
-    greedy: tuple[int, ...]
-    """Always the sentence that covers most of what is still uncovered."""
+    ``best`` covers most within the budget (the optimal cover where there is none); ``greedy`` always takes the
+    sentence that covers most of what is still uncovered, and is empty where that comes to the same.
+    """
+
     best: tuple[int, ...]
-    """The selection that covers most within the budget (the optimal cover where there is none)."""
+    greedy: tuple[int, ...]
 
 
 def references(evidence: EvidenceSet, task: Task) -> References:
-    """Greedy and best selection of an instance for a task."""
+    """Best and greedy selection of an instance for a task."""
     covers, budget = evidence.covers(task.focus), task.budget_for(evidence)
     best = optimal_cover(covers) if budget is None else best_cover(covers, budget)
     gains = {index: sum(index in cover for cover in covers) for index in best}
     ordered = tuple(sorted(best, key=lambda index: (-gains[index], index)))
-    return References(greedy_cover(covers, budget), ordered)
+    greedy = greedy_cover(covers, budget)
+    n_best, n_greedy = (
+        sum(not cover.isdisjoint(selection) for cover in covers) for selection in (best, greedy)
+    )
+    is_same = n_best == n_greedy and len(best) == len(greedy)
+    return References(ordered, () if is_same else greedy)
 
 
-def ledger_columns(
-    instance: Instance, task: Task, answer: Retrieval, beside: References
-) -> tuple[Column, ...]:
+def ledger_columns(answer: Retrieval, beside: References) -> tuple[Column, ...]:
     """The columns of `ledger_rows`: greedy only where it differs from the optimal, reasons only where there are any."""
+    greedy = Column("greedy", "Greedy", "chips", "Gold in hand: always the sentence that adds most")
     return (
         Column("pick", "Pick", "chips", "Sentence index, in the order of the picks"),
         Column("new", "Newly covers", "chips", "Aspects that no earlier pick covered"),
@@ -47,21 +53,8 @@ def ledger_columns(
         Column("recall", "Recall so far", "percent", "Aspect Recall of the picks up to here"),
         *([Column("why", "Why picked")] if why_texts(answer) else []),
         Column("best", "Optimal", "chips", "Gold in hand: the most that this many sentences can cover"),
-        *(
-            [Column("greedy", "Greedy", "chips", "Gold in hand: always the sentence that adds most")]
-            if _greedy_differs(instance, task, beside)
-            else []
-        ),
+        *([greedy] if beside.greedy else []),
     )
-
-
-def _greedy_differs(instance: Instance, task: Task, beside: References) -> bool:
-    """Whether the greedy selection covers less, or needs more sentences, than the optimal one."""
-    covers = instance.evidence.covers(task.focus)
-    greedy, best = (
-        sum(not cover.isdisjoint(selection) for cover in covers) for selection in (beside.greedy, beside.best)
-    )
-    return greedy != best or len(beside.greedy) != len(beside.best)
 
 
 def ledger_rows(
@@ -75,30 +68,28 @@ def ledger_rows(
     def chips(positions: Sequence[int], filled: bool = True) -> tuple[Chip, ...]:
         return tuple(aspect_chip(aspects[p], numbers[aspects[p].id], filled) for p in positions)
 
-    def reference(gains: Sequence[Gain], place: int) -> Cell:
-        if place >= len(gains):
-            return None
-        gain = gains[place]
-        return (sentence_chip(gain.sentence, instance.sentences[gain.sentence]), *chips(gain.new))
+    def sentence(gain: Gain) -> Chip:
+        return sentence_chip(gain.sentence, instance.sentences[gain.sentence])
+
+    def pick_cells(gain: Gain | None) -> list[Cell]:
+        if gain is None:
+            return [None] * (5 if whys else 4)
+        cells: list[Cell] = [
+            (sentence(gain),),
+            chips(gain.new) or None,
+            chips(gain.repeated, filled=False) or None,
+            gain.recall_so_far,
+        ]
+        return [*cells, whys.get(gain.sentence)] if whys else cells
 
     picks = marginal_gains(answer.selection[:limit], covers)
-    best = marginal_gains(beside.best, covers)
-    others = [best]
-    if _greedy_differs(instance, task, beside):
-        others.append(marginal_gains(beside.greedy, covers))
+    others = [marginal_gains(selection, covers) for selection in (beside.best, beside.greedy) if selection]
     rows = []
-    for place in range(min(max(len(picks), *map(len, others)), limit)):
-        cells: list[Cell] = [None] * (5 if whys else 4)
-        if place < len(picks):
-            gain = picks[place]
-            cells = [
-                (sentence_chip(gain.sentence, instance.sentences[gain.sentence]),),
-                chips(gain.new) or None,
-                chips(gain.repeated, filled=False) or None,
-                gain.recall_so_far,
-                *([whys.get(gain.sentence)] if whys else []),
-            ]
-        rows.append(Row(str(place), (*cells, *(reference(gains, place) for gains in others))))
+    for place in range(min(max(map(len, (picks, *others))), limit)):
+        pick = picks[place] if place < len(picks) else None
+        gains = [of[place] if place < len(of) else None for of in others]
+        reference_cells = [(sentence(gain), *chips(gain.new)) if gain else None for gain in gains]
+        rows.append(Row(str(place), (*pick_cells(pick), *reference_cells)))
     return tuple(rows)
 
 
@@ -118,31 +109,28 @@ def aspect_columns(names: Sequence[str]) -> tuple[Column, ...]:
 
 
 def aspect_rows(
-    instance: Instance, task: Task, answers: Mapping[str, Retrieval], only: str = ""
+    instance: Instance, task: Task, answers: Sequence[Retrieval], only: str = ""
 ) -> tuple[Row, ...]:
-    """One row an aspect of the task (``only``: of the one with that label): text, sentences, first picks."""
-    rows, first_of = [], dict[str, str]()
+    """One row an aspect of the task (``only``: of the one with that label): text, sentences, first picks.
+
+    An aspect with the text of an earlier one refers to that.
+    """
+    rows, label_of = [], dict[str, str]()
     for number, aspect in enumerate(instance.evidence.aspects):
         if (task.focus == "results" and not aspect.is_result) or (only and aspect.label != only):
             continue
         firsts = [
             next((k for k, s in enumerate(answer.selection, 1) if s in aspect.sentence_indices), None)
-            for answer in answers.values()
+            for answer in answers
         ]
         text = _aspect_text(instance, aspect)
-        same = first_of.setdefault(text, aspect.label)
-        rows.append(
-            Row(
-                aspect.id,
-                (
-                    (aspect_chip(aspect, number),),
-                    text if same == aspect.label else f"As {same}",
-                    tuple(sentence_chip(i, instance.sentences[i]) for i in aspect.sentence_indices) or None,
-                    *firsts,
-                ),
-                muted=True,
-            )
-        )
+        same = label_of.setdefault(text, aspect.label)
+        cells: list[Cell] = [
+            (aspect_chip(aspect, number),),
+            text if same == aspect.label else f"As {same}",
+            tuple(sentence_chip(i, instance.sentences[i]) for i in aspect.sentence_indices) or None,
+        ]
+        rows.append(Row(aspect.id, (*cells, *firsts), muted=True))
     return tuple(rows)
 
 

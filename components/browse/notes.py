@@ -1,11 +1,10 @@
-"""Flags and comments on an instance and its sentences: in the table of instances, beside the paper, to take along."""
+"""Flags and comments on an instance and its sentences: in the table of instances, beside the paper, to export."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 from typing import Final
 
 import streamlit as st
@@ -25,53 +24,46 @@ from evidencebench_core.export.reader import SentenceNote
 from evidencebench_core.runs.notes import Note, NoteStore
 from evidencebench_core.words import quantity
 
-NOTED: Final = {"": "All", "flagged": "Flagged", "yes": "With a note", "no": "Without a note"}
 NOTES: Final = Column(
     "notes",
     "Notes",
     "id",
     "Flags (⚑) and comments on the instance and its sentences, and on what runs missed",
 )
-
-_LISTED: Final = (
+_COLUMNS: Final = (
     Column("words", "Flags and comments"),
     Column("sentence", "Sentence", "chips", "A click shows it in the paper; none: the whole instance"),
     Column("author", "By", "id"),
 )
 
 
-def has_note(notes: Sequence[Note], choice: str) -> bool:
-    """Whether an instance with these notes is among those that a choice of `NOTED` leaves."""
-    if choice == "flagged":
-        return any(note.flagged for note in notes)
-    return bool(notes) == (choice != "no")
+def note_kind(notes: Sequence[Note]) -> str:
+    """By what the list is filtered."""
+    if any(note.flagged for note in notes):
+        return "Flagged"
+    return "Comment only" if notes else "None"
 
 
 def note_cell(notes: Sequence[Note]) -> str | None:
     """``⚑ 1, 2 comments``."""
-    n_flags, n_comments = sum(note.flagged for note in notes), sum(map(_has_words, notes))
+    n_flags = sum(note.flagged for note in notes)
+    n_comments = sum(bool(note.text or note.cause or note.tags) for note in notes)
     parts = [f"⚑ {n_flags}"] * (n_flags > 0) + [quantity(n_comments, "comment")] * (n_comments > 0)
     return ", ".join(parts) or None
 
 
-def _has_words(note: Note) -> bool:
-    return bool(note.text or note.cause or note.tags)
-
-
 def draw_export(dataset: DatasetInfo, ids: Collection[str]) -> None:
     """The notes on these instances as CSV and as JSON; nothing while there are none."""
-    noted = resources.notes(dataset)
-    chosen = noted.keys() & set(ids) if noted else set()
-    n_notes = sum(len(noted[instance_id]) for instance_id in chosen)
+    notes = resources.notes(dataset)
+    noted = notes.keys() & set(ids) if notes else set()
     if not noted:
         return
-    with st.popover(
-        "Export notes", disabled=not chosen, help=None if chosen else "None is on these instances"
-    ):
-        st.markdown(f"{quantity(n_notes, 'note')} on {quantity(len(chosen), 'instance')} of those shown")
+    with st.popover("Export notes"):
+        n_notes = sum(len(notes[instance_id]) for instance_id in noted)
+        st.markdown(f"{quantity(n_notes, 'note')} on {quantity(len(noted), 'instance')} of those shown")
         csv_and_json(
             f"notes-{dataset.name}",
-            lambda: dataset_notes(resources.store(), dataset.name, chosen).to_pandas(),
+            lambda: dataset_notes(resources.store(), dataset.name, noted).to_pandas(),
         )
 
 
@@ -79,12 +71,32 @@ def draw_notes(state: PageState, dataset: DatasetInfo, instance: Instance) -> No
     """The notes on an instance and its sentences, and the form to flag it or to comment on it."""
     notes = resources.notes(dataset).get(instance.id, ())
     sentence = state.number("sentence")
-    if sentence is not None and sentence >= len(instance.sentences):
-        sentence = None
     with st.popover("Flag or comment", key="notes"):
         _draw_form(dataset, instance, sentence, notes)
-    if notes:
-        _draw_listed(state, dataset, instance, notes)
+    if not notes:
+        return
+    names = {run.id: run.label for run in resources.runs(dataset)}
+    names |= {aspect.id: aspect.label for aspect in instance.evidence.aspects}
+    rows = [
+        Row(
+            str(number),
+            (
+                _words(note, names),
+                None if note.sentence is None else (sentence_chip(note.sentence),),
+                f"{note.author}, {note.created_at[:10]}",
+            ),
+        )
+        for number, note in enumerate(notes)
+    ]
+    table(
+        _COLUMNS,
+        rows,
+        key="notes-listed",
+        action="none",
+        on_event=partial(go_to, state),
+        caption="Flags and comments on this instance",
+        height=240,
+    )
 
 
 def sentence_notes(dataset: DatasetInfo, instance: Instance) -> tuple[SentenceNote, ...]:
@@ -96,7 +108,7 @@ def sentence_notes(dataset: DatasetInfo, instance: Instance) -> tuple[SentenceNo
     return tuple(
         SentenceNote(
             sentence,
-            "; ".join(f"{note.author}: {_words(note)}" for note in notes),
+            "; ".join(f"{note.author}: {_words(note, {})}" for note in notes),
             any(note.flagged for note in notes),
         )
         for sentence, notes in of_sentence.items()
@@ -105,30 +117,21 @@ def sentence_notes(dataset: DatasetInfo, instance: Instance) -> tuple[SentenceNo
 
 def _draw_form(dataset: DatasetInfo, instance: Instance, sentence: int | None, notes: Sequence[Note]) -> None:
     """One author's note on the sentence that is chosen, or on the whole instance."""
-    places = {"": "The whole instance"} | (
-        {} if sentence is None else {str(sentence): f"Sentence {sentence}"}
-    )
+    places = ["The whole instance", *([] if sentence is None else [f"Sentence {sentence}"])]
     place = st.segmented_control(
-        "On",
-        list(places),
-        format_func=places.__getitem__,
-        required=True,
-        default=list(places)[-1],
-        key=f"note-place-{instance.id}-{sentence}",
+        "On", places, required=True, default=places[-1], key=f"note-place-{instance.id}-{sentence}"
     )
     if sentence is None:
         st.caption("Click a sentence in the paper to flag that one.")
-    on = int(place) if place else None
+    on, author = (None if place == places[0] else sentence), session_text("author")
     own = next(
-        (n for n in notes if not n.run_id and (n.sentence, n.author) == (on, session_text("author"))), None
+        (note for note in notes if (note.run_id, note.sentence, note.author) == ("", on, author)), None
     )
     ident = f"{instance.id}-{on}-{own.created_at if own else ''}"
     with st.form(f"note-{ident}", border=False):
         st.checkbox("⚑ Flag", own.flagged if own else False, key=f"flag-{ident}")
         st.text_area("Comment", own.text if own else "", height=90, key=f"comment-{ident}")
-        st.text_input(
-            "Author", session_text("author"), max_chars=200, placeholder="Initials", key=f"author-{ident}"
-        )
+        st.text_input("Author", author, max_chars=200, placeholder="Initials", key=f"author-{ident}")
         note = Note(instance_id=instance.id, author="", dataset=dataset.name, sentence=on)
         st.form_submit_button("Save", type="primary", on_click=_save, args=(note, own, ident))
 
@@ -152,32 +155,9 @@ def _save(place: Note, own: Note | None, ident: str) -> None:
     flash("Noted." if stored.says_something else "Taken back.")
 
 
-def _draw_listed(state: PageState, dataset: DatasetInfo, instance: Instance, notes: Sequence[Note]) -> None:
-    names = {run.id: run.label for run in resources.runs(dataset)}
-    names |= {aspect.id: aspect.label for aspect in instance.evidence.aspects}
-    table(
-        _LISTED,
-        [
-            Row(
-                str(number),
-                (
-                    _words(note, names),
-                    None if note.sentence is None else (sentence_chip(note.sentence),),
-                    f"{note.author}, {note.created_at[:10]}",
-                ),
-            )
-            for number, note in enumerate(notes)
-        ],
-        key="notes-listed",
-        action="none",
-        on_event=partial(go_to, state),
-        caption="Flags and comments on this instance",
-        height=240,
-    )
-
-
-def _words(note: Note, names: Mapping[str, str] = MappingProxyType({})) -> str:
-    run, aspect = (names.get(one, one) for one in (note.run_id, note.aspect_id))
+def _words(note: Note, names: Mapping[str, str]) -> str:
+    """What a note says; ``names`` of runs and aspects, by id."""
+    run, aspect = (names.get(name, name) for name in (note.run_id, note.aspect_id))
     about = f"{aspect} missed by {run}" if run else ""
-    said = " · ".join(filter(None, (about, cause_title(note.cause), ", ".join(note.tags), note.text)))
-    return f"⚑ {said or 'Flagged'}" if note.flagged else said
+    text = " · ".join(filter(None, (about, cause_title(note.cause), ", ".join(note.tags), note.text)))
+    return f"⚑ {text or 'Flagged'}" if note.flagged else text

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from textwrap import shorten
+from typing import Any, Final
 
 import streamlit as st
 
@@ -13,7 +14,8 @@ from components.app.choices import Choice
 from components.app.page import drop_missing
 from components.app.reading import Reading
 from components.app.state import PageState
-from components.browse.cited_answer import ANSWER_DEFAULTS, draw_cited_answer
+from components.browse.answers import Answer, answer_at_hand, answers_to
+from components.browse.cited_answer import draw_cited_answer
 from components.browse.hypothesis import hypothesis_editor
 from components.browse.ledger import (
     MOST_PICKS,
@@ -26,26 +28,16 @@ from components.browse.ledger import (
 )
 from components.browse.notes import draw_notes, sentence_notes
 from components.frame.page import Context, percent
-from components.frame.rank_table import rank_table
-from components.models.asking import Question
-from components.models.calls import draw_calls, outcome_line
-from components.widgets.answers import (
-    active_system,
-    answer_at_hand,
-    answers_to,
-    choice_behind,
-    draw_paper,
-    system_switch,
-    words_to_underline,
-)
-from components.widgets.chips import go_to
+from components.models.calls import draw_calls, outcome_line, reason_line
+from components.widgets.chips import aspect_chip, go_to, sentence_chip
 from components.widgets.markdown import literal
-from components.widgets.sentence_note import lettered, sentence_note
+from components.widgets.paper_view import PaperEvent, paper_view
 from components.widgets.table import Column, Row, table
 from components.widgets.task_picker import TASK_HELP
 from evidencebench_core.annotation.provenance import provenance_line
 from evidencebench_core.data import Instance
 from evidencebench_core.data.model import SUFFICIENT_NOTE
+from evidencebench_core.export.reader import System, view_of
 from evidencebench_core.metrics import (
     aspect_recall,
     ceiling_range,
@@ -53,20 +45,18 @@ from evidencebench_core.metrics import (
     random_expectation,
     selection_change,
 )
-from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.retrievers import Retrieval, make_retriever, query_of
+from evidencebench_core.retrievers.bm25 import Bm25
+from evidencebench_core.retrievers.ranker.reasons import why_texts
+from evidencebench_core.retrievers.shared_words import SharedWords, shared_words
 from evidencebench_core.tasks import Task
 from evidencebench_core.words import range_text
 
 READING_DEFAULTS: Final = {
-    "h": "",
-    "asif": "",
-    "r": "",
-    "aspect": "",
-    "sentence": "",
+    **dict.fromkeys(("h", "asif", "r", "aspect", "sentence", "words", "answer"), ""),
     "system": "0",
-    "words": "",
-    **ANSWER_DEFAULTS,
 }
+_MOST_RANKED: Final = 60
 
 
 def draw_reading(state: PageState, context: Context, instance: Instance, choices: Sequence[Choice]) -> None:
@@ -74,35 +64,33 @@ def draw_reading(state: PageState, context: Context, instance: Instance, choices
     dataset, task = context.dataset, context.task
     hypothesis, gold_applies = hypothesis_editor(state, dataset, instance)
     has_aspects = bool(instance.evidence.focused(task.focus))
-    answers: dict[str, Retrieval] = {}
-    questions: dict[str, Question[Retrieval]] = {}
+    answers: list[Answer] = []
     if has_aspects or not gold_applies:
-        reading = Reading(instance, hypothesis, task, dataset.version, dataset)
         with st.container():  # so that a warning that comes or goes leaves the reader in its place
-            answers, questions = answers_to(reading, choices)
+            answers = answers_to(Reading(dataset, instance, hypothesis, task), choices)
     else:
         st.info(f"This instance has no result aspects, so it is skipped on {task.title}, never scored 0.")
         st.button("Read it on ER@Optimal", on_click=state.put, kwargs={"task": "er@optimal"})
     drop_missing(state, len(instance.sentences), [aspect.label for aspect in instance.evidence.aspects])
-    active = active_system(state, answers)
+    active = answers[min(state.number("system") or 0, len(answers) - 1)] if answers else None
     shown = instance
     if not gold_applies:
         shown = replace(instance, evidence=replace(instance.evidence, aspects=()))
     paper, side = st.columns([58, 42], gap="medium")
     with paper:
-        words = words_to_underline(state, instance, hypothesis, choices, answers, active)
         notes = sentence_notes(dataset, instance)
-        draw_paper(state, shown, answers, active, focus=task.focus, notes=notes, words=words)
+        words = _shared_words(state, instance, hypothesis, active)
+        _draw_paper(state, shown, answers, active, focus=task.focus, notes=notes, words=words)
     with side:
         draw_notes(state, dataset, instance)
-        sentence_note(shown, state.number("sentence"), answers)
-        _draw_outcomes(answers, questions, task.budget_for(instance.evidence))
+        _draw_sentence(shown, state.number("sentence"), answers)
+        for answer in answers:
+            if line := outcome_line(answer.retrieval, task.budget_for(instance.evidence)):
+                st.markdown(f"{literal(answer.name)}: {line}.")
+            draw_calls(answer.letter, answer.label, answer.retrieval, answer.question)
         if hypothesis != instance.hypothesis and active is not None:
-            label, after = list(answers.items())[active]
-            choice = choice_behind(label, choices)
-            original = Reading(instance, instance.hypothesis, task, dataset.version, dataset)
-            before = answer_at_hand(original, choice) if choice else None
-            _draw_edit(state, shown, task, label, before, after)
+            original = Reading(dataset, instance, instance.hypothesis, task)
+            _draw_edit(state, shown, task, active, answer_at_hand(original, active.choice))
         if not gold_applies:
             st.info(
                 "Not scored: the gold was made for the original hypothesis. To see the picks against it, tick "
@@ -115,63 +103,116 @@ def draw_reading(state: PageState, context: Context, instance: Instance, choices
                 _draw_ledger(state, instance, task, answers, active, beside)
         if len(answers) > 1 or (answers and not gold_applies):
             st.markdown("## Ranks side by side" if len(answers) > 1 else "## Picks")
-            rank_table(shown, answers, partial(go_to, state), "ranks")
+            _draw_ranks(state, shown, {answer.label: answer.retrieval for answer in answers}, "ranks")
         if hypothesis == instance.hypothesis:
             draw_cited_answer(state, dataset, instance)
         if gold_applies and has_aspects:
             _draw_aspects(state, instance, task, answers)
 
 
-def _draw_outcomes(
-    answers: Mapping[str, Retrieval], questions: Mapping[str, Question[Retrieval]], budget: int | None
+def _shared_words(
+    state: PageState, instance: Instance, hypothesis: str, active: Answer | None
+) -> SharedWords | None:
+    """Words that sentences share with the hypothesis, as the active retriever weighs them; ``None`` where it is off."""
+    if state["words"] != "1":
+        return None
+    weighs = active is not None and active.choice.name == Bm25.name
+    retriever = make_retriever(active.choice.name, active.choice.settings) if active and weighs else None
+    return shared_words(query_of(instance, "all", None, hypothesis), retriever)
+
+
+def _draw_paper(
+    state: PageState, instance: Instance, answers: Sequence[Answer], active: Answer | None, **shown: Any
 ) -> None:
-    """The outcome of every model's answer, and the calls behind it."""
-    for letter, name, label, answer in lettered(answers):
-        if line := outcome_line(answer, budget):
-            st.markdown(f"{name}: {line}.")
-        draw_calls(label, letter, answer, questions.get(label))
+    """The paper, which stays in sight; the sentence, aspect and system that are clicked go into the state."""
+    labels = [aspect.label for aspect in instance.evidence.aspects]
+    systems = [System(answer.label, answer.retrieval.selection) for answer in answers]
+
+    def put(event: PaperEvent) -> None:
+        state.put(sentence=event.sentence, system=event.system or None)
+        if labels:
+            state.put(aspect=None if event.aspect is None else labels[event.aspect])
+
+    with st.container(key="paper-stays-in-sight"):
+        view = view_of(
+            instance,
+            systems=systems if systems or labels else [System("", ())],
+            active=answers.index(active) if active else (None if labels else 0),
+            selected=state.number("sentence"),
+            aspect=labels.index(state["aspect"]) if state["aspect"] in labels else None,
+            **shown,
+        )
+        paper_view(view, key="reader", height=780, on_event=put)
+
+
+def _draw_sentence(instance: Instance, index: int | None, answers: Sequence[Answer]) -> None:
+    """The sentence that was clicked: the aspects that it covers, and its place with each system."""
+    if index is None or index >= len(instance.sentences):
+        return
+    section = instance.sections[index] or "before the first heading"
+    lines = [
+        f"- Covers **{literal(aspect.label)}**{' (result)' if aspect.is_result else ''}"
+        + (f": {literal(aspect.text)}" if aspect.text else "")
+        for aspect in instance.evidence.aspects
+        if index in aspect.sentence_indices
+    ] or ["- Covers no study aspect"]
+    for answer in answers:
+        lines += _place(answer, index)
+    with st.container(border=True):
+        st.markdown(f"**Sentence {index}** · {literal(section, 80)}\n" + "\n".join(lines))
+
+
+def _place(answer: Answer, index: int) -> list[str]:
+    """The rank of a sentence with a system, and why it was picked."""
+    retrieval = answer.retrieval
+    if index not in retrieval.ranking:
+        return []
+    place = retrieval.ranking.index(index)
+    is_model = bool(outcome_line(retrieval, None))  # which gives an order and no scores
+    has_score = place < len(retrieval.scores) and not is_model
+    score = f", score {retrieval.scores[place]:.3g}" if has_score else ""
+    picked = ", picked" if index in retrieval.selection else ""
+    lines = [f"- {literal(answer.name)}: rank {place + 1} of {len(retrieval.ranking)}{picked}{score}"]
+    reason = reason_line(retrieval, index)
+    why = f"In its words: {reason}" if reason else literal(why_texts(retrieval).get(index, ""))
+    return [*lines, f"  - {why}"] if why and picked else lines
 
 
 def _draw_edit(
-    state: PageState,
-    instance: Instance,
-    task: Task,
-    label: str,
-    before: Retrieval | None,
-    after: Retrieval,
+    state: PageState, instance: Instance, task: Task, answer: Answer, before: Retrieval | None
 ) -> None:
     """What an edited hypothesis changed in a retriever's picks."""
-    st.markdown(f"## What the edit changed for {literal(label)}")
+    st.markdown(f"## What the edit changed for {literal(answer.label)}")
     if before is None:
-        st.caption(f"{literal(label)} has no stored answer to the original. Go back to it, and ask it.")
+        st.caption(
+            f"{literal(answer.label)} has no stored answer to the original. Go back to it, and ask it."
+        )
         return
-    covers = instance.evidence.covers(task.focus)
+    covers, after = instance.evidence.covers(task.focus), answer.retrieval
     change = selection_change(before.selection, after.selection, covers)
     text = f"{len(change.kept):,} picks kept, {len(change.gained):,} gained, {len(change.lost):,} lost."
     if covers:
         budget = task.budget_for(instance.evidence)
-        then, now = (percent(expected_recall(answer.selection, covers, budget)) for answer in (before, after))
+        then, now = (percent(expected_recall(one.selection, covers, budget)) for one in (before, after))
         text += f" Aspect Recall was **{then}** and is **{now}**."
     st.markdown(text)
-    rank_table(instance, {"Original": before, "Edited": after}, partial(go_to, state), "edit-ranks")
+    _draw_ranks(state, instance, {"Original": before, "Edited": after}, "edit-ranks")
 
 
-def _draw_scores(
-    instance: Instance, task: Task, answers: Mapping[str, Retrieval], beside: References
-) -> None:
+def _draw_scores(instance: Instance, task: Task, answers: Sequence[Answer], beside: References) -> None:
     evidence = instance.evidence
     covers, budget = evidence.covers(task.focus), task.budget_for(evidence)
     rows = []
-    for letter, _, label, answer in lettered(answers):
-        n_covered = round((aspect_recall(answer.selection, covers) or 0.0) * len(covers))
-        recall = expected_recall(answer.selection, covers, budget)
-        name = f"{letter}  {label}" if len(answers) > 1 else label
-        rows.append(Row(letter, (name, recall, f"{n_covered} of {len(covers)}", len(answer.selection))))
+    for answer in answers:
+        picks = answer.retrieval.selection
+        n_covered = round((aspect_recall(picks, covers) or 0.0) * len(covers))
+        recall = expected_recall(picks, covers, budget)
+        rows.append(Row(answer.letter, (answer.name, recall, f"{n_covered} of {len(covers)}", len(picks))))
     optimal = evidence.optimal_for(task.focus) or len(covers)
     low, high = ceiling_range(covers, None if budget is None or budget >= optimal else budget) or (0.0, 0.0)
-    top = low if low == high else range_text(low, high)
+    ceiling = low if low == high else range_text(low, high)
     chance = random_expectation(evidence.n_sentences, covers, budget)
-    rows.append(Row("ceiling", ("Ceiling (optimal selection)", top, None, None), muted=True))
+    rows.append(Row("ceiling", ("Ceiling (optimal selection)", ceiling, None, None), muted=True))
     rows.append(Row("random", ("Random expectation", chance, None, None), muted=True))
     limit = "no limit" if budget is None else f"K = {budget}"
     st.markdown(f"## {literal(task.title)} ({limit}), this instance", help=TASK_HELP)
@@ -198,43 +239,95 @@ def _draw_ledger(
     state: PageState,
     instance: Instance,
     task: Task,
-    answers: Mapping[str, Retrieval],
-    active: int,
+    answers: Sequence[Answer],
+    active: Answer,
     beside: References,
 ) -> None:
-    label, answer = list(answers.items())[active]
-    st.markdown(f"## What each pick of {literal(label)} adds")
-    system_switch(state, answers, active)
-    rows = ledger_rows(instance, task, answer, beside)
+    st.markdown(f"## What each pick of {literal(active.label)} adds")
+    if len(answers) > 1:
+        st.segmented_control(
+            "Picks of",
+            range(len(answers)),
+            format_func=lambda place: answers[place].name,
+            label_visibility="collapsed",
+            required=True,
+            **state.widget("system", answers.index(active), lambda place: place or None),
+        )
+    rows = ledger_rows(instance, task, active.retrieval, beside)
     table(
-        ledger_columns(instance, task, answer, beside),
+        ledger_columns(active.retrieval, beside),
         rows,
         key="ledger",
         action="none",
         on_event=partial(go_to, state),
-        caption=f"Marginal gain of each pick of {label}",
+        caption=f"Marginal gain of each pick of {active.label}",
         empty="Nothing was picked.",
         height=None if len(rows) <= 15 else 640,
     )
-    if len(answer.selection) > MOST_PICKS:
-        st.caption(f"The first {MOST_PICKS} of {len(answer.selection)} picks.")
+    if len(active.retrieval.selection) > MOST_PICKS:
+        st.caption(f"The first {MOST_PICKS} of {len(active.retrieval.selection)} picks.")
 
 
-def _draw_aspects(state: PageState, instance: Instance, task: Task, answers: Mapping[str, Retrieval]) -> None:
+def _draw_ranks(state: PageState, instance: Instance, answers: dict[str, Retrieval], key: str) -> None:
+    """One row for each sentence that a system picked, with its rank in every one; a pick's rank has a mark."""
+    ranks = {
+        label: {index: rank for rank, index in enumerate(answer.ranking, start=1)}
+        for label, answer in answers.items()
+    }
+    picks = {index for answer in answers.values() for index in answer.selection}
+    aspects = list(enumerate(instance.evidence.aspects))
+
+    def best_rank(index: int) -> tuple[int, int]:
+        return min(ranks[label].get(index, len(instance.sentences)) for label in answers), index
+
+    def rank_cell(label: str, index: int) -> str | None:
+        mark = "✓ " if index in answers[label].selection else ""
+        return f"{mark}{ranks[label].get(index, '')}" or None
+
+    rows = [
+        Row(
+            str(index),
+            (
+                (sentence_chip(index, instance.sentences[index]),),
+                *(rank_cell(label, index) for label in answers),
+                tuple(aspect_chip(aspect, n) for n, aspect in aspects if index in aspect.sentence_indices)
+                or None,
+                shorten(instance.sentences[index], 160, placeholder=" …"),
+            ),
+        )
+        for index in sorted(picks, key=best_rank)[:_MOST_RANKED]
+    ]
+    table(
+        (
+            Column("sentence", "Sentence", "chips"),
+            *(Column(f"rank-{place}", label, "id", "Rank; ✓ picked") for place, label in enumerate(answers)),
+            Column("covers", "Covers", "chips"),
+            Column("text", "Text"),
+        ),
+        rows,
+        key=key,
+        action="none",
+        on_event=partial(go_to, state),
+        caption=f"Ranks of the picked sentences: {', '.join(answers)}",
+        empty="Nothing was picked.",
+        height=None if len(rows) <= 12 else 480,
+    )
+
+
+def _draw_aspects(state: PageState, instance: Instance, task: Task, answers: Sequence[Answer]) -> None:
     only = state["aspect"]
-    which = "Result aspects" if task.focus == "results" else "Study aspects"
+    heading = "Result aspects" if task.focus == "results" else "Study aspects"
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"## {which}")
+        st.markdown(f"## {heading}")
         if only:
             st.button("Show all aspects", on_click=state.put, kwargs={"aspect": None})
-    names = [name for _, name, _, _ in lettered(answers, plain=True)]
     table(
-        aspect_columns(names),
-        aspect_rows(instance, task, answers, only),
+        aspect_columns([answer.name for answer in answers]),
+        aspect_rows(instance, task, [answer.retrieval for answer in answers], only),
         key="aspects",
         action="none",
         on_event=partial(go_to, state),
-        caption=f"{which} of this instance",
+        caption=f"{heading} of this instance",
         empty="The chosen aspect is not among those of this task.",
         height=640,
     )

@@ -8,6 +8,7 @@ Columns in brackets may be missing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -27,9 +28,10 @@ from components.charts.style import (
     spread,
     styled_figure,
 )
-from evidencebench_core.palette import CHANGES, SYSTEMS
+from evidencebench_core.palette import CHANGES, DARK_PAGE, LIGHT_PAGE
 
 _BINS: Final = 40
+_INK: Final = ("#1d1f21", "#f4f2ee")  # on a light page, on a dark one
 Bound = float | tuple[float, float]
 
 
@@ -215,63 +217,76 @@ def histogram(values: pd.DataFrame, title: str, of: str, colour: str) -> go.Figu
     return figure.update_xaxes(title=escaped_text(title), tickangle=0, nticks=10)
 
 
-def squares(frame: pd.DataFrame, names: Sequence[tuple[str, str]], *, dark: bool = False) -> go.Figure:
-    """Differences of all pairs: a row and a column a system, the value printed in its square, blue ahead.
+def squares(
+    frame: pd.DataFrame,
+    rows: Mapping[str, str],
+    columns: Mapping[str, str],
+    *,
+    strongest: float,
+    dark: bool = False,
+    step: int = 44,
+) -> go.Figure:
+    """A value printed in the square of each row and column, blue above 0, orange below.
 
     Parameters
     ----------
     frame : DataFrame
-        ``a`` (row), ``b`` (column), ``value`` (shares, -1 to 1), ``text``, ``hover``, ``sure`` (gets a frame), ``id``.
-    names : sequence of (str, str)
-        Key and label of the systems, from the top and from the left.
+        ``row``, ``column``, ``value`` (NaN: the page's colour), ``text``, ``hover``, [``framed``, ``id``].
+    rows, columns : mapping of str to str
+        Keys and labels, from the top and from the left.
+    strongest : float
+        The value that has the full colour.
     dark : bool
         Whether the page is.
+    step : int
+        Pixels from a column to the next.
     """
-    frame = frame[frame["value"].notna()]
-    places = {key: place for place, (key, _) in enumerate(names)}
-    reach = max(float(frame["value"].abs().max()) if len(frame) else 0.0, 1e-9)
-    page = "#15171a" if dark else "#ffffff"
-    scale = [[0.0, SYSTEMS[1].on(dark)], [0.5, page], [1.0, SYSTEMS[0].on(dark)]]
-    size = 44 if len(names) <= 12 else 34
+    frame = _with_defaults(frame, framed=False)
+    side = min(step, 44)
+    ink = {"color": _INK[dark], "size": 12 if side == 44 else 10}
     figure = go.Figure()
     figure.add_scatter(
-        x=[places[key] for key in frame["b"]],
-        y=[places[key] for key in frame["a"]],
+        x=[list(columns).index(key) for key in frame["column"]],
+        y=[list(rows).index(key) for key in frame["row"]],
         mode="markers+text",
         marker={
             "symbol": "square",
-            "size": size - 4,
-            "color": frame["value"],
-            "colorscale": scale,
-            "cmin": -1.6 * reach,
-            "cmax": 1.6 * reach,
-            "line": {"width": [2 if sure else 0 for sure in frame["sure"]], "color": GREY},
+            "size": side - 4,
+            "opacity": 1,
+            "color": [difference_colour(value / strongest, dark) for value in frame["value"]],
+            "line": {"width": [2 if framed else 0.5 for framed in frame["framed"]], "color": GREY},
         },
-        text=frame["text"],
-        textfont={"size": 12 if size == 44 else 10, "color": "#ffffff" if dark else "#000000"},
+        text=[escaped_text(text) for text in frame["text"]],
+        textfont=ink,
         customdata=frame[["id"]].assign(hover=frame["hover"].map(escaped_text)),
         hovertemplate="%{customdata[1]}<extra></extra>",
-        selected={"marker": {"opacity": 1}},
-        unselected={"marker": {"opacity": 1}},
+        selected={"marker": {"opacity": 1}, "textfont": {"color": ink["color"]}},
+        unselected={"marker": {"opacity": 1}, "textfont": {"color": ink["color"]}},
+        cliponaxis=False,
         showlegend=False,
     )
-    room = [-0.6, len(names) - 0.4]
-    labels = [escaped_text(label if len(label) <= 22 else label[:21] + "…") for _, label in names]
+    name_rows(figure, list(rows.values()), width=24)
     figure.update_xaxes(
-        tickvals=list(range(len(names))),
-        ticktext=[str(place + 1) for place in range(len(names))],
-        range=room,
-        showgrid=False,
+        tickvals=list(range(len(columns))),
+        ticktext=[folded_text(label, 12) for label in columns.values()],
+        range=[-0.6, len(columns) - 0.4],
         side="top",
-    )
-    figure.update_yaxes(
-        tickvals=list(range(len(names))),
-        ticktext=[f"{place}. {label}" for place, label in enumerate(labels, start=1)],
-        range=room[::-1],
         showgrid=False,
+        tickangle=0,
     )
-    figure = styled_figure(figure, 60 + size * len(names))
-    return figure.update_layout(width=200 + size * len(names), margin={"t": 30})
+    figure = styled_figure(figure, 70 + (side + (0 if step == side else 8)) * len(rows))
+    return figure.update_layout(width=200 + step * len(columns), margin={"t": 30})
+
+
+def difference_colour(strength: float, dark: bool) -> str:
+    """The fill of a square, on which ink has a contrast of 4.5: the page's for 0 or none, full from 1 or -1 on."""
+    page = DARK_PAGE if dark else LIGHT_PAGE
+    if math.isnan(strength):
+        return page
+    hue = CHANGES["better" if strength > 0 else "worse"].on(dark)
+    weight = 0.6 * min(1.0, abs(strength))
+    channels = [(int(page[i : i + 2], 16), int(hue[i : i + 2], 16)) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round((1 - weight) * ground + weight * full):02x}" for ground, full in channels)
 
 
 def scatter(frame: pd.DataFrame, x_title: str, y_title: str, colour: str) -> go.Figure:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Literal
+from math import inf, isinf
+from typing import Final, Literal
 
 import pandas as pd
 import streamlit as st
@@ -14,6 +15,7 @@ import streamlit as st
 from components.app.state import PageState
 
 _ALL: Final = "All"
+Wanted = dict[str, str | tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,31 +27,17 @@ class Filter:
     kind: Literal["number", "percent", "choice"] = "number"
 
 
-Bounds = tuple[float, float]
-
-
 def filter_popover(
     state: PageState, frame: pd.DataFrame, filters: Sequence[Filter], param: str = "where"
 ) -> None:
     """Draw the filters; the address has ``n_aspects:5-9,recall:0-0.5,cause:budget``."""
     wanted = _wanted(state[param], filters)
     with st.popover(f"Filters ({len(wanted)})" if wanted else "Filters"):
-        draw_filters(state, filters, frame, param)
-
-
-def draw_filters(
-    state: PageState,
-    filters: Sequence[Filter],
-    frame: pd.DataFrame | None = None,
-    param: str = "where",
-) -> None:
-    """The fields of the filters; those with choices need the ``frame``."""
-    wanted = _wanted(state[param], filters)
-    for one in filters:
-        if one.kind != "choice":
-            _draw_range(state, one, wanted, param)
-        elif frame is not None:
-            _draw_choice(state, frame, one, wanted, param)
+        for a_filter in filters:
+            if a_filter.kind == "choice":
+                _draw_choice(state, frame, a_filter, wanted, param)
+            else:
+                _draw_range(state, a_filter, wanted, param)
 
 
 def filtered(
@@ -64,16 +52,10 @@ def filtered(
     return frame
 
 
-def wanted_filters(state: PageState, filters: Sequence[Filter], param: str = "where") -> dict[str, Bounds]:
-    """The ranges of the address by column, open ends infinite; for who filters by other means than a frame."""
-    wanted = _wanted(state[param], filters)
-    return {column: bounds for column, bounds in wanted.items() if not isinstance(bounds, str)}
-
-
-def _wanted(text: str, filters: Sequence[Filter]) -> dict[str, str | Bounds]:
-    """The filters of the address by column; what is none is left out."""
-    kinds = {one.column: one.kind for one in filters}
-    wanted: dict[str, str | Bounds] = {}
+def _wanted(text: str, filters: Sequence[Filter]) -> Wanted:
+    """The filters of the address by column, open ends infinite; what is none is left out."""
+    kinds = {a_filter.column: a_filter.kind for a_filter in filters}
+    wanted: Wanted = {}
     for part in text.split(","):
         column, _, value = part.rpartition(":")
         low, _, high = value.partition("-")
@@ -81,67 +63,67 @@ def _wanted(text: str, filters: Sequence[Filter]) -> dict[str, str | Bounds]:
             wanted[column] = value
         elif column in kinds:
             with suppress(ValueError):
-                wanted[column] = (float(low or "-inf"), float(high or "inf"))
+                wanted[column] = (float(low or -inf), float(high or inf))
     return wanted
 
 
-def _text(wanted: dict[str, str | Bounds]) -> str:
+def _text(wanted: Wanted) -> str:
     def bound(value: float) -> str:
-        return "" if abs(value) == float("inf") else f"{value:g}"
+        return "" if isinf(value) else f"{value:g}"
 
     parts = [
-        (column, value if isinstance(value, str) else "-".join(map(bound, value)))
+        f"{column}:{value if isinstance(value, str) else '-'.join(map(bound, value))}"
         for column, value in sorted(wanted.items())
+        if value not in (_ALL, (-inf, inf))
     ]
-    return ",".join(f"{column}:{value}" for column, value in parts)
+    return ",".join(parts)
 
 
-def _put(state: PageState, param: str, column: str, wanted: dict[str, Any], value: Any) -> str:
-    """The address's text with another value for a column; ``None`` takes its filter away."""
-    others = {name: bounds for name, bounds in wanted.items() if name != column}
-    return _text(others if value is None else {**others, column: value})
-
-
-def _draw_choice(
-    state: PageState, frame: pd.DataFrame, one: Filter, wanted: dict[str, Any], param: str
-) -> None:
-    values = [_ALL, *sorted(frame[one.column].dropna().astype(str).unique())]
-    shown = wanted.get(one.column, _ALL)
+def _draw_choice(state: PageState, frame: pd.DataFrame, a_filter: Filter, wanted: Wanted, param: str) -> None:
+    values = [_ALL, *sorted(frame[a_filter.column].dropna().astype(str).unique())]
+    shown = wanted.get(a_filter.column, _ALL)
 
     def read(value: str) -> str:
-        return _put(state, param, one.column, wanted, None if value == _ALL else value)
+        return _text({**wanted, a_filter.column: value})
 
     st.selectbox(
-        one.label,
+        a_filter.label,
         values,
-        **state.widget(param, shown if shown in values else _ALL, read, part=one.column, reset=_page(state)),
+        **state.widget(
+            param, shown if shown in values else _ALL, read, part=a_filter.column, reset=_reset(state)
+        ),
     )
 
 
-def _draw_range(state: PageState, one: Filter, wanted: dict[str, Any], param: str) -> None:
-    scale = 100 if one.kind == "percent" else 1
-    bounds = wanted.get(one.column, (-float("inf"), float("inf")))
+def _draw_range(state: PageState, a_filter: Filter, wanted: Wanted, param: str) -> None:
+    scale = 100 if a_filter.kind == "percent" else 1
+    bounds = wanted.get(a_filter.column, (-inf, inf))
+    low, high = bounds if isinstance(bounds, tuple) else (-inf, inf)
 
-    def read(side: int, value: float | None) -> str:
-        changed = list(bounds)
-        changed[side] = (float("-inf"), float("inf"))[side] if value is None else value / scale
-        is_open = changed == [-float("inf"), float("inf")]
-        return _put(state, param, one.column, wanted, None if is_open else tuple(changed))
+    def read(side: str, value: float | None) -> str:
+        if side == "at least":
+            changed = (-inf if value is None else value / scale, high)
+        else:
+            changed = (low, inf if value is None else value / scale)
+        return _text({**wanted, a_filter.column: changed})
 
     unit = ", %" if scale == 100 else ""
-    for side, column in enumerate(st.columns(2)):
-        value = None if abs(bounds[side]) == float("inf") else scale * bounds[side]
+    for column, side, bound in zip(st.columns(2), ("at least", "at most"), (low, high), strict=True):
         column.number_input(
-            f"{one.label}{unit}, {('at least', 'at most')[side]}",
+            f"{a_filter.label}{unit}, {side}",
             min_value=0.0,
             step=1.0,
             format="%g",
             placeholder="any",
             **state.widget(
-                param, value, partial(read, side), part=f"{one.column}.{side}", reset=_page(state)
+                param,
+                None if isinf(bound) else scale * bound,
+                partial(read, side),
+                part=f"{a_filter.column}.{side}",
+                reset=_reset(state),
             ),
         )
 
 
-def _page(state: PageState) -> tuple[str, ...]:
+def _reset(state: PageState) -> tuple[str, ...]:
     return ("page",) if "page" in state.defaults else ()

@@ -10,10 +10,9 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.page import guard, percent, tell_of_gold
+from components.app.page import guard, percent
 from components.app.state import PageState
-from components.models.ranker.seen import tell_of_seen
-from components.widgets.copy_link import copy_link
+from components.models.ranker import warn_of_trained_runs
 from components.widgets.markdown import literal
 from components.widgets.task_picker import task_picker
 from evidencebench_core.analyses import Report
@@ -136,9 +135,10 @@ def context_line(
                 label_visibility="collapsed",
                 **state.widget("runs", [run.id for run in context.runs], tuple),
             )
-        copy_link(state.link("task", dataset=context.dataset.name))
-    tell_of_gold(context.dataset, context.runs)
-    tell_of_seen(context.runs)
+    makers = resources.gold_makers(context.dataset)
+    for note in (*context.dataset.gold_notes, *makers.notes(context.runs)):
+        st.caption(literal(note))
+    warn_of_trained_runs(context.runs)
     return context
 
 

@@ -1,4 +1,4 @@
-"""A question to a model: answered from the store if it was ever asked, else on a click, since it may cost.
+"""A retriever that asks a server: answered from the store if it was ever asked, else on a click, since it may cost.
 
 The asking is a job: the reader goes on reading meanwhile, and an answer that was begun is kept even if they leave.
 """
@@ -6,9 +6,8 @@ The asking is a job: the reader goes on reading meanwhile, and an answer that wa
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Generic, TypeVar
+from typing import Final
 
 import streamlit as st
 
@@ -18,79 +17,56 @@ from components.app.jobs import Job, JobCancelled
 from components.app.page import guarded_part
 from components.app.reading import Reading
 from components.app.session import flash
-from components.models.caps import dollars, session_budget, spent_text
+from components.models.caps import dollars, session_budget, session_llm, spent_text
 from components.models.server import address_text, draw_model_needed, session_connection
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError, LLMCancelledError, SettingError
-from evidencebench_core.llm import LLM, Connection, Spending, Work, answer_of, price_of, rehearse
+from evidencebench_core.llm import LLM, Spending, Work, answer_of, price_of, rehearse
 from evidencebench_core.retrievers import Retrieval, ServedRetriever, make_retriever
 from evidencebench_core.words import quantity
 
-_T = TypeVar("_T")
 _JOB: Final = "ask"
 
 
 @dataclass(frozen=True, slots=True)
-class Question(Generic[_T]):
-    """What is asked of which model.
+class Question:
+    """What a retriever is asked about a paper."""
 
-    Attributes
-    ----------
-    label : str
-        Who answers, on screen.
-    title : str
-        How a list of jobs names it.
-    model : str
-        Empty while none is chosen.
-    connection : Connection
-    about : tuple
-        Tells it from other questions, with the server's address; holds no key.
-    work : callable
-        Makes the work of a client anew.
-    """
+    reading: Reading
+    choice: Choice
 
-    label: str
-    title: str
-    model: str
-    connection: Connection
-    about: tuple[object, ...]
-    work: Callable[[], Work[_T]]
+    @property
+    def label(self) -> str:
+        return self.choice.label
+
+    @property
+    def model(self) -> str:
+        """Empty while none is chosen."""
+        return str(self.choice.settings.get("model") or "")
 
     @property
     def subject(self) -> str:
-        """Of its job."""
-        return hashlib.sha256(
-            repr((self.about, self.connection.address)).encode("utf-8", "replace")
-        ).hexdigest()
+        """Of its job: tells it from other questions, at other servers too; holds no key."""
+        settings = sorted(self.choice.settings.items(), key=str)
+        about = (self.reading.key, self.choice.name, settings, session_connection().address)
+        return hashlib.sha256(repr(about).encode("utf-8", "replace")).hexdigest()
 
-
-def retriever_question(reading: Reading, choice: Choice) -> Question[Retrieval]:
-    """What a retriever that asks a server is asked about a paper."""
-
-    def work() -> Work[Retrieval]:
-        made = make_retriever(choice.name, choice.settings)
+    def work(self) -> Work[Retrieval]:
+        """The work of a client, made anew."""
+        made = make_retriever(self.choice.name, self.choice.settings)
         if not isinstance(made, ServedRetriever):
-            raise SettingError(f"retriever {choice.name}", "asks no server", "Choose one that does.")
-        retriever = made.connected(resources.store())
-        return lambda llm: retriever.answer(llm, reading.query())
-
-    return Question(
-        choice.label,
-        f"{choice.name} reads {reading.instance.id}",
-        str(choice.settings.get("model") or ""),
-        session_connection(),
-        (reading.key, choice.name, sorted(choice.settings.items(), key=str)),
-        work,
-    )
+            raise SettingError(f"retriever {self.choice.name}", "asks no server", "Choose one that does.")
+        retriever, query = made.connected(resources.store()), self.reading.query()
+        return lambda llm: retriever.answer(llm, query)
 
 
-def stored_answer(question: Question[_T]) -> _T | Spending:
+def stored_answer(question: Question) -> Retrieval | Spending:
     """The answer, if all of it is in the store; else what is still to be asked. Nothing is sent."""
-    (answer,), cost = rehearse(LLM(question.connection, resources.store()), question.work())
+    (answer,), cost = rehearse(session_llm(), question.work())
     return cost if answer is None else answer
 
 
-def answer_or_button(question: Question[_T], words: str = "", button: str = "Ask the model") -> _T | None:
+def answer_or_button(question: Question) -> Retrieval | None:
     """The stored answer; or ``None``, and the button with the cost, the progress or the failure is drawn."""
     name = literal(question.label)
     if not question.model:
@@ -105,21 +81,23 @@ def answer_or_button(question: Question[_T], words: str = "", button: str = "Ask
     answer = stored_answer(question)
     if job is not None and job.status.state == "failed":
         st.error(f"{name}: **call failed.** {literal(job.status.note)}")
-    if not isinstance(answer, Spending):
+    if isinstance(answer, Retrieval):
         return answer
     if job is not None and job.status.state == "cancelled":
         st.caption(f"{name} was stopped. Answers that had come in full are kept.")
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        words = words or f"**{name}** has not answered this yet."
-        st.markdown(f"{words} {_cost_text(question, answer)}")
-        label = "Try again" if job is not None else button
+        st.markdown(f"**{name}** has not answered this yet. {_cost_text(question, answer)}")
         st.button(
-            label, type="primary", key=f"ask.{question.label}.{button}", on_click=_start, args=(question,)
+            "Ask the model" if job is None else "Try again",
+            type="primary",
+            key=f"ask.{question.label}",
+            on_click=_start,
+            args=(question,),
         )
     return None
 
 
-def ask_again(question: Question[Any], letter: str) -> None:
+def draw_ask_again(question: Question, letter: str) -> None:
     """The button that pays for a new answer."""
     st.button(
         "Ask again",
@@ -130,28 +108,29 @@ def ask_again(question: Question[Any], letter: str) -> None:
     )
 
 
-def _start(question: Question[Any], fresh: bool = False) -> None:
+def _start(question: Question, fresh: bool = False) -> None:
     """Ask in the background; ``fresh`` asks again for what is in the store."""
     budget = session_budget()
-    llm = LLM(question.connection, resources.store(), budget, fresh=fresh)
+    llm = LLM(session_connection(), resources.store(), budget, fresh=fresh)
     try:
-        asked = question.work()
+        work = question.work()
     except EvidenceBenchError as error:
         flash(literal(str(error)))
         return
 
-    def work(job: Job) -> str:
+    def ask(job: Job) -> str:
         def stopped() -> bool:
             job.report(budget.spent.calls + budget.spent.cached, 0)
             return job.cancelled()
 
         try:
-            answer_of(llm, asked, stopped=stopped, grace=0.0)
+            answer_of(llm, work, stopped=stopped, grace=0.0)
         except LLMCancelledError as error:
             raise JobCancelled from error
         return spent_text(budget.spent)
 
-    resources.jobs().start(_JOB, question.subject, question.title, work)
+    title = f"{question.choice.name} reads {question.reading.instance.id}"
+    resources.jobs().start(_JOB, question.subject, title, ask)
 
 
 @guarded_part()
@@ -166,11 +145,9 @@ def _draw_progress(job: Job, label: str) -> None:
             st.rerun(scope="fragment")
 
 
-def _cost_text(question: Question[Any], cost: Spending) -> str:
-    tokens, price = cost.prompt_tokens + cost.completion_tokens, price_of(question.model)
+def _cost_text(question: Question, cost: Spending) -> str:
+    price, tokens = price_of(question.model), cost.prompt_tokens + cost.completion_tokens
     money = dollars(price.of(cost.prompt_tokens, cost.completion_tokens)) if price else "price unknown"
-    cached = f", {cost.cached:,} in the store" if cost.cached else ""
-    calls = quantity(cost.calls, "call")
-    return (
-        f"About {calls}{cached}, {tokens:,} tokens, {literal(money)}, at {address_text(question.connection)}."
-    )
+    stored = f", {cost.cached:,} in the store" if cost.cached else ""
+    place = address_text(session_connection())
+    return f"About {quantity(cost.calls, 'call')}{stored}, {tokens:,} tokens, {literal(money)}, at {place}."

@@ -7,7 +7,7 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.models.asking import Question, ask_again
+from components.models.asking import Question, draw_ask_again
 from components.models.caps import dollars
 from components.widgets.markdown import literal
 from evidencebench_core.retrievers import Retrieval
@@ -28,9 +28,9 @@ def outcome_line(retrieval: Retrieval, budget: int | None) -> str:
     parts = [f"**{OUTCOME_KINDS.get(kind, literal(kind))}**{of}"]
     if budget is not None and n_picks > budget:
         parts.append(f"{n_picks} picks where K is {budget}: scored by expectation over every K of them")
-    unknown = retrieval.details.get("n_unknown", "0")
-    if unknown not in ("", "0"):
-        parts.append(f"indices that were not shown: {literal(unknown)}, left out")
+    n_unknown = retrieval.details.get("n_unknown", "0")
+    if n_unknown not in ("", "0"):
+        parts.append(f"indices that were not shown: {literal(n_unknown)}, left out")
     flags = retrieval.details.get("outcome", "").split()
     if "partly" in flags:
         parts.append("at least one part of the paper, or one point searched for, was lost")
@@ -45,14 +45,17 @@ def reason_line(retrieval: Retrieval, index: int) -> str:
     return f"“{literal(reason, 1200)}”" if reason else ""
 
 
-def draw_calls(label: str, letter: str, retrieval: Retrieval, question: Question[Retrieval] | None) -> None:
+def draw_calls(letter: str, label: str, retrieval: Retrieval, question: Question | None) -> None:
     """An expander with every call: prompt, raw answer, tokens, seconds, cost; ``question`` can be asked again."""
     calls = calls_in(retrieval, resources.store())
     if not calls:
         return
     with st.expander(f"{letter} {literal(label)}: what it was asked and what it said"):
         strategy = literal(retrieval.details.get("strategy", ""))
-        st.markdown(f"Strategy {strategy}: {outcome_line(retrieval, None)}. It took {_total(calls)}.")
+        seconds = sum(call.seconds for call in calls)
+        st.markdown(
+            f"Strategy {strategy}: {outcome_line(retrieval, None)}. {quantity(len(calls), 'call')}, {seconds:.1f} s."
+        )
         if not retrieval.selection:
             st.caption("Nothing was picked, and nothing is invented in its place.")
         place = 0
@@ -63,61 +66,39 @@ def draw_calls(label: str, letter: str, retrieval: Retrieval, question: Question
                 format_func=lambda n: f"{n + 1}. {calls[n].step}",
                 key=f"call.{letter}.{len(calls)}",
             )
-        _call(calls[place], letter)
+        _draw_call(calls[place], letter)
         if question is not None:
-            ask_again(question, letter)
+            draw_ask_again(question, letter)
 
 
-def _call(call: CallRecord, letter: str) -> None:
+def _draw_call(call: CallRecord, letter: str) -> None:
+    kind = literal(OUTCOME_KINDS.get(call.kind, call.kind) or "not a choice of sentences")
+    tokens = (
+        f"{call.prompt_tokens:,} + {call.completion_tokens:,} tokens" if call.prompt_tokens else "no count"
+    )
     st.markdown(
-        f"Prompt **{literal(call.prompt)}** · {_kind(call)} · {_tokens(call)} · {call.seconds:.1f} s · "
-        f"{literal(dollars(call.cost))}"
+        f"Prompt **{literal(call.prompt)}** · {kind} · {tokens} · {call.seconds:.1f} s · {literal(dollars(call.cost))}"
     )
     if call.left_out:
         st.caption(f"The server did not take: {literal(', '.join(call.left_out))}.")
     if call.problem:
         st.error(f"Call failed. {literal(call.problem)}")
-    if call.refusal:
-        st.markdown("Refusal, in its own words")
-        st.code(call.refusal, language=None, wrap_lines=True)
-    if call.reasoning:
-        st.markdown("Thoughts")
-        plain_text(call.reasoning, 200)
+    for title, text in (("Refusal", call.refusal), ("Thoughts", call.reasoning)):
+        if text:
+            st.markdown(title)
+            _draw_text(text, 200)
     st.markdown("Raw answer")
-    plain_text(call.text or "(empty)", 260)
+    _draw_text(call.text or "(empty)", 260)
     if st.toggle("Show the prompt", key=f"prompt-of.{letter}"):
         for message in call.messages:
             st.caption(literal(message.role))
-            plain_text(message.content, 320)
+            _draw_text(message.content, 320)
 
 
-def plain_text(text: str, height: int) -> None:
+def _draw_text(text: str, height: int) -> None:
     """Text as it is, in at most so many pixels; of one too long for a browser the beginning and the end."""
     if len(text) > _LONGEST:
-        left_out = len(text) - _LONGEST
-        st.caption(f"{left_out:,} of {len(text):,} characters are left out in the middle.")
+        st.caption(f"{len(text) - _LONGEST:,} of {len(text):,} characters are left out in the middle.")
         half = _LONGEST // 2
         text = f"{text[:half]}\n\n[...]\n\n{text[-half:]}"
     st.code(text, language=None, wrap_lines=True, height=height if len(text) > _SHORT else "content")
-
-
-def _kind(call: CallRecord) -> str:
-    name = OUTCOME_KINDS.get(call.kind, call.kind) or "not a choice of sentences"
-    unknown = f", {call.n_unknown:,} indices not shown" if call.n_unknown else ""
-    return f"{literal(name)}{unknown}"
-
-
-def _tokens(call: CallRecord) -> str:
-    if call.prompt_tokens is None or call.completion_tokens is None:
-        return "tokens not counted by the server"
-    return f"{call.prompt_tokens:,} + {call.completion_tokens:,} tokens"
-
-
-def _total(calls: tuple[CallRecord, ...]) -> str:
-    counts = [call.prompt_tokens for call in calls] + [call.completion_tokens for call in calls]
-    tokens = "tokens not all counted" if None in counts else f"{sum(n or 0 for n in counts):,} tokens"
-    costs = [call.cost for call in calls]
-    cost = "price unknown" if None in costs else dollars(sum(c or 0.0 for c in costs))
-    seconds = sum(call.seconds for call in calls)
-    n = quantity(len(calls), "call")
-    return f"{n}, {tokens}, {seconds:.1f} s, {literal(cost)}"

@@ -32,6 +32,8 @@ class Trial:
     ok: bool
     line: str
     models: tuple[str, ...] = ()
+    model: str = ""
+    """Which was asked for one word."""
 
 
 def session_connection() -> Connection:
@@ -53,8 +55,8 @@ def session_model() -> str:
 
 def known_models() -> tuple[str, ...]:
     """The models that the server listed when it was tried; empty if it was not, or has no list."""
-    _, outcome = _last_trial(session_connection())
-    return outcome.models if outcome else ()
+    last = _last_trial(session_connection())
+    return last.models if last else ()
 
 
 def address_text(connection: Connection) -> str:
@@ -65,7 +67,7 @@ def address_text(connection: Connection) -> str:
 
 @st.dialog("Model server", width="medium")
 def server_dialog() -> None:
-    """Any server that speaks the OpenAI protocol: a maker's, or one on this machine."""
+    """The address, key and model of any server that speaks the OpenAI protocol."""
     st.caption("Any server that speaks the OpenAI protocol: a maker's, or one on your own machine.")
     draw_server()
 
@@ -80,10 +82,9 @@ def draw_model_needed(label: str) -> None:
 
 def draw_server() -> None:
     """Address, key and model, and the button that tries them."""
-    environment = connection_from_environment()
     st.text_input(
         "Address of the server (base URL)",
-        placeholder=environment.address,
+        placeholder=connection_from_environment().address,
         help="Ollama: http://localhost:11434/v1. vLLM: http://localhost:8000/v1. llama.cpp: http://localhost:8080/v1.",
         **session_text_widget("llm.server", read=_read_address),
     )
@@ -105,14 +106,14 @@ def draw_server() -> None:
     if st.button("Try the connection", type="primary"):
         with st.spinner("Asking the server …", show_time=True):
             tried = trial(connection, session_model())
-        st.session_state[f"llm.tried.{connection.address}"] = (session_model(), tried)
+        st.session_state[f"llm.tried.{connection.address}"] = tried
         if tried.ok:
             save_server(connection.base_url or "", session_model())
     with model_field:
         _draw_model()
-    model, outcome = _last_trial(connection)
-    if outcome is not None and model == session_model():
-        (st.success if outcome.ok else st.error)(literal(outcome.line))
+    last = _last_trial(connection)
+    if last is not None and last.model == session_model():
+        (st.success if last.ok else st.error)(literal(last.line))
 
 
 def trial(connection: Connection, model: str) -> Trial:
@@ -124,11 +125,10 @@ def trial(connection: Connection, model: str) -> Trial:
             return Trial(True, f"The server is there: {listed}. Choose one, then try again.", models)
         answer = one_word(connection, model)
     except EvidenceBenchError as error:
-        return Trial(False, str(error))
+        return Trial(False, str(error), model=model)
     other = "" if not models or has_model(models, model) else f", though it does not list {model}"
-    return Trial(
-        True, f"The server is there: {listed}; {model} answered in {answer.seconds:.1f} s{other}.", models
-    )
+    line = f"The server is there: {listed}; {model} answered in {answer.seconds:.1f} s{other}."
+    return Trial(True, line, models, model)
 
 
 def checked_address(text: str) -> str:
@@ -137,16 +137,14 @@ def checked_address(text: str) -> str:
     try:
         parts = urlsplit(text)
         is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-        is_address = is_address and text.isascii() and text.isprintable() and not set(text) & set(' `<>"')
     except ValueError:
         is_address = False
-    if text and not is_address:
+    is_plain = text.isascii() and text.isprintable() and not set(text) & set(' `<>"@?#')
+    if text and not (is_address and is_plain):
         raise SettingError(
-            "address of the server", "is no web address", "It looks like http://localhost:8000/v1."
-        )
-    if "@" in text or set(text) & set("?#"):
-        raise SettingError(
-            "address of the server", "holds more than the address", "Type the key into its own field."
+            "address of the server",
+            "is no plain web address",
+            "It looks like http://localhost:8000/v1; a key goes into its own field.",
         )
     return text
 
@@ -171,9 +169,9 @@ def _keep_key() -> None:
 def _draw_model() -> None:
     """From the server's list, or typed where it has none."""
     models, chosen = known_models(), session_model()
-    help_text = "Try the connection to choose from the server's list, if it has one."
     widget = session_text_widget("llm.model", chosen, read=lambda text: str(text or "").strip())
     if not models:
+        help_text = "Try the connection to choose from the server's list, if it has one."
         st.text_input("Model", placeholder="as the server calls it", help=help_text, **widget)
         return
     st.session_state[widget["key"]] = chosen or None
@@ -181,10 +179,9 @@ def _draw_model() -> None:
     st.selectbox("Model", options, placeholder="Choose, or type another", accept_new_options=True, **widget)
 
 
-def _last_trial(connection: Connection) -> tuple[str, Trial | None]:
-    """The model that was asked in the session's last try of a server, and what came of it."""
-    trial_of: tuple[str, Trial | None] = st.session_state.get(f"llm.tried.{connection.address}", ("", None))
-    return trial_of
+def _last_trial(connection: Connection) -> Trial | None:
+    last: Trial | None = st.session_state.get(f"llm.tried.{connection.address}")
+    return last
 
 
 def _key_name(connection: Connection) -> str:

@@ -109,20 +109,30 @@ def _chosen_pair(state: PageState, report: Report) -> tuple[str, str]:
 def _draw_matrix(state: PageState, report: Report, pairs: pd.DataFrame, n: int) -> None:
     """The differences of all pairs; a click takes its pair as A and B."""
     systems = report.tables["systems"].sort_values("recall", ascending=False, kind="stable")
-    names = list(zip(systems["system"], systems["label"], strict=True))
+    labels = dict(zip(systems["system"], systems["label"], strict=True))
+    places = {key: str(place) for place, key in enumerate(labels, start=1)}
     frame = pairs.assign(
+        row=pairs["a"],
+        column=pairs["b"],
         value=pairs["difference"],
         text=[f"{100 * value:+.1f}" for value in pairs["difference"]],
         hover=[
             f"{row['label_a']} minus {row['label_b']}: {points(row)} points{_p_text(row)}"
             for row in pairs.to_dict("records")
         ],
-        sure=pairs["p_holm"] <= _ALPHA,
+        framed=pairs["p_holm"] <= _ALPHA,
         id=pairs["a"] + " " + pairs["b"],
     )
+    frame = frame[frame["value"].notna()]
     with st.container(key="wide-matrix"):
         event = draw_chart(
-            squares(frame, names, dark=is_dark()),
+            squares(
+                frame,
+                {key: f"{places[key]}. {label}" for key, label in labels.items()},
+                places,
+                strongest=max(frame["value"].abs().max(), 1e-9),
+                dark=is_dark(),
+            ),
             key=f"matrix-{'-'.join(sorted(systems['system']))}-{report.title}",
             alt="Differences of all pairs of runs, row minus column; the table below has them in figures",
             clickable=True,

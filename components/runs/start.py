@@ -8,19 +8,19 @@ from typing import Final
 
 import streamlit as st
 
-from components.app import live, resources
-from components.app.choices import Choice
+from components.app import resources
+from components.app.choices import Choice, problem_of
 from components.app.jobs import Job
 from components.app.page import guarded_part
 from components.app.session import flash, local_widget
 from components.frame.upload import uploaded_path
 from components.models.caps import closing_note, draw_caps, session_budget, session_llm
 from components.models.plans import draw_chosen_server, draw_plans_cost
-from components.models.ranker.first_use import draw_ways_to_train, offer_training
+from components.models.ranker import draw_ways_to_train, offer_training
 from components.models.server import session_model
 from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
-from components.widgets.retriever_picker import settings_editor
+from components.widgets.retriever_picker import settings_fields
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.llm import LLM
 from evidencebench_core.retrievers import RETRIEVERS, full_settings, retriever_entry
@@ -56,7 +56,7 @@ def start_dialog(dataset: DatasetInfo, task: Task) -> None:
             return local_widget(f"run.{name}.{setting}", first)
 
         with st.expander("Settings", expanded=asks_server and not session_model()):
-            settings = settings_editor(name, {}, widget)
+            settings = settings_fields(name, {}, widget)
     known = dict(TASKS) | {task.name: task}
     names = st.multiselect(
         "Tasks",
@@ -176,7 +176,7 @@ def unfinished_tasks(run: RunInfo, n_instances: int) -> list[Task]:
     """The tasks that a run has begun and not finished; none where nobody can go on with it."""
     begun = [task_named(name) for name, n in run.tasks.items() if 0 < n < n_instances]
     begun = [task for task in begun if _lacks(run, task)]
-    return [] if not begun or live.problem_of(run) else begun
+    return [] if not begun or problem_of(run) else begun
 
 
 def _lacks(run: RunInfo, task: Task) -> bool:

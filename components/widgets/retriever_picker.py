@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import streamlit as st
@@ -25,61 +26,53 @@ from components.widgets.markdown import literal
 from components.widgets.switches import on_off_switch
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import prompt, prompt_names
-from evidencebench_core.retrievers import RETRIEVERS, RetrieverEntry, SettingField, full_settings
+from evidencebench_core.retrievers import RETRIEVERS, SettingField, full_settings
 from evidencebench_core.runs import RunInfo
 
-_LONGEST_LABEL: Final = 34  # characters of the menu's label: one line of controls has room for so many
+_PARAM: Final = "r"  # of the address
 
 WidgetFor = Callable[[str, object], dict[str, Any]]
 
 
-def choices_of(
-    state: PageState,
-    param: str,
-    runs: Sequence[RunInfo] = (),
-    has_gold: bool = True,
-    first: Sequence[Choice] = (),
-) -> tuple[Choice, ...]:
-    """The retrievers and runs that the address names, else the ``first``; what cannot be read is said.
+def choices_of(state: PageState, runs: Sequence[RunInfo], first: Sequence[Choice]) -> tuple[Choice, ...]:
+    """The retrievers and runs that the address names, else the ``first``; what cannot be read is said, once.
 
     Those that ask a server are among them: it is for the page to ask them on a click only, with an estimate.
     """
-    entries, linked = _entries(has_gold), _choices_in_link(state, param, runs)
-    if not state[param]:
+    if not state[_PARAM]:
         return tuple(first) or (Choice("bm25"),)
-    return tuple(choice for choice in linked if choice.run or choice.name in entries)
+    chosen: list[Choice] = []
+    problems: list[SettingError] = []
+    for part in filter(None, state[_PARAM].split(BETWEEN)):
+        try:
+            chosen += choices_from(part, runs)
+        except SettingError as error:
+            problems.append(error)
+    for problem in problems:
+        st.warning(literal(str(problem)))
+    if problems:
+        state.put(**{_PARAM: choices_text(chosen)})
+    return tuple({choice.option: choice for choice in chosen}.values())[:MOST_CHOICES]
 
 
-def draw_choices(
-    state: PageState,
-    param: str,
-    chosen: Sequence[Choice],
-    runs: Sequence[RunInfo] = (),
-    has_gold: bool = True,
-) -> None:
+def draw_choices(state: PageState, chosen: Sequence[Choice], runs: Sequence[RunInfo]) -> None:
     """Draw the choice of up to three retrievers or runs, and the settings of those that are asked live."""
-    entries = _entries(has_gold)
-    by_option = {choice_of_run(run).option: choice_of_run(run) for run in runs}
-    by_option |= {choice.option: choice for choice in chosen}
+    by_option = {choice.option: choice for choice in (*map(choice_of_run, runs), *chosen)}
+    live = [choice.option for choice in chosen if not choice.run]
     stored = [choice.option for choice in chosen if choice.run]
 
     def read(options: Sequence[str]) -> str:
         if len(options) > MOST_CHOICES:
             flash("Three at most: take one away first.")
-        return choices_text([by_option.get(option) or new(option) for option in options][:MOST_CHOICES])
-
-    def new(name: str) -> Choice:
-        model = session_model() if entries[name].asks_server else ""
-        return Choice(name, {"model": model} if model else {})
+        return choices_text([by_option.get(option) or _new(option) for option in options][:MOST_CHOICES])
 
     st.pills(
         "Retrievers (up to three)",
-        [*entries, *stored],
-        format_func=lambda option: by_option[option].label if option in stored else option,
+        list(RETRIEVERS),
         selection_mode="multi",
         wrap=True,
-        help="\n".join(f"- **{name}**: {literal(entry.summary)}" for name, entry in entries.items()),
-        **state.widget(param, [choice.option for choice in chosen], read),
+        help="\n".join(f"- **{name}**: {literal(entry.summary)}" for name, entry in RETRIEVERS.items()),
+        **state.widget(_PARAM, live, lambda options: read([*options, *stored]), part="live"),
     )
     if runs:
         st.multiselect(
@@ -89,75 +82,47 @@ def draw_choices(
             placeholder="Choose a run",
             help="Nothing is asked again. For an edited hypothesis, or a task that the run has not answered, its "
             "retriever is asked now, where it can be.",
-            **state.widget(
-                param,
-                stored,
-                lambda options: read([c.option for c in chosen if not c.run] + options),
-                part="runs",
-            ),
+            **state.widget(_PARAM, stored, lambda options: read([*live, *options]), part="runs"),
         )
-    if "words" in state.defaults:
-        on_off_switch(
-            state,
-            "words",
-            "Underline the words that sentences share with the hypothesis",
-            help="With bm25 the thicker the more a word adds to the sentence's score; else every word alike.",
-        )
+    on_off_switch(
+        state,
+        "words",
+        "Underline the words that sentences share with the hypothesis",
+        help="With bm25 the thicker the more a word adds to the sentence's score; else every word alike.",
+    )
     for choice in (choice for choice in chosen if not choice.run):
         with st.expander(f"Settings of {literal(choice.name)}", on_change="rerun") as fold:
             if fold.open:
-                widget = _settings_widget(state, param, chosen, choice)
-                settings_editor(choice.name, choice.settings, widget, in_link=True)
+                settings_fields(
+                    choice.name, choice.settings, _widget_for(state, chosen, choice), in_link=True
+                )
 
 
-def _entries(has_gold: bool) -> Mapping[str, RetrieverEntry]:
-    return {name: entry for name, entry in RETRIEVERS.items() if has_gold or not entry.sees_gold}
+def _new(name: str) -> Choice:
+    model = session_model() if RETRIEVERS[name].asks_server else ""
+    return Choice(name, {"model": model} if model else {})
 
 
-def menu_label(chosen: Sequence[Choice]) -> str:
-    """The label of the menu: what is chosen, as far as there is room."""
-    names = ", ".join(choice.label for choice in chosen) or "none"
-    return f"Retrievers: {literal(names, _LONGEST_LABEL)}"
-
-
-def _choices_in_link(state: PageState, param: str, runs: Sequence[RunInfo]) -> tuple[Choice, ...]:
-    """The choices that can be read, each retriever once; what cannot be read is said, once."""
-    chosen: list[Choice] = []
-    problems: list[SettingError] = []
-    for part in filter(None, state[param].split(BETWEEN)):
-        try:
-            chosen += choices_from(part, runs)
-        except SettingError as error:
-            problems.append(error)
-    for problem in problems:
-        st.warning(literal(str(problem)))
-    if problems:
-        state.put(**{param: choices_text(chosen)})
-    return tuple({choice.option: choice for choice in chosen}.values())[:MOST_CHOICES]
-
-
-def _settings_widget(state: PageState, param: str, chosen: Sequence[Choice], choice: Choice) -> WidgetFor:
+def _widget_for(state: PageState, chosen: Sequence[Choice], choice: Choice) -> WidgetFor:
     """Widgets of a choice's settings that write the changed choices into the state."""
 
     def widget(setting: str, value: object) -> dict[str, Any]:
-        spec = RETRIEVERS[choice.name].settings.get(setting)
-
-        def read(new: object) -> str | None:
-            if new == "" and spec is not None and spec.default is None:
-                new = None
+        def read(new: object) -> str:
+            field = RETRIEVERS[choice.name].settings[setting]
             try:
-                changed = choice_of(choice.name, {**choice.settings, setting: new})
+                given = {**choice.settings, setting: None if new == "" and field.default is None else new}
+                changed = choice_of(choice.name, given)
             except SettingError as error:
                 flash(literal(str(error)))
                 changed = choice
             return choices_text([changed if other is choice else other for other in chosen])
 
-        return state.widget(param, value, read, part=f"{choice.name}.{setting}")
+        return state.widget(_PARAM, value, read, part=f"{choice.name}.{setting}")
 
     return widget
 
 
-def settings_editor(
+def settings_fields(
     name: str, given: Mapping[str, object], widget: WidgetFor, in_link: bool = False
 ) -> dict[str, object]:
     """One widget a setting; returns the settings that they show. Draws a line of text where there are none.
@@ -167,78 +132,71 @@ def settings_editor(
     """
     entry = RETRIEVERS[name]
     loads = in_link and not entry.asks_server
-    specs = {key: spec for key, spec in entry.settings.items() if not (loads and spec.is_free)}
-    if not specs:
+    fields = {
+        key: field
+        for key, field in entry.settings.items()
+        if not field.derived and not (loads and field.is_free)
+    }
+    if not fields:
         st.caption("No settings.")
-    known = _known_values if entry.asks_server else None
-    return settings_fields(specs, full_settings(name, given), widget, known)
-
-
-def settings_fields(
-    specs: Mapping[str, SettingField],
-    current: Mapping[str, object],
-    widget: WidgetFor,
-    known: Callable[[str], tuple[str, ...] | None] | None = None,
-) -> dict[str, object]:
-    """The same of any settings; ``known`` gives the values to choose from, where they are known."""
+    current = full_settings(name, given)
+    known = _known_values() if entry.asks_server else {}
     return {
-        name: _widget(name, spec, current[name], widget, known(name) if known else None)
-        for name, spec in specs.items()
-        if not spec.derived
+        key: _draw_field(field, current[key], partial(widget, key), known.get(key))
+        for key, field in fields.items()
     }
 
 
-def _known_values(setting: str) -> tuple[str, ...] | None:
-    """The choices for a setting of a retriever that asks a server; ``None`` if that is not known."""
-    if setting == "model":
-        return known_models() or None
-    if setting in ("prompt", "final_prompt"):
-        return tuple(filter(_chooses, prompt_names()))
-    if setting == "examples":
-        return tuple(info.name for info in resources.store().datasets())
-    return None
+def _known_values() -> dict[str, list[str]]:
+    """What can be chosen for settings of a retriever that asks a server, as far as that is known."""
+    prompts = [name for name in prompt_names() if _chooses(name)]
+    datasets = [info.name for info in resources.store().datasets()]
+    models = list(known_models())
+    return {"prompt": prompts, "examples": datasets, **({"model": models} if models else {})}
 
 
-def _chooses(name: str) -> bool:
-    """Whether a prompt is for a retriever: it shows sentences to choose from, or names points to look for."""
+def _chooses(prompt_name: str) -> bool:
+    """Whether a prompt shows sentences to choose from."""
     try:
-        asks_else = name.startswith(("cited-", "annotate-"))
-        return not asks_else and bool({"sentences", "n_aspects"} & prompt(name).fields)
+        asks_else = prompt_name.startswith(("cited-", "annotate-"))
+        return not asks_else and {"hypothesis", "sentences"} <= prompt(prompt_name).fields
     except SettingError:  # one of the user's that cannot be read: the retriever says why
         return True
 
 
-def _widget(
-    name: str, spec: SettingField, value: Any, widget: WidgetFor, known: tuple[str, ...] | None
+def _draw_field(
+    field: SettingField, value: Any, widget: Callable[[object], dict[str, Any]], known: list[str] | None
 ) -> object:
     """A setting's widget; of what is ``known`` one is chosen, or none, and another model may be typed too."""
-    help_text = literal(spec.help)
+    label, help_text = field.name, literal(field.help)
     if known is not None:
         return st.selectbox(
-            name,
-            known if value is None or value in known else (str(value), *known),
+            label,
+            known if value is None or value in known else [str(value), *known],
             index=None,
-            placeholder="the strategy's own" if name.endswith("prompt") else "none",
+            placeholder="the strategy's own" if label == "prompt" else "none",
             help=help_text,
-            accept_new_options=name == "model",
-            **widget(name, value),
+            accept_new_options=label == "model",
+            **widget(value),
         )
-    if spec.choices and spec.kind is tuple:
-        return tuple(st.multiselect(name, spec.choices, help=help_text, **widget(name, list(value or ()))))
-    if spec.choices:
-        return st.selectbox(name, spec.choices, help=help_text, **widget(name, value))
-    if spec.kind is bool:
-        return st.checkbox(name, help=help_text, **widget(name, bool(value)))
-    if spec.kind in (int, float):
-        cast = spec.kind
-        low = None if spec.minimum is None else cast(spec.minimum)
-        high = None if spec.maximum is None or spec.maximum > 1e9 else cast(spec.maximum)
-        step = 1 if cast is int else 0.05
-        shown = None if value is None else cast(value)
+    if field.choices and field.kind is tuple:
+        return tuple(st.multiselect(label, field.choices, help=help_text, **widget(list(value or ()))))
+    if field.choices:
+        return st.selectbox(label, field.choices, help=help_text, **widget(value))
+    if field.kind is bool:
+        return st.checkbox(label, help=help_text, **widget(bool(value)))
+    if field.kind in (int, float):
+        kind = field.kind
+        low = None if field.minimum is None else kind(field.minimum)
+        high = None if field.maximum is None or field.maximum > 1e9 else kind(field.maximum)
+        step = 1 if kind is int else 0.05
+        shown = None if value is None else kind(value)
         return st.number_input(
-            name, low, high, None, step, placeholder="none", help=help_text, **widget(name, shown)
+            label, low, high, None, step, placeholder="none", help=help_text, **widget(shown)
         )
     shown_text = "" if value is None else setting_text(value)
-    empty = "none" if spec.default is None else None
-    text = st.text_input(name, help=help_text, placeholder=empty, **widget(name, shown_text))
-    return text.strip() or spec.default if spec.default is None else text
+    is_optional = field.default is None
+    text = st.text_input(
+        label, help=help_text, placeholder="none" if is_optional else None, **widget(shown_text)
+    )
+    return text.strip() or None if is_optional else text

@@ -112,7 +112,7 @@ def test_the_labels_of_an_open_chart_follow_the_theme(page: Page, app_url: str) 
 
 def test_what_has_the_focus_has_a_ring(page: Page, app_url: str) -> None:
     page.goto(app_url + "/browse?dataset=sample_data")
-    for role, name in (("link", "Runs"), ("button", "Sentences"), ("button", "Copy link")):
+    for role, name in (("link", "Runs"), ("button", "Sentences"), ("button", "Filters")):
         target = page.get_by_role(role, name=name).first  # type: ignore[arg-type]
         expect(target).to_be_visible()
         settled(page)

@@ -72,7 +72,7 @@ class App:
         self.named("button", label, place).click()
         return self.run()
 
-    def fill(self, label: str, text: str, kind: str = "text_input") -> App:
+    def fill(self, label: str, text: str | int, kind: str = "text_input") -> App:
         self.named(kind, label).set_value(text)
         return self.run()
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from components.app import live, resources
+from components.app import resources
 from components.app.choices import Choice
-from components.app.reading import Reading
+from components.app.reading import Reading, retrieval
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from evidencebench_core.tasks import task_named
@@ -76,11 +76,11 @@ def test_a_run_of_it_cannot_be_started_without_a_model() -> None:
 def test_retraining_changes_the_answers(tiny_store: Store) -> None:
     dataset = tiny_store.dataset("tiny")
     instance = resources.instance(dataset, "tiny_0")
-    reading = Reading(instance, "Tea is hot.", task_named("er@optimal"), dataset.sha256, dataset)
+    reading = Reading(dataset, instance, "Tea is hot.", task_named("er@optimal"))
     first = []
     for feature in ("place in paper", "from section's end"):
         write_model(small_model(feature), default_model_path())
-        first.append(live.retrieval(reading, Choice("evidence-ranker")).ranking[0])
+        first.append(retrieval(reading, Choice("evidence-ranker")).ranking[0])
     assert first[0] == 11 != first[1]
 
 

@@ -14,19 +14,6 @@ from typing import Any, Literal, get_args
 from components.app.session import component_event
 from components.widgets.component import component
 
-__all__ = [
-    "Cell",
-    "Chip",
-    "Column",
-    "Interval",
-    "Row",
-    "Snippet",
-    "TableEvent",
-    "event_from",
-    "table",
-    "table_data",
-]
-
 EventKind = Literal["open", "tick", "sort", "chip"]
 
 
@@ -41,15 +28,11 @@ class Column:
     key: str
     label: str
     kind: Literal["text", "title", "id", "number", "percent", "interval", "chips", "snippet"] = "text"
-    help: str = ""
-    """Shown on hover over the heading."""
+    help: str = ""  # on hover over the heading
     sortable: bool = False
-    digits: int = 0
-    """Decimals of a ``number``."""
-    signed: bool = False
-    """A plus before a positive ``number``."""
-    lines: int = 0
-    """After which a text is cut, to be read whole on hover; 0: never."""
+    digits: int = 0  # decimals of a number
+    signed: bool = False  # a plus before a positive number
+    lines: int = 0  # after which a text is cut, to be read whole on hover; 0: never
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +48,11 @@ class Interval:
 class Chip:
     """Something small in a cell that can be clicked: a study aspect or a sentence."""
 
-    target: str
-    """Sent back by a click: ``"aspect:3"``, ``"sentence:17"``."""
+    target: str  # sent back by a click: "aspect:A3", "sentence:17"
     label: str
-    number: int | None = None
-    """0-based position of the aspect, which chooses its colour; ``None`` for a sentence."""
+    number: int | None = None  # 0-based position of the aspect, which chooses its colour; None for a sentence
     title: str = ""
-    filled: bool = True
-    """False draws the aspect hollow: repeated, or missed."""
+    filled: bool = True  # False draws it hollow: repeated, or missed
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +73,6 @@ class Row:
     id: str
     cells: tuple[Cell, ...]
     muted: bool = False
-    heading: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,78 +83,23 @@ class TableEvent:
     value: str
 
 
-def table_data(
-    columns: Sequence[Column],
-    rows: Sequence[Row],
-    *,
-    action: Literal["none", "open", "tick"] = "open",
-    chosen: Sequence[str] = (),
-    **look: object,
-) -> dict[str, Any]:
-    """The JSON-able data of a table (see `table` for the parameters)."""
-    for row in rows:
-        if len(row.cells) != len(columns):
-            raise ValueError(f"row {row.id!r} has {len(row.cells)} cells for {len(columns)} columns")
-    return {
-        "columns": [asdict(column) for column in columns],
-        "rows": [
-            {"id": row.id, "cells": [_cell(c) for c in row.cells], "muted": row.muted, "heading": row.heading}
-            for row in rows
-        ],
-        "action": action,
-        "chosen": list(chosen),
-        **look,
-    }
-
-
-def _cell(cell: Cell) -> Any:
-    if isinstance(cell, (Interval, Snippet)):
-        return asdict(cell)
-    if isinstance(cell, tuple):
-        return [asdict(chip) for chip in cell]
-    return cell
-
-
 _component = component(
     "table", Path(__file__).parent, '<div class="table-root"></div>', palette=".table-root"
 )
 
 
-def table(  # noqa: PLR0913 - the whole table, by name
+def table(
     columns: Sequence[Column],
     rows: Sequence[Row],
     *,
     key: str,
     on_event: Callable[[TableEvent], None] = lambda event: None,
     on_open: Callable[[str], None] = lambda row: None,
-    sort: str = "",
-    descending: bool = False,
-    action: Literal["none", "open", "tick"] = "open",
-    chosen: Sequence[str] = (),
-    caption: str = "",
-    empty: str = "",
-    height: int | None = None,
+    **look: Any,
 ) -> None:
-    """Draw a table, one cell a column in every row.
+    """Draw a table; a click calls ``on_event``, or ``on_open`` with a row's id, before the page is drawn again.
 
-    Parameters
-    ----------
-    key : str
-        Identity of the table on the page.
-    on_event, on_open : callable
-        Called with a `TableEvent`, or with the id of a row that was opened, before the page is drawn again.
-    sort, descending
-        The column key the rows are sorted by (sorting itself is the caller's), for the arrow.
-    action : {"none", "open", "tick"}
-        What a click on a row means.
-    chosen : sequence of str
-        Ids of rows drawn as chosen.
-    caption : str
-        Read by screen readers; names the table.
-    empty : str
-        Shown instead of rows where there are none.
-    height : int or None
-        Pixels after which the table scrolls inside itself.
+    ``key`` is the table's identity on the page; ``look`` as of `table_data`.
     """
 
     def on_change() -> None:
@@ -185,9 +109,60 @@ def table(  # noqa: PLR0913 - the whole table, by name
             if event.kind == "open":
                 on_open(event.value)
 
-    look = {"sort": sort, "descending": descending, "caption": caption, "empty": empty, "height": height}
-    data = table_data(columns, rows, action=action, chosen=chosen, **look)
-    _component(key=key, data=data, on_event_change=on_change)
+    _component(key=key, data=table_data(columns, rows, **look), on_event_change=on_change)
+
+
+def table_data(  # noqa: PLR0913 - the whole table, by name
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    *,
+    action: Literal["none", "open", "tick"] = "open",
+    chosen: Sequence[str] = (),
+    sort: str = "",
+    descending: bool = False,
+    caption: str = "",
+    empty: str = "",
+    height: int | None = None,
+) -> dict[str, Any]:
+    """The JSON-able data of a table.
+
+    Parameters
+    ----------
+    columns, rows
+        One cell a column in every row.
+    action : {"none", "open", "tick"}
+        What a click on a row means.
+    chosen : sequence of str
+        Ids of rows drawn as chosen.
+    sort, descending
+        The column key the rows are sorted by (sorting itself is the caller's), for the arrow.
+    caption : str
+        Read by screen readers; names the table.
+    empty : str
+        Shown instead of rows where there are none.
+    height : int or None
+        Pixels after which the table scrolls inside itself.
+    """
+    for row in rows:
+        if len(row.cells) != len(columns):
+            raise ValueError(f"row {row.id!r} has {len(row.cells)} cells for {len(columns)} columns")
+    return {
+        "columns": [asdict(column) for column in columns],
+        "rows": [{"id": row.id, "cells": [*map(_cell, row.cells)], "muted": row.muted} for row in rows],
+        "action": action,
+        "chosen": list(chosen),
+        "sort": sort,
+        "descending": descending,
+        "caption": caption,
+        "empty": empty,
+        "height": height,
+    }
+
+
+def _cell(cell: Cell) -> Any:
+    if isinstance(cell, (Interval, Snippet)):
+        return asdict(cell)
+    return [asdict(chip) for chip in cell] if isinstance(cell, tuple) else cell
 
 
 def event_from(payload: object) -> TableEvent | None:

@@ -87,14 +87,7 @@ function heading(column, data) {
 }
 
 function bodyRow(row, data, chosen) {
-  const tr = element("tr", [row.muted && "muted", row.heading && "heading"].filter(Boolean).join(" "));
-  if (row.heading) {
-    const th = element("th", "", row.cells.find((cell) => typeof cell === "string"));
-    th.colSpan = data.columns.length;
-    th.scope = "rowgroup";
-    tr.append(th);
-    return tr;
-  }
+  const tr = element("tr", row.muted ? "muted" : "");
   const active = data.action !== "none" && !row.muted;
   if (active) {
     tr.dataset.id = row.id;

@@ -51,7 +51,7 @@ def test_a_result_task_keeps_the_numbers_of_the_aspects() -> None:
 
 
 def test_the_aspect_table_names_the_first_pick_that_found_it() -> None:
-    answers = {"x": Retrieval((0, 3, 1), (3.0, 2.0, 1.0), (0, 3, 1)), "y": Retrieval((5,), (1.0,), (5,))}
+    answers = [Retrieval((0, 3, 1), (3.0, 2.0, 1.0), (0, 3, 1)), Retrieval((5,), (1.0,), (5,))]
     rows = aspect_rows(INSTANCE, task_named("er@10"), answers)
     assert [row.cells[3:] for row in rows] == [(3, None), (2, None), (None, 1)]
     assert rows[0].cells[1] == "The first."

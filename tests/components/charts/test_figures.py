@@ -9,6 +9,7 @@ import pytest
 
 from components.charts import figures
 
+NAN = math.nan
 HOSTILE = '<a href="http://x.org">x</a>'
 
 
@@ -57,11 +58,28 @@ def test_a_histogram_has_few_bars_that_hold_all() -> None:
 
 
 def test_squares_stand_at_their_pair_and_frame_what_is_sure() -> None:
-    pairs = pd.DataFrame({"a": ["p", "q"], "b": ["q", "p"], "value": [0.1, -0.1], "text": ["+10", "-10"]})
-    pairs = pairs.assign(hover="h", sure=[True, False], id=["p q", "q p"])
-    (trace,) = figures.squares(pairs, [("p", "P"), ("q", "Q")]).data
+    pairs = pd.DataFrame({"row": ["p", "q"], "column": ["q", "p"], "value": [0.1, NAN], "text": ["+10", ""]})
+    pairs = pairs.assign(hover="h", framed=[True, False], id=["p q", "q p"])
+    labels = {"p": "P", "q": "Q"}
+    (trace,) = figures.squares(pairs, labels, labels, strongest=0.1).data
     assert (list(trace.x), list(trace.y)) == ([1, 0], [0, 1])
-    assert list(trace.marker.line.width) == [2, 0]
+    assert list(trace.marker.line.width) == [2, 0.5]
+    assert trace.marker.color[1] == "#ffffff"
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("strength", [-9.0, -1.0, -0.4, 0.0, 0.4, 1.0])
+def test_the_number_in_a_square_can_be_read(strength: float, dark: bool) -> None:
+    def luminance(colour: str) -> float:
+        channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        red, green, blue = (c / 12.92 if c <= 0.04 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    labels = {"p": "P"}
+    frame = pd.DataFrame([{"row": "p", "column": "p", "value": strength, "text": "1", "hover": ""}])
+    (trace,) = figures.squares(frame, labels, labels, strongest=1.0, dark=dark).data
+    low, high = sorted(map(luminance, (trace.marker.color[0], trace.textfont.color)))
+    assert (high + 0.05) / (low + 0.05) >= 4.5
 
 
 def test_slopes_are_told_apart_by_their_way() -> None:

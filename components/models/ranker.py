@@ -1,0 +1,158 @@
+"""The ranker in the app: training it as a job, its first use, and a warning where a model has seen the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import streamlit as st
+
+from components.app import resources
+from components.app.choices import Choice, uses_trained_model
+from components.app.jobs import Job
+from components.app.loading import download_datasets
+from components.widgets.job_panel import job_panel
+from components.widgets.markdown import literal
+from evidencebench_core.data import DATASETS, DatasetInfo, Instance, Store
+from evidencebench_core.errors import RetrieverError
+from evidencebench_core.retrievers import make_retriever
+from evidencebench_core.retrievers.ranker.model_file import default_model_path, read_model, trained_model
+from evidencebench_core.runs import RunInfo, Step, drive, train_ranker, trained_on_ids
+from evidencebench_core.runs.trained import training_behind
+from evidencebench_core.words import quantity
+
+TRAIN: Final = "train"  # the kind of the job
+_RELEASED: Final = ("evidencebench", "train")
+
+
+def offer_training(choices: Sequence[Choice], in_dialog: bool = False) -> tuple[Choice, ...]:
+    """Those of the choices that lack their trained model; if there are any, the ways to train one are drawn.
+
+    The page behind a dialog shows the jobs.
+    """
+    lacking = tuple(choice for choice in choices if uses_trained_model(choice.name, choice.settings))
+    if not lacking or trained_model() is not None:
+        return ()
+    with st.container(border=True):
+        names = " and ".join(dict.fromkeys(literal(choice.name) for choice in lacking))
+        needs = "needs" if len(lacking) == 1 else "need"
+        st.markdown(
+            f"**{names} {needs} a trained model, and there is none yet**\n\nIt learns from papers whose evidence is "
+            "marked, on this machine. Until then **structure** works at once: it looks at the same things with fixed "
+            "weights, and needs no training."
+        )
+        draw_ways_to_train("-dialog" if in_dialog else "")
+        if not in_dialog:
+            job_panel(TRAIN)
+    return lacking
+
+
+def draw_ways_to_train(where: str = "") -> None:
+    """Train on a dataset of the store, or fetch the released train set and train on that."""
+    try:
+        if default_model_path().exists():
+            read_model(default_model_path())
+    except RetrieverError as error:
+        st.warning(literal(str(error)))
+    is_busy = any(not job.status.ended for job in resources.jobs().jobs(TRAIN))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown("**On a dataset that is here**")
+        _draw_datasets(where, is_busy)
+    name, split = _RELEASED
+    file = DATASETS[name].splits[split]
+    with right:
+        st.markdown("**On the benchmark's train set**")
+        st.caption(
+            f"{literal(file.filename)}, a few megabytes, [from its authors]({DATASETS[name].page}), under "
+            f"**{literal(file.licence)}**. The terms hold for what is learnt from it, too."
+        )
+        label = "Accept the licence, download and train"
+        if st.button(label, key=f"fetch-and-train{where}", disabled=is_busy):
+            _start_download_and_training(name, split)
+            st.rerun()
+
+
+def _draw_datasets(where: str, is_busy: bool) -> None:
+    datasets = {info.name: info for info in resources.store().datasets()}
+    real = [name for name, info in datasets.items() if not info.synthetic]
+    if not real:
+        invented = "Only the sample papers are loaded. They are invented: nothing true of others can be learnt of them."
+        st.caption(invented if datasets else "None is loaded.")
+        return
+    name = real[0]
+    if len(real) > 1:
+        name = st.selectbox("Dataset to train on", real, key=f"train-on{where}")
+    info = datasets[name]
+    # About a second a paper to embed, the first time, and up to two minutes to fit six models.
+    minutes = min(info.n_papers, 3000) / 60 + 2
+    st.caption(
+        f"{quantity(info.n_instances, 'instance')} of {quantity(info.n_papers, 'paper')}. Takes up to about "
+        f"{minutes:.0f} minutes, in the background. Cross-validated by paper, so that you know how good it is."
+    )
+    if st.button(f"Train on {literal(name)}", type="primary", key=f"train{where}", disabled=is_busy):
+        store = resources.store()
+        _start(f"Train evidence-ranker on {name}", lambda job: _train(store, name, job))
+        st.rerun()
+
+
+def _start_download_and_training(name: str, split: str) -> None:
+    """Fetch a released dataset, read it into the store, and train a ranker on it."""
+    store = resources.store()
+
+    def work(job: Job) -> str:
+        (info, *_) = download_datasets(job, store, name, split)
+        return _train(store, info.name, job)
+
+    licence = DATASETS[name].splits[split].licence
+    _start(f"Download {name}, {split} ({licence}), and train evidence-ranker", work)
+
+
+def _start(title: str, work: Callable[[Job], str]) -> None:
+    resources.jobs().start(TRAIN, "model", title, work)
+
+
+def _train(store: Store, dataset: str, job: Job) -> str:
+    """Train as ``evidencebench train-ranker`` does, reported and stoppable; the closing note."""
+
+    def report(step: Step) -> None:
+        counted = f": {step.done:,} of {step.total:,} {step.unit}" if step.total else ""
+        job.report(step.done, step.total, step.text + counted, stop=True)
+
+    trained = drive(train_ranker(store, dataset), report)
+    learnt = f"Trained on {quantity(trained.n_instances, 'instance')}"
+    if not trained.scores:
+        return f"{learnt} of one paper, so nothing could be cross-validated."
+    scores = ", ".join(
+        f"{score.task.title} {100 * score.aspect_recall:.1f}%"
+        for score in trained.scores.values()
+        if score.aspect_recall is not None
+    )
+    return f"{learnt}. Cross-validated: {scores}. evidence-ranker is ready."
+
+
+def warn_of_trained_runs(runs: Sequence[RunInfo]) -> None:
+    """A warning that names runs whose model was trained on what they are scored on; nothing where there is none."""
+    trained = [run for run in runs if run.n_trained_on]
+    if not trained:
+        return
+    names = "; ".join(f"**{literal(run.label)}** ({literal(run.id[:4])})" for run in trained)
+    st.warning(
+        f"Trained on what it is scored on: {names}. Such a score tells what the model remembers, not how it does on "
+        "papers that it has not seen. Look at its cross-validated run, or run it on another dataset.",
+        icon=":material/warning:",
+    )
+
+
+def has_seen(
+    dataset: DatasetInfo, instance: Instance, name: str, settings: Mapping[str, object], run: RunInfo | None
+) -> bool:
+    """Whether the model of a retriever, or of a run of it, was trained on this very paper."""
+    if run is not None:
+        return instance.id in trained_on_ids(resources.store(), run)
+    retriever = make_retriever(name, settings)
+    return any(
+        instance.paper_id in trained.paper_ids
+        or (dataset.sha256 == trained.dataset_sha256 and instance.id in trained.instance_ids)
+        for trained in training_behind(retriever, retriever.settings)
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -19,12 +19,9 @@ if TYPE_CHECKING:
 
 Role = Literal["system", "user", "assistant"]
 
+_Row = tuple[str, str, str, Mapping[str, Any], Mapping[str, Any]]  # key, model, address, body, record
+
 _TURN: Final = 4  # tokens around each turn of a conversation
-_PER_QUERY: Final = 500  # keys
-_INSERT: Final = """INSERT INTO llm_answers (key, model, address, request, answer, created_at)
-    VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (key) DO UPDATE SET model = excluded.model, address = excluded.address,
-        request = excluded.request, answer = excluded.answer, created_at = excluded.created_at"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +50,7 @@ class Answer:
     batch: bool = False  # whether it was first given as part of a batch
 
     def record(self) -> dict[str, Any]:
-        """What is stored: all that is not empty, but what only holds here and now."""
+        """What is stored of it: all that is not empty, but what only holds here and now."""
         values = {name: getattr(self, name) for name in self.__slots__ if name not in ("cached", "key")}
         return {name: value for name, value in values.items() if value not in (None, "", ())}
 
@@ -98,89 +95,58 @@ def estimated_prompt_tokens(messages: Iterable[Message]) -> int:
     return sum(estimated_tokens(message.content) + _TURN for message in messages)
 
 
-def from_json(content: str | bytes) -> Any:
-    """The value of a server's JSON, which may escape half a surrogate pair; `ValueError` if it is none."""
-    try:
-        return orjson.loads(content)
-    except orjson.JSONDecodeError:
-        try:
-            return json.loads(content)
-        except RecursionError as error:
-            raise ValueError("nested too deep") from error
-
-
-# -- the store -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """A request under its key, the server that was asked, and its answer, JSON-able."""
-
-    key: str
-    model: str
-    address: str
-    request: dict[str, Any]
-    answer: dict[str, Any]
-
-    def row(self) -> tuple[str, str, str, bytes, str, str]:
-        answer = orjson.dumps(self.answer).decode()
-        return self.key, self.model, self.address, to_blob(self.request), answer, now()
-
-
 class AnswerStore:
     """Every answer under the key of its request; for one event loop."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._writing = asyncio.Lock()
-        self._waiting: list[Record] = []
+        self._waiting: list[_Row] = []
         self._commit: asyncio.Task[None] | None = None  # the next one, which takes all that waits
 
     def get(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The records of the answers under those keys that have one."""
-        wanted = tuple(dict.fromkeys(keys))
-        records: dict[str, dict[str, Any]] = {}
+        sql = "SELECT key, answer FROM llm_answers WHERE key IN (SELECT value FROM json_each(?))"
         with self._store.read() as db:
-            for start in range(0, len(wanted), _PER_QUERY):
-                part = wanted[start : start + _PER_QUERY]
-                marks = ",".join("?" * len(part))
-                rows = db.execute(f"SELECT key, answer FROM llm_answers WHERE key IN ({marks})", part)
-                records.update((key, orjson.loads(answer)) for key, answer in rows)
-        return records
+            rows = db.execute(sql, (json.dumps(list(keys)),))
+            return {key: orjson.loads(answer) for key, answer in rows}
 
-    async def put(self, *records: Record) -> None:
-        """Commit records; those that come while another transaction is written go into the next one together.
+    def add(
+        self, key: str, model: str, address: str, body: Mapping[str, Any], record: Mapping[str, Any]
+    ) -> None:
+        """Have an answer in the next commit."""
+        self._waiting.append((key, model, address, body, record))
+
+    async def commit(self) -> None:
+        """Commit what was added, together with what is added while another transaction is written.
 
         Raises
         ------
         LLMError
             If the store cannot be written: the run ends, as further answers would be lost like these.
         """
-        self._waiting += records
         if self._commit is None:
             self._commit = asyncio.create_task(self._commit_waiting())
         await asyncio.shield(self._commit)
 
-    async def close(self) -> None:
-        """Wait until all is committed, that of calls which were cancelled too."""
-        if self._commit is not None:
-            await asyncio.wait([self._commit])
-        async with self._writing:
-            pass
-
     async def _commit_waiting(self) -> None:
         async with self._writing:
-            records, self._waiting, self._commit = self._waiting, [], None
+            answers, self._waiting, self._commit = self._waiting, [], None
             try:
-                await asyncio.to_thread(self._write, records)
+                await asyncio.to_thread(self._write, answers)
             except StoreError as error:
-                problem = f"{error.problem}: {len(records)} paid answers could not be kept"
+                problem = f"{error.problem}: {len(answers)} paid answers could not be kept"
                 raise LLMError(error.place, problem, error.remedy, stops_run=True) from error
 
-    def _write(self, records: list[Record]) -> None:
-        rows = [record.row() for record in records]
+    def _write(self, answers: Sequence[_Row]) -> None:
+        if not answers:
+            return
+        rows = [
+            (key, model, address, to_blob(body), orjson.dumps(record).decode(), now())
+            for key, model, address, body, record in answers
+        ]
         with self._store.write(durable=True) as db:
-            db.executemany(_INSERT, rows)
+            db.executemany("INSERT OR REPLACE INTO llm_answers VALUES (?, ?, ?, ?, ?, ?)", rows)
 
 
 def request_of(store: Store, key: str) -> dict[str, Any] | None:

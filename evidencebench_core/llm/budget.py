@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from evidencebench_core.errors import BudgetReachedError, SettingError, shown
 from evidencebench_core.llm.answers import Answer, estimated_tokens
@@ -44,38 +44,24 @@ class Price(BaseModel):
         return whole * self.batch if batch else whole
 
 
-_Prices: Final = TypeAdapter(dict[str, Price])
-
-
 def prices_path() -> Path:
     """The user's own table; its entries win over ours."""
     return platformdirs.user_config_path("evidencebench", appauthor=False) / "prices.toml"
 
 
 def prices(path: Path | None = None) -> dict[str, Price]:
-    """By model, ours with those of the user's table in front.
-
-    Raises
-    ------
-    SettingError
-        If the user's table cannot be read; says where.
-    """
+    """By model, ours with those of the user's table in front; `SettingError` if that cannot be read."""
     table = _prices_in(files(__package__).joinpath("prices.toml").read_text(encoding="utf-8"))
     path = path or prices_path()
-    if not path.is_file():
-        return table
     try:
-        return table | _prices_in(path.read_text(encoding="utf-8"))
-    except ValidationError as error:
-        fault = error.errors()[0]
-        reason = f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
+        return table | (_prices_in(path.read_text(encoding="utf-8")) if path.is_file() else {})
     except (OSError, ValueError, KeyError) as error:
-        reason = str(error)
-    raise SettingError(str(path), f"is no table of prices ({reason})", "Fix it, or copy ours again.")
+        problem = f"is no table of prices ({error})"
+        raise SettingError(str(path), problem, "Fix it, or copy ours again.") from error
 
 
 def _prices_in(text: str) -> dict[str, Price]:
-    return _Prices.validate_python(tomllib.loads(text)["models"])
+    return TypeAdapter(dict[str, Price]).validate_python(tomllib.loads(text)["models"])
 
 
 def price_of(model: str, table: Mapping[str, Price] | None = None) -> Price | None:
@@ -100,27 +86,16 @@ class Spending:
     def tokens(self) -> int:
         return self.prompt_tokens + self.completion_tokens
 
-    def __add__(self, other: Spending) -> Spending:
+    def plus(self, other: Spending, times: float = 1.0) -> Spending:
+        """Both together, the other one so many times."""
         return Spending(
-            self.calls + other.calls,
-            self.cached + other.cached,
-            self.failed + other.failed,
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            None if self.money is None or other.money is None else self.money + other.money,
-            self.seconds + other.seconds,
-        )
-
-    def times(self, factor: float) -> Spending:
-        """As much for another number of instances."""
-        return Spending(
-            round(self.calls * factor),
-            round(self.cached * factor),
-            round(self.failed * factor),
-            round(self.prompt_tokens * factor),
-            round(self.completion_tokens * factor),
-            None if self.money is None else self.money * factor,
-            self.seconds * factor,
+            self.calls + round(times * other.calls),
+            self.cached + round(times * other.cached),
+            self.failed + round(times * other.failed),
+            self.prompt_tokens + round(times * other.prompt_tokens),
+            self.completion_tokens + round(times * other.completion_tokens),
+            None if self.money is None or other.money is None else self.money + times * other.money,
+            self.seconds + times * other.seconds,
         )
 
 
@@ -146,12 +121,7 @@ class Budget:
     """Counts calls, tokens and money, and refuses the call that would go beyond a cap; thread-safe.
 
     A call under way counts with its estimate, so a cap in tokens or money can be exceeded only by the estimation
-    error. ``in_batches`` says whether calls have the price of a batch.
-
-    Raises
-    ------
-    SettingError
-        If a cap is negative.
+    error. ``in_batches`` says whether calls have the price of a batch. `SettingError` if a cap is negative.
     """
 
     def __init__(
@@ -179,12 +149,8 @@ class Budget:
     ) -> Iterator[Reservation]:
         """A call, made in the block, of about so many tokens and an answer of at most ``most``.
 
-        It is spent if it is said to be paid when the block ends. One that is not ``capped`` is made whatever the caps.
-
-        Raises
-        ------
-        BudgetReachedError
-            If it would exceed a cap.
+        It is spent if it is said to be paid when the block ends. `BudgetReachedError` if it would exceed a cap; not
+        ``capped``, it is made all the same.
         """
         with self._lock:
             self._prices = prices() if self._prices is None else self._prices
@@ -193,14 +159,14 @@ class Budget:
             estimate = self._cost(call, price)
             if capped:
                 self._check_caps(estimate, model)
-            self._under_way += estimate
+            self._under_way = self._under_way.plus(estimate)
         try:
             yield call
         finally:
             with self._lock:
-                self._under_way += estimate.times(-1)
+                self._under_way = self._under_way.plus(estimate, -1)
                 if call.is_paid:
-                    self.spent += self._cost(call, price)
+                    self.spent = self.spent.plus(self._cost(call, price))
 
     def _cost(self, call: Reservation, price: Price | None) -> Spending:
         tokens = call.prompt_tokens, call.completion_tokens
@@ -208,11 +174,11 @@ class Budget:
         return Spending(1, 0, 0, *tokens, money, call.seconds)
 
     def _check_caps(self, call: Spending, model: str) -> None:
-        held = self.spent + self._under_way
+        held = self.spent.plus(self._under_way)
         if self.calls is not None and held.calls >= self.calls:
             raise _cap_error(f"{self.calls:,} calls", f"{held.calls:,} are made")
         if self.tokens is not None and held.tokens + call.tokens > self.tokens:
-            state = f"{held.tokens:,} are spent or under way, and the next call takes about {call.tokens:,}"
+            state = f"{held.tokens:,} are spent or under way, the next call takes about {call.tokens:,}"
             raise _cap_error(f"{self.tokens:,} tokens", state)
         if self.money is None:
             return
@@ -220,15 +186,13 @@ class Budget:
             remedy = f"Put it into {prices_path()}, or cap calls or tokens instead."
             raise BudgetReachedError("cap in money", f"the price of {model} is not known", remedy, True)
         if held.money + call.money > self.money + 1e-12:
-            state = (
-                f"${held.money:,.4f} are spent or under way, and the next call takes about ${call.money:,.4f}"
-            )
+            state = f"${held.money:,.4f} are spent or under way, the next call takes about ${call.money:,.4f}"
             raise _cap_error(f"${self.money:,.4f}", state)
 
-    def count(self, cached: int = 0, failed: int = 0) -> None:
-        """Count answers from the store and calls that were given up."""
+    def count(self, more: Spending) -> None:
+        """Count what no call was reserved for: answers from the store, calls that were given up."""
         with self._lock:
-            self.spent += Spending(cached=cached, failed=failed)
+            self.spent = self.spent.plus(more)
 
 
 def _cap_error(cap: str, state: str) -> BudgetReachedError:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,21 +17,18 @@ from evidencebench_core.llm.answers import (
     Answer,
     AnswerStore,
     Message,
-    Record,
     chat_body,
     estimated_prompt_tokens,
     estimated_tokens,
-    from_json,
     request_key,
     valid_text,
 )
-from evidencebench_core.llm.budget import Budget
+from evidencebench_core.llm.budget import Budget, Reservation, Spending
 from evidencebench_core.llm.connection import DEFAULT_ADDRESS, Connection, current_connection
 from evidencebench_core.llm.limits import Gate, Limits
 from evidencebench_core.words import clipped_text
 
 if TYPE_CHECKING:
-    import httpx
     import numpy as np
     import openai
     from numpy.typing import NDArray
@@ -68,8 +67,7 @@ class Call:
 class LLM:
     """A server with language models; asked within ``async with``, by one event loop at a time.
 
-    Answers are looked up and committed in ``store``; without one they are not kept. With ``fresh`` the server is asked
-    even where the store has an answer.
+    Answers are committed in ``store``, where there is one; with ``fresh`` the server is asked again for those there.
     """
 
     def __init__(
@@ -85,7 +83,7 @@ class LLM:
         self.budget, self.limits, self.fresh = budget or Budget(), limits or Limits(), fresh
         self.transport: Callable[[Call], Awaitable[Answer]] = self._ask  # a batch puts its own here
         self.n_open = 0  # calls that are neither answered nor given up
-        self._gate: Gate | None = None
+        self.gate = Gate(self.limits)  # a new one for every loop
         self._answers: AnswerStore | None = None
         self._client: openai.AsyncOpenAI | None = None
         self._refused: dict[str, set[str]] = defaultdict(set)  # parameters that the server refuses, by model
@@ -95,31 +93,24 @@ class LLM:
 
     async def __aenter__(self) -> LLM:
         self._locks, self._new = defaultdict(asyncio.Lock), set()
-        self._gate = Gate(self.limits)
+        self.gate = Gate(self.limits)
         self._answers = None if self.store is None else AnswerStore(self.store)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._answers is not None:
-            await self._answers.close()
         client, self._client = self._client, None
         if client is not None:
             await client.close()
+        await self._commit()  # answers to calls that were cancelled, too
 
     @property
     def note(self) -> str:
         """Why calls wait, in a line for people; ``""`` if they do not. From any thread."""
-        return self._gate.note if self._gate else ""
+        return self.gate.note
 
     def stop(self) -> None:
         """Begin no further call: those that wait end with `LLMCancelledError`, those under way may end."""
         self.gate.stop()
-
-    @property
-    def gate(self) -> Gate:
-        if self._gate is None:
-            raise RuntimeError("an LLM is asked within 'async with'")
-        return self._gate
 
     # -- questions ---------------------------------------------------------------------------------
 
@@ -145,16 +136,15 @@ class LLM:
         body = chat_body(messages, {"model": model, **parameters})
         key = request_key("chat", body)
         async with self._locks[key]:  # equal questions wait for the first
-            record = self.stored([key]).get(key)
-            if record is not None:
-                self.budget.count(cached=1)
+            if record := self.stored([key]).get(key):
+                self.budget.count(Spending(cached=1))
                 return Answer.from_record(key, record)
             self.n_open += 1
             try:
                 n_tokens = estimated_prompt_tokens(messages)
                 answer = await self.transport(Call(model, body, key, n_tokens, rehearsal, allow_empty))
             except LLMError as error:
-                self.budget.count(failed=0 if error.stops_run else 1)
+                self.budget.count(Spending(failed=0 if error.stops_run else 1))
                 raise
             finally:
                 self.n_open -= 1
@@ -167,10 +157,9 @@ class LLM:
                 # Reserve only when the call may start.
                 with self.budget.reserve(call.model, call.prompt_tokens, call.max_tokens) as spending:
                     began = asyncio.get_running_loop().time()
-                    response, left_out = await self._post("chat/completions", call.body)
-                    spending.is_paid = True  # whatever it says
+                    document = await self._post("chat/completions", call.body, spending)
                     seconds = asyncio.get_running_loop().time() - began
-                    answer = replace(self.read(self._document(response), left_out), seconds=seconds)
+                    answer = replace(self.read(document, self.accepted(call.body)[1]), seconds=seconds)
                     spending.settle(answer)
                     permit.tokens = spending.prompt_tokens + spending.completion_tokens
                 if call.allow_empty or not is_empty(answer):
@@ -182,12 +171,17 @@ class LLM:
 
     async def keep(self, call: Call, answer: Answer) -> None:
         """Commit an answer; it is in the store when this returns."""
-        await self._commit(Record(call.key, call.model, self.connection.address, call.body, answer.record()))
+        self._add(call.key, call.body, answer.record())
+        await self._commit()
 
-    async def _commit(self, *records: Record) -> None:
-        self._new.update(record.key for record in records)
+    def _add(self, key: str, body: dict[str, Any], record: dict[str, Any]) -> None:
+        self._new.add(key)
         if self._answers is not None:
-            await self._answers.put(*records)
+            self._answers.add(key, body["model"], self.connection.address, body, record)
+
+    async def _commit(self) -> None:
+        if self._answers is not None:
+            await self._answers.commit()
 
     def stored(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The records of answers in the store, by key; with ``fresh`` those that are new."""
@@ -201,41 +195,38 @@ class LLM:
 
         keys = embedding_keys(model, texts)
         stored = self.stored(keys.values())
-        vectors = {text: _vector(stored[key]) for text, key in keys.items() if key in stored}
-        self.budget.count(cached=len(vectors))
-        if missing := [text for text in keys if text not in vectors]:
-            new = dict(zip(missing, await self._embed_new(model, missing), strict=True))
-            address = self.connection.address
-            await self._commit(
-                *(
-                    Record(
-                        keys[text], model, address, {"model": model, "input": text}, _vector_record(vector)
-                    )
-                    for text, vector in new.items()
-                )
-            )
-            vectors |= new
-        if len({len(vector) for vector in vectors.values()}) > 1:
+        self.budget.count(Spending(cached=len(stored)))
+        if missing := [text for text, key in keys.items() if key not in stored]:
+            for text, vector in zip(missing, await self._embed(model, missing), strict=True):
+                packed = base64.b64encode(vector.tobytes()).decode("ascii")
+                stored[keys[text]] = {"vector": packed}
+                self._add(keys[text], {"model": model, "input": text}, {"vector": packed})
+            await self._commit()
+        records = [stored[keys[valid_text(text)]] for text in texts]
+        vectors = [np.frombuffer(base64.b64decode(record["vector"]), dtype="<f4") for record in records]
+        if len(set(map(len, vectors))) > 1:
             problem = f"{model} gives vectors of different lengths"
             raise self.error(LLMAnswerError, problem, "Ask again with --fresh: the model may have changed.")
-        return np.stack([vectors[valid_text(text)] for text in texts])
+        return np.stack(vectors)
 
-    async def _embed_new(self, model: str, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def _embed(self, model: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        import numpy as np
+
         n_tokens = sum(map(estimated_tokens, texts))
         body = {"model": model, "input": [text or " " for text in texts]}  # servers refuse an empty text
         async with self.gate.permit(n_tokens):
             with self.budget.reserve(model, n_tokens, 0) as spending:
-                response, _ = await self._post("embeddings", body)
-                spending.is_paid = True
-                document = self._document(response)
+                document = await self._post("embeddings", body, spending)
                 spending.settle(
                     Answer("", prompt_tokens=_usage(document, "prompt_tokens"), completion_tokens=0)
                 )
-            try:
-                return _vectors(document, len(texts))
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
-                problem = f"the reply does not hold {len(texts)} vectors of numbers"
-                raise self.error(LLMAnswerError, problem, "Check that the model makes embeddings.") from error
+        with suppress(KeyError, TypeError, ValueError, AttributeError):
+            data = sorted(document["data"], key=lambda item: item.get("index", 0))
+            vectors = np.array([item["embedding"] for item in data], dtype="<f4")
+            if vectors.ndim == 2 and len(vectors) == len(texts) and np.isfinite(vectors).all():
+                return vectors
+        problem = f"the reply does not hold {len(texts)} vectors of numbers"
+        raise self.error(LLMAnswerError, problem, "Check that the model makes embeddings.")
 
     # -- the server --------------------------------------------------------------------------------
 
@@ -254,42 +245,36 @@ class LLM:
             )
         return self._client
 
-    async def _post(self, path: str, body: dict[str, Any]) -> tuple[httpx.Response, tuple[str, ...]]:
-        """The server's reply, and the parameters that it refused and were left out; `LLMError` if there is none."""
+    async def _post(self, path: str, body: dict[str, Any], spending: Reservation) -> dict[str, Any]:
+        """The JSON object of the server's reply, which is paid whatever it says; `LLMError` if there is none."""
         import httpx
         import openai
 
-        while True:
-            sent, left_out = self.accepted(body)
+        response: httpx.Response | None = None
+        while response is None:
+            sent, _ = self.accepted(body)
             retries = _RETRIES if self._has_answered else _RETRIES_AT_FIRST
             try:
                 response = await self.client().post(
                     f"/{path}", body=sent, cast_to=httpx.Response, options={"max_retries": retries}
                 )
-            except openai.APIStatusError as error:
-                if not self.learns_from(error.status_code, error.body, sent):
-                    message = error_text(error.body, error.message)
-                    raise self._counted(self.refusal(error.status_code, message)) from error
-            except openai.APIConnectionError as error:
-                raise self._counted(self.unreachable(error, stops_run=not self._has_answered)) from error
-            else:
-                self.gate.learn(response.headers)
-                return response, left_out
-
-    def _document(self, response: httpx.Response) -> dict[str, Any]:
-        """The JSON object of a reply; `LLMAnswerError` if it is none, or tells of an error."""
+            except openai.APIError as error:
+                if not self.learns_from(getattr(error, "status_code", 0), error.body, sent):
+                    failure = self._counted(self.failure(error))
+                    never_there = isinstance(error, openai.APIConnectionError) and not self._has_answered
+                    failure.stops_run |= never_there
+                    raise failure from error
+        spending.is_paid = True
         try:
-            document = from_json(response.content)
-        except ValueError:
+            document = json.loads(response.content)
+        except (ValueError, RecursionError):
             document = None
-        if not isinstance(document, dict) or document.get("error"):
-            text = response.content[:2_000].decode("utf-8", "replace")
-            if isinstance(document, dict):
-                text = error_text(document["error"], text)
-            problem = f"replies with no answer ({first_line(text)})"
-            raise self._counted(self.error(LLMAnswerError, problem, _AGAIN))
-        self._has_answered, self._n_failures = True, 0
-        return document
+        if isinstance(document, dict) and not document.get("error"):
+            self._has_answered, self._n_failures = True, 0
+            return document
+        text = response.content[:2_000].decode("utf-8", "replace")
+        words = _first_line(error_text(document["error"], text) if isinstance(document, dict) else text)
+        raise self._counted(self.error(LLMAnswerError, f"replies with no answer ({words})", _AGAIN))
 
     def read(self, document: dict[str, Any], left_out: tuple[str, ...] = (), batch: bool = False) -> Answer:
         """The answer in a chat completion, without the key, were the server to echo it."""
@@ -335,20 +320,24 @@ class LLM:
 
     # -- errors ------------------------------------------------------------------------------------
 
+    def failure(self, error: openai.APIError) -> LLMError:
+        """The meaning of an error of the openai package."""
+        import openai
+
+        if isinstance(error, openai.APIStatusError):
+            return self.refusal(error.status_code, error_text(error.body, error.message))
+        reason = str(error.__cause__ or error) or type(error.__cause__).__name__
+        return self.error(LLMUnreachableError, reason, f"Check the server. {_AGAIN}")
+
     def refusal(self, status: int, message: str) -> LLMError:
         """The error of a status: one that ends the run, or of this call alone."""
-        problem = f"answers {status} ({first_line(message)})"
+        problem = f"answers {status} ({_first_line(message)})"
         if status in _ENDS_RUN:
             return self.error(LLMRejectedError, problem, _ENDS_RUN[status], True)
         if status >= 500 or status in (408, 409, 429):
             return self.error(LLMUnreachableError, problem, f"Check the server. {_AGAIN}")
         remedy = "See what the server says; a prompt that is too long can be asked by sections."
         return self.error(LLMRejectedError, problem, remedy)
-
-    def unreachable(self, error: openai.APIConnectionError, stops_run: bool = False) -> LLMError:
-        """The error of a server that could not be reached."""
-        reason = str(error.__cause__ or error) or type(error.__cause__).__name__
-        return self.error(LLMUnreachableError, reason, f"Check the server. {_AGAIN}", stops_run)
 
     def error(self, kind: type[LLMError], problem: str, remedy: str, stops_run: bool = False) -> LLMError:
         """An error of this server with all keys struck out."""
@@ -372,7 +361,7 @@ def error_text(body: object, message: str) -> str:
     return words if isinstance(words, str) else message
 
 
-def first_line(text: str) -> str:
+def _first_line(text: str) -> str:
     """The line of a server's reply that is shown: an address may be of any page, so never the whole body."""
     return clipped_text(next(iter(text.strip().splitlines()), "empty"), 200)
 
@@ -392,27 +381,6 @@ def embedding_keys(model: str, texts: Iterable[str]) -> dict[str, str]:
     """The key of each text's vector."""
     valid = map(valid_text, texts)
     return {text: request_key("embedding", {"model": model, "input": text}) for text in valid}
-
-
-def _vector(record: dict[str, Any]) -> NDArray[np.float32]:
-    import numpy as np
-
-    return np.frombuffer(base64.b64decode(record["vector"]), dtype="<f4")
-
-
-def _vector_record(vector: NDArray[np.float32]) -> dict[str, str]:
-    return {"vector": base64.b64encode(vector.astype("<f4").tobytes()).decode("ascii")}
-
-
-def _vectors(document: dict[str, Any], n_texts: int) -> NDArray[np.float32]:
-    """The vectors of a reply in the order of the texts."""
-    import numpy as np
-
-    data = sorted(document["data"], key=lambda item: item.get("index", 0))
-    vectors = np.array([item["embedding"] for item in data], dtype=np.float32)
-    if vectors.ndim != 2 or len(vectors) != n_texts or not np.isfinite(vectors).all():
-        raise ValueError
-    return vectors
 
 
 async def gather(*calls: Awaitable[Any]) -> list[Any]:

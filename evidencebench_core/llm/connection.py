@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -33,18 +33,10 @@ _CURRENT: ContextVar[Connection | None] = ContextVar("evidencebench_connection",
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A server that speaks the OpenAI protocol.
+    """A server that speaks the OpenAI protocol."""
 
-    Attributes
-    ----------
-    base_url : str or None
-        Such as ``http://localhost:8000/v1``; ``None``: OpenAI itself.
-    api_key : str or None
-        ``None``: the server needs none. Not part of the repr.
-    """
-
-    base_url: str | None = None
-    api_key: str | None = field(default=None, repr=False)
+    base_url: str | None = None  # such as http://localhost:8000/v1; None: OpenAI itself
+    api_key: str | None = None  # None: the server needs none
 
     def __repr__(self) -> str:
         key = "none" if self.api_key is None else "hidden"
@@ -53,11 +45,10 @@ class Connection:
     @property
     def address(self) -> str:
         """The server's address without user name, password, query and closing slash: safe to show."""
-        url = (self.base_url or "").strip() or DEFAULT_ADDRESS
-        parts = urlsplit(url)
+        parts = urlsplit(self.base_url or DEFAULT_ADDRESS)
         host = parts.netloc.rpartition("@")[2]
         if not parts.scheme or not host:
-            return self.scrubbed(url)
+            return self.scrubbed(self.base_url or "")
         return f"{parts.scheme.lower()}://{host.lower()}{parts.path.rstrip('/')}"
 
     def check(self) -> None:

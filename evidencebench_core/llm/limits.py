@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -18,15 +18,12 @@ _LOOK: Final = 1.0  # seconds between looks whether the run was stopped
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most that a server is asked: calls at once, and a minute (``None``: as its headers say, else no limit).
+    """The most that a server is asked."""
 
-    ``timeout``: seconds without a byte after which a call is sent again.
-    """
-
-    concurrency: int = 8
+    concurrency: int = 8  # calls at once
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
-    timeout: float = 900.0
+    timeout: float = 900.0  # seconds without a byte after which a call is sent again
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -47,9 +44,8 @@ class Gate:
     """Lets calls begin, one after the other, when there is room for them; for one event loop."""
 
     def __init__(self, limits: Limits) -> None:
-        self._slots = asyncio.Semaphore(limits.concurrency)
-        self._turn = asyncio.Lock()
-        self._requests, self._tokens = limits.requests_per_minute, limits.tokens_per_minute
+        self._limits = limits
+        self._slots, self._turn = asyncio.Semaphore(limits.concurrency), asyncio.Lock()
         self._begun: deque[Permit] = deque()  # within the last minute
         self._stopped = False
         self.note = ""  # why calls wait, in a line for people
@@ -78,25 +74,13 @@ class Gate:
         now = asyncio.get_running_loop().time()
         while self._begun and self._begun[0].began <= now - _MINUTE:
             self._begun.popleft()
-        if self._requests is not None and len(self._begun) >= self._requests:
-            reason = f"{self._requests:,} requests"
-        elif self._tokens is not None and self._begun and self._n_tokens() + tokens > self._tokens:
-            reason = f"{self._tokens:,} tokens"
+        requests, most = self._limits.requests_per_minute, self._limits.tokens_per_minute
+        if requests is not None and len(self._begun) >= requests:
+            reason = f"{requests:,} requests"
+        elif most and self._begun and sum(permit.tokens for permit in self._begun) + tokens > most:
+            reason = f"{most:,} tokens"
         else:
             return 0.0
         wait = self._begun[0].began + _MINUTE - now
         self.note = f"waiting {math.ceil(wait)} s: {reason} a minute are used up"
         return wait
-
-    def _n_tokens(self) -> int:
-        return sum(permit.tokens for permit in self._begun)
-
-    def learn(self, headers: Mapping[str, str]) -> None:
-        """Take limits a minute from the headers of a reply, where none were given."""
-        self._tokens = self._tokens or _limit(headers, "tokens")
-        self._requests = self._requests or _limit(headers, "requests")
-
-
-def _limit(headers: Mapping[str, str], noun: str) -> int | None:
-    text = headers.get(f"x-ratelimit-limit-{noun}", "")
-    return int(text) or None if text.isdecimal() else None

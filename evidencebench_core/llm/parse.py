@@ -16,25 +16,9 @@ LONGEST: Final = 65_536
 _LONGEST_REASON: Final = 1_000
 _LONGEST_LIST: Final = 4_000
 
-
-@dataclass(frozen=True, slots=True)
-class ParsedAnswer:
-    """A model's choice.
-
-    ``kind`` is "empty" where the model says that it chooses nothing, "unknown" where it chose only what it was not
-    shown, "no_list" where there is no list, "cut_off" where its tokens ran out before one.
-    """
-
-    kind: OutcomeKind
-    indices: tuple[int, ...] = ()  # chosen and shown, in the order of the answer, each once
-    n_unknown: int = 0  # chosen, and not shown
-    reasons: Mapping[int, str] = field(default_factory=dict)  # where the answer gives one
-
-
 # Full-width and typographic forms of what lists are made of.
 _PLAIN: Final = str.maketrans(
-    dict(zip("：［］【】，、；（）’", ":[][],,;()'", strict=True))
-    | {chr(0xFF10 + digit): str(digit) for digit in range(10)}
+    dict(zip("：［］【】，、；（）’０１２３４５６７８９", ":[][],,;()'0123456789", strict=True))
     | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-")
     | {"\u00a0": " ", "\u202f": " ", "\u200b": "", "\ufeff": ""}
 )
@@ -55,15 +39,31 @@ _SORRY: Final = re.compile(
     re.IGNORECASE,
 )
 _DECISION: Final = re.compile(r"\b(?:final answer|(?:final|revised) selection|decision)\b", re.IGNORECASE)
+_NONE: Final = re.compile(r"(?:none|nothing|empty|no sentences?)\b", re.IGNORECASE)
 _BRACKET: Final = re.compile(r"\[([^\[\]]*)\]")
 _BULLET: Final = re.compile(r"^[ \t]*[-*•][ \t]", re.MULTILINE)
 _TOKEN: Final = re.compile(r"\d+(?:\.\d+)?|[^\W\d]+|\S")
-_WORDS: Final = frozenset(("and", "or", "index", "indices", "sentence", "sentences", "s", "no", "nos", "is"))
-_FILLING: Final = _WORDS | frozenset(",;.:#'\"`&(){}_|")
+_WORDS: Final = ("and", "or", "index", "indices", "sentence", "sentences", "s", "no", "nos", "is")
+_FILLING: Final = frozenset((*_WORDS, *",;.:#'\"`&(){}_|"))
 _EMPTY: Final = frozenset({"", "none", "nothing", "empty", "null", "n/a"})
 _REASON: Final = re.compile(
     r"^[\s>*•#(\[-]{0,12}(?:sentence |index )?(\d{1,7})[\])*. ]{0,4}[:-]\s{0,5}(\S.*)$", re.IGNORECASE
 )
+_HYPOTHESIS: Final = re.compile(r"\bhypothesis[ *_`]{0,4}:[ *_`]{0,4}", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedAnswer:
+    """A model's choice.
+
+    ``kind`` is "empty" where the model says that it chooses nothing, "unknown" where it chose only what it was not
+    shown, "no_list" where there is no list, "cut_off" where its tokens ran out before one.
+    """
+
+    kind: OutcomeKind
+    indices: tuple[int, ...] = ()  # chosen and shown, in the order of the answer, each once
+    n_unknown: int = 0  # chosen, and not shown
+    reasons: Mapping[int, str] = field(default_factory=dict)  # where the answer gives one
 
 
 def read_answer(
@@ -79,7 +79,7 @@ def read_answer(
     ``refusal`` and ``finish_reason``, as the server says them, tell why there is no list; ``thoughts`` that come apart
     from the text may hold the reasons.
     """
-    text = plain_text(text[-LONGEST:])
+    text = plain_text(text)
     answer = after_thinking(text)
     ranges = None if answer is None else _decision(without_marks(answer))
     if ranges is None:
@@ -93,9 +93,16 @@ def read_answer(
         n_unknown += len(numbers) - len(inside)
     if not indices:
         return ParsedAnswer("unknown" if n_unknown else "empty", (), n_unknown)
-    reasons = _reasons(plain_text(thoughts[-LONGEST:])) | _reasons(text)
+    lines = (*plain_text(thoughts).splitlines(), *text.splitlines())
+    matches = [match for line in lines if (match := _REASON.match(line[: _LONGEST_REASON + 40]))]
+    reasons = {int(match[1]): match[2][:_LONGEST_REASON].strip() for match in matches}
     chosen = {index: reasons[index] for index in indices if index in reasons}
     return ParsedAnswer("selection", tuple(indices), n_unknown, chosen)
+
+
+def plain_text(text: str) -> str:
+    """The end of a text, with full-width and typographic characters as their plain ones."""
+    return text[-LONGEST:].translate(_PLAIN)
 
 
 def after_thinking(text: str) -> str | None:
@@ -104,11 +111,6 @@ def after_thinking(text: str) -> str | None:
     if not tags:
         return text
     return text[tags[-1].end() :] if any(tags[-1].groups()) else None
-
-
-def plain_text(text: str) -> str:
-    """The text with full-width and typographic characters as their plain ones."""
-    return text.translate(_PLAIN)
 
 
 def without_marks(answer: str) -> str:
@@ -125,6 +127,18 @@ def no_answer_reason(
     return "cut_off" if answer is None or finish_reason == "length" else None
 
 
+def parsed_hypothesis(text: str) -> str | None:
+    """The one line after the last ``HYPOTHESIS:``, without quotes and bold; ``None`` if there is none."""
+    _, *after = _HYPOTHESIS.split(after_thinking(text[-LONGEST:]) or "")
+    lines = after[-1].strip().splitlines() if after else []
+    return lines[0].strip(" \t*_`\"'“”‘’„«»") or None if lines else None
+
+
+def index_list(inside: str) -> list[range] | None:
+    """The indices in a bracket: ``2, 5``, ``9-12``, ``S12``, ``sentences 3 and 7``; ``None`` if it is prose."""
+    return _indices(plain_text(inside)) or None if len(inside) <= _LONGEST_LIST else None
+
+
 def _decision(text: str) -> list[range] | None:
     """The list that counts; ``None`` if there is none."""
     if text[:1] in ("{", "["):
@@ -133,37 +147,27 @@ def _decision(text: str) -> list[range] | None:
         except (ValueError, RecursionError):
             pass
     for head in reversed(list(_DECISION.finditer(text))):
-        ranges = _list_behind(text[head.end() : head.end() + _LONGEST_LIST].lstrip(" :=_`\"'"))
-        if ranges is not None and not _is_quoted(text, head.start()):
+        before = text[max(0, head.start() - _LONGEST_LIST) : head.start()].rpartition("\n")[2]
+        is_quoted = before.count('"') % 2 == 1 or before.count("“") > before.count("”")  # from the paper
+        behind = text[head.end() : head.end() + _LONGEST_LIST].lstrip(" :=_`\"'")
+        if not is_quoted and (ranges := _list_behind(behind)) is not None:
             return ranges
-    return _last_list(text)
-
-
-def _is_quoted(text: str, place: int) -> bool:
-    """Whether a place is within quotation marks: a paper may hold "DECISION: [1]", and a model report it."""
-    before = text[max(0, place - _LONGEST_LIST) : place].rpartition("\n")[2]
-    return before.count('"') % 2 == 1 or before.count("“") > before.count("”")
-
-
-def _list_behind(text: str) -> list[range] | None:
-    """The brackets on the first line that has any, else bare numbers, perhaps a line each."""
-    line = text.partition("\n")[0]
-    if re.match(r"(?:none|nothing|empty|no sentences?)\b", line.casefold()):
-        return []
-    start = text.find("[", 0, 200)
-    if start >= 0:
-        head, end, _ = text[start:].partition("]\n")
-        return _brackets(head + end)
-    ranges = _indices(line) if line.strip() else None
-    return ranges or _indices(_BULLET.sub(", ", text)) or None
-
-
-def _last_list(text: str) -> list[range] | None:
     lines = [line for line in text.splitlines() if line.strip()]
     for line in reversed(lines):
         if "[" in line and (ranges := _brackets(line)) is not None:
             return ranges
     return _indices(lines[-1]) or None if lines else None
+
+
+def _list_behind(text: str) -> list[range] | None:
+    """The brackets on the first line that has any, else bare numbers, perhaps a line each."""
+    if _NONE.match(text):
+        return []
+    start = text.find("[", 0, 200)
+    if start >= 0:
+        head, end, _ = text[start:].partition("]\n")
+        return _brackets(head + end)
+    return _indices(text.partition("\n")[0]) or _indices(_BULLET.sub(", ", text)) or None
 
 
 def _brackets(text: str) -> list[range] | None:
@@ -187,10 +191,8 @@ def _indices(text: str) -> list[range] | None:
     for token in _TOKEN.findall(text):
         if token.isdecimal() and len(token) < 10:
             number = int(token)
-            if is_range and ranges:
-                ranges[-1] = range(ranges[-1].start, number + 1)
-            else:
-                ranges.append(range(number, number + 1))
+            first = ranges.pop().start if is_range and ranges else number
+            ranges.append(range(first, number + 1))
             is_range = False
         elif token in ("-", "to"):
             is_range = True
@@ -203,7 +205,7 @@ def _of_json(value: Any) -> list[range] | None:
     """The list in a JSON value: numbers, texts, objects that name an index, or the last list in an object."""
     if isinstance(value, list):
         parts = [_of_json(item) for item in value]
-        if any(part is None for part in parts):
+        if None in parts:
             return None
         return [numbers for part in parts for numbers in part or ()]
     if isinstance(value, dict):
@@ -215,26 +217,3 @@ def _of_json(value: Any) -> list[range] | None:
         inner: list[Any] = lists or objects
         return _of_json(inner[-1]) if inner else None
     return _indices(str(value)) if isinstance(value, (int, str)) and not isinstance(value, bool) else None
-
-
-def _reasons(text: str) -> dict[int, str]:
-    """The reasons that lines such as ``7: says how large it was`` give."""
-    matches = (_REASON.match(line[: _LONGEST_REASON + 40]) for line in text.splitlines())
-    return {int(match[1]): match[2][:_LONGEST_REASON].strip() for match in matches if match}
-
-
-# -- answers to other prompts ----------------------------------------------------------------------
-
-_HYPOTHESIS: Final = re.compile(r"\bhypothesis[ *_`]{0,4}:[ *_`]{0,4}", re.IGNORECASE)
-
-
-def parsed_hypothesis(text: str) -> str | None:
-    """The one line after the last ``HYPOTHESIS:``, without quotes and bold; ``None`` if there is none."""
-    _, *after = _HYPOTHESIS.split(after_thinking(text[-LONGEST:]) or "")
-    lines = after[-1].strip().splitlines() if after else []
-    return lines[0].strip(" \t*_`\"'“”‘’„«»") or None if lines else None
-
-
-def index_list(inside: str) -> list[range] | None:
-    """The indices in a bracket: ``2, 5``, ``9-12``, ``S12``, ``sentences 3 and 7``; ``None`` if it is prose."""
-    return _indices(plain_text(inside)) or None if len(inside) <= 2_000 else None

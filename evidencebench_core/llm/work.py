@@ -14,9 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast
 
 from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError, LLMCancelledError
-from evidencebench_core.llm.answers import Answer, Message, estimated_tokens, from_json
+from evidencebench_core.llm.answers import Answer, Message, estimated_tokens
 from evidencebench_core.llm.budget import FIRST_GUESS, Spending
-from evidencebench_core.llm.client import LLM, Call, embedding_keys, error_text
+from evidencebench_core.llm.client import LLM, Call, embedding_keys
 from evidencebench_core.llm.connection import Connection
 
 if TYPE_CHECKING:
@@ -160,17 +160,17 @@ class DryRun(LLM):
 
         keys = embedding_keys(model, texts)
         stored = self.stored(keys.values())
-        missing = {text: key for text, key in keys.items() if key not in stored}
+        missing = [text for text, key in keys.items() if key not in stored]
         if not missing:
             return await super().embed(model, texts)
-        self._count("".join(missing.values()), sum(map(estimated_tokens, missing)), 0)
+        self._count(keys[missing[0]], sum(map(estimated_tokens, missing)), 0)
         return np.zeros((len(texts), 1), dtype=np.float32)
 
     def _count(self, key: str, prompt_tokens: int, completion_tokens: int) -> None:
         self.n_rehearsed += 1
         if key not in self._seen:
             self._seen.add(key)
-            self.budget.spent += Spending(1, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
+            self.budget.count(Spending(1, 0, 0, prompt_tokens, completion_tokens))
 
 
 def rehearse(llm: LLM, *pieces: Work[_T]) -> tuple[list[_T | None], Spending]:
@@ -204,29 +204,21 @@ def listed_models(connection: Connection) -> tuple[str, ...]:
         If it cannot be asked; if its address or key cannot be used.
     """
 
-    async def models() -> tuple[str, ...]:
-        import httpx
+    async def models() -> set[str]:
         import openai
 
         async with LLM(connection) as llm:
-            options: Any = {"max_retries": 1, "timeout": 20.0}
+            client = llm.client().with_options(max_retries=1, timeout=20.0)
             try:
-                response = await llm.client().get("/models", cast_to=httpx.Response, options=options)
-            except openai.APIStatusError as error:
-                if error.status_code in (404, 405):
-                    return ()
-                raise llm.refusal(error.status_code, error_text(error.body, error.message)) from error
-            except openai.APIConnectionError as error:
-                raise llm.unreachable(error) from error
-        try:
-            document = from_json(response.content)
-            listed = document.get("data") or document.get("models") or []
-            names = {str(item.get("id") or item.get("name")) for item in listed}
-        except (ValueError, AttributeError, TypeError):
-            return ()
-        return tuple(sorted(map(connection.without_keys, names)))
+                return {str(model.id) async for model in client.models.list()}
+            except openai.APIError as error:
+                if getattr(error, "status_code", 0) in (404, 405):
+                    return set()
+                raise llm.failure(error) from error
+            except (AttributeError, TypeError, ValueError):  # some other page
+                return set()
 
-    return run_async(models())
+    return tuple(sorted(map(connection.without_keys, run_async(models()))))
 
 
 def has_model(listed: Sequence[str], model: str) -> bool:

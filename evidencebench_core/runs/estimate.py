@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from evidencebench_core.llm.budget import Price, price_of
+from evidencebench_core.llm.budget import Price, Spending, price_of
 from evidencebench_core.runs.engines import ask
 from evidencebench_core.runs.plan import Plan
 
@@ -59,7 +59,7 @@ def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
     plan.llm.fresh = plan.fresh
     sample = units[:: max(1, -(-len(units) // _SAMPLE))]
     _, cost = rehearse(plan.llm, *(partial(ask, plan, unit) for unit in plan.units(sample)))
-    cost = cost.times(len(units) / len(sample) if sample else 0.0)
+    cost = Spending().plus(cost, len(units) / len(sample) if sample else 0.0)
     return RunEstimate(
         model=plan.model,
         n_instances=len(units),

@@ -16,7 +16,7 @@ from evidencebench_core.data.connection import Database
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import StoreError
-from evidencebench_core.llm.answers import AnswerStore, Record
+from evidencebench_core.llm.answers import AnswerStore
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, retrieval_spec
 from evidencebench_core.runs.notes import Note, NoteStore
@@ -87,12 +87,18 @@ def test_what_is_acknowledged_is_on_disk(store: Store, monkeypatch: pytest.Monke
     monkeypatch.setattr(store, "write", watched)
     NoteStore(store).add(Note(instance_id="tiny_0", dataset="tiny", author="ml", text="x"))
     Annotations(store).save("own:1", Annotation("Ada", "Tea helps.", 10))
-    asyncio.run(AnswerStore(store).put(Record("a" * 64, "m", "http://h/v1", {}, {})))
+    asyncio.run(kept(store))
     info, runs = store.dataset("tiny"), RunStore(store)
     run = runs.create(retrieval_spec(info.sha256, "lead", {}))
     assert levels == [2] * 4
     runs.add(run.id, {"tiny_0": {"er@10": Retrieval((), (), (0,))}})  # computed again, without paying again
     assert levels == [2] * 4 + [1]
+
+
+async def kept(store: Store) -> None:
+    answers = AnswerStore(store)
+    answers.add("a" * 64, "m", "http://h/v1", {}, {})
+    await answers.commit()
 
 
 def test_a_full_disk(empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,8 +85,8 @@ def test_the_cap_in_money() -> None:
 
 def test_spending_adds_up() -> None:
     one = Spending(1, 2, 3, 4, 5, 0.5, 6.0)
-    assert one + one == one.times(2) == Spending(2, 4, 6, 8, 10, 1.0, 12.0)
-    assert (one + Spending(money=None)).money is None
+    assert one.plus(one) == Spending().plus(one, 2) == Spending(2, 4, 6, 8, 10, 1.0, 12.0)
+    assert one.plus(Spending(money=None)).money is None
 
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400), st.booleans()), max_size=30))

@@ -59,7 +59,7 @@ def test_thoughts_that_never_end_and_refusals_are_told_apart() -> None:
         {**said, "text": "", "finish_reason": "length"}, "", "Ja",
     ]  # fmt: skip
     reasons = scored(item_set(GOLD), "baseline", texts(*answers)).answers["reason"]
-    assert reasons.tolist() == ["cut_off", "refusal", "cut_off", "empty", "other_language"]
+    assert reasons.tolist() == ["cut_off", "refusal", "cut_off", "empty", "no_label"]
 
 
 def test_bias_is_the_mean_distance_from_a_half() -> None:

@@ -13,20 +13,24 @@ import re
 import string
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Final, cast
 
+import platformdirs
+
 from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.llm.answers import Message, Role
 
-_SUFFIXES: Final = (".md", ".txt")  # the last goes before the first
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HEAD: Final = re.compile(r"^=== *(system|user|assistant) *=== *$", re.MULTILINE)
 _VERSION: Final = re.compile(r"version: *(\S+)")
 _TAG: Final = re.compile(r"<(?=[^\w<>]{0,8}[a-z])", re.IGNORECASE)
 _LARGEST: Final = 1 << 20  # bytes of a prompt file
+_FORM: Final = (
+    "It needs a first line 'version: 1' and a part under '=== user ===' at the end; copy one of ours."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,29 +56,28 @@ class Prompt:
 
 def prompt(name: str) -> Prompt:
     """A prompt by name: one of ours, or the user's file; `SettingError` if there is none that can be used."""
-    own = _own_files().get(name)
+    path = _user_files().get(name)
     if name in _our_names():
-        if own is not None:
-            raise SettingError(str(own), "has the name of a prompt of ours", "Give your copy another name.")
+        if path is not None:
+            raise SettingError(str(path), "has the name of a prompt of ours", "Give your copy another name.")
         return _ours(name)
-    if own is None:
+    if path is None:
         known = prompt_names()
         remedy = f"{did_you_mean(name, known)}Known: {', '.join(known)}; yours go to {prompt_folder()}."
         raise SettingError("prompt", f"{shown(name)} is not known", remedy)
     try:
-        with own.open("rb") as file:
-            text = file.read(_LARGEST).decode("utf-8")
+        text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingError(str(own), f"cannot be read ({error})", "Save it as UTF-8 text.") from error
-    if len(text.encode()) == _LARGEST:
-        raise SettingError(str(own), "is larger than 1 MB", "Write a shorter prompt.")
-    return _from_text(name, text, str(own))
+        raise SettingError(str(path), f"cannot be read ({error})", "Save it as UTF-8 text.") from error
+    if len(text) >= _LARGEST:
+        raise SettingError(str(path), "is larger than 1 MB", "Write a shorter prompt.")
+    return _parsed(name, text, str(path))
 
 
 def prompt_names() -> tuple[str, ...]:
     """Ours, then the user's own, each sorted."""
     ours = _our_names()
-    return (*ours, *sorted(_own_files().keys() - set(ours)))
+    return (*ours, *sorted(_user_files().keys() - set(ours)))
 
 
 def prompt_version(name: str) -> str:
@@ -86,8 +89,6 @@ def prompt_folder() -> Path:
     """Where the user's own prompts are: ``EVIDENCEBENCH_PROMPTS``, else the user's config folder."""
     if named := os.environ.get("EVIDENCEBENCH_PROMPTS"):
         return Path(named).expanduser()
-    import platformdirs
-
     return platformdirs.user_config_path("evidencebench", appauthor=False) / "prompts"
 
 
@@ -106,38 +107,35 @@ def _one_line(text: str) -> str:
     return text if text.isprintable() else " ".join(text.split())
 
 
-@lru_cache(maxsize=1)
+@cache
 def _our_names() -> tuple[str, ...]:
-    return tuple(sorted(one.name[:-4] for one in files(__package__).iterdir() if one.name.endswith(".txt")))
+    return tuple(
+        sorted(path.name[:-4] for path in files(__package__).iterdir() if path.name.endswith(".txt"))
+    )
 
 
-@lru_cache(maxsize=64)
+@cache
 def _ours(name: str) -> Prompt:
-    text = files(__package__).joinpath(f"{name}.txt").read_text(encoding="utf-8")
-    return _from_text(name, text, f"prompt {name}")
+    return _parsed(name, files(__package__).joinpath(f"{name}.txt").read_text("utf-8"), f"prompt {name}")
 
 
-def _own_files() -> dict[str, Path]:
+def _user_files() -> dict[str, Path]:
+    """The user's files by name, a text file before Markdown."""
     folder = prompt_folder()
-    paths = sorted(folder.iterdir()) if folder.is_dir() else ()
-    own = {path.stem: path for path in paths if path.suffix in _SUFFIXES and path.is_file()}
-    return {name: path for name, path in own.items() if _NAME.fullmatch(name)}
+    paths = [*sorted(folder.glob("*.md")), *sorted(folder.glob("*.txt"))]
+    return {path.stem: path for path in paths if _NAME.fullmatch(path.stem)}
 
 
-def _from_text(name: str, text: str, place: str) -> Prompt:
-    text = text.replace("\r\n", "\n").removeprefix("\ufeff")
-    pieces = _HEAD.split(text)
-    said = _VERSION.match(pieces[0].strip())
-    bodies = zip(pieces[1::2], pieces[2::2], strict=True)
-    parts = tuple((cast(Role, role), body.strip()) for role, body in bodies)
-    if said is None or not parts or parts[-1][0] != "user" or not all(body for _, body in parts):
-        form = (
-            "It needs a first line 'version: 1' and a part under '=== user ===' at the end; copy one of ours."
-        )
-        raise SettingError(place, "is no prompt", form)
-    templates = [string.Template(body) for _, body in parts]
+def _parsed(name: str, text: str, place: str) -> Prompt:
+    head, *pieces = _HEAD.split(text)
+    version = _VERSION.match(head.strip())
+    roles, bodies = pieces[::2], [body.strip() for body in pieces[1::2]]
+    if version is None or not all(bodies) or roles[-1:] != ["user"]:
+        raise SettingError(place, "is no prompt", _FORM)
+    templates = [string.Template(body) for body in bodies]
     if not all(template.is_valid() for template in templates):
         raise SettingError(place, "has a '$' that starts no name", "Write '$$' for a dollar sign.")
-    fields = frozenset(name for template in templates for name in template.get_identifiers())
+    fields = frozenset(field for template in templates for field in template.get_identifiers())
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-    return Prompt(name, f"{said[1]}-{digest}", parts, fields)
+    parts = tuple(zip(cast("list[Role]", roles), bodies, strict=True))
+    return Prompt(name, f"{version[1]}-{digest}", parts, fields)

@@ -7,6 +7,7 @@ wake it. A batch under way is in the store: whoever goes on with its run finds i
 from __future__ import annotations
 
 import asyncio
+import json
 import uuid
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,8 @@ import orjson
 
 from evidencebench_core.data.records import now
 from evidencebench_core.errors import LLMError, LLMRejectedError, LLMUnreachableError, SettingError
-from evidencebench_core.llm.answers import Answer, from_json
+from evidencebench_core.llm.answers import Answer
+from evidencebench_core.llm.budget import Spending
 from evidencebench_core.llm.client import LLM, Call, error_text, is_empty
 from evidencebench_core.llm.work import results
 from evidencebench_core.runs.engines import ask
@@ -80,7 +82,7 @@ class _Batches:
         """The answer to a call, by the next batch."""
         await self._resumed.wait()
         if call.key in self._earlier:
-            self._llm.budget.count(cached=1)
+            self._llm.budget.count(Spending(cached=1))
             return self._earlier[call.key]
         reason = ""
         for _ in range(_ATTEMPTS):
@@ -234,7 +236,7 @@ class _Batches:
         if file_id is None:
             return []
         content = await self._reply(self._llm.client().files.content(file_id))
-        return [from_json(line) for line in content.content.splitlines()]
+        return [json.loads(line) for line in content.content.splitlines()]
 
     def _outcome(self, call: Call, line: dict[str, Any]) -> Answer | str:
         """The answer in a line of results, or why to ask again; `LLMError` if there would be none again."""

@@ -57,3 +57,8 @@ def visible_texts(value: Any) -> Any:
 def one_line(text: str) -> str:
     """`visible`, with a blank for line ends and tabs."""
     return visible(_BREAKS.sub(" ", text))
+
+
+def file_stem(text: str) -> str:
+    """A name for a file, of letters, digits and hyphens: ``evidence-tea-and-blood-pressure``."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-").lower()[:80]

@@ -71,12 +71,9 @@ def draw(state: PageState) -> None:
 
 def _draw_gone(state: PageState) -> None:
     st.title("Your paper")
-    if state["paper"].startswith("open-"):
-        st.warning(
-            "That paper was not kept, and this server no longer has it in memory. Please bring it again."
-        )
-    else:
-        st.warning("The link names a paper that is not in this store. It may have been removed.")
+    st.warning(
+        "This paper is not here (any more): it was not kept, or has been removed. Please bring it again."
+    )
     if st.button("Bring a paper", type="primary"):
         open_paper(state, None, h=state["h"])
         st.rerun()
@@ -104,7 +101,7 @@ def _draw_paper(state: PageState, opened: OpenPaper, *, is_presenting: bool) -> 
             if not is_presenting:
                 with st.popover("More"):
                     _draw_menu(state, opened, hypothesis)
-        findings = _findings(state, opened, hypothesis)
+        findings = _search(state, [opened], hypothesis).get(opened.ref)
         if findings is not None:
             if not is_presenting:
                 _draw_notice(findings)
@@ -134,16 +131,11 @@ def _statement(state: PageState, own: str) -> str:
     return asked
 
 
-def _findings(state: PageState, opened: OpenPaper, hypothesis: str) -> Findings | None:
+def _search(state: PageState, papers: Sequence[OpenPaper], hypothesis: str) -> dict[str, Findings]:
+    """The findings as the address asks for them; none without a statement."""
     if not hypothesis:
         st.info("Write a statement above: the sentences that bear on it are then marked in the paper.")
-        return None
-    found = _search(state, [opened], hypothesis)
-    return None if found is None else found[opened.ref]
-
-
-def _search(state: PageState, papers: Sequence[OpenPaper], hypothesis: str) -> dict[str, Findings] | None:
-    """The findings as the address asks for them; ``None`` as long as they are searched for."""
+        return {}
     is_abstract = state["abstract"] == "1"
     return findings_of(papers, hypothesis, _retriever(state), _budget(state), abstract_too=is_abstract)
 
@@ -273,9 +265,7 @@ def _draw_several(state: PageState) -> None:
         st.button("Find evidence", type="primary")
         with st.popover("More"):
             _draw_search_settings(state)
-    found = _search(state, papers, hypothesis) if hypothesis else {}
-    if found is None:
-        return
+    found = _search(state, papers, hypothesis)
     best = {ref: findings.best or 0.0 for ref, findings in found.items()}
     ordered = sorted(papers, key=lambda opened: -best.get(opened.ref, 0.0))
     table(

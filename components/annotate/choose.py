@@ -14,98 +14,79 @@ from evidencebench_core.annotation.marked import instance_key
 from evidencebench_core.data import DatasetInfo, Filter
 
 _SHOWN: Final = 12
-_OWN: Final = (
-    Column("name", "Kept paper", "title"),
-    Column("hypothesis", "Hypothesis"),
-    Column("n", "Sentences", "number"),
-    Column("who", "Marked by"),
-)
-_INSTANCES: Final = (
-    Column("hypothesis", "Hypothesis", "title"),
-    Column("id", "Instance", "id"),
-    Column("n", "Sentences", "number"),
-    Column("who", "Marked by"),
-)
+_COLUMNS: Final = (Column("n", "Sentences", "number"), Column("who", "Marked by"))
+_OWN: Final = (Column("name", "Kept paper", "title"), Column("hypothesis", "Hypothesis"), *_COLUMNS)
+_INSTANCES: Final = (Column("hypothesis", "Hypothesis", "title"), Column("id", "Instance", "id"), *_COLUMNS)
 
 
 def draw_choice(state: PageState) -> None:
     """The page without a paper."""
     st.title("Mark evidence")
     st.markdown(
-        "Make gold by hand: write the study aspects of a paper, mark the sentences that cover each, and save the whole "
-        "as an instance of the benchmark. Two people who marked the same paper see how far they agree, and make a "
-        "consensus."
+        "Write down what a reader should learn from a paper (its study aspects), mark the sentences that say it, and "
+        "save the whole as an instance of the benchmark. Two people who mark the same paper see how far they agree, "
+        "and make a consensus."
     )
-    _draw_own(state)
-    _draw_instances(state)
-
-
-def _draw_own(state: PageState) -> None:
     st.markdown("## Your papers")
     papers = resources.own_papers().all()
-    if not papers:
+    if papers:
+        rows = [
+            Row(str(own.id), (own.name, own.hypothesis or None, own.n_sentences, _markers(own.key)))
+            for own in papers
+        ]
+        _draw_table(state, _OWN, rows, "own-to-mark", "Kept papers; a click opens one")
+    else:
         st.markdown("Papers that you bring and keep are listed here, ready to be marked. There is none yet.")
         if st.button("Bring a paper", type="primary"):
             st.switch_page("pages/paper.py")
-        return
-    who = resources.paper_annotations().annotators
-    rows = [
-        Row(str(own.id), (own.name, own.hypothesis or None, own.n_sentences, ", ".join(who(own.key)) or None))
-        for own in papers
-    ]
-    table(
-        _OWN,
-        rows,
-        key="own-to-mark",
-        on_open=lambda paper: state.put(paper=paper),
-        caption="Kept papers; a click opens one",
-        height=420,
-    )
-
-
-def _draw_instances(state: PageState) -> None:
     st.markdown("## Or an instance of a dataset")
+    st.markdown("Its gold stays hidden while you mark; afterwards you can compare your marks with it.")
     datasets = {info.name: info for info in resources.store().datasets()}
-    if not datasets:
-        st.markdown(
-            "Instances can be marked again, with their gold hidden, and then be compared with it. Load a dataset first."
-        )
-        if st.button("Go to Home", key="annotate-home"):
-            st.switch_page("pages/home.py")
-        return
-    st.markdown("Its gold stays hidden while you mark, and is one more annotator to compare with afterwards.")
+    if datasets:
+        _draw_instances(state, datasets)
+    elif st.button("Load a dataset", key="annotate-home"):
+        st.switch_page("pages/home.py")
+
+
+def _draw_instances(state: PageState, datasets: dict[str, DatasetInfo]) -> None:
     name = state["dataset"] if state["dataset"] in datasets else next(iter(datasets))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox("Dataset", list(datasets), **state.widget("dataset", name, reset=("q",)))
         st.text_input(
             "Words of its hypothesis", **state.widget("q", state["q"]), placeholder="night shift diabetes"
         )
-    _draw_list(state, datasets[name])
-
-
-def _draw_list(state: PageState, dataset: DatasetInfo) -> None:
-    ids, annotations = (
-        resources.matching(dataset, Filter(hypothesis=state["q"])),
-        resources.paper_annotations(),
-    )
+    dataset = datasets[name]
+    ids = resources.matching(dataset, Filter(hypothesis=state["q"]))
     before = instance_key(dataset, "")
-    begun = {key.removeprefix(before) for key in annotations.papers() if key.startswith(before)}
-    first = sorted(ids, key=lambda one: one not in begun)[:_SHOWN]
-    rows = []
-    for row in resources.store().rows(dataset.name, first):
-        key = instance_key(dataset, row.id)
-        who = ", ".join(annotations.annotators(key)) or None
-        rows.append(Row(key, (row.hypothesis, row.id, row.n_sentences, who)))
-    table(
-        _INSTANCES,
-        rows,
-        key="instances-to-mark",
-        on_open=lambda paper: state.put(paper=paper),
-        caption="Instances; a click opens one",
-        empty="No hypothesis has these words.",
-    )
+    begun = {
+        key.removeprefix(before) for key in resources.paper_annotations().papers() if key.startswith(before)
+    }
+    first = sorted(ids, key=lambda instance_id: instance_id not in begun)[:_SHOWN]
+    rows = [
+        Row(before + row.id, (row.hypothesis, row.id, row.n_sentences, _markers(before + row.id)))
+        for row in resources.store().rows(name, first)
+    ]
+    _draw_table(state, _INSTANCES, rows, "instances-to-mark", "Instances; a click opens one")
     if len(ids) > _SHOWN:
         st.caption(
-            f"The first {_SHOWN} of {len(ids):,} in {literal(dataset.name)}; those that were marked come first. "
+            f"The first {_SHOWN} of {len(ids):,} in {literal(name)}; those that were marked come first. "
             "Search to see others."
         )
+
+
+def _markers(key: str) -> str | None:
+    return ", ".join(resources.paper_annotations().annotators(key)) or None
+
+
+def _draw_table(
+    state: PageState, columns: tuple[Column, ...], rows: list[Row], key: str, caption: str
+) -> None:
+    table(
+        columns,
+        rows,
+        key=key,
+        on_open=lambda paper: state.put(paper=paper),
+        caption=caption,
+        empty="No hypothesis has these words.",
+        height=420,
+    )

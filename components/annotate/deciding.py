@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import streamlit as st
 
@@ -17,7 +18,6 @@ from components.widgets.frame_table import frame_table
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.table import Column
-from evidencebench_core.analyses import Report
 from evidencebench_core.annotation.agreement import TwoAnnotations, agreement_report
 from evidencebench_core.annotation.differences import (
     Difference,
@@ -36,6 +36,15 @@ from evidencebench_core.runs import ChatPlan
 from evidencebench_core.words import quantity
 
 JOB_KIND = "propose"
+_MEASURES: Final = ("binary F1", "Cohen's kappa")  # of those of the verb `analyse agreement`
+_AGREEMENT: Final = (
+    Column("level", "Judged"),
+    Column("measure", "Measure"),
+    Column("value", "Agreement", "percent"),
+    Column("low", "95% from", "percent"),
+    Column("high", "to", "percent"),
+    Column("n_judgements", "Judgements"),
+)
 
 
 def draw_proposing(editor: Editor) -> None:
@@ -153,11 +162,7 @@ def draw_comparing(state: PageState, marked: MarkedPaper) -> None:
             "the first one's aspects without the marks."
         )
         return
-    first = (
-        state["a"]
-        if state["a"] in known
-        else next(name for name in known if name != CONSENSUS or len(known) < 2)
-    )
+    first = state["a"] if state["a"] in known else next(name for name in known if name != CONSENSUS)
     others = [name for name in known if name != first]
     second = state["b"] if state["b"] in others else others[0]
     with st.container(horizontal=True):
@@ -167,29 +172,18 @@ def draw_comparing(state: PageState, marked: MarkedPaper) -> None:
                 f"Annotator {label}", options, width=240, **state.widget(name, value, reset=("item",))
             )
     a, b = (annotation_of(annotations, marked, name) for name in (first, second))
-    _draw_agreement(_report(marked, a, b))
     _draw_consensus(state, marked, a, b)
+    _draw_agreement(marked, a, b)
 
 
-def _report(marked: MarkedPaper, a: Annotation, b: Annotation) -> Report:
+def _draw_agreement(marked: MarkedPaper, a: Annotation, b: Annotation) -> None:
     key = json.dumps([marked.name, a.annotator, a.as_dict(), b.annotator, b.as_dict()])
     pair = TwoAnnotations(marked.name, marked.paper.sentences, a, b)
-    return resources.report("agreement", (marked.key, key), lambda: agreement_report([pair]))
-
-
-def _draw_agreement(report: Report) -> None:
+    report = resources.report("agreement", (marked.key, key), lambda: agreement_report([pair]))
+    frame = report.tables["agreement"].reindex(columns=[column.key for column in _AGREEMENT])
+    frame = frame[frame["measure"].isin(_MEASURES)].astype({"n_judgements": str})
     st.markdown("## Agreement")
-    agreement = report.tables["agreement"]
-    shown = ("level", "measure", "value", "low", "high", "n_judgements")
-    names = ("Judged", "Measure", "Agreement", "95% from", "to", "Judgements")
-    columns = [
-        Column(column, name, "percent" if column in ("value", "low", "high") else "text")
-        for column, name in zip(shown, names, strict=True)
-        if column in agreement
-    ]
-    frame_table(
-        columns, agreement.astype({"n_judgements": str}), key="agreement", muted=True, caption=report.title
-    )
+    frame_table(_AGREEMENT, frame, key="agreement", muted=True, caption=report.title)
     for note in report.notes[:1]:
         st.caption(literal(note))
 

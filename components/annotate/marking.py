@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from components.annotate.editor import Editor
 from components.app import resources
-from components.app.session import flash, open_later, session_text, set_session_text, widget_value
+from components.app.session import flash, open_later, widget_value
 from components.app.state import PageState
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, paper_view
@@ -22,9 +22,8 @@ from evidencebench_core.data import Instance, add_instance
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export import write_benchmark
 from evidencebench_core.export.reader import PaperView
-from evidencebench_core.words import quantity
+from evidencebench_core.words import file_stem, quantity
 
-_ADDED = "annotate.added"  # aspects of this session: new fields after each
 _DIGITS = "123456789"
 
 
@@ -126,10 +125,7 @@ def _draw_aspect(state: PageState, editor: Editor, number: int, aspect: MarkedAs
 
 
 def _draw_new(state: PageState, editor: Editor) -> None:
-    number = session_text(
-        _ADDED, "0"
-    )  # new fields once an aspect was saved; until then they keep their words
-    of_text, of_result = f"new-aspect-text.{number}", f"new-aspect-result.{number}"
+    of_text, of_result = "new-aspect-text", "new-aspect-result"
 
     def add() -> None:
         text, is_result = widget_value(of_text), widget_value(of_result)
@@ -139,10 +135,10 @@ def _draw_new(state: PageState, editor: Editor) -> None:
             editor.edit(lambda annotation: annotation.add_aspect(text, is_result), go_on)
 
     def go_on() -> None:
-        set_session_text(_ADDED, str(int(number) + 1))
+        st.session_state[of_text], st.session_state[of_result] = "", False
         state.put(aspect=f"aspect_{editor.annotation.n_made}")
 
-    with st.form("new-aspect", border=True):
+    with st.form("new-aspect"):
         st.text_input(
             "New study aspect",
             placeholder="The study followed 2,000 nurses for ten years",
@@ -172,61 +168,50 @@ def _draw_lists(editor: Editor) -> None:
         )
 
 
-def missing(annotation: Annotation) -> str:
-    """What an instance still lacks, as a sentence; ``""`` where it is complete."""
-    lacks = [] if annotation.hypothesis.strip() else ["a hypothesis"]
-    lacks += [] if annotation.aspects else ["a study aspect"]
-    n_bare = len(annotation.uncovered)
-    lacks += [f"a sentence for {quantity(n_bare, 'aspect')}"] if n_bare else []
-    return f"It still lacks {' and '.join(lacks)}." if lacks else ""
-
-
 def draw_saving(editor: Editor) -> None:
     """The two ways out; before it is complete, what is missing."""
     if not editor.annotation.aspects:
         return
     st.markdown("## Save as an instance")
-    lacks = missing(editor.annotation)
-    st.caption(lacks or "Complete: hypothesis, aspects, and a sentence for each.")
     paper = editor.marked.paper
-    start = paper.id if isinstance(paper, Instance) else paper.paper_id
     instance_id = st.text_input(
-        "Id of the instance", value=start, max_chars=200, key=f"instance-id.{editor.marked.key}"
-    ).strip()
-    is_ready = not lacks and bool(instance_id)
-    stem = (
-        re.sub(r"[^A-Za-z0-9]+", "-", f"{editor.marked.name} marked by {editor.annotator}").strip("-").lower()
+        "Id of the instance",
+        value=paper.id if isinstance(paper, Instance) else paper.paper_id,
+        max_chars=200,
+        key=f"instance-id.{editor.marked.key}",
     )
+    try:
+        instance = annotated_raw(
+            resources.paper_annotations(), editor.marked, editor.annotator, instance_id.strip()
+        )
+    except EvidenceBenchError as error:
+        st.caption(literal(f"Not yet: {error}"))
+        return
     with st.container(horizontal=True):
         st.download_button(
             "Download dataset (JSON)",
-            lambda: _dataset_file(editor, instance_id),
-            f"{stem[:80]}.json",
+            lambda: _dataset_file(instance),
+            file_stem(f"{editor.marked.name} marked by {editor.annotator}") + ".json",
             "application/json",
             on_click="ignore",
-            disabled=not is_ready,
         )
-        with st.popover("Add to my datasets", disabled=not is_ready):
-            _draw_add(editor, instance_id)
+        with st.popover("Add to my datasets"):
+            _draw_add(*instance)
 
 
-def _dataset_file(editor: Editor, instance_id: str) -> bytes:
-    """A dataset of one instance as the benchmark's files have it; `PaperError` where it may not be written."""
+def _dataset_file(instance: tuple[str, dict[str, Any]]) -> bytes:
+    """A dataset of one instance as the benchmark's files have it."""
     stream = io.BytesIO()
-    annotations = resources.paper_annotations()
-    write_benchmark([annotated_raw(annotations, editor.marked, editor.annotator, instance_id)], stream)
+    write_benchmark([instance], stream)
     return stream.getvalue()
 
 
-def _draw_add(editor: Editor, instance_id: str) -> None:
-    name = st.text_input(
-        "Name of the dataset", value="Marked by hand", max_chars=200, key=f"dataset-name.{editor.version}"
-    ).strip()
+def _draw_add(instance_id: str, raw: dict[str, Any]) -> None:
+    name = st.text_input("Name of the dataset", value="Marked by hand", max_chars=200, key="dataset-name")
+    name = name.strip()
     if not st.button("Add it", type="primary", key="add-dataset", disabled=not name):
         return
     try:
-        annotations = resources.paper_annotations()
-        _, raw = annotated_raw(annotations, editor.marked, editor.annotator, instance_id)
         add_instance(resources.store(), name, instance_id, raw)
     except EvidenceBenchError as error:
         st.error(literal(str(error)))

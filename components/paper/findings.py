@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import shlex
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +18,7 @@ from evidencebench_core.errors import PaperError
 from evidencebench_core.export import csv_text, findings_document, findings_html, pick_documents
 from evidencebench_core.export.findings import NOTHING, first_page, passage_documents
 from evidencebench_core.runs import Findings
+from evidencebench_core.words import file_stem
 
 _component = component(
     "findings_list", Path(__file__).parent, '<ol class="findings"></ol>', palette=".findings"
@@ -50,7 +50,7 @@ def draw_files(opened: OpenPaper, findings: Findings, budget: int) -> None:
         ("CSV", "csv", "text/csv", lambda: _csv(findings)),
         ("JSON", "json", "application/json", lambda: _json(findings, budget)),
     )
-    stem = re.sub(r"[^A-Za-z0-9]+", "-", f"evidence {opened.title}").strip("-").lower()[:60]
+    stem = file_stem(f"evidence {opened.title}")
     for label, ending, mime, make in files:
         st.download_button(label, make, f"{stem}.{ending}", mime, on_click="ignore", width="stretch")
 

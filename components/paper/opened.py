@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import secrets
 import threading
 from collections import OrderedDict
@@ -39,11 +37,6 @@ class OpenPaper:
     given: str = ""  # the argument of `evidencebench find` that reads the same
     pdf: bytes = field(default=b"", repr=False)  # the file, where it is a PDF in memory
     pdf_kept: bool = False
-    digest: str = field(init=False, default="")  # of the text and its types
-
-    def __post_init__(self) -> None:
-        text = json.dumps([self.paper.sentences, self.paper.sentence_types])
-        object.__setattr__(self, "digest", hashlib.sha256(text.encode()).hexdigest())
 
     @property
     def title(self) -> str:

@@ -131,17 +131,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
   root.querySelector(`[data-key="${focused}"]`)?.focus({ preventScroll: true });
 
-  // j and k go from pick to pick, over all pages; the arrows turn pages where nothing scrolls sideways.
+  // The arrows turn pages where nothing scrolls sideways.
   root.onkeydown = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.("input, select")) return;
-    const step = { j: 1, k: -1 }[event.key];
     const turn = scroll.scrollWidth > scroll.clientWidth ? undefined : { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (step && data.picks.length) {
-      const at = data.picks.findIndex(([index]) => index === data.selected);
-      const from = at >= 0 ? at + step : step > 0 ? data.picks.findIndex(([, page]) => page >= data.page) : data.picks.length - 1;
-      say({ sentence: data.picks[(Math.max(from, at < 0 ? 0 : from) + data.picks.length) % data.picks.length][0] });
-    } else if (turn) go(data.page + turn);
-    else return;
+    if (!turn) return;
+    go(data.page + turn);
     event.preventDefault();
   };
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +16,7 @@ from components.widgets.component import component, sentence_in
 from components.widgets.markdown import literal
 from components.widgets.paper_view import paper_view
 from evidencebench_core.errors import PaperError
-from evidencebench_core.export.findings import lead
+from evidencebench_core.export.findings import lead, share_of_page
 from evidencebench_core.export.reader import System, view_of
 from evidencebench_core.papers import Box, PageImage, Paper
 from evidencebench_core.runs import Findings
@@ -64,17 +63,8 @@ def view_switch(state: PageState, opened: OpenPaper) -> None:
         format_func=str.capitalize,
         label_visibility="collapsed",
         required=True,
-        **state.widget("view", view, partial(_switch, state, opened.paper), reset=("page",)),
+        **state.widget("view", view, reset=("page",)),
     )
-
-
-def _switch(state: PageState, paper: Paper, view: str) -> str | None:
-    """The state's value of a view; on the way to the text the page that is shown picks its first sentence."""
-    page = state.number("page")
-    if view == "text" and page and state.number("sentence") is None:
-        first = next((index for index, boxes in enumerate(paper.boxes) if _on(boxes, page)), None)
-        state.put(sentence=first)
-    return view if view == "page" else None
 
 
 def _on(boxes: Collection[Box], page: int) -> bool:
@@ -125,25 +115,17 @@ def page_data(paper: Paper, image: PageImage, picks: Sequence[int]) -> dict[str,
     """A page as the browser gets it: every sentence on it with its boxes, in percent of the page, and the picks."""
     places = {index: place for place, index in enumerate(picks, start=1)}
 
-    def share(edge: float, size: float) -> float:
-        return round(100 * min(max(edge / size, 0.0), 1.0), 2) if size > 0 else 0.0
-
     sentences = []
     for index, boxes in enumerate(paper.boxes):
         here = [box for box in boxes if box.page == image.page]
         if not here:
             continue
-        rects = []
-        for box in here:
-            left, top = share(box.x0, image.width), share(box.y0, image.height)
-            right, foot = share(box.x1, image.width), share(box.y1, image.height)
-            rects.append([left, top, max(right - left, 0.0), max(foot - top, 0.0)])
         sentences.append(
             {
                 "index": index,
                 "place": places.get(index),
                 "right": here[0].x0 > _RIGHT * image.width,
-                "rects": rects,
+                "rects": [share_of_page(box, image) for box in here],
                 "text": paper.sentences[index] if index in places else "",
             }
         )

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from evidencebench_core.export.rows import versions
 from evidencebench_core.export.tables import places_and_scores
-from evidencebench_core.papers import PageImage, Paper
+from evidencebench_core.papers import Box, PageImage, Paper
 from evidencebench_core.retrievers.bm25 import tokens_of
 from evidencebench_core.retrievers.llm import reasons_in
 from evidencebench_core.runs.find import MAX_FROM_ABSTRACT, Findings
@@ -199,21 +199,23 @@ def _plain(value: object) -> str:
     return " and ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
 
 
-def _boxes(findings: Findings, image: PageImage) -> list[dict[str, Any]]:
-    """Where the picks stand on a page, in percent of it."""
-    boxes = []
+def share_of_page(box: Box, image: PageImage) -> tuple[float, float, float, float]:
+    """Left, top, width and height of a box in percent of its page; nothing lies beyond the page."""
+
+    def share(edge: float, size: float) -> float:
+        return round(100 * min(max(edge / size, 0.0), 1.0), 2) if size > 0 else 0.0
+
+    left, top = share(box.x0, image.width), share(box.y0, image.height)
+    right, foot = share(box.x1, image.width), share(box.y1, image.height)
+    return left, top, max(right - left, 0.0), max(foot - top, 0.0)
+
+
+def _boxes(findings: Findings, image: PageImage) -> list[tuple[object, ...]]:
+    """Where the picks stand on a page (`share_of_page`), the rank before the first box of each."""
+    boxes: list[tuple[object, ...]] = []
     for rank, index in enumerate(findings.picks, start=1):
         here = [box for box in findings.read.paper.boxes[index] if box.page == image.page]
-        for number, box in enumerate(here):
-            boxes.append(
-                {
-                    "rank": rank if number == 0 else "",
-                    "left": round(100 * box.x0 / image.width, 2),
-                    "top": round(100 * box.y0 / image.height, 2),
-                    "width": round(100 * (box.x1 - box.x0) / image.width, 2),
-                    "height": round(100 * (box.y1 - box.y0) / image.height, 2),
-                }
-            )
+        boxes += [("" if number else rank, *share_of_page(box, image)) for number, box in enumerate(here)]
     return boxes
 
 

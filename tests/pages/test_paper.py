@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -127,19 +128,18 @@ def test_at_most_two_findings_are_from_the_abstract_unless_asked_for(
     abstract = " ".join(f"Salt raises blood pressure in group {n}." for n in range(8))
     text = f"Salt\n\nAbstract\n{abstract}\n\nResults\nSalt raised pressure. Pressure of blood was high. It was salt."
     ref = str(own.save(paper_of_file(text.encode(), "s.txt", None), "Salt", "Salt raises blood pressure.").id)
-    first = searched(open_page, ref, k="4")
-    assert len(picked(first, "abstract")) == 2
-    assert len(picked(searched(open_page, ref, k="4", abstract="1"), "abstract")) == 4
+    counts = [
+        sum("in group" in text for text in picked(searched(open_page, ref, k="4", abstract=switch)))
+        for switch in ("", "1")
+    ]
+    assert counts == [2, 4]
 
 
-def picked(app: App, kind: str) -> list[int]:
-    """The picks of the reader that are of a type, by the findings that the page remembers."""
-    from components.paper.search import _answers
-
-    (findings,) = list(_answers().values())[-1].values()
-    paper = findings.read.paper
-    assert not app.exception
-    return [index for index in findings.picks if paper.sentence_types[index] == kind]
+def picked(app: App) -> list[str]:
+    """The sentences of the findings that were picked."""
+    (data,) = [one.proto.json for one in app.get("bidi_component") if '"passages"' in one.proto.json]
+    passages = json.loads(data)["passages"]
+    return [text for passage in passages for text, is_pick in passage["parts"] if is_pick]
 
 
 def test_a_statement_far_from_the_paper_says_so(open_page: OpenPage, kept: str) -> None:

@@ -15,7 +15,7 @@ from components.app.session import flash, open_later, session_text, set_session_
 from components.app.state import PageState
 from components.paper.bring import MAX_HYPOTHESIS, UNREAD, draw_bring, open_paper, open_what_was_read
 from components.paper.findings import draw_files, draw_findings
-from components.paper.opened import OpenPaper, named_paper, named_papers
+from components.paper.opened import OpenPaper, named_papers
 from components.paper.pages import text_or_pages, view_switch
 from components.paper.search import findings_of
 from components.widgets.keeping import draw_delete, draw_rename
@@ -49,32 +49,32 @@ _SEVERAL: Final = (
     Column(
         "best", "Closest", "number", "How close its closest sentence comes to the statement, of 1", digits=2
     ),
-    Column("sentence", "Closest sentence"),
+    Column("sentence", "First finding"),
     Column("where", "Where"),
 )
 
 
 def draw(state: PageState) -> None:
     open_what_was_read(state)
-    if state["over"] and not state["paper"]:
-        name_window("Your paper", "One question over several papers")
-        _draw_several(state)
-    elif not state["paper"]:
+    if not state["paper"] and not state["over"]:
         draw_bring(state)
-    elif (opened := named_paper(state["paper"])) is None:
-        _draw_gone(state)
+        return
+    papers = named_papers(state["paper"] or state["over"])
+    if not papers:
+        st.title("Your paper")
+        st.warning("This paper is not here: it was not kept, or has been removed. Please bring it again.")
+        _draw_way_back(state, "Bring a paper")
+    elif state["paper"]:
+        name_window("Your paper", papers[0].title)
+        drop_missing(state, len(papers[0].paper.sentences))
+        _draw_paper(state, papers[0], is_presenting=state["present"] == "1")
     else:
-        name_window("Your paper", opened.title)
-        drop_missing(state, len(opened.paper.sentences))
-        _draw_paper(state, opened, is_presenting=state["present"] == "1")
+        name_window("Your paper", "One question over several papers")
+        _draw_several(state, papers)
 
 
-def _draw_gone(state: PageState) -> None:
-    st.title("Your paper")
-    st.warning(
-        "This paper is not here (any more): it was not kept, or has been removed. Please bring it again."
-    )
-    if st.button("Bring a paper", type="primary"):
+def _draw_way_back(state: PageState, label: str) -> None:
+    if st.button(label):
         open_paper(state, None, h=state["h"])
         st.rerun()
 
@@ -176,9 +176,7 @@ def _draw_menu(state: PageState, opened: OpenPaper, hypothesis: str) -> None:
             args=("annotate", {"paper": opened.ref}),
             width="stretch",
         )
-    if st.button("Another paper", width="stretch"):
-        open_paper(state, None)
-        st.rerun()
+    _draw_way_back(state, "Another paper")
     if opened.origin == "kept":
         with st.expander("Rename or delete"):
             _draw_kept(state, opened, hypothesis)
@@ -248,16 +246,10 @@ def _draw_keep(state: PageState, opened: OpenPaper, hypothesis: str) -> None:
         st.rerun()
 
 
-def _draw_several(state: PageState) -> None:
+def _draw_several(state: PageState, papers: Sequence[OpenPaper]) -> None:
     """One question over several papers: a table, the paper with the closest sentence first."""
-    papers = named_papers(state["over"])
-    if st.button("Other papers"):
-        open_paper(state, None, h=state["h"])
-        st.rerun()
+    _draw_way_back(state, "Other papers")
     st.markdown(f"# One question over {quantity(len(papers), 'paper')}")
-    if not papers:
-        st.warning("None of these papers is here. Please bring them again.")
-        return
     if session_text(UNREAD):
         st.warning(literal(session_text(UNREAD)))
     hypothesis = _statement(state, "")

@@ -121,8 +121,14 @@ def page_image(opened: OpenPaper, page: int, scale: float) -> PageImage:
     return drawn_page(content, page, scale, opened.name)
 
 
-def named_paper(ref: str) -> OpenPaper | None:
-    """The paper that an address names; ``None`` where there is none any more."""
+def named_papers(refs: str) -> list[OpenPaper]:
+    """The papers that are still there of ``kept``, or of refs with commas between them."""
+    names = refs.split(",") if refs != "kept" else [str(own.id) for own in resources.own_papers().all()]
+    papers = [_named_paper(ref) for ref in dict.fromkeys(names[:MAX_PAPERS])]
+    return [opened for opened in papers if opened is not None]
+
+
+def _named_paper(ref: str) -> OpenPaper | None:
     if ref in sample_papers():
         return sample_papers()[ref]
     if ref.isascii() and ref.isdigit() and len(ref) < 15:
@@ -131,10 +137,3 @@ def named_paper(ref: str) -> OpenPaper | None:
         except EvidenceBenchError:
             return None
     return open_papers().get(ref)
-
-
-def named_papers(refs: str) -> list[OpenPaper]:
-    """The papers that are still there of ``kept``, or of refs with commas between them."""
-    names = refs.split(",") if refs != "kept" else [str(own.id) for own in resources.own_papers().all()]
-    papers = [named_paper(ref) for ref in dict.fromkeys(names[:MAX_PAPERS])]
-    return [opened for opened in papers if opened is not None]

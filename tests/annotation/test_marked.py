@@ -55,18 +55,10 @@ def test_another_begins_with_the_aspects_and_no_mark(store: Store) -> None:
     assert begun.add_aspect("New").aspects[-1].id == "aspect_3"  # no id is given twice
 
 
-@pytest.mark.parametrize(
-    "key", ["own:7", "own:x", "own:", "instance:abc:tiny_0", "nothing", "", "own:99999999999999999999"]
-)
-def test_what_is_not_there_is_named(store: Store, key: str) -> None:
-    with pytest.raises(UnknownNameError):
-        marked_paper(store, key)
-
-
-def test_an_unknown_instance_and_an_annotator_who_marked_nothing(store: Store) -> None:
+def test_what_is_not_there_is_named(store: Store) -> None:
     dataset = store.dataset("tiny")
-    with pytest.raises(UnknownNameError):
-        marked_paper(store, instance_key(dataset, "tiny_77"))
-    marked = marked_paper(store, instance_key(dataset, "tiny_0"))
+    for key in ("own:7", "own:x", "instance:abc:tiny_0", "nothing", "", instance_key(dataset, "tiny_77")):
+        with pytest.raises(UnknownNameError):
+            marked_paper(store, key)
     with pytest.raises(PaperError, match="Who has: gold"):
-        annotation_of(Annotations(store), marked, "Ada")
+        annotation_of(Annotations(store), marked_paper(store, instance_key(dataset, "tiny_0")), "Ada")

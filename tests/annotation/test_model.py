@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.annotation.model import Annotation, MarkedAspect, annotated_instance, check_person
+from evidencebench_core.annotation.model import Annotation, MarkedAspect, annotated_instance
 from evidencebench_core.data import KEYS, parse_instance
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.blocks import Block, RawPaper, paper_of_blocks
@@ -65,39 +65,6 @@ def test_the_gold_so_far_and_its_json() -> None:
     assert EMPTY.evidence().results_optimal is None
     raw = json.loads(json.dumps(two().as_dict()))
     assert Annotation.from_dict("Ada", raw) == two()
-
-
-@pytest.mark.parametrize("name", ["", " \n", "gold", "model:gpt-4o", "x" * 201])
-def test_names_that_no_person_has(name: str) -> None:
-    with pytest.raises(PaperError):
-        check_person(name)
-    assert check_person(" Ada\u202e ") == "Ada"
-
-
-NAMES = st.sampled_from(["add", "mark", "unmark", "remove", "result"])
-EDITS = st.lists(st.tuples(NAMES, st.integers(0, 5), st.integers(0, 9)))
-
-
-@given(EDITS)
-def test_no_row_of_edits_breaks_it(edits: list[tuple[str, int, int]]) -> None:
-    annotation = EMPTY
-    for edit, which, number in edits:
-        ids = [aspect.id for aspect in annotation.aspects]
-        if edit == "add" or not ids:
-            annotation = annotation.add_aspect(f"Aspect {number}")
-            continue
-        chosen = ids[which % len(ids)]
-        annotation = {
-            "mark": lambda a, c, n: a.mark(c, [n]),
-            "unmark": lambda a, c, n: a.unmark(c, [n]),
-            "remove": lambda a, c, n: a.remove_aspect(c),
-            "result": lambda a, c, n: a.set_result(c, n > 4),
-        }[edit](annotation, chosen, number)
-    ids = [aspect.id for aspect in annotation.aspects]
-    assert len(set(ids)) == len(ids) <= annotation.n_made
-    for aspect in annotation.aspects:
-        assert list(aspect.sentences) == sorted(set(aspect.sentences))
-        assert set(aspect.sentences) <= set(range(10))
 
 
 TEXT = Block("paragraph", "It cools. It was drunk. So be it.")

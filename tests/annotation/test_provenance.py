@@ -8,7 +8,6 @@ import pytest
 
 from evidencebench_core.annotation.provenance import (
     GoldMakers,
-    family_note,
     gold_makers,
     gold_models,
     model_family,
@@ -55,10 +54,3 @@ def test_who_made_the_gold_of_a_dataset(tmp_path: Path) -> None:
     assert "gpt-4o-mini" in family
     local = SimpleNamespace(retriever="bm25", settings={})
     assert GoldMakers(("gpt-4o",), 0).notes([local]) == ()  # type: ignore[list-item]
-
-
-def test_the_note_names_both() -> None:
-    assert family_note(["GPT-4"], ["claude-3", "bm25"]) == ""
-    note = family_note(["GPT-4"], ["claude-3", "gpt-4o", "gpt-4o"])
-    assert "GPT-4" in note
-    assert note.count("gpt-4o") == 1

@@ -15,21 +15,22 @@ from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.export import write_benchmark
 from evidencebench_core.llm import LLM, Connection
+from evidencebench_core.papers import Paper
 from evidencebench_core.papers.own import OwnPapers
-from evidencebench_core.papers.read import paper_of_file
 from evidencebench_core.runs import execute, plan, score_run
 from evidencebench_core.tasks import task_named
 from tests.annotation.scripted_model import scripted_answer
 from tests.browser.settling import sentence, settled
-from tests.conftest import real_file
 from tests.llm.server import answering, reply, scripted
 
 HYPOTHESIS = "Exposure in early life changes later health."
 
 
 def kept(store: Store, name: str) -> tuple[str, tuple[str, str]]:
-    """The number of a real paper in the store, and two words that each stand in one sentence of it."""
-    paper = paper_of_file(real_file("real_papers/apa0100-0653.nxml").read_bytes(), "apa.nxml", None)
+    """The number of a sample paper in the store, and two words that each stand in one sentence of it."""
+    dataset = store.datasets()[0].name
+    instance = store.get(dataset, store.ids(dataset)[0])
+    paper = Paper(name, name, instance.sentences, instance.sentence_types, "text", {}, ())
     words = Counter(word for text in paper.sentences for word in set(re.findall(r"[a-z]{9,}", text)))
     rare = [
         word for word, n in words.items() if n == 1 and sum(word in text for text in paper.sentences) == 1
@@ -38,7 +39,6 @@ def kept(store: Store, name: str) -> tuple[str, tuple[str, str]]:
 
 
 @pytest.mark.flow
-@pytest.mark.realdata
 def test_from_a_proposal_by_keys_to_a_run(
     page: Page, app_url: str, store: Store, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,28 +108,6 @@ def test_a_save_that_fails_says_so_and_keeps_what_was_typed(
         db.execute("ROLLBACK")
     app.press("Add aspect")
     assert marks() == {"One": (2,), "Nobody died": ()}
-
-
-def test_a_second_begins_with_the_aspects_and_no_mark(opened: OpenPage, marks: Marks) -> None:
-    marks.save("Ben", Pressure=[2])
-    opened().press("Start from the 1 aspect of Ben, without the marks")
-    assert marks() == {"Pressure": ()}
-
-
-def test_a_proposal_is_decided_and_only_what_was_accepted_is_marked(opened: OpenPage, marks: Marks) -> None:
-    proposal = Annotation("model:m", "Tea helps.", 6).add_aspect("Pressure", True, [2, 3])
-    origin = {"model": "m", "aspects": "model", "reasons": {"0:2": "it says so"}, "unjudged": {}}
-    marks.annotations.save(marks.own.key, replace(proposal, origin=origin))
-    app = opened()
-    assert "Proposed by m" in app.words
-    app.press("Accept")
-    app.press("Accept")
-    app.press("Reject")
-    assert marks() == {"Pressure": (2,)}
-    assert "Everything is decided." in app.words
-    annotation = marks.annotations.get(marks.own.key, "Ada")
-    assert annotation is not None
-    assert len(annotation.decisions) == 3
 
 
 def test_two_are_compared_and_make_a_consensus(opened: OpenPage, marks: Marks) -> None:

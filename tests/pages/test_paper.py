@@ -169,13 +169,6 @@ def test_a_kept_paper_comes_back_with_its_statement(open_page: OpenPage, kept: s
     assert own.get(int(kept)).hypothesis == "Salt is bad."
 
 
-def test_presenting_hides_the_settings(open_page: OpenPage, kept: str) -> None:
-    app = searched(open_page, kept, present="1")
-    assert "More" not in app.labels("popover")
-    assert "Leave" in app.labels()
-    assert app.press("Leave").address.get("present") is None
-
-
 def test_pages_of_a_pdf_are_shown_and_one_that_cannot_be_drawn_says_so(
     open_page: OpenPage, own: OwnPapers
 ) -> None:

@@ -11,8 +11,8 @@ Keys beyond the twelve are kept, but only five of them mean something to us:
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, NoReturn, cast
 
@@ -62,7 +62,7 @@ class RawInstance(_Checked):
     aspect_list_ids: Annotated[list[str], Field(min_length=1, max_length=1_000)]
     results_aspect_list_ids: Annotated[list[str], Field(min_length=1)] | None
     aspect2sentence_indices: dict[str, list[int]]
-    sentence_index2aspects: dict[str, list[str]]
+    sentence_index2aspects: dict[str, Any]  # compared with what aspect2sentence_indices says
     evidence_retrieval_at_optimal_evaluation: OptimalEvaluation
     evidence_retrieval_at_10_evaluation: Evaluation
     results_evidence_retrieval_at_optimal_evaluation: OptimalEvaluation | None
@@ -74,6 +74,11 @@ class RawInstance(_Checked):
     hypothesis_negation: Text | None = None
     synthetic: bool | None = None
     construction: Construction | None = None
+
+    @property
+    def is_sufficient(self) -> bool:
+        """Whether it says that its gold is sufficient, not complete."""
+        return self.construction is not None and self.construction.gold == SUFFICIENT
 
 
 KEYS: Final = tuple(name for name, field in RawInstance.model_fields.items() if field.is_required())
@@ -101,8 +106,8 @@ def parse_instance(instance_id: str, raw: object) -> Instance:
     return instance_of(instance_id, cast("dict[str, Any]", raw))
 
 
-def check_instance(instance_id: str, raw: object) -> None:
-    """`InstanceError` unless a decoded JSON value keeps every promise of the format."""
+def check_instance(instance_id: str, raw: object) -> RawInstance:
+    """The raw instance, which keeps every promise of the format, or `InstanceError`."""
     if not instance_id.strip():
         raise InstanceError(shown(instance_id), "is a blank instance id", "Give every instance an id.")
     try:
@@ -110,6 +115,7 @@ def check_instance(instance_id: str, raw: object) -> None:
     except ValidationError as error:
         raise _first_fault(instance_id, error) from None
     _Consistency(instance_id, checked).check()
+    return checked
 
 
 def _first_fault(instance_id: str, error: ValidationError) -> InstanceError:
@@ -128,6 +134,7 @@ class _Consistency:
     def __init__(self, instance_id: str, raw: RawInstance) -> None:
         self.id, self.raw = instance_id, raw
         self.n_sentences = len(raw.paper_as_candidate_pool)
+        self.covers: dict[str, frozenset[int]] = {}
 
     def fail(self, field: str, problem: str, remedy: str) -> NoReturn:
         raise InstanceError(f"{self.id}.{field}", problem, remedy)
@@ -151,7 +158,7 @@ class _Consistency:
             aspects = results if key in _RESULT_KEYS else raw.aspect_list_ids
             evaluation = getattr(raw, key)
             if evaluation is not None:
-                self.evaluation(key, evaluation, frozenset(aspects), budget)
+                self.evaluation(key, evaluation, aspects, budget)
 
     def unique(self, field: str, values: Sequence[object]) -> None:
         if len(set(values)) < len(values):
@@ -162,12 +169,16 @@ class _Consistency:
         if unknown:
             self.fail(field, f"names aspect {shown(unknown[0])}", "Aspects are those of aspect_list_ids.")
 
-    def indices(self, field: str, indices: Sequence[int]) -> None:
-        self.unique(field, indices)
-        for index in indices:
+    def indices(self, field: str, indices: Sequence[int]) -> frozenset[int]:
+        """The sentences that the indices stand for."""
+        sentences = frozenset(indices)
+        if len(sentences) < len(indices):
+            self.unique(field, indices)
+        for index in sentences:
             if not 0 <= index < self.n_sentences:
                 remedy = f"Indices run from 0 to {self.n_sentences - 1}."
                 self.fail(field, f"holds sentence index {index}", remedy)
+        return sentences
 
     def mappings(self) -> None:
         """That the two mappings are each other's inverse."""
@@ -176,27 +187,33 @@ class _Consistency:
         for aspect in self.raw.aspect_list_ids:
             if aspect not in covering:
                 self.fail(field, f"has no entry for aspect {shown(aspect)}", "Give one entry an aspect.")
-            self.indices(f"{field}.{aspect}", covering[aspect])
+            self.covers[aspect] = self.indices(f"{field}.{aspect}", covering[aspect])
         field, inverse = "sentence_index2aspects", self.raw.sentence_index2aspects
-        expected = inverse_of(covering, self.n_sentences)
-        if inverse == expected:
-            return
-        if inverse.keys() != expected.keys():
-            key = min(inverse.keys() ^ expected.keys())
+        wrong_keys = inverse.keys() ^ _keys(self.n_sentences)
+        if wrong_keys:
+            key = min(wrong_keys)
             problem = f"{'has' if key in inverse else 'lacks'} the key {shown(key)}"
             self.fail(field, problem, f'Keys are "0" to "{self.n_sentences - 1}".')
-        for key, aspects in inverse.items():
-            if set(aspects) != set(expected[key]):
-                covered = sorted(expected[key])
-                problem = f"is {shown(aspects)}, but aspect2sentence_indices says {shown(covered)}"
+        expected = inverse_of(covering)
+        given = {key: aspects for key, aspects in inverse.items() if aspects != []}
+        if given == expected:
+            return
+        for key in _keys(self.n_sentences):
+            aspects, covered = inverse[key], set(expected.get(key, ()))
+            are_ids = isinstance(aspects, list) and all(isinstance(aspect, str) for aspect in aspects)
+            if not are_ids or set(aspects) != covered:
+                problem = f"is {shown(aspects)}, but aspect2sentence_indices says {shown(sorted(covered))}"
                 self.fail(f"{field}.{key}", problem, "The two mappings must be each other's inverse.")
 
-    def evaluation(self, key: str, evaluation: Evaluation, focus: frozenset[str], budget: int | None) -> None:
+    def evaluation(
+        self, key: str, evaluation: Evaluation, focus: Collection[str], budget: int | None
+    ) -> None:
         picks = evaluation.one_selection_of_sentences
         field = f"{key}.one_selection_of_sentences"
-        self.indices(field, picks)
-        covered = Counter(aspect for pick in picks for aspect in self.aspects_of(pick) if aspect in focus)
-        if set(evaluation.covered_aspects) != covered.keys():
+        selection = self.indices(field, picks)
+        hits = [self.covers[aspect] & selection for aspect in focus]
+        covered = {aspect for aspect, picks_of_aspect in zip(focus, hits, strict=True) if picks_of_aspect}
+        if set(evaluation.covered_aspects) != covered:
             problem = (
                 f"is {shown(evaluation.covered_aspects)}, but the selection covers {shown(sorted(covered))}"
             )
@@ -206,25 +223,30 @@ class _Consistency:
             self.fail(field, f"has {len(picks)} sentences for a budget of {limit}", "The selection must fit.")
         if budget is not None:
             return
-        n_coverable = sum(bool(self.raw.aspect2sentence_indices[aspect]) for aspect in focus)
+        n_coverable = sum(bool(self.covers[aspect]) for aspect in focus)
         if len(covered) < n_coverable:
             remedy = "An optimal selection covers every aspect that a sentence covers."
             self.fail(field, f"covers {len(covered)} of {n_coverable} aspects", remedy)
-        for pick in picks:
-            if all(covered[aspect] > 1 for aspect in self.aspects_of(pick) if aspect in focus):
-                remedy = "An optimal selection has the smallest number of sentences that cover all aspects."
-                self.fail(field, f"covers the same without sentence {pick}", remedy)
-
-    def aspects_of(self, sentence: int) -> list[str]:
-        return self.raw.sentence_index2aspects[str(sentence)]
+        needed = frozenset[int]().union(*(sentences for sentences in hits if len(sentences) == 1))
+        if len(needed) < len(picks):
+            remedy = "An optimal selection has the smallest number of sentences that cover all aspects."
+            self.fail(field, f"covers the same without sentence {min(selection - needed)}", remedy)
 
 
-def inverse_of(covering: Mapping[str, Collection[int]], n_sentences: int) -> dict[str, list[str]]:
-    """``sentence_index2aspects`` as it follows from ``aspect2sentence_indices``."""
+@cache
+def _keys(n_sentences: int) -> frozenset[str]:
+    return frozenset(map(str, range(n_sentences)))
+
+
+def inverse_of(covering: Mapping[str, Collection[int]], n_sentences: int = 0) -> dict[str, list[str]]:
+    """``sentence_index2aspects`` as it follows from ``aspect2sentence_indices``.
+
+    Sentences from ``n_sentences`` on are in it where they cover an aspect.
+    """
     aspects: dict[str, list[str]] = {str(index): [] for index in range(n_sentences)}
     for aspect, indices in covering.items():
         for index in indices:
-            aspects[str(index)].append(aspect)
+            aspects.setdefault(str(index), []).append(aspect)
     return aspects
 
 
@@ -270,8 +292,3 @@ def evidence_of(raw: Mapping[str, Any], n_sentences: int) -> EvidenceSet:
         optimal=raw["evidence_retrieval_at_optimal_evaluation"]["optimal"],
         results_optimal=None if results_evaluation is None else results_evaluation["optimal"],
     )
-
-
-def is_sufficient(raw: Mapping[str, Any]) -> bool:
-    """Whether an instance says that its gold is sufficient, not complete."""
-    return (raw.get("construction") or {}).get("gold") == SUFFICIENT

@@ -15,17 +15,18 @@ from typing import Any, Final, cast
 
 import orjson
 
-from evidencebench_core.data.format import check_instance, is_sufficient
-from evidencebench_core.data.records import checked_name, to_blob
+from evidencebench_core.data.format import check_instance
+from evidencebench_core.data.records import checked_name, compressed, to_blob
 from evidencebench_core.data.removal import count_instances, remove_dataset, remove_unfinished
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in
 from evidencebench_core.data.stream import DatasetFile, instances_in
-from evidencebench_core.errors import StoreError, StreamError, shown
+from evidencebench_core.errors import InstanceError, StoreError, StreamError, shown
 
 Progress = Callable[[int, int, int], None]
 
 _BATCH: Final = 64  # instances a transaction
 _ENDS: Final = 10  # sentences at either end of a paper that count as its ends
+_WITHOUT_PAPER: Final = {"paper_as_candidate_pool": None, "sentence_types_in_candidate_pool": None}
 _COLUMNS: Final = (
     "dataset_id, position, instance_id, paper, paper_id, n_sentences, n_aspects, n_result_aspects, optimal,"
     " results_optimal, ends_coverage"
@@ -156,54 +157,71 @@ def _write_file(store: Store, path: Path, dataset_id: int, progress: Progress | 
                 progress(file.bytes_read, file.n_bytes, n_instances)
 
 
-def _checked(instance_id: str, raw: object) -> tuple[str, dict[str, Any]]:
-    check_instance(instance_id, raw)
-    return instance_id, cast("dict[str, Any]", raw)
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """An instance as it is written; packed, so that a batch is a few objects."""
+
+    instance_id: str
+    hypothesis: str
+    paper: bytes  # sentences and their types, as JSON
+    body: bytes  # a blob of the rest
+    values: tuple[object, ...]  # from `paper_id` on
+    synthetic: bool
+    sufficient: bool
 
 
-def _write(
-    db: sqlite3.Connection, dataset_id: int, position: int, instances: Sequence[tuple[str, dict[str, Any]]]
-) -> None:
+def _checked(instance_id: str, raw: object) -> _Record:
+    """The record of a raw instance; `InstanceError` where it is not of the format."""
+    checked = check_instance(instance_id, raw)
+    n_sentences = len(checked.paper_as_candidate_pool)
+    results_optimal = checked.results_evidence_retrieval_at_optimal_evaluation
+    values = (
+        checked.paper_id,
+        n_sentences,
+        len(checked.aspect_list_ids),
+        len(checked.results_aspect_list_ids or ()),
+        checked.evidence_retrieval_at_optimal_evaluation.optimal,
+        None if results_optimal is None else results_optimal.optimal,
+        _ends_coverage(checked.aspect2sentence_indices, n_sentences),
+    )
+    try:
+        instance_id.encode()
+        paper = orjson.dumps((checked.paper_as_candidate_pool, checked.sentence_types_in_candidate_pool))
+        body = to_blob({**cast("dict[str, Any]", raw), **_WITHOUT_PAPER})
+    except (orjson.JSONEncodeError, UnicodeEncodeError) as error:
+        remedy = "Remove lone surrogates from its texts, and numbers of more than 64 bits."
+        raise InstanceError(shown(instance_id), f"cannot be stored ({error})", remedy) from error
+    is_synthetic, is_sufficient = bool(checked.synthetic), checked.is_sufficient
+    return _Record(instance_id, checked.hypothesis, paper, body, values, is_synthetic, is_sufficient)
+
+
+def _write(db: sqlite3.Connection, dataset_id: int, position: int, records: Sequence[_Record]) -> None:
     """Write checked instances inside the transaction that is open."""
-    for number, (instance_id, raw) in enumerate(instances, position):
-        n_results = len(raw["results_aspect_list_ids"] or ())
-        n_sentences = len(raw["paper_as_candidate_pool"])
-        values = (
-            dataset_id,
-            number,
-            instance_id,
-            _paper(db, raw),
-            raw["paper_id"],
-            n_sentences,
-            len(raw["aspect_list_ids"]),
-            n_results,
-            raw["evidence_retrieval_at_optimal_evaluation"]["optimal"],
-            raw["results_evidence_retrieval_at_optimal_evaluation"]["optimal"] if n_results else None,
-            _ends_coverage(raw["aspect2sentence_indices"], n_sentences),
-        )
+    insert = f"INSERT INTO instances ({_COLUMNS}) VALUES (?{', ?' * 10})"
+    bodies = []
+    for number, record in enumerate(records, position):
+        values = (dataset_id, number, record.instance_id, _paper(db, record.paper), *record.values)
         try:
-            row = db.execute(f"INSERT INTO instances ({_COLUMNS}) VALUES (?{', ?' * 10})", values).lastrowid
+            row = db.execute(insert, values).lastrowid
         except sqlite3.IntegrityError as error:
             remedy = "Give every instance its own id."
-            raise StreamError(f"instance {shown(instance_id)}", "is there twice", remedy) from error
-        rest = {**raw, "paper_as_candidate_pool": None, "sentence_types_in_candidate_pool": None}
-        db.execute("INSERT INTO bodies VALUES (?, ?, ?)", (row, raw["hypothesis"], to_blob(rest)))
-        db.execute("INSERT INTO hypothesis_words (rowid, hypothesis) VALUES (?, ?)", (row, raw["hypothesis"]))
-    synthetic = any(raw.get("synthetic") for _, raw in instances)
-    sufficient = any(is_sufficient(raw) for _, raw in instances)
+            raise StreamError(f"instance {shown(record.instance_id)}", "is there twice", remedy) from error
+        bodies.append((row, record.hypothesis, record.body))
+    db.executemany("INSERT INTO bodies VALUES (?, ?, ?)", bodies)
+    synthetic = any(record.synthetic for record in records)
+    sufficient = any(record.sufficient for record in records)
     flags = "UPDATE datasets SET synthetic = synthetic OR ?, sufficient = sufficient OR ? WHERE id = ?"
     db.execute(flags, (synthetic, sufficient, dataset_id))
 
 
-def _paper(db: sqlite3.Connection, raw: Mapping[str, Any]) -> int:
+def _paper(db: sqlite3.Connection, paper: bytes) -> int:
     """The row of an instance's paper, which is kept once, however many instances share it."""
-    paper = raw["paper_as_candidate_pool"], raw["sentence_types_in_candidate_pool"]
-    key = hashlib.sha256(orjson.dumps(paper)).hexdigest()
+    key = hashlib.sha256(paper).hexdigest()
     known = db.execute("SELECT id FROM papers WHERE key = ?", (key,)).fetchone()
     if known:
         return int(known[0])
     insert = "INSERT INTO papers (key, body) VALUES (?, ?)"
-    return cast("int", db.execute(insert, (key, to_blob(paper))).lastrowid)
+    return cast("int", db.execute(insert, (key, compressed(paper))).lastrowid)
 
 
 def _ends_coverage(covering: Mapping[str, Sequence[int]], n_sentences: int) -> float:

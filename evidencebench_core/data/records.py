@@ -39,9 +39,14 @@ def digest(value: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def compressed(content: bytes) -> bytes:
+    """JSON as a zstd frame, which has a checksum."""
+    return _coders.compress(content)
+
+
 def to_blob(value: object) -> bytes:
-    """A JSON-able value as a zstd frame, which has a checksum."""
-    return _coders.compress(orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY))
+    """A JSON-able value as such a frame."""
+    return compressed(orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY))
 
 
 def from_blob(blob: bytes) -> Any:

@@ -22,7 +22,7 @@ import ijson
 from evidencebench_core.data.format import KEYS, OPTIONAL_KEYS
 from evidencebench_core.errors import StreamError, shown
 
-_CHUNK: Final = 1 << 18
+_CHUNK: Final = 1 << 16
 _ZSTD_FEED: Final = 1 << 10  # bytes at a time, of which up to 32 MiB come
 _LARGEST: Final = 16 << 20  # bytes of an instance, give or take what a chunk becomes
 _FIRST_KEY: Final = re.compile(rb'\s*\{\s*"([^"\\]*)"')
@@ -81,7 +81,7 @@ class DatasetFile:
         if self._since_mark > _LARGEST + _CHUNK:
             raise ValueError(f"has a value of more than {_LARGEST:,} bytes")
         # ijson's memory grows with the square of the depth; the counts save most searches
-        if (piece.count(b"[[") > 100 or piece.count(b"{") > 1000) and _DEEP.search(piece):
+        if (b"[[[[" in piece or piece.count(b"{") > 1000) and _DEEP.search(piece):
             raise ValueError("is nested too deeply")
         return piece
 
@@ -90,7 +90,7 @@ class DatasetFile:
         digest = hashlib.sha256()
         for number, chunk in enumerate(self._chunks):
             digest.update(chunk)
-            if progress is not None and number % 64 == 0:
+            if progress is not None and number % 256 == 0:
                 progress(self.bytes_read, self.n_bytes, 0)
         return digest.hexdigest()
 
@@ -159,14 +159,17 @@ def instances_in(file: DatasetFile) -> Iterator[tuple[str, object]]:
 
 def _parsed(file: DatasetFile) -> Iterator[tuple[str, object]]:
     repeated: list[str] = []
+    set_item = dict.__setitem__  # called 200 times an instance
 
     class Object(dict[str, Any]):
         """Notices a key that is there twice, of which JSON readers keep the last."""
 
+        __slots__ = ()
+
         def __setitem__(self, key: str, value: Any) -> None:
             if key in self:
                 repeated.append(key)  # an error raised here is lost in ijson
-            super().__setitem__(key, value)
+            set_item(self, key, value)
 
     head = file.head().lstrip()
     if head and not head.startswith(b"{"):

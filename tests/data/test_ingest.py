@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from evidencebench_core.data import connection
-from evidencebench_core.data.ingest import IngestResult, ingest
+from evidencebench_core.data.ingest import IngestResult, add_instance, ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import DataError, InstanceError, StoreError, StreamError
 from tests.factories import raw_dataset, raw_instance, written
@@ -178,3 +178,16 @@ def test_duplicate_ids(store: Store, tmp_path: Path, first: int, second: int) ->
     path = tmp_path / "twice.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     assert f"instance 'tiny_{first}': is there twice" in refused(store, path, StreamError)
+
+
+def test_half_a_surrogate_pair_is_one_line(store: Store, tmp_path: Path) -> None:
+    dataset = raw_dataset(3)
+    dataset["tiny_1"]["paper_as_candidate_pool"][0] = "half \ud83e of a pair"
+    with pytest.raises(InstanceError, match="tiny_1") as caught:
+        add_instance(store, "by hand", "tiny_1", dataset["tiny_1"])
+    assert "\n" not in str(caught.value)
+    path = tmp_path / "half.json"
+    path.write_text(json.dumps(dataset))  # as an escape, which the parser reads as "?"
+    sentences = ingest(store, path) and store.get("half", "tiny_1").sentences
+    assert sentences[0].startswith("half ")
+    sentences[0].encode()

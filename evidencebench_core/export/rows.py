@@ -19,8 +19,8 @@ from evidencebench_core.tasks.selection import validated_selection
 from evidencebench_core.words import quantity
 
 _PACKAGES: Final = (
-    "evidencebench-explorer", "numpy", "openai", "scikit-learn", "scipy", "sentence-transformers", "torch",
-    "transformers",
+    "evidencebench-explorer", "numpy", "openai", "rank-bm25", "scikit-learn", "scipy", "sentence-transformers",
+    "torch", "transformers",
 )  # fmt: skip
 
 

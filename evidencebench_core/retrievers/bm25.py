@@ -2,16 +2,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import lru_cache
-from itertools import chain
-from math import log
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
 from evidencebench_core.retrievers.ranking import retrieval_by_score
@@ -32,7 +28,6 @@ _STOP_WORDS: Final = frozenset(
     """)
 )
 _TINY: Final = 1e-9
-_FLOOR: Final = 0.25  # of the mean idf: what a word in more than half of the sentences weighs
 
 
 def tokens_of(text: str, tokenisation: Tokenisation = "word") -> list[str]:
@@ -55,7 +50,7 @@ def token_spans(text: str, tokenisation: Tokenisation = "word") -> list[tuple[st
 
 
 class Bm25:
-    """Okapi BM25 as rank-bm25 computes it, with the sentences of the query's paper as the whole corpus.
+    """Okapi BM25 by rank-bm25, with the sentences of the query's paper as the whole corpus.
 
     Sentences that share no token with the hypothesis score 0; equal scores keep the order of the paper.
     """
@@ -64,7 +59,7 @@ class Bm25:
 
     def __init__(self, *, k1: float = 1.5, b: float = 0.75) -> None:
         self.settings: Mapping[str, Setting] = MappingProxyType({"k1": k1, "b": b})
-        # a k1 of exactly 0 would divide 0 by 0: this is as near as it gets
+        # rank-bm25 would divide 0 by 0 at a k1 of exactly 0: this is as near as it gets
         self._k1, self._b = max(k1, _TINY), b
 
     def retrieve(self, query: Query) -> Retrieval:
@@ -76,55 +71,38 @@ class Bm25:
 
         Occurrences of a word add equal parts of what they add together, which saturates.
         """
+        k1, b = self._k1, self._b
+        index = _index_of(query.sentences, k1, b)
+        if index is None:
+            return ({},) * len(query.sentences)
         asked = Counter(tokens_of(query.hypothesis))
-        index = _index_of(query.sentences)
-        norms = index.norms(self._k1, self._b)
-        weights: list[dict[str, float]] = [{} for _ in query.sentences]
-        for word, counts in index.counts(asked).items():
-            for place in np.flatnonzero(counts):
-                part = asked[word] * index.idf[word] * (self._k1 + 1) / (counts[place] + norms[place])
-                weights[place][word] = float(part)
-        return tuple(weights)
-
-
-@dataclass(frozen=True, slots=True)
-class _Index:
-    """The words of a paper's sentences."""
-
-    sentences: tuple[list[str], ...]
-    lengths: NDArray[np.float64]  # in words
-    idf: Mapping[str, float]
-
-    def norms(self, k1: float, b: float) -> NDArray[np.float64]:
-        """What the count of a word is set against, by sentence."""
-        return k1 * (1 - b + b * self.lengths / (self.lengths.mean() or 1.0))
-
-    def counts(self, words: Iterable[str]) -> dict[str, NDArray[np.float64]]:
-        """How often each word is in each sentence, of those that are in the paper."""
-        counts = {word: np.zeros(len(self.sentences)) for word in words if word in self.idf}
-        for place, sentence in enumerate(self.sentences):
-            for word in counts.keys() & sentence:
-                counts[word][place] = sentence.count(word)
-        return counts
-
-
-@lru_cache(maxsize=16)  # other hypotheses about the same paper
-def _index_of(sentences: tuple[str, ...]) -> _Index:
-    words = tuple(tokens_of(sentence) for sentence in sentences)
-    n_with = Counter(chain.from_iterable(map(dict.fromkeys, words)))  # sentences that have the word
-    idfs = {n: log(len(words) - n + 0.5) - log(n + 0.5) for n in set(n_with.values())}
-    mean = np.cumsum([idfs[n] for n in n_with.values()] or [0.0])[-1] / (len(n_with) or 1)
-    idf = {word: idfs[n] if idfs[n] >= 0 else _FLOOR * mean for word, n in n_with.items()}
-    return _Index(words, np.array([len(sentence) for sentence in words], dtype=float), idf)
+        return tuple(
+            {
+                word: n
+                * index.idf[word]
+                * (k1 + 1)
+                / (counts[word] + k1 * (1 - b + b * length / index.avgdl))
+                for word, n in asked.items()
+                if word in counts
+            }
+            for counts, length in zip(index.doc_freqs, index.doc_len, strict=True)
+        )
 
 
 @lru_cache(maxsize=16)  # a run asks the same of a paper for task after task: only the budget differs
-def _scores_of(sentences: tuple[str, ...], hypothesis: str, k1: float, b: float) -> NDArray[np.float64]:
-    index, words = _index_of(sentences), tokens_of(hypothesis)
-    norms, counts = index.norms(k1, b), index.counts(words)
-    scores = np.zeros(len(sentences))
+def _scores_of(sentences: tuple[str, ...], hypothesis: str, k1: float, b: float) -> tuple[float, ...]:
+    index = _index_of(sentences, k1, b)
+    if index is None:
+        return (0.0,) * len(sentences)
     with np.errstate(invalid="ignore"):  # 0 / 0 for a sentence without words where b is 1
-        for word in words:
-            if word in counts:
-                scores += index.idf[word] * (counts[word] * (k1 + 1) / (counts[word] + norms))
-    return np.nan_to_num(scores)
+        scores = index.get_scores(tokens_of(hypothesis))
+    return tuple(np.nan_to_num(scores).tolist())
+
+
+@lru_cache(maxsize=16)  # other hypotheses about the same paper
+def _index_of(sentences: tuple[str, ...], k1: float, b: float) -> Any:
+    """The paper's ``BM25Okapi``, or ``None`` for a paper without words, which it cannot index."""
+    from rank_bm25 import BM25Okapi
+
+    corpus = [tokens_of(sentence) for sentence in sentences]
+    return BM25Okapi(corpus, k1=k1, b=b) if any(corpus) else None

@@ -1,10 +1,8 @@
 from math import log
 
 import pytest
-from rank_bm25 import BM25Okapi
 
-from evidencebench_core.data.model import Instance
-from evidencebench_core.retrievers import make_retriever, query_of
+from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.retrievers.bm25 import Tokenisation, tokens_of
 from tests.retrievers.queries import make_query
 
@@ -28,16 +26,6 @@ def test_scores_are_okapi_bm25() -> None:
     expected = [(log(3) + log(1.4)) * 3 / (2 + 4 / 3), log(1.4) * 3 / (2 + 2 / 3), 0.0, 0.0, 0.0]
     assert retrieval.scores == pytest.approx(expected)
     assert retrieval.selection == (2, 0)
-
-
-@pytest.mark.realdata
-@pytest.mark.parametrize(("k1", "b"), [(1.5, 0.75), (0.9, 0.4)])
-def test_scores_are_those_of_rank_bm25(train: tuple[Instance, ...], k1: float, b: float) -> None:
-    for instance in train:
-        retrieval = make_retriever("bm25", {"k1": k1, "b": b}).retrieve(query_of(instance, "all", None))
-        index = BM25Okapi([tokens_of(sentence) for sentence in instance.sentences], k1=k1, b=b)
-        expected = index.get_scores(tokens_of(instance.hypothesis)).tolist()
-        assert retrieval.scores == tuple(expected[sentence] for sentence in retrieval.ranking)
 
 
 def test_k1_of_zero_counts_presence_only() -> None:

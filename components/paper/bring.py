@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import streamlit as st
@@ -18,7 +18,7 @@ from components.widgets.table import Column, Row, table
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.papers import DEFAULT_LIMITS, ENDINGS
 from evidencebench_core.papers.europe_pmc import reference_of
-from evidencebench_core.runs import ReadPaper, Step, drive, fetch_paper, read_content
+from evidencebench_core.runs import ReadPaper, fetch_paper, read_content
 from evidencebench_core.words import quantity
 
 MAX_HYPOTHESIS: Final = 2000  # characters
@@ -143,8 +143,10 @@ def _fetch() -> None:
         st.error(literal(str(error)))
         return
     set_session_text("own-paper-tab", _TABS[2])
-    source = (f"{wanted} from Europe PMC", wanted, b"", fetch_paper(reference.strip()))
-    _start_job(f"Fetching {wanted}", [source])
+    name = f"{wanted} from Europe PMC"
+    _start_job(
+        f"Fetching {wanted}", [(name, wanted, b"", lambda check: fetch_paper(reference.strip(), check=check))]
+    )
     st.rerun()
 
 
@@ -188,7 +190,10 @@ def _job() -> Job | None:
     return jobs[0] if jobs else None
 
 
-_Source = tuple[str, str, bytes, Generator[Step, None, ReadPaper]]  # name, argument of find, file, steps
+_Check = Callable[[], None]
+_Source = tuple[
+    str, str, bytes, Callable[[_Check], ReadPaper]
+]  # name, argument of find, file, how it is read
 
 
 def _read_files(files: Sequence[tuple[str, bytes]]) -> None:
@@ -196,7 +201,11 @@ def _read_files(files: Sequence[tuple[str, bytes]]) -> None:
         flash(f"At most {MAX_PAPERS} files are read at once. Choose fewer.")
         return
     title = f"Reading {files[0][0]}" if len(files) == 1 else f"Reading {quantity(len(files), 'file')}"
-    _start_job(title, [(name, name, content, read_content(content, name)) for name, content in files])
+    _start_job(title, [(name, name, content, _reader(content, name)) for name, content in files])
+
+
+def _reader(content: bytes, name: str) -> Callable[[_Check], ReadPaper]:
+    return lambda check: read_content(content, name, check=check)
 
 
 def _start_job(title: str, sources: Sequence[_Source]) -> None:
@@ -204,10 +213,10 @@ def _start_job(title: str, sources: Sequence[_Source]) -> None:
 
     def read(job: Job) -> str:
         problems = []
-        for done, (ref, (name, given, content, steps)) in enumerate(zip(refs, sources, strict=True)):
+        for done, (ref, (name, given, content, reader)) in enumerate(zip(refs, sources, strict=True)):
             job.report(done, len(refs), f"Reading {name}", stop=True)
             try:
-                paper = drive(steps, lambda step: job.stop_if_cancelled()).paper
+                paper = reader(job.stop_if_cancelled).paper
             except EvidenceBenchError as error:
                 problems.append(error)
                 continue

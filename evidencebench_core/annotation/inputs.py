@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import DataError, EvidenceBenchError
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.runs.find import ReadPaper, paper_at, paper_files
-from evidencebench_core.runs.step import Step
 
 
 class _Line(BaseModel):
@@ -25,9 +23,7 @@ class _Line(BaseModel):
     aspects: list[str] = Field(default=[], max_length=MAX_ASPECTS)
 
 
-def proposal_inputs(
-    store: Store, source: Path
-) -> Generator[Step, None, tuple[list[ProposalInput], list[str]]]:
+def proposal_inputs(store: Store, source: Path) -> tuple[list[ProposalInput], list[str]]:
     """The papers of a file, a folder or JSON lines, each kept in the store, and why others could not be read.
 
     A line's ``paper`` is a file beside the lines, or a PMC id, PubMed id or DOI.
@@ -36,7 +32,7 @@ def proposal_inputs(
     problems: list[str] = []
     for line in _lines(source):
         try:
-            read = yield from paper_at(line.paper)
+            read = paper_at(line.paper)
             given = ProposalInput(_kept(store, read), line.summary, line.hypothesis, tuple(line.aspects))
             inputs[given.unit()] = check_input(given)
         except EvidenceBenchError as error:

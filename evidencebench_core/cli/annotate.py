@@ -44,9 +44,8 @@ def propose(
     """
     from evidencebench_core.annotation.inputs import proposal_inputs
     from evidencebench_core.annotation.propose import proposal_plan, save_proposals
-    from evidencebench_core.runs import drive
 
-    inputs, problems = drive(proposal_inputs(store, papers), lambda step: None)
+    inputs, problems = proposal_inputs(store, papers)
     given = options.settings_of(settings)
     plan = proposal_plan(store, inputs, model, given, work.llm(store), fresh=work.fresh)
 

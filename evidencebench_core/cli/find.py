@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data import Store
-    from evidencebench_core.runs import Findings, ReadPaper, Step
+    from evidencebench_core.runs import Findings, ReadPaper
 
 _WHOLE = 3  # papers of several whose picks are printed in full
 
@@ -48,8 +47,7 @@ def find(
     Example: evidencebench find paper.pdf --hypothesis "Night work increases the risk of diabetes."
     """
     from evidencebench_core.retrievers import ServedRetriever, make_retriever, retriever_entry
-    from evidencebench_core.runs import drive
-    from evidencebench_core.runs.find import asker_of, default_retriever, findings_in
+    from evidencebench_core.runs.find import default_retriever, findings_in
 
     if not hypothesis.strip():
         raise SettingError("--hypothesis", "is empty", "Write the hypothesis to look for in the paper.")
@@ -59,15 +57,14 @@ def find(
     chosen = make_retriever(
         entry.name, options.settings_of(settings)
     )  # a wrong setting is told before reading
-    asker = None
+    llm = None
     if isinstance(chosen, ServedRetriever):
-        chosen = chosen.connected(store)
-        asker = asker_of(chosen, ask.llm(store))
-    read, problems = drive(_papers_at(papers), _print_step)
+        chosen, llm = chosen.connected(store), ask.llm(store)
+    read, problems = _papers_at(papers)
     if html is not None and len(read) > 1:
         raise SettingError("--html", "is for one paper", "Give one paper.")
     results = [
-        findings_in(paper, hypothesis.strip(), chosen, k, asker, abstract_too=abstract_too)
+        findings_in(paper, hypothesis.strip(), chosen, k, llm=llm, abstract_too=abstract_too)
         for paper in read.values()
     ]
     results.sort(key=lambda findings: -(findings.best or 0.0))
@@ -81,21 +78,14 @@ def find(
     return Output(_document(results, problems, k)) if json else None
 
 
-def _papers_at(papers: list[str]) -> Generator[Step, None, tuple[dict[str, ReadPaper], list[str]]]:
+def _papers_at(papers: list[str]) -> tuple[dict[str, ReadPaper], list[str]]:
     from evidencebench_core.papers import DEFAULT_LIMITS
-    from evidencebench_core.runs import papers_at
-    from evidencebench_core.runs.find import paper_at
+    from evidencebench_core.runs import papers_at, read_content
 
     if papers != ["-"]:
-        return (yield from papers_at(papers))
+        return papers_at(papers)
     content = sys.stdin.buffer.read(DEFAULT_LIMITS.max_bytes + 1)
-    return {"-": (yield from paper_at("standard input", content=content))}, []
-
-
-def _print_step(step: Step) -> None:
-    """For someone who waits; a script hears of nothing but the end."""
-    if sys.stderr.isatty():
-        note(step.text)
+    return {"-": read_content(content, "standard input")}, []
 
 
 def _document(results: list[Findings], problems: list[str], k: int) -> dict[str, Any]:

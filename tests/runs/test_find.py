@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 from hypothesis import given
@@ -13,15 +11,19 @@ from hypothesis import strategies as st
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Paper
 from evidencebench_core.retrievers import Retrieval, make_retriever
-from evidencebench_core.runs import Step, drive, find, papers_at, passages_of, picks_in
-from evidencebench_core.runs.find import MAX_FROM_ABSTRACT, findings_in
+from evidencebench_core.runs import findings_in, papers_at, passages_of, picks_in
+from evidencebench_core.runs.find import MAX_FROM_ABSTRACT, paper_at
 
-T = TypeVar("T")
 N_ABSTRACT, N_BODY = 6, 12
 PAPER = Paper(
     "p",
     "Tea",
-    ("Tea", *(f"A{n}." for n in range(N_ABSTRACT)), "Results", *(f"B{n}." for n in range(N_BODY))),
+    (
+        "Tea",
+        *(f"A{n} is a sentence." for n in range(N_ABSTRACT)),
+        "Results",
+        *(f"B{n}." for n in range(N_BODY)),
+    ),
     ("section_name", *["abstract"] * N_ABSTRACT, "section_name", *["normal_paragraph"] * N_BODY),  # type: ignore[arg-type]
     "text",
     {},
@@ -63,17 +65,14 @@ def test_neighbours_are_one_passage_by_hand() -> None:
     assert len(passages_of(PAPER, [6, 8])) == 2  # another section begins between them
 
 
-def finished(steps: Generator[Step, None, T]) -> T:
-    return drive(steps, lambda step: None)
-
-
 TEXT = b"Night work\n\nAbstract\nNurses were followed.\n\nResults\nNight work raised the risk of diabetes. Tea is hot."
 
 
 def test_a_file_is_read_and_searched(tmp_path: Path) -> None:
     file = tmp_path / "night.txt"
     file.write_bytes(TEXT)
-    found = finished(find(str(file), "Night work increases the risk of diabetes.", make_retriever("bm25"), 2))
+    hypothesis = "Night work increases the risk of diabetes."
+    found = findings_in(paper_at(str(file)), hypothesis, make_retriever("bm25"), 2)
     assert found.read.paper.sentences[found.picks[0]] == "Night work raised the risk of diabetes."
     assert found.is_close
     far = findings_in(found.read, "Quantum computers factor integers.", make_retriever("dense"), 2)
@@ -85,10 +84,10 @@ def test_a_folder_stands_for_its_papers_and_what_cannot_be_read_is_named(tmp_pat
     (tmp_path / "a.txt").write_bytes(TEXT)
     (tmp_path / "b.pdf").write_bytes(b"no PDF at all \x00\x01\x02\x03\x04\x05")
     (tmp_path / ".hidden.txt").write_bytes(TEXT)
-    read, problems = finished(papers_at([str(tmp_path)]))
+    read, problems = papers_at([str(tmp_path)])
     assert [Path(where).name for where in read] == ["a.txt"]
     assert len(problems) == 1
     with pytest.raises(PaperError):
-        finished(papers_at([str(tmp_path / "b.pdf")]))
+        papers_at([str(tmp_path / "b.pdf")])
     with pytest.raises(PaperError):
-        finished(papers_at([str(tmp_path / "nothing")]))
+        papers_at([str(tmp_path / "nothing")])

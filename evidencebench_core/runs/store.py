@@ -202,11 +202,11 @@ class RunStore:
 
     def unreadable(self, run_id: str, task: str = "") -> dict[str, str]:
         """Units whose answers gave no selection, with the kind: refused, cut off, or without a list."""
-        from evidencebench_core.retrievers.llm.outcome import LOST
+        from evidencebench_core.retrievers.llm.outcome import UNREADABLE
 
         rows = self._rows("unit, outcome", run_id, task, "error IS NULL AND outcome <> ''")
         kinds = {unit: outcome.partition(" ")[0] for unit, outcome in rows}
-        return {unit: kind for unit, kind in kinds.items() if kind in LOST}
+        return {unit: kind for unit, kind in kinds.items() if kind in UNREADABLE}
 
     def results(
         self, run_id: str, task: str = "", between: tuple[str, str] | None = None

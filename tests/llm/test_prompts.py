@@ -9,7 +9,7 @@ import pytest
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import prompt, prompt_names
 from evidencebench_core.llm.prompts import example_text, numbered, prompt_version
-from evidencebench_core.retrievers.llm.strategies import REGENERATE, STRATEGIES, steps_for
+from evidencebench_core.retrievers.llm.strategies import REGENERATE, STRATEGIES, prompts_for
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_ours_are_filled(name: str) -> None:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("focus", ["all", "results"])
 def test_those_of_the_strategies_ask_for_a_decision(strategy: str, focus: str) -> None:
-    for ours in (*steps_for(strategy, focus, 3).prompts, prompt(REGENERATE)):  # type: ignore[arg-type]
+    for ours in (*prompts_for(strategy, focus), prompt(REGENERATE)):  # type: ignore[arg-type]
         text = ours.messages(**dict.fromkeys(ours.fields, "x"))[-1].content
         assert text.rstrip().endswith("DECISION: [index, index, ...]")
         assert "none" not in text.lower().split()  # under recall, choosing nothing can only lose

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from evidencebench_core.retrievers.llm.outcome import (
-    LOST,
     OUTCOME_KINDS,
     CallRecord,
     OutcomeCounts,
@@ -11,16 +10,5 @@ from evidencebench_core.retrievers.llm.outcome import (
     outcome_of,
     reasons_in,
 )
-from evidencebench_core.retrievers.llm.strategies import STRATEGIES, outdated_prompts
 
-__all__ = [
-    "LOST",
-    "OUTCOME_KINDS",
-    "STRATEGIES",
-    "CallRecord",
-    "OutcomeCounts",
-    "calls_in",
-    "outcome_of",
-    "outdated_prompts",
-    "reasons_in",
-]
+__all__ = ["OUTCOME_KINDS", "CallRecord", "OutcomeCounts", "calls_in", "outcome_of", "reasons_in"]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
     from evidencebench_core.llm.client import LLM
 
-_TOGETHER: Final = 64  # texts a call
+_PER_CALL: Final = 64  # texts
 
 
 class Embeddings:
@@ -46,11 +46,10 @@ class Embeddings:
         started = perf_counter()
         instruction = instruction_text(self._instruction, query)
         texts = (instruction + query.hypothesis, *query.sentences)
-        parts = [texts[start : start + _TOGETHER] for start in range(0, len(texts), _TOGETHER)]
+        parts = [texts[start : start + _PER_CALL] for start in range(0, len(texts), _PER_CALL)]
         vectors = await asyncio.gather(*(llm.embed(self._model, part) for part in parts))
         details = {"instruction": instruction.strip()} if instruction else {}
-        scores = cosines(np.concatenate(vectors))
-        retrieval = retrieval_by_score(query, scores, MappingProxyType(details))
+        retrieval = retrieval_by_score(query, cosines(np.concatenate(vectors)), MappingProxyType(details))
         return replace(retrieval, seconds=perf_counter() - started)
 
     def retrieve(self, query: Query) -> Retrieval:

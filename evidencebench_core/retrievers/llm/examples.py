@@ -1,4 +1,4 @@
-"""Examples in prompts: hypotheses of other papers with their gold sentences, never a whole paper (rule 14)."""
+"""Examples in prompts: hypotheses of other papers with their gold sentences, never a whole paper."""
 
 from __future__ import annotations
 
@@ -17,13 +17,11 @@ if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
     from evidencebench_core.retrievers.base import Query
 
-
-_STORED: Final[Mapping[Focus, tuple[str, str]]] = {
+_TASKS: Final[Mapping[Focus, tuple[str, str]]] = {  # with a fixed budget, and with the optimal one
     "all": ("er@10", "er@optimal"),
     "results": ("result-er@5", "result-er@optimal"),
 }
 _LONG: Final = 30  # characters; shorter sentences, such as headings, stand in many papers
-
 
 MADE_UP: Final = example_text(
     "Regular afternoon naps improve the working memory of older adults.",
@@ -39,10 +37,10 @@ MADE_UP: Final = example_text(
 
 
 class ExamplePool:
-    """Examples of one dataset, in one order for all queries; for any number of threads.
+    """Examples of one dataset, in one random order for all queries; for any number of threads.
 
-    The order is random, the same every time. Every query gets the first ones that are not its own: so the beginnings
-    of prompts are alike, which servers with a prompt cache are quicker and cheaper on.
+    Every query gets the first ones that are not its own: so the beginnings of prompts are alike, which servers with a
+    prompt cache are quicker and cheaper on.
     """
 
     def __init__(self, store: Store, dataset: str) -> None:
@@ -55,8 +53,7 @@ class ExamplePool:
     def drawn(self, query: Query, n: int) -> tuple[str, ...]:
         """``n`` examples for a query, or as many as there are, as they stand in a prompt.
 
-        Instances with the query's hypothesis or paper are passed over, and those that have nothing to
-        cover in its focus.
+        Passed over are instances of the query's hypothesis or paper, and those with nothing to cover in its focus.
         """
         paper = _long_sentences(query.sentences)
         examples: list[str] = []
@@ -66,7 +63,7 @@ class ExamplePool:
             if _words(instance.hypothesis) == _words(query.hypothesis):
                 continue
             sentences = _gold(instance, query)
-            if sentences and not is_same_paper(paper, _long_sentences(instance.sentences)):
+            if sentences and not _is_same_paper(paper, _long_sentences(instance.sentences)):
                 examples.append(example_text(instance.hypothesis, sentences))
         if not examples:
             problem = f"dataset {shown(self.dataset)} has no example for this query"
@@ -74,11 +71,8 @@ class ExamplePool:
         return tuple(examples)
 
 
-def is_same_paper(a: frozenset[str], b: frozenset[str]) -> bool:
-    """Whether two papers share at least half of the smaller one's sentences.
-
-    A query tells neither instance nor paper id, and its paper may be rearranged or cut.
-    """
+def _is_same_paper(a: frozenset[str], b: frozenset[str]) -> bool:
+    """Whether two papers share half of the smaller one's sentences: a query's may be rearranged or cut."""
     return 2 * len(a & b) >= min(len(a), len(b)) > 0
 
 
@@ -94,12 +88,8 @@ def _words(text: str) -> str:
 
 
 def _gold(instance: Instance, query: Query) -> tuple[str, ...]:
-    """The gold list of the query's task: the file's own selection, or one as small that covers as much.
-
-    It has 10 sentences (5, of results) where that is the budget, else as many as are optimal (appendix E.3).
-    """
-    fixed, best = _STORED[query.focus]
+    """The gold list of the query's task: the file's own selection, or one as small that covers as much."""
+    fixed, best = _TASKS[query.focus]
     stored = instance.stored.get(fixed if fixed.endswith(f"@{query.budget}") else best)
-    covers = instance.evidence.covers(query.focus)
-    indices = optimal_cover(covers) if stored is None else stored
+    indices = optimal_cover(instance.evidence.covers(query.focus)) if stored is None else stored
     return tuple(instance.sentences[index] for index in indices)

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from evidencebench_core.llm.answers import Answer, Message, request_of
-from evidencebench_core.llm.parse import OutcomeKind
+from evidencebench_core.llm.parse import OutcomeKind, ParsedAnswer
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
     from evidencebench_core.llm.budget import Price
+    from evidencebench_core.llm.prompts import Prompt
     from evidencebench_core.retrievers.base import Retrieval
 
 OUTCOME_KINDS: Final[Mapping[str, str]] = {
@@ -30,11 +31,13 @@ OUTCOME_KINDS: Final[Mapping[str, str]] = {
 }
 """The kinds of outcome, with a name for people. Retrievers that ask no model have none of these."""
 
-LOST: Final[tuple[OutcomeKind, ...]] = ("cut_off", "refusal", "no_list")
+UNREADABLE: Final[tuple[OutcomeKind, ...]] = ("cut_off", "refusal", "no_list")
 """The kinds of answers that leave open what the model would have chosen; the one that says least first."""
 
 # The words of a stored outcome after its kind, with the fields of `OutcomeCounts` that they are counted in.
-_FLAGS = {"over": "over", "some-unknown": "unknown_indices", "regenerated": "regenerated", "partly": "partly"}
+_FLAGS: Final = {
+    "over": "over", "some-unknown": "unknown_indices", "regenerated": "regenerated", "partly": "partly",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +53,15 @@ class OutcomeCounts:
     partly: int = 0  # selections for which a part of the paper was lost to an unreadable answer
 
     @classmethod
-    def of(cls, counted: Iterable[tuple[str, int]], failed: int = 0) -> OutcomeCounts:
+    def of(cls, texts: Iterable[tuple[str, int]], failed: int = 0) -> OutcomeCounts:
         """From the texts of `outcome_text`, each with how often it is there, and the failures."""
-        kinds = dict.fromkeys(OUTCOME_KINDS, 0)
-        flags = Counter[str]()
-        for text, number in counted:
+        kinds, flags = Counter(failed=failed), Counter[str]()
+        for text, number in texts:
             kind, *words = text.split()
-            kinds[kind] = kinds.get(kind, 0) + number
+            kinds[kind] += number
             flags.update({_FLAGS[word]: number for word in words if word in _FLAGS})
-        kinds["failed"] += failed
-        return cls(MappingProxyType({kind: number for kind, number in kinds.items() if number}), **flags)
+        names = dict.fromkeys((*OUTCOME_KINDS, *kinds))
+        return cls(MappingProxyType({kind: kinds[kind] for kind in names if kinds[kind]}), **flags)
 
     def as_dict(self) -> dict[str, int]:
         """All counts, zeros too, JSON-able."""
@@ -76,15 +78,14 @@ class OutcomeCounts:
             "with a part of the paper lost": self.partly,
             "asked again for fewer": self.regenerated,
         }
-        return ", ".join(
-            (*parts.values(), *(f"{number:,} {words}" for words, number in further.items() if number))
-        )
+        counts = [f"{number:,} {words}" for words, number in further.items() if number]
+        return ", ".join((*parts.values(), *counts))
 
 
 def least_informative(kinds: Iterable[OutcomeKind]) -> OutcomeKind:
     """The outcome of several answers none of which chose anything: the one that says least."""
-    there = set(kinds)
-    return next((kind for kind in (*LOST, "unknown") if kind in there), "empty")
+    present = set(kinds)
+    return next((kind for kind in (*UNREADABLE, "unknown") if kind in present), "empty")
 
 
 def outcome_text(kind: str, **flags: bool) -> str:
@@ -95,9 +96,6 @@ def outcome_text(kind: str, **flags: bool) -> str:
 def outcome_of(retrieval: Retrieval) -> str:
     """The outcome, one of `OUTCOME_KINDS`; empty for a retriever that asks no model."""
     return retrieval.details.get("outcome", "").partition(" ")[0]
-
-
-# -- calls ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,31 +110,47 @@ class CallRecord(Answer):
     n_unknown: int = 0  # numbers that the prompt did not show
     problem: str = ""  # why the call failed
     cost: float | None = None  # dollars when the answer was first given, where price and tokens are known
-    messages: tuple[
-        Message, ...
-    ] = ()  # as sent; stored only where the store does not have them under the key
+    messages: tuple[Message, ...] = ()  # as sent; stored only where the store does not have them
 
     @classmethod
-    def of(cls, answer: Answer, messages: tuple[Message, ...], price: Price | None) -> CallRecord:
+    def of(
+        cls,
+        answer: Answer,
+        messages: tuple[Message, ...],
+        price: Price | None,
+        step: str,
+        prompt: Prompt,
+        choice: ParsedAnswer,
+    ) -> CallRecord:
         """The record of an answer; without messages where the store has them."""
-        values = {name.name: getattr(answer, name.name) for name in fields(Answer)}
-        tokens = answer.prompt_tokens, answer.completion_tokens
-        cost = None if price is None or None in tokens else price.of(*tokens, answer.batch)  # type: ignore[arg-type]
-        return cls(**values, cost=cost, messages=() if answer.key else messages)
+        cost = None
+        if price is not None and answer.prompt_tokens is not None and answer.completion_tokens is not None:
+            cost = price.of(answer.prompt_tokens, answer.completion_tokens, answer.batch)
+        return cls(
+            **{item.name: getattr(answer, item.name) for item in fields(Answer)},
+            step=step,
+            prompt=str(prompt),
+            kind=choice.kind,
+            picked=choice.indices,
+            n_unknown=choice.n_unknown,
+            cost=cost,
+            messages=() if answer.key else messages,
+        )
 
 
 def calls_json(calls: Iterable[CallRecord]) -> str:
     """Calls as `calls_in` reads them; what is empty is left out."""
-    every = [asdict(call) for call in calls]
-    stored = [{name: value for name, value in call.items() if value not in (None, "", ())} for call in every]
-    return orjson.dumps(stored).decode()
+    records = [{item.name: getattr(call, item.name) for item in fields(call)} for call in calls]
+    return orjson.dumps(
+        [{name: value for name, value in record.items() if value not in (None, "", ())} for record in records]
+    ).decode()
 
 
 def calls_in(retrieval: Retrieval, store: Store | None = None) -> tuple[CallRecord, ...]:
     """The calls behind a retrieval, in order; without a store their ``messages`` may be empty."""
-    calls = map(_call, json.loads(retrieval.details.get("calls", "[]")))
+    calls = tuple(map(_call, json.loads(retrieval.details.get("calls", "[]"))))
     if store is None:
-        return tuple(calls)
+        return calls
     return tuple(
         call if call.messages else replace(call, messages=_messages(request_of(store, call.key)))
         for call in calls
@@ -144,17 +158,12 @@ def calls_in(retrieval: Retrieval, store: Store | None = None) -> tuple[CallReco
 
 
 def _call(values: dict[str, Any]) -> CallRecord:
-    tuples = {name: tuple(values.pop(name, ())) for name in ("picked", "left_out")}
-    return CallRecord(**{**values, **tuples, "messages": _messages(values)})
+    tuples = {name: tuple(values.get(name, ())) for name in ("picked", "left_out")}
+    return CallRecord(**(values | tuples | {"messages": _messages(values)}))
 
 
-def _messages(body: Any) -> tuple[Message, ...]:
-    return tuple(Message(one["role"], one["content"]) for one in (body or {}).get("messages", ()))
-
-
-def reasons_json(selection: tuple[int, ...], reasons: Mapping[int, str]) -> str:
-    """The model's reasons in the order of the selection: that survives another numbering of the paper."""
-    return orjson.dumps([reasons.get(index, "") for index in selection]).decode()
+def _messages(body: Mapping[str, Any] | None) -> tuple[Message, ...]:
+    return tuple(Message(turn["role"], turn["content"]) for turn in (body or {}).get("messages", ()))
 
 
 def reasons_in(retrieval: Retrieval) -> dict[int, str]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from evidencebench_core.errors import BudgetReachedError, LLMCancelledError, LLMError, SettingError
 from evidencebench_core.llm.answers import Message, estimated_prompt_tokens
 from evidencebench_core.llm.client import gather
 from evidencebench_core.llm.parse import ParsedAnswer, read_answer
-from evidencebench_core.llm.prompts import Prompt, numbered, prompt, prompt_version
-from evidencebench_core.retrievers.llm.outcome import LOST, CallRecord, least_informative
+from evidencebench_core.llm.prompts import Prompt, numbered, prompt
+from evidencebench_core.retrievers.llm.outcome import UNREADABLE, CallRecord, least_informative
 
 if TYPE_CHECKING:
     from evidencebench_core.data.model import Focus, SentenceType
@@ -19,77 +19,17 @@ if TYPE_CHECKING:
     from evidencebench_core.llm.client import LLM
     from evidencebench_core.retrievers.base import Query
 
-STRATEGIES: Final[Mapping[str, str]] = {
-    "auto": "the paper's for the task: cot for ER, result-section for Result-ER, unconstrained without a budget",
-    "cot": "the whole paper at once, reasons first",
-    "icl": "as cot, with examples from a dataset",
-    "section": "every section on its own, then the best of what was found",
-    "result-section": "as section, for results and analyses only, with one example in the first step",
-    "unconstrained": "the whole paper at once, any number of sentences; for results with examples, if named",
-}
-"""The strategies with what they do; ``auto`` chooses one of the others for every task."""
-
 REGENERATE: Final = "regenerate"
 LONGEST_PROMPT: Final = 6_000  # tokens; the prompt of a section that has more is cut in four
 _FORTIETHS: Final = ((0, 13), (9, 22), (18, 31), (27, 40))  # slices of a section that is too long
 
 
-class Steps(NamedTuple):
-    """A strategy, no longer ``auto``, with its prompts in the order of their use."""
+class Part(NamedTuple):
+    """Sentences that are chosen from: what the step is called, their indices, and the number of the first."""
 
-    strategy: str
-    prompts: tuple[Prompt, ...]
-
-
-def steps_for(
-    strategy: str, focus: Focus, budget: int | None, own: str | None = None, has_examples: bool = False
-) -> Steps:
-    """How a query is answered; the prompt ``own`` takes the place of the first."""
-    if strategy == "auto":
-        strategy = "unconstrained" if budget is None else "cot" if focus == "all" else "result-section"
-    elif strategy == "section" and focus == "results":
-        strategy = "result-section"
-    if strategy in ("section", "result-section"):
-        first, others = strategy, [f"{strategy}-final"]
-    else:
-        first, others = f"{strategy}-results" if focus == "results" else strategy, []
-        if first == "unconstrained-results" and has_examples:
-            first = "unconstrained-results-icl"
-    own_or_ours = prompt(first) if own is None else _in_place_of(first, own)
-    return Steps(strategy, (own_or_ours, *map(prompt, others)))
-
-
-def _in_place_of(ours: str, own: str) -> Prompt:
-    """A prompt that can do what one of ours does: it shows what is chosen from, and needs nothing else."""
-    given = prompt(own)
-    known = prompt(ours).fields | {"budget", "examples"}
-    if missing := sorted({"hypothesis", "sentences"} - given.fields):
-        problem = f"has no ${missing[0]}, which the model has to see"
-    elif unknown := sorted(given.fields - known):
-        problem = f"has ${unknown[0]}, which is not known in the place of {ours}"
-    else:
-        return given
-    remedy = f"Known there: {', '.join('$' + name for name in sorted(known))}; see {ours}."
-    raise SettingError(f"prompt {own}", problem, remedy)
-
-
-def used_prompts(every: Mapping[object, Steps]) -> tuple[str, ...]:
-    """Name and version of every prompt that a run may use, whichever tasks it is asked for; sorted."""
-    used = {prompt(REGENERATE), *(item for steps in every.values() for item in steps.prompts)}
-    return tuple(map(str, sorted(used, key=lambda item: item.name)))
-
-
-def outdated_prompts(settings: Mapping[str, object]) -> tuple[str, ...]:
-    """Names of the prompts of a stored run that are not there any more as they were used; empty for other runs."""
-
-    def version_now(name: str) -> str:
-        try:
-            return prompt_version(name)
-        except SettingError:
-            return ""
-
-    used = [text.partition(" ") for text in cast("Sequence[str]", settings.get("prompts") or ())]
-    return tuple(name for name, _, version in used if version_now(name) != version)
+    step: str
+    indices: Sequence[int]
+    first: int = 1
 
 
 @dataclass
@@ -98,111 +38,151 @@ class Session:
 
     llm: LLM
     query: Query
+    prompts: tuple[Prompt, ...]  # in the order of their use
     parameters: Mapping[str, Any]
     examples: str = ""
     price: Price | None = None
     calls: list[CallRecord] = field(default_factory=list)
-    regenerated: bool = False  # told that it had chosen too many
-    partly: bool = False  # an answer that could have had more was unreadable
+    is_regenerated: bool = False  # told that it had chosen too many
+    is_partial: bool = False  # an answer that could have had more was unreadable
 
-    async def selection(self, steps: Steps) -> ParsedAnswer:
-        """The selection of a strategy."""
-        if len(steps.prompts) > 1:
-            return await self._by_section(*steps.prompts)
-        budget = None if steps.strategy == "unconstrained" else self.query.budget
-        everything = range(len(self.query.sentences))
-        return await self._final("whole paper", steps.prompts[0], everything, 0, budget)
-
-    async def _by_section(self, first: Prompt, final: Prompt) -> ParsedAnswer:
-        """All sections side by side, then the best of what was found; asked even if no more than allowed was."""
-        budget = self.query.budget
-        sections = section_indices(self.query.sentence_types)
-        parts: list[tuple[str, Sequence[int]]] = []
-        for number, section in enumerate(sections, start=1):
-            step = f"section {number} of {len(sections)}"
-            if estimated_prompt_tokens(self._messages(first, section, 1, budget)) <= LONGEST_PROMPT:
-                parts.append((step, section))
-                continue
-            slices = overlapping_slices(section)
-            places = enumerate(slices, start=1)
-            parts += [(f"{step}, part {place} of {len(slices)}", part) for place, part in places]
-        choices = await gather(*(self._choice(step, first, part, 1, budget) for step, part in parts))
-        self.calls += [call for _, call in choices]
-        chosen = [answer for answer, _ in choices]
-        candidates = sorted({index for answer in chosen for index in answer.indices})
-        if not candidates:
-            return ParsedAnswer(least_informative(answer.kind for answer in chosen))
-        last = await self._final("final choice", final, candidates, 1, budget)
-        self.partly = any(answer.kind in LOST for answer in chosen)
-        reasons = {index: why for answer in (*chosen, last) for index, why in answer.reasons.items()}
-        return replace(last, reasons=reasons)
-
-    async def _final(
-        self, step: str, asked: Prompt, part: Sequence[int], first: int, budget: int | None
-    ) -> ParsedAnswer:
-        """The choice that counts; too many sentences are asked for once more."""
-        answer, call = await self._choice(step, asked, part, first, budget)
-        self.calls.append(call)
-        if budget is None or len(answer.indices) <= budget:
-            return answer
-        self.regenerated = True
-        again, step = prompt(REGENERATE), f"{step}, asked again for fewer"
-        messages = (
-            *self._messages(asked, part, first, budget),
-            Message("assistant", call.text),
-            *again.messages(n_given=len(answer.indices), budget=budget),
-        )
-        try:
-            fewer, call = await self._choice(step, again, part, first, budget, messages)
-        except LLMError as error:  # of this call alone: else the answer is yet to come
-            if error.stops_run or isinstance(error, (BudgetReachedError, LLMCancelledError)):
-                raise
-            self.calls.append(CallRecord(step=step, prompt=str(again), kind="failed", problem=str(error)))
-            return answer
-        self.calls.append(call)
-        if fewer.kind not in ("selection", "empty"):
-            return answer
-        earlier = {index: why for index, why in answer.reasons.items() if index in fewer.indices}
-        return replace(fewer, reasons=earlier | dict(fewer.reasons))
-
-    async def _choice(
-        self,
-        step: str,
-        asked: Prompt,
-        part: Sequence[int],
-        first: int,
-        budget: int | None,
-        messages: tuple[Message, ...] = (),
+    async def choose(
+        self, part: Part, template: Prompt, budget: int | None, messages: tuple[Message, ...] = ()
     ) -> tuple[ParsedAnswer, CallRecord]:
-        """A choice from a part of the paper, numbered from ``first``, and the record of the call."""
-        messages = messages or self._messages(asked, part, first, budget)
-        shown = dict(enumerate(part, start=first))
+        """A choice from a part of the paper, as indices of the paper, and the record of the call."""
+        messages = messages or self.messages(part, template, budget)
+        shown = dict(enumerate(part.indices, start=part.first))
         rehearsal = f"DECISION: {list(shown)[: budget or 1]}"
         answer = await self.llm.chat(messages, rehearsal=rehearsal, **self.parameters)
-        read = read_answer(
+        choice = read_answer(
             answer.text,
             shown.keys(),
             refusal=answer.refusal,
             finish_reason=answer.finish_reason,
             thoughts=answer.reasoning,
         )
-        call = CallRecord.of(answer, messages, self.price)
-        call = replace(
-            call, step=step, prompt=str(asked), kind=read.kind, picked=read.indices, n_unknown=read.n_unknown
-        )
-        indices = tuple(shown[number] for number in read.indices)
-        reasons = {shown[number]: why for number, why in read.reasons.items()}
-        return replace(read, indices=indices, reasons=reasons), call
+        call = CallRecord.of(answer, messages, self.price, part.step, template, choice)
+        indices = tuple(shown[number] for number in choice.indices)
+        reasons = {shown[number]: reason for number, reason in choice.reasons.items()}
+        return replace(choice, indices=indices, reasons=reasons), call
 
-    def _messages(
-        self, asked: Prompt, part: Sequence[int], first: int, budget: int | None
-    ) -> tuple[Message, ...]:
-        return asked.messages(
-            hypothesis=self.query.hypothesis,
-            sentences=numbered([self.query.sentences[index] for index in part], first),
-            examples=self.examples,
-            budget=len(part) if budget is None else budget,
+    async def final_choice(self, part: Part, template: Prompt, budget: int | None) -> ParsedAnswer:
+        """The choice that counts; if it is of too many sentences the model is told so once."""
+        choice, call = await self.choose(part, template, budget)
+        self.calls.append(call)
+        if budget is None or len(choice.indices) <= budget:
+            return choice
+        self.is_regenerated = True
+        again, part = prompt(REGENERATE), part._replace(step=f"{part.step}, asked again for fewer")
+        messages = (
+            *self.messages(part, template, budget),
+            Message("assistant", call.text),
+            *again.messages(n_given=len(choice.indices), budget=budget),
         )
+        try:
+            fewer, call = await self.choose(part, again, budget, messages)
+        except LLMError as error:  # of this call alone: else the answer is yet to come
+            if error.stops_run or isinstance(error, (BudgetReachedError, LLMCancelledError)):
+                raise
+            self.calls.append(
+                CallRecord(step=part.step, prompt=str(again), kind="failed", problem=str(error))
+            )
+            return choice
+        self.calls.append(call)
+        if fewer.kind not in ("selection", "empty"):
+            return choice
+        earlier = {index: reason for index, reason in choice.reasons.items() if index in fewer.indices}
+        return replace(fewer, reasons=earlier | dict(fewer.reasons))
+
+    def messages(self, part: Part, template: Prompt, budget: int | None) -> tuple[Message, ...]:
+        """The prompt, filled in."""
+        return template.messages(
+            hypothesis=self.query.hypothesis,
+            sentences=numbered([self.query.sentences[index] for index in part.indices], part.first),
+            examples=self.examples,
+            budget=len(part.indices) if budget is None else budget,
+        )
+
+
+async def whole_paper(session: Session) -> ParsedAnswer:
+    """All sentences at once, as many as the budget allows."""
+    part = Part("whole paper", range(len(session.query.sentences)), first=0)
+    return await session.final_choice(part, session.prompts[0], session.query.budget)
+
+
+async def unconstrained(session: Session) -> ParsedAnswer:
+    """All sentences at once, any number of them."""
+    part = Part("whole paper", range(len(session.query.sentences)), first=0)
+    return await session.final_choice(part, session.prompts[0], None)
+
+
+async def by_section(session: Session) -> ParsedAnswer:
+    """All sections side by side, then the best of what was chosen; asked even if no more than allowed was."""
+    template, final = session.prompts
+    budget = session.query.budget
+    parts: list[Part] = []
+    sections = section_indices(session.query.sentence_types)
+    for number, indices in enumerate(sections, start=1):
+        part = Part(f"section {number} of {len(sections)}", indices)
+        if estimated_prompt_tokens(session.messages(part, template, budget)) <= LONGEST_PROMPT:
+            parts.append(part)
+            continue
+        slices = overlapping_slices(indices)
+        for place, piece in enumerate(slices, start=1):
+            parts.append(Part(f"{part.step}, part {place} of {len(slices)}", piece))
+    results = await gather(*(session.choose(part, template, budget) for part in parts))
+    session.calls += [call for _, call in results]
+    choices = [choice for choice, _ in results]
+    candidates = sorted({index for choice in choices for index in choice.indices})
+    if not candidates:
+        return ParsedAnswer(least_informative(choice.kind for choice in choices))
+    last = await session.final_choice(Part("final choice", candidates), final, budget)
+    session.is_partial = any(choice.kind in UNREADABLE for choice in choices)
+    reasons = {index: reason for choice in (*choices, last) for index, reason in choice.reasons.items()}
+    return replace(last, reasons=reasons)
+
+
+STRATEGIES: Final[Mapping[str, Callable[[Session], Awaitable[ParsedAnswer]]]] = {
+    "cot": whole_paper,
+    "icl": whole_paper,
+    "section": by_section,
+    "result-section": by_section,
+    "unconstrained": unconstrained,
+}
+
+
+def strategy_for(name: str, focus: Focus, budget: int | None) -> str:
+    """The strategy for a task: ``auto`` takes the paper's, and a section of results has prompts of its own."""
+    if name == "auto":
+        return "unconstrained" if budget is None else "cot" if focus == "all" else "result-section"
+    return "result-section" if name == "section" and focus == "results" else name
+
+
+def prompts_for(
+    strategy: str, focus: Focus, replacement: str | None = None, has_examples: bool = False
+) -> tuple[Prompt, ...]:
+    """The prompts of a strategy in the order of their use; a ``replacement`` takes the place of the first."""
+    if STRATEGIES[strategy] is by_section:
+        first, others = strategy, [prompt(f"{strategy}-final")]
+    else:
+        first, others = f"{strategy}-results" if focus == "results" else strategy, []
+        if first == "unconstrained-results" and has_examples:
+            first = "unconstrained-results-icl"
+    template = prompt(first) if replacement is None else _replacement(replacement, prompt(first))
+    return (template, *others)
+
+
+def _replacement(name: str, ours: Prompt) -> Prompt:
+    """A prompt that can do what one of ours does: it shows what is chosen from, and needs nothing else."""
+    theirs, known = prompt(name), ours.fields | {"budget", "examples"}
+    if missing := sorted({"hypothesis", "sentences"} - theirs.fields):
+        problem = f"has no ${missing[0]}, which the model has to see"
+    elif unknown := sorted(theirs.fields - known):
+        problem = f"has ${unknown[0]}, which is not known in the place of {ours.name}"
+    else:
+        return theirs
+    remedy = f"Known there: {', '.join('$' + field for field in sorted(known))}; see {ours.name}."
+    raise SettingError(f"prompt {name}", problem, remedy)
 
 
 def section_indices(types: Sequence[SentenceType]) -> tuple[tuple[int, ...], ...]:
@@ -230,4 +210,4 @@ def overlapping_slices(indices: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """
     n = len(indices)
     slices = (tuple(indices[low * n // 40 : high * n // 40]) for low, high in _FORTIETHS)
-    return tuple(dict.fromkeys(part for part in slices if part))
+    return tuple(dict.fromkeys(piece for piece in slices if piece))

@@ -17,7 +17,7 @@ from evidencebench_core.errors import (
 from evidencebench_core.llm import Message, Spending, rehearse
 from evidencebench_core.llm.answers import Answer, estimated_prompt_tokens
 from evidencebench_core.llm.budget import Price
-from evidencebench_core.retrievers.llm import calls_in, outcome_of, outdated_prompts, reasons_in
+from evidencebench_core.retrievers.llm import calls_in, outcome_of, reasons_in
 from evidencebench_core.retrievers.llm.retriever import LanguageModel
 from evidencebench_core.retrievers.llm.strategies import LONGEST_PROMPT
 from tests.retrievers.llm.stand_in import Said, StandIn, asked, in_turn, query_over, retrieved
@@ -299,13 +299,6 @@ class TestSettings:
     def test_settings_that_cannot_be(self, settings: dict[str, object], problem: str) -> None:
         with pytest.raises(SettingError, match=problem):
             LanguageModel(**{"model": "m"} | settings)
-
-    def test_prompts_of_another_version(self) -> None:
-        settings = LanguageModel(model="m", strategy="cot").settings
-        assert outdated_prompts(settings) == ()
-        old = ("cot 1-12345678", "gone 1-12345678", str(settings["prompts"][-1]))  # type: ignore[index]
-        assert outdated_prompts({**settings, "prompts": old}) == ("cot", "gone")
-        assert outdated_prompts({"k1": 1.5}) == ()
 
     @pytest.mark.parametrize(
         ("body", "strategy", "problem"),

@@ -17,7 +17,8 @@ from evidencebench_core.metrics.coverage import check_budget
 
 Column = tuple[int, int]
 
-_OPTIONS: Final[Any] = {"mip_rel_gap": 0.0, "node_limit": 50, "time_limit": 10.0}  # train needs 1 node
+_OPTIONS: Final[Any] = {"mip_rel_gap": 0.0, "node_limit": 50}  # train needs 1 node
+_MOST_ASPECTS: Final = 100  # beyond, only the relaxed program is solved: a bound, without a clock
 
 
 def greedy_cover(covers: Sequence[frozenset[int]], budget: int | None = None) -> tuple[int, ...]:
@@ -158,17 +159,18 @@ def _largest(columns: tuple[Column, ...], n_aspects: int, budget: int) -> tuple[
 
 
 def _solution(costs: Any, rows: Any, least: Any, integrality: Any) -> tuple[Any, float | None]:
-    """The variables, 0 to 1, of least cost with ``rows @ x >= least``, and a bound of the cost; none if out of time."""
+    """The variables, 0 or 1, of least cost with ``rows @ x >= least``, and a bound of the cost; none if too large."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
+    is_whole = len(rows) <= _MOST_ASPECTS
     result = milp(
         costs,
-        integrality=integrality,
+        integrality=integrality if is_whole else None,
         bounds=Bounds(0.0, 1.0),
         constraints=LinearConstraint(rows, lb=least),
         options=_OPTIONS,
     )
-    values = np.empty(0) if result.x is None else result.x
+    values = result.x if is_whole and result.x is not None else np.empty(0)
     return values, result.fun if result.success else result.mip_dual_bound
 
 

@@ -120,23 +120,16 @@ CREATE TABLE trained_on (                 -- what the models behind a run have l
 );
 CREATE INDEX trained_on_by_run ON trained_on (run_id);
 
-CREATE TABLE notes (                      -- append-only, the newest of an author counts
+CREATE TABLE notes (                      -- append-only, the newest on a place counts
     id INTEGER PRIMARY KEY,
     dataset_id INTEGER NOT NULL REFERENCES datasets (id) ON DELETE CASCADE,
     instance_id TEXT NOT NULL,
-    sentence INTEGER,                     -- NULL where it is not on one sentence
-    run_id TEXT REFERENCES runs (id) ON DELETE CASCADE,  -- NULL where it is on no aspect that a run missed,
-    task TEXT NOT NULL,                   -- '' then
-    aspect_id TEXT NOT NULL,              -- and '' too
-    author TEXT NOT NULL,
-    flagged INTEGER NOT NULL,
-    cause TEXT,                           -- confirmed or changed; NULL where left open
-    tags TEXT NOT NULL,                   -- JSON list
-    text TEXT NOT NULL,
-    created_at TEXT NOT NULL
+    run_id TEXT REFERENCES runs (id) ON DELETE CASCADE,  -- NULL where it is on no aspect that a run missed
+    place TEXT NOT NULL,                  -- JSON list: what it is on, and its author
+    body TEXT NOT NULL                    -- JSON: runs.notes.Note
 );
-CREATE INDEX notes_by_run ON notes (run_id, task, instance_id, aspect_id);
-CREATE INDEX notes_by_dataset ON notes (dataset_id, instance_id);
+CREATE INDEX notes_by_run ON notes (run_id);
+CREATE INDEX notes_by_dataset ON notes (dataset_id, place);
 
 -- Language models ----------------------------------------------------------------------------------------
 

@@ -6,13 +6,7 @@ results; `RunStore` reads them back, `score_run` computes from them.
 
 from __future__ import annotations
 
-from evidencebench_core.runs.chat import (
-    MAX_TOKENS,
-    REQUEST_SETTINGS,
-    asked,
-    parameters_of,
-    request_settings,
-)
+from evidencebench_core.runs.chat import asked, parameters_of, request_settings
 from evidencebench_core.runs.engines import Engine, LocalEngine
 from evidencebench_core.runs.estimate import RunEstimate, estimate, together
 from evidencebench_core.runs.execute import Progress, execute
@@ -31,20 +25,16 @@ from evidencebench_core.runs.find import (
 from evidencebench_core.runs.imported_run import import_run
 from evidencebench_core.runs.plan import DEFAULT_TASKS, ChatPlan, Plan, RetrievalPlan, chat_plan, plan
 from evidencebench_core.runs.results import score_predictions, score_run
-from evidencebench_core.runs.spec import RETRIEVAL, RunInfo, RunSpec, retrieval_spec, run_label
+from evidencebench_core.runs.spec import RunInfo, RunSpec, retrieval_spec, run_label
 from evidencebench_core.runs.step import Step, drive
 from evidencebench_core.runs.store import Result, RunStore
-from evidencebench_core.runs.train_ranker import RANKER, RankerTraining, train_ranker
+from evidencebench_core.runs.train_ranker import RankerTraining, train_ranker
 from evidencebench_core.runs.trained import trained_on_ids
 from evidencebench_core.runs.variant import Variant, variant_named
 
 __all__ = [
     "DEFAULT_BUDGET",
     "DEFAULT_TASKS",
-    "MAX_TOKENS",
-    "RANKER",
-    "REQUEST_SETTINGS",
-    "RETRIEVAL",
     "ChatPlan",
     "Engine",
     "Findings",

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.llm.answers import Message
-from evidencebench_core.retrievers import Setting, fields_of
+from evidencebench_core.retrievers import Setting
 from evidencebench_core.retrievers.table import RequestSettings
 from evidencebench_core.runs.store import Result
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 MAX_TOKENS: Final = 4096
 """Of an answer, thoughts included: the same for all models."""
 
-REQUEST_SETTINGS: Final = fields_of(RequestSettings)
-"""Settings of such questions, as those of the retriever ``llm``."""
-
 _KEPT: Final = (
     "text", "finish_reason", "refusal", "reasoning", "prompt_tokens", "completion_tokens", "seconds", "model", "key",
 )  # fmt: skip
@@ -28,13 +25,7 @@ _KEPT: Final = (
 def request_settings(
     settings: Mapping[str, object] | None = None, max_tokens: int = MAX_TOKENS
 ) -> dict[str, Setting]:
-    """All of `REQUEST_SETTINGS` in canonical form, defaults filled in: they go into a run's identity.
-
-    Raises
-    ------
-    SettingError
-        If there is no such setting, or it cannot have the value.
-    """
+    """All `RequestSettings` in canonical form, defaults filled in; `SettingError` for what cannot be set."""
     given = {"max_tokens": max_tokens, **(settings or {})}
     return RequestSettings.read("request", given).values()
 

@@ -136,7 +136,7 @@ class ChatPlan(Plan):
         return self.ask(llm, unit.id)
 
 
-def plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
+def plan(  # noqa: PLR0913 - what is run, on what, and how
     store: Store,
     dataset: str,
     retriever: str,
@@ -153,16 +153,12 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
 
     Parameters
     ----------
-    settings : mapping, optional
-        Those that differ from the defaults.
-    tasks : sequence of str or Task
-        Without them the four with a budget.
     limit : int, optional
         Only the first so many instances of the dataset.
     variant : Variant, optional
         Other wordings of the hypotheses; instances without one are left out and counted.
     llm : LLM, optional
-        How a server is asked. Without it the one in force is, and answers are kept in the store.
+        How a server is asked, by default the one in force.
     fresh, retry_unreadable : bool
         Ask again for what is answered; for what gave no selection: refused, cut off, or without a list.
 
@@ -227,7 +223,7 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     )
 
 
-def chat_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
+def chat_plan(
     store: Store,
     spec: RunSpec,
     units: Sequence[str],
@@ -236,19 +232,15 @@ def chat_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     *,
     fresh: bool = False,
     again: Collection[str] = (),
-    changed: Collection[str] = (),
 ) -> ChatPlan:
     """Find which units of a run of questions to a model are still to be asked. Nothing is sent or stored.
 
-    ``ask`` gives the result of a unit; units that failed before come last. With ``fresh`` all are asked again;
-    ``again`` are units that are asked again, such as those that were cut off, ``changed`` those under which something
-    else is asked now: what is in the store answers it.
+    ``ask`` gives the result of a unit; units that failed before come last. With ``fresh`` all are asked again, else
+    those of ``again``, such as those that were cut off.
     """
     runs = RunStore(store)
     done, failures = runs.done(spec.id), runs.failures(spec.id)
-    wanted = [
-        unit for unit in dict.fromkeys(units) if fresh or unit not in done or unit in again or unit in changed
-    ]
+    wanted = [unit for unit in dict.fromkeys(units) if fresh or unit not in done or unit in again]
     tried = done | failures.keys()
     return ChatPlan(
         store=store,
@@ -258,7 +250,7 @@ def chat_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
         any_stored=bool(done),
         llm=llm or _default_llm(store),
         fresh=fresh or bool(again),
-        replaces=fresh or bool(again or changed),
+        replaces=fresh or bool(again),
         ask=ask,
     )
 

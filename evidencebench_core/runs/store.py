@@ -73,13 +73,7 @@ class RunStore:
         return self.run(spec.id)
 
     def runs(self, dataset: str | None = None, variants: bool = False) -> tuple[RunInfo, ...]:
-        """The runs of retrievers, oldest first, or those over one dataset; those over variants only if asked for.
-
-        Raises
-        ------
-        UnknownNameError
-            If there is no such dataset.
-        """
+        """The runs of retrievers, oldest first, or those over one dataset; those over variants only if asked for."""
         subject = None if dataset is None else self.store.dataset(dataset).sha256
         runs = self.runs_of(RETRIEVAL, subject)
         return tuple(run for run in runs if run.dataset and (variants or not run.variant))
@@ -103,13 +97,7 @@ class RunStore:
         return pd.DataFrame(rows, columns=names)
 
     def run(self, id_or_prefix: str) -> RunInfo:
-        """The run of this id, or the only one whose id starts like this.
-
-        Raises
-        ------
-        UnknownNameError
-            If there is none, or more than one.
-        """
+        """The run of this id, or the only one whose id starts like this; `UnknownNameError` if there is not one."""
         prefix, place = id_or_prefix.strip().lower(), f"run {shown(id_or_prefix)}"
         where = "?1 <> '' AND substr(runs.id, 1, length(?1)) = ?1 ORDER BY runs.id LIMIT 4"
         runs = self._infos(where, prefix) if prefix.isascii() else ()
@@ -134,13 +122,7 @@ class RunStore:
 
     @contextmanager
     def under_way(self, run_id: str) -> Iterator[None]:
-        """While the block runs no other process carries this run out.
-
-        Raises
-        ------
-        StoreError
-            If one does; with its process id.
-        """
+        """While the block runs no other process carries this run out; `StoreError` with its id if one does."""
         process = _process(os.getpid())
         with self.store.write() as db:
             row = db.execute("SELECT process FROM runs_under_way WHERE run_id = ?", (run_id,)).fetchone()
@@ -148,9 +130,7 @@ class RunStore:
             if row and row[0] != process and _process(int(pid)) == row[0]:
                 remedy = "Wait until that has ended, or stop it."
                 raise StoreError(f"run {run_id}", f"is under way in process {pid}", remedy)
-            db.execute(
-                "INSERT OR REPLACE INTO runs_under_way (run_id, process) VALUES (?, ?)", (run_id, process)
-            )
+            db.execute("INSERT OR REPLACE INTO runs_under_way VALUES (?, ?)", (run_id, process))
         try:
             yield
         finally:
@@ -172,9 +152,8 @@ class RunStore:
         """Store results in the place of all that the run has for their tasks, in one transaction."""
         tasks = {task for by_task in results.values() for task in by_task}
         with self.store.write() as db:
-            db.executemany(
-                "DELETE FROM results WHERE run_id = ? AND task = ?", [(run_id, task) for task in tasks]
-            )
+            sql = "DELETE FROM results WHERE run_id = ? AND task = ?"
+            db.executemany(sql, [(run_id, task) for task in tasks])
             self._add(db, run_id, results, _ADD)
             db.execute("UPDATE runs SET created_at = ? WHERE id = ?", (now("milliseconds"), run_id))
         return self.run(run_id)
@@ -211,7 +190,7 @@ class RunStore:
     def results(
         self, run_id: str, task: str = "", between: tuple[str, str] | None = None
     ) -> dict[str, Result | str]:
-        """By unit the result, or in one line why the last try failed; of all, or from one unit to another."""
+        """By unit the result, or in one line why there is none; of all, or from one unit to another."""
         where, values = ("unit BETWEEN ? AND ?", between) if between else ("1", ())
         rows = self._rows("unit, payload, error", run_id, task, f"{where} ORDER BY unit", *values)
         return {unit: error if payload is None else from_blob(payload) for unit, payload, error in rows}

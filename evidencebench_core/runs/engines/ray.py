@@ -152,9 +152,9 @@ def cluster(address: str | None, workers: int | None) -> Iterator[Any]:
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **own)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        reason = " ".join(str(error).split())[:200].rstrip(".")
+        problem = f"does not answer ({' '.join(str(error).split())[:200].rstrip('.')})"
         remedy = "Start Ray there (ray start --head), and here too (ray start --address=HOST:6379)."
-        raise SettingError(f"Ray address {shown(address)}", f"does not answer ({reason})", remedy) from error
+        raise SettingError(f"Ray address {shown(address)}", problem, remedy) from error
     try:
         yield ray
     finally:

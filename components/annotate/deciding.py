@@ -133,6 +133,7 @@ def _draw_desk(
         lambda key, author: editor.edit(lambda current: decide(current, [items[key]], keep=False)),
         lambda key: editor.undo(),
         can_edit=editor.annotator != CONSENSUS,
+        can_undo=editor.revision.can_undo,
     )
     in_hand = desk(state, drawn, actions, param="item", author=editor.annotator)
     return None if in_hand is None else items[in_hand.id]

@@ -50,6 +50,7 @@ class Actions:
     reject: Callable[[str, str], object]
     take_back: Callable[[str], object]
     can_edit: bool = True
+    can_undo: bool | None = None  # None: the last decision, as long as its item is in the list
 
 
 def desk(
@@ -95,7 +96,7 @@ def desk(
         st.button(
             "Undo",
             shortcut="U",
-            disabled=last not in ids,
+            disabled=last not in ids if actions.can_undo is None else not actions.can_undo,
             key="desk.undo",
             on_click=_decide,
             args=(state, param, last, last, lambda: actions.take_back(last)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import streamlit as st
@@ -18,7 +18,7 @@ from components.widgets.table import Column, Row, table
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.papers import DEFAULT_LIMITS, ENDINGS
 from evidencebench_core.papers.europe_pmc import reference_of
-from evidencebench_core.runs import ReadPaper, fetch_paper, read_content
+from evidencebench_core.runs import fetch_paper, read_content
 from evidencebench_core.words import quantity
 
 MAX_HYPOTHESIS: Final = 2000  # characters
@@ -143,10 +143,7 @@ def _fetch() -> None:
         st.error(literal(str(error)))
         return
     set_session_text("own-paper-tab", _TABS[2])
-    name = f"{wanted} from Europe PMC"
-    _start_job(
-        f"Fetching {wanted}", [(name, wanted, b"", lambda check: fetch_paper(reference.strip(), check=check))]
-    )
+    _start_job(f"Fetching {wanted}", [(f"{wanted} from Europe PMC", reference.strip(), None)])
     st.rerun()
 
 
@@ -190,10 +187,7 @@ def _job() -> Job | None:
     return jobs[0] if jobs else None
 
 
-_Check = Callable[[], None]
-_Source = tuple[
-    str, str, bytes, Callable[[_Check], ReadPaper]
-]  # name, argument of find, file, how it is read
+_Source = tuple[str, str, bytes | None]  # name, argument of `find`, file; None: to be fetched
 
 
 def _read_files(files: Sequence[tuple[str, bytes]]) -> None:
@@ -201,26 +195,26 @@ def _read_files(files: Sequence[tuple[str, bytes]]) -> None:
         flash(f"At most {MAX_PAPERS} files are read at once. Choose fewer.")
         return
     title = f"Reading {files[0][0]}" if len(files) == 1 else f"Reading {quantity(len(files), 'file')}"
-    _start_job(title, [(name, name, content, _reader(content, name)) for name, content in files])
-
-
-def _reader(content: bytes, name: str) -> Callable[[_Check], ReadPaper]:
-    return lambda check: read_content(content, name, check=check)
+    _start_job(title, [(name, name, content) for name, content in files])
 
 
 def _start_job(title: str, sources: Sequence[_Source]) -> None:
     papers, refs = open_papers(), [new_ref() for _ in sources]
 
     def read(job: Job) -> str:
-        problems = []
-        for done, (ref, (name, given, content, reader)) in enumerate(zip(refs, sources, strict=True)):
+        problems, check = [], job.stop_if_cancelled
+        for done, (ref, (name, given, content)) in enumerate(zip(refs, sources, strict=True)):
             job.report(done, len(refs), f"Reading {name}", stop=True)
             try:
-                paper = reader(job.stop_if_cancelled).paper
+                if content is None:
+                    paper = fetch_paper(given, check=check).paper
+                else:
+                    paper = read_content(content, name, check=check).paper
             except EvidenceBenchError as error:
                 problems.append(error)
                 continue
-            papers.put(OpenPaper(ref, paper, name, given=given, pdf=content if paper.kind == "pdf" else b""))
+            pdf = content if content and paper.kind == "pdf" else b""
+            papers.put(OpenPaper(ref, paper, name, given=given, pdf=pdf))
         if len(problems) == len(sources):
             raise problems[0]
         n_read = quantity(len(sources) - len(problems), "paper")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shlex
 from datetime import UTC, datetime
@@ -47,8 +46,13 @@ def draw_files(opened: OpenPaper, findings: Findings, budget: int) -> None:
     """The page to take home, and the picks as CSV and JSON; each file is made when it is asked for."""
     files = (
         ("Page to take home (HTML)", "html", "text/html", lambda: take_home_page(opened, findings, budget)),
-        ("CSV", "csv", "text/csv", lambda: _csv(findings)),
-        ("JSON", "json", "application/json", lambda: _json(findings, budget)),
+        ("CSV", "csv", "text/csv", lambda: csv_text(pd.DataFrame(pick_documents(findings)))),
+        (
+            "JSON",
+            "json",
+            "application/json",
+            lambda: json.dumps(findings_document(findings, budget), indent=1),
+        ),
     )
     stem = file_stem(f"evidence {opened.title}")
     for label, ending, mime, make in files:
@@ -67,13 +71,3 @@ def take_home_page(opened: OpenPaper, findings: Findings, budget: int) -> str:
     command = "evidencebench " + shlex.join([*words, "--retriever", findings.retriever.name])
     now = datetime.now(UTC).isoformat(timespec="minutes")
     return findings_html(findings, image=image, command=command, created_at=now)
-
-
-def _csv(findings: Findings) -> str:
-    return csv_text(pd.DataFrame(pick_documents(findings)))
-
-
-def _json(findings: Findings, budget: int) -> str:
-    stream = io.StringIO()
-    json.dump(findings_document(findings, budget), stream, ensure_ascii=False, indent=1)
-    return stream.getvalue()

@@ -13,7 +13,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.resources import KEYS, SAMPLE
-from evidencebench_core.data import Instance, iter_raw, parse_instance
+from evidencebench_core.data import iter_raw, parse_instance
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.papers import PageImage, Paper
 from evidencebench_core.papers import page_image as drawn_page
@@ -49,10 +49,6 @@ class OpenPaper:
     @property
     def read(self) -> ReadPaper:
         return ReadPaper(self.paper, self.title, self.name)
-
-    def instance(self, hypothesis: str) -> Instance:
-        """The paper without gold, with a hypothesis; a placeholder where none was written yet."""
-        return self.paper.instance(hypothesis or "No hypothesis yet", self.ref)
 
 
 class OpenPapers:

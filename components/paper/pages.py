@@ -43,7 +43,7 @@ def text_or_pages(
             _draw_page(state, opened, picks, first)
             return
         view = view_of(
-            opened.instance(hypothesis),
+            opened.paper.instance(hypothesis or "No statement yet", opened.ref),
             systems=[System(findings.retriever.name, picks)] if findings is not None else [],
             active=None if findings is None else 0,
             selected=first if selected is None else selected,

@@ -96,25 +96,32 @@ def estimated_prompt_tokens(messages: Iterable[Message]) -> int:
 
 
 class AnswerStore:
-    """Every answer under the key of its request; for one event loop."""
+    """Every answer under the key of its request, where there is a store; for one event loop.
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    With ``fresh`` it has those only that were added to it.
+    """
+
+    def __init__(self, store: Store | None, fresh: bool = False) -> None:
+        self._store, self._fresh = store, fresh
+        self._new: set[str] = set()
         self._writing = asyncio.Lock()
         self._waiting: list[_Row] = []
         self._commit: asyncio.Task[None] | None = None  # the next one, which takes all that waits
 
     def get(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The records of the answers under those keys that have one."""
+        if self._store is None:
+            return {}
         sql = "SELECT key, answer FROM llm_answers WHERE key IN (SELECT value FROM json_each(?))"
+        wanted = [key for key in keys if not self._fresh or key in self._new]
         with self._store.read() as db:
-            rows = db.execute(sql, (json.dumps(list(keys)),))
-            return {key: orjson.loads(answer) for key, answer in rows}
+            return {key: orjson.loads(answer) for key, answer in db.execute(sql, (json.dumps(wanted),))}
 
     def add(
         self, key: str, model: str, address: str, body: Mapping[str, Any], record: Mapping[str, Any]
     ) -> None:
         """Have an answer in the next commit."""
+        self._new.add(key)
         self._waiting.append((key, model, address, body, record))
 
     async def commit(self) -> None:
@@ -139,7 +146,7 @@ class AnswerStore:
                 raise LLMError(error.place, problem, error.remedy, stops_run=True) from error
 
     def _write(self, answers: Sequence[_Row]) -> None:
-        if not answers:
+        if self._store is None or not answers:
             return
         rows = [
             (key, model, address, to_blob(body), orjson.dumps(record).decode(), now())

@@ -83,25 +83,23 @@ class LLM:
         self.budget, self.limits, self.fresh = budget or Budget(), limits or Limits(), fresh
         self.transport: Callable[[Call], Awaitable[Answer]] = self._ask  # a batch puts its own here
         self.n_open = 0  # calls that are neither answered nor given up
-        self.gate = Gate(self.limits)  # a new one for every loop
-        self._answers: AnswerStore | None = None
+        self.gate = Gate(self.limits)  # another one for every loop
+        self.answers = AnswerStore(store, fresh)  # and this
         self._client: openai.AsyncOpenAI | None = None
         self._refused: dict[str, set[str]] = defaultdict(set)  # parameters that the server refuses, by model
         self._has_answered, self._n_failures = False, 0
         self._locks: dict[str, asyncio.Lock] = {}
-        self._new: set[str] = set()  # keys of answers that are not older than this
 
     async def __aenter__(self) -> LLM:
-        self._locks, self._new = defaultdict(asyncio.Lock), set()
-        self.gate = Gate(self.limits)
-        self._answers = None if self.store is None else AnswerStore(self.store)
+        self._locks, self.gate = defaultdict(asyncio.Lock), Gate(self.limits)
+        self.answers = AnswerStore(self.store, self.fresh)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         client, self._client = self._client, None
         if client is not None:
             await client.close()
-        await self._commit()  # answers to calls that were cancelled, too
+        await self.answers.commit()  # answers to calls that were cancelled, too
 
     @property
     def note(self) -> str:
@@ -136,7 +134,7 @@ class LLM:
         body = chat_body(messages, {"model": model, **parameters})
         key = request_key("chat", body)
         async with self._locks[key]:  # equal questions wait for the first
-            if record := self.stored([key]).get(key):
+            if record := self.answers.get([key]).get(key):
                 self.budget.count(Spending(cached=1))
                 return Answer.from_record(key, record)
             self.n_open += 1
@@ -171,37 +169,23 @@ class LLM:
 
     async def keep(self, call: Call, answer: Answer) -> None:
         """Commit an answer; it is in the store when this returns."""
-        self._add(call.key, call.body, answer.record())
-        await self._commit()
-
-    def _add(self, key: str, body: dict[str, Any], record: dict[str, Any]) -> None:
-        self._new.add(key)
-        if self._answers is not None:
-            self._answers.add(key, body["model"], self.connection.address, body, record)
-
-    async def _commit(self) -> None:
-        if self._answers is not None:
-            await self._answers.commit()
-
-    def stored(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """The records of answers in the store, by key; with ``fresh`` those that are new."""
-        if self._answers is None:
-            return {}
-        return self._answers.get(key for key in keys if not self.fresh or key in self._new)
+        self.answers.add(call.key, call.model, self.connection.address, call.body, answer.record())
+        await self.answers.commit()
 
     async def embed(self, model: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of texts, of shape (number of texts, dimensions); those in the store are not asked for again."""
         import numpy as np
 
         keys = embedding_keys(model, texts)
-        stored = self.stored(keys.values())
+        stored = self.answers.get(keys.values())
         self.budget.count(Spending(cached=len(stored)))
         if missing := [text for text, key in keys.items() if key not in stored]:
             for text, vector in zip(missing, await self._embed(model, missing), strict=True):
                 packed = base64.b64encode(vector.tobytes()).decode("ascii")
-                stored[keys[text]] = {"vector": packed}
-                self._add(keys[text], {"model": model, "input": text}, {"vector": packed})
-            await self._commit()
+                record, body = {"vector": packed}, {"model": model, "input": text}
+                stored[keys[text]] = record
+                self.answers.add(keys[text], model, self.connection.address, body, record)
+            await self.answers.commit()
         records = [stored[keys[valid_text(text)]] for text in texts]
         vectors = [np.frombuffer(base64.b64decode(record["vector"]), dtype="<f4") for record in records]
         if len(set(map(len, vectors))) > 1:

@@ -159,7 +159,7 @@ class DryRun(LLM):
         import numpy as np
 
         keys = embedding_keys(model, texts)
-        stored = self.stored(keys.values())
+        stored = self.answers.get(keys.values())
         missing = [text for text, key in keys.items() if key not in stored]
         if not missing:
             return await super().embed(model, texts)

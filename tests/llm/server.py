@@ -81,17 +81,6 @@ def reset(after: bytes = b"") -> Step:
     return step
 
 
-def stall(after: bytes = b"") -> Step:
-    """Sends so much, raw, and then nothing more until the client goes."""
-
-    def step(handler: Handler) -> None:
-        handler.wfile.write(after)
-        handler.wfile.flush()
-        handler.wait_for_client()
-
-    return step
-
-
 def answering(function: Callable[[dict[str, Any]], Step]) -> Step:
     """What a function of the request's JSON says."""
     return lambda handler: function(handler.request_json)(handler)

@@ -122,16 +122,12 @@ def test_an_answer_that_cannot_be_kept_ends_the_run(store: Store, monkeypatch: p
     def full(*_: Any, **__: Any) -> Any:
         raise StoreError("store", "cannot be written: the disk is full", "Free some space.")
 
-    answer_of(LLM(Connection("http://h/v1"), store), _nothing)
+    assert store.datasets() == ()  # which makes its file
     monkeypatch.setattr(store, "write", full)
     with scripted(reply("a")) as server, pytest.raises(LLMError, match="disk is full") as caught:
         list(results(llm_of(server, store), [(n, question(str(n))) for n in range(40)]))
     assert caught.value.stops_run
     assert len(server.requests) <= 9
-
-
-async def _nothing(llm: LLM) -> None:
-    return None
 
 
 VICTIM = """
@@ -184,26 +180,19 @@ def test_what_no_call_would_pass_ends_the_run(code: int) -> None:
         assert len(server.requests) <= 8
 
 
-def test_a_prompt_that_is_too_long_fails_alone() -> None:
+def test_prompts_that_are_too_long_fail_alone() -> None:
     def by_length(request: dict[str, Any]) -> Any:
         too_long = len(request["messages"][0]["content"]) > 10
         return status(400, "maximum context length exceeded") if too_long else reply("fits")
 
+    texts = ["short", *["x" * (20 + n) for n in range(20)], "brief"]
     with scripted(answering(by_length)) as server:
-        llm = llm_of(server)
-        failed, good = answers_of(llm, question("x" * 20), question("short"))
-        assert isinstance(failed, LLMRejectedError)
-        assert not failed.stops_run
-        assert "context" in failed.problem
-        assert good.text == "fits"
-        assert (llm.budget.spent.failed, llm.budget.spent.calls) == (1, 1)
-
-
-def test_many_prompts_that_are_too_long_do_not_end_a_run_that_works() -> None:
-    steps = [reply("fits"), *[status(400, "maximum context length exceeded")] * 20, reply("fits")]
-    with scripted(*steps) as server:
-        answers = answers_of(llm_of(server, limits=Limits(1)), *(question(str(n)) for n in range(22)))
-        assert [isinstance(answer, LLMRejectedError) for answer in answers] == [False, *[True] * 20, False]
+        llm = llm_of(server, limits=Limits(1))
+        first, *refused, last = answers_of(llm, *map(question, texts))
+        assert (first.text, last.text) == ("fits", "fits")
+        assert {type(error) for error in refused} == {LLMRejectedError}
+        assert not any(error.stops_run for error in refused)
+        assert (llm.budget.spent.failed, llm.budget.spent.calls) == (20, 2)
 
 
 def test_ten_failures_without_a_success_end_the_run() -> None:
@@ -221,9 +210,6 @@ def test_ten_failures_without_a_success_end_the_run() -> None:
         ((reply(""), reply("")), LLMAnswerError),
         ((reply(None, finish_reason="length"),), ""),
         ((reply("", message={"role": "assistant", "content": None, "refusal": "I will not"}),), ""),
-        ((body(b"<html>"),), LLMAnswerError),
-        ((body(b'{"choices": []}'),), LLMAnswerError),
-        ((body(b'{"error": "out of memory"}'),), LLMAnswerError),
     ],
 )
 def test_an_empty_answer_is_asked_for_once_more(steps: Any, expected: Any) -> None:
@@ -271,16 +257,11 @@ def test_a_parameter_that_is_refused_is_left_out() -> None:
         assert len(server.requests) == 4  # learnt once
 
 
-def test_a_server_that_is_not_there_is_given_up_soon(closed_url: str) -> None:
-    with pytest.raises(LLMUnreachableError) as caught:
-        answer_of(LLM(Connection(closed_url, KEY)), question())
-    assert caught.value.stops_run
-
-
-@pytest.fixture
-def closed_url(monkeypatch: pytest.MonkeyPatch) -> str:
+def test_a_server_that_is_not_there_is_given_up_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evidencebench_core.llm.client._RETRIES_AT_FIRST", 0)
-    return "http://127.0.0.1:9/v1"
+    with pytest.raises(LLMUnreachableError) as caught:
+        answer_of(LLM(Connection("http://127.0.0.1:9/v1", KEY)), question())
+    assert caught.value.stops_run
 
 
 @pytest.mark.parametrize(
@@ -383,18 +364,17 @@ class VirtualSelector(selectors.SelectSelector):
 class VirtualServer:
     """A server that takes seconds for an answer, and refuses what goes beyond its tokens a minute."""
 
-    def __init__(self, tokens: int, per_minute: int, seconds: float = 2.0, says_so: bool = True) -> None:
-        self.tokens, self.per_minute, self.seconds, self.says_so = tokens, per_minute, seconds, says_so
+    def __init__(self, tokens: int, per_minute: int, seconds: float = 2.0) -> None:
+        self.tokens, self.per_minute, self.seconds = tokens, per_minute, seconds
         self.begun: list[float] = []
         self.n_refused = self.n_active = self.most_at_once = 0
 
     async def __call__(self, request: httpx2.Request) -> httpx2.Response:
         now = asyncio.get_running_loop().time()
         recent = [moment for moment in self.begun if moment > now - 60]
-        headers = {"x-ratelimit-limit-tokens": str(self.per_minute)} if self.says_so else {}
         if (len(recent) + 1) * self.tokens > self.per_minute:
             self.n_refused += 1
-            return httpx2.Response(429, json={"error": {"message": "slow down"}}, headers=headers)
+            return httpx2.Response(429, json={"error": {"message": "slow down"}})
         self.begun.append(now)
         self.n_active += 1
         self.most_at_once = max(self.most_at_once, self.n_active)
@@ -402,7 +382,7 @@ class VirtualServer:
         self.n_active -= 1
         document = completion("yes")
         document["usage"] = {"prompt_tokens": self.tokens - 10, "completion_tokens": 10}
-        return httpx2.Response(200, json=document, headers=headers)
+        return httpx2.Response(200, json=document)
 
     def asked(self, n: int, limits: Limits, n_words: int) -> tuple[list[Any], float]:
         """What becomes of so many questions asked all at once, and the minutes that it took."""
@@ -422,11 +402,10 @@ class VirtualServer:
             return answers, runner.get_loop().time() / 60
 
 
-@pytest.mark.parametrize("says_so", [True, False])
 @pytest.mark.parametrize("is_told", [True, False])
-def test_a_limit_in_tokens_a_minute_fails_nothing(says_so: bool, is_told: bool) -> None:
+def test_a_limit_in_tokens_a_minute_fails_nothing(is_told: bool) -> None:
     # 42 calls of 7,000 tokens fit into a minute, so 96 take more than two and less than three
-    server = VirtualServer(7_000, 300_000, says_so=says_so)
+    server = VirtualServer(7_000, 300_000)
     limits = Limits(32, tokens_per_minute=300_000 if is_told else None)
     answers, minutes = server.asked(96, limits, n_words=5_500)
     assert [getattr(answer, "text", answer) for answer in answers] == ["yes"] * 96

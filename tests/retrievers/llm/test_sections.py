@@ -1,4 +1,4 @@
-"""Rules 15 and 16, case by case."""
+"""Sections of a paper, and slices of those that are too long."""
 
 from __future__ import annotations
 

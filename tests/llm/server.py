@@ -81,6 +81,15 @@ def reset(after: bytes = b"") -> Step:
     return step
 
 
+def stall() -> Step:
+    """Sends nothing until the client goes."""
+
+    def step(handler: Handler) -> None:
+        handler.wait_for_client()
+
+    return step
+
+
 def answering(function: Callable[[dict[str, Any]], Step]) -> Step:
     """What a function of the request's JSON says."""
     return lambda handler: function(handler.request_json)(handler)

@@ -143,11 +143,12 @@ CREATE TABLE llm_answers (
 );
 
 CREATE TABLE llm_batches (                -- batches under way at a server
-    name TEXT PRIMARY KEY,                -- of the file of requests, as it is uploaded
-    run_id TEXT NOT NULL,
     address TEXT NOT NULL,                -- of the server
+    file_id TEXT NOT NULL,                -- of the requests
+    run_id TEXT NOT NULL,
     batch_id TEXT NOT NULL DEFAULT '',    -- '' until the server is known to have it
-    begun_at TEXT NOT NULL
+    begun_at TEXT NOT NULL,
+    PRIMARY KEY (address, file_id)
 ) WITHOUT ROWID;
 CREATE TRIGGER batches_of_runs AFTER DELETE ON runs BEGIN
     DELETE FROM llm_batches WHERE run_id = OLD.id;

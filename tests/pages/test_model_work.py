@@ -138,7 +138,7 @@ def test_a_run_that_reached_its_cap_goes_on_and_asks_nothing_twice(sample_store:
         assert run.n_failed == 1
         with sample_store.write() as db:
             db.execute(
-                "INSERT INTO llm_batches (name, run_id, address, begun_at) VALUES ('a', ?, ?, '')",
+                "INSERT INTO llm_batches (file_id, run_id, address, begun_at) VALUES ('a', ?, ?, '')",
                 (run.id, server.url),
             )
         app = drawn(resume_run, "sample_data", "er@10", kept=with_server(server.url))

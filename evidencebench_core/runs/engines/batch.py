@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import uuid
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,7 +16,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 import orjson
 
 from evidencebench_core.data.records import now
-from evidencebench_core.errors import LLMError, LLMRejectedError, LLMUnreachableError, SettingError
+from evidencebench_core.errors import (
+    LLMAnswerError,
+    LLMError,
+    LLMRejectedError,
+    LLMUnreachableError,
+    SettingError,
+)
 from evidencebench_core.llm.answers import Answer
 from evidencebench_core.llm.budget import Spending
 from evidencebench_core.llm.client import LLM, Call, error_text, is_empty
@@ -74,7 +79,7 @@ class _Batches:
     def __init__(self, engine: BatchEngine, plan: Plan, llm: LLM) -> None:
         self._engine, self._plan, self._llm, self._store = engine, plan, llm, plan.store
         self._address = llm.connection.address
-        self._waiting: dict[str, tuple[Call, asyncio.Future[Answer | str]]] = {}
+        self._waiting: dict[str, tuple[Call, asyncio.Future[Answer | LLMError]]] = {}
         self._earlier: dict[str, Answer] = {}  # of batches that another process began
         self._resumed = asyncio.Event()
 
@@ -87,28 +92,31 @@ class _Batches:
         reason = ""
         for _ in range(_ATTEMPTS):
             with self._llm.budget.reserve(call.model, call.prompt_tokens, call.max_tokens) as spending:
-                future: asyncio.Future[Answer | str] = asyncio.get_running_loop().create_future()
+                future = asyncio.get_running_loop().create_future()
                 self._waiting[call.key] = (call, future)
                 outcome = await future
-                if isinstance(outcome, str):
-                    reason = outcome
-                    continue
-                spending.is_paid = True
-                spending.settle(outcome)
-            if _is_answer(call, outcome):
+                if isinstance(outcome, Answer):
+                    spending.settle(outcome)
+                spending.is_paid |= isinstance(outcome, LLMAnswerError)  # whatever it says
+            if isinstance(outcome, LLMError):
+                if not isinstance(outcome, LLMUnreachableError):
+                    raise outcome
+                reason = outcome.problem
+            elif call.allow_empty or not is_empty(outcome):
                 return outcome
-            reason = "the answer has no text"
+            else:
+                reason = "the answer has no text"
         problem = f"no answer in {_ATTEMPTS} batches: {reason}"
         raise self._llm.error(LLMUnreachableError, problem, "Start the run again to try once more.")
 
     async def run(self) -> None:
         """Send what all work waits for, and wake it, again and again."""
         under_way: dict[str, str] = {}
-        for name, stored_id in self._rows():
-            if batch_id := stored_id or await self._begun(name):
-                under_way[name] = batch_id
+        for file_id, stored_id in self._rows():
+            if batch_id := stored_id or await self._begun(file_id):
+                under_way[file_id] = batch_id
             else:  # killed before it was begun
-                self._forget(name)
+                self._forget(file_id)
         await self._collect(under_way)
         self._resumed.set()
         while True:
@@ -117,8 +125,9 @@ class _Batches:
             await self._collect(dict([await self._begin(part) for part in parts]))
             for call in calls:
                 _, future = self._waiting.pop(call.key, (None, None))
-                if future is not None and not future.done():
-                    future.set_result("the batch has no result of it")
+                if future is not None:
+                    reason = "the batch has no result of it"
+                    future.set_result(self._llm.error(LLMUnreachableError, reason, "Try again."))
 
     async def _all_waiting(self) -> list[Call]:
         """The calls that all work waits for, once none of it does anything else."""
@@ -132,47 +141,36 @@ class _Batches:
 
     async def _begin(self, calls: Sequence[Call]) -> tuple[str, str]:
         """Send the requests of a batch, and begin it; its row is there before, so that a kill loses nothing."""
-        name = f"evidencebench-{self._plan.run_id}-{uuid.uuid4().hex}.jsonl"
         self._engine.note = f"sending {quantity(len(calls), 'request')} to {self._address}"
         request = {"method": "POST", "url": "/v1/chat/completions"}
         bodies = {call.key: self._llm.accepted(call.body)[0] for call in calls}
         lines = [orjson.dumps({"custom_id": key, "body": body, **request}) for key, body in bodies.items()]
-        content = b"\n".join(lines) + b"\n"
-        file = await self._reply(self._llm.client().files.create(file=(name, content), purpose="batch"))
-        self._remember(name)
-        return name, await self._created(name, file.id)
-
-    async def _created(self, name: str, file_id: str) -> str:
-        """The id of a new batch. It is looked for before it is asked for again: a server may have begun it."""
+        upload = (f"evidencebench-{self._plan.run_id}.jsonl", b"\n".join(lines) + b"\n")
+        file = await self._reply(self._llm.client().files.create(file=upload, purpose="batch"))
+        self._remember(file.id)
         batches = self._llm.client().with_options(max_retries=0).batches
-        for is_last in (False, False, True):
-            try:
-                batch = await self._reply(
-                    batches.create(
-                        input_file_id=file_id,
-                        endpoint="/v1/chat/completions",
-                        completion_window="24h",
-                        metadata={"evidencebench": name},
-                    )
+        try:
+            batch = await self._reply(
+                batches.create(
+                    input_file_id=file.id, endpoint="/v1/chat/completions", completion_window="24h"
                 )
-                self._remember(name, batch.id)
-                return batch.id
-            except LLMRejectedError:
-                self._forget(name)
-                raise
-            except LLMUnreachableError:
-                await asyncio.sleep(self._engine.poll)
-                if batch_id := await self._begun(name):
-                    return batch_id
-                if is_last:
-                    raise
-        raise AssertionError
+            )
+        except LLMRejectedError:
+            self._forget(file.id)
+            raise
+        except LLMUnreachableError:  # the server may have begun it all the same
+            await asyncio.sleep(self._engine.poll)
+            if batch_id := await self._begun(file.id):
+                return file.id, batch_id
+            raise
+        self._remember(file.id, batch.id)
+        return file.id, batch.id
 
-    async def _begun(self, name: str) -> str:
+    async def _begun(self, file_id: str) -> str:
         """The id of a batch that was begun before its id could be remembered; empty if there is none."""
         async for batch in await self._reply(self._llm.client().batches.list()):
-            if (batch.metadata or {}).get("evidencebench") == name:
-                self._remember(name, batch.id)
+            if batch.input_file_id == file_id:
+                self._remember(file_id, batch.id)
                 return str(batch.id)
         return ""
 
@@ -184,19 +182,14 @@ class _Batches:
         n_begun = len(under_way)
         while under_way:
             n_done, n_total = 0, 0
-            for name, batch_id in tuple(under_way.items()):
+            for file_id, batch_id in tuple(under_way.items()):
                 batch = await self._reply(self._llm.client().batches.retrieve(batch_id))
                 if counts := batch.request_counts:
                     n_done, n_total = n_done + counts.completed + counts.failed, n_total + counts.total
                 if batch.status in _ENDED:
-                    del under_way[name]
-                    lines = [
-                        *await self._lines(batch.output_file_id),
-                        *await self._lines(batch.error_file_id),
-                    ]
-                    await self._deliver(batch, lines)
-                    self._forget(name)  # only now that its answers are in the store
-                    problems += [] if lines else [_problem(batch)]
+                    del under_way[file_id]
+                    problems += await self._deliver(batch)
+                    self._forget(file_id)  # only now that its answers are in the store
             if under_way:
                 batches = f"{quantity(len(under_way), 'batch')} under way at {self._address}"
                 self._engine.note = f"{batches}: {n_done:,} of {n_total:,} requests done"
@@ -207,24 +200,25 @@ class _Batches:
             remedy = "Fix the problem above and restart the run: what is answered is kept."
             raise self._llm.error(LLMRejectedError, problem, remedy, True)
 
-    async def _deliver(self, batch: Batch, lines: Sequence[dict[str, Any]]) -> None:
-        calls = {} if self._resumed.is_set() else await self._calls_of(batch)
+    async def _deliver(self, batch: Batch) -> list[str]:
+        """Store and hand out the answers of a batch that has ended; where there is nothing of them, why."""
+        earlier = {} if self._resumed.is_set() else await self._calls_of(batch)
+        lines = [*await self._lines(batch.output_file_id), *await self._lines(batch.error_file_id)]
         for line in lines:
             key = line["custom_id"]
-            call, future = self._waiting.pop(key, (calls.get(key), None))
-            if call is None or (future is not None and future.cancelled()):
+            call, future = self._waiting.pop(key, (earlier.get(key), None))
+            if call is None:
                 continue
-            try:
-                outcome = self._outcome(call, line)
-            except LLMError as error:
-                if future is not None:
-                    future.set_exception(error)
-                continue
-            if isinstance(outcome, Answer) and _is_answer(call, outcome):
+            outcome = self._outcome(call, line)
+            if isinstance(outcome, Answer) and (call.allow_empty or not is_empty(outcome)):
                 await self._llm.keep(call, outcome)
-                self._earlier |= {} if future else {key: outcome}
-            if future is not None:
+                if future is None:
+                    self._earlier[key] = outcome
+            if future is not None and not future.done():
                 future.set_result(outcome)
+        errors = batch.errors.data if batch.errors and batch.errors.data else ()
+        reasons = [f"{error.code}: {error.message}" for error in errors]
+        return [] if lines else [*reasons, str(batch.status)][:1]
 
     async def _calls_of(self, batch: Batch) -> dict[str, Call]:
         """The calls of a batch that another process began, by key."""
@@ -238,18 +232,20 @@ class _Batches:
         content = await self._reply(self._llm.client().files.content(file_id))
         return [json.loads(line) for line in content.content.splitlines()]
 
-    def _outcome(self, call: Call, line: dict[str, Any]) -> Answer | str:
-        """The answer in a line of results, or why to ask again; `LLMError` if there would be none again."""
+    def _outcome(self, call: Call, line: dict[str, Any]) -> Answer | LLMError:
+        """The answer in a line of results, or why there is none."""
         response = line.get("response") or {}
         status, body = response.get("status_code") or 500, response.get("body") or {}
-        if status == 200 and not line.get("error"):
-            return self._llm.read(body, self._llm.accepted(call.body)[1], batch=True)
+        try:
+            if status == 200 and not line.get("error"):
+                return self._llm.read(body, self._llm.accepted(call.body)[1], batch=True)
+        except LLMError as error:
+            return error
         error = body.get("error") or line.get("error") or {}
         message = str(error.get("message") if isinstance(error, dict) else error)
         refusal = self._llm.refusal(status, message)
-        if isinstance(refusal, LLMUnreachableError) or self._llm.learns_from(status, error, call.body):
-            return refusal.problem
-        raise refusal
+        is_learnt = self._llm.learns_from(status, error, call.body)  # a parameter is left out the next time
+        return self._llm.error(LLMUnreachableError, refusal.problem, "Try again.") if is_learnt else refusal
 
     async def _reply(self, reply: Awaitable[_T]) -> _T:
         """A reply of the endpoint, which the openai package asks for again; an error ends the run."""
@@ -269,18 +265,18 @@ class _Batches:
     # -- the store ---------------------------------------------------------------------------------
 
     def _rows(self) -> list[tuple[str, str]]:
-        sql = "SELECT name, batch_id FROM llm_batches WHERE run_id = ? AND address = ? ORDER BY begun_at"
+        sql = "SELECT file_id, batch_id FROM llm_batches WHERE run_id = ? AND address = ? ORDER BY begun_at"
         with self._store.read() as db:
             return db.execute(sql, (self._plan.run_id, self._address)).fetchall()
 
-    def _remember(self, name: str, batch_id: str = "") -> None:
-        row = (name, self._plan.run_id, self._address, batch_id, now())
+    def _remember(self, file_id: str, batch_id: str = "") -> None:
+        row = (self._address, file_id, self._plan.run_id, batch_id, now())
         with self._store.write() as db:
             db.execute("INSERT OR REPLACE INTO llm_batches VALUES (?, ?, ?, ?, ?)", row)
 
-    def _forget(self, name: str) -> None:
+    def _forget(self, file_id: str) -> None:
         with self._store.write() as db:
-            db.execute("DELETE FROM llm_batches WHERE name = ?", (name,))
+            db.execute("DELETE FROM llm_batches WHERE address = ? AND file_id = ?", (self._address, file_id))
 
 
 def batches_under_way(store: Store, run_id: str) -> dict[str, int]:
@@ -288,12 +284,3 @@ def batches_under_way(store: Store, run_id: str) -> dict[str, int]:
     sql = "SELECT address, count(*) FROM llm_batches WHERE run_id = ? GROUP BY address"
     with store.read() as db:
         return dict(db.execute(sql, (run_id,)).fetchall())
-
-
-def _is_answer(call: Call, answer: Answer) -> bool:
-    return call.allow_empty or not is_empty(answer)
-
-
-def _problem(batch: Batch) -> str:
-    errors = batch.errors.data if batch.errors and batch.errors.data else ()
-    return next((f"{error.code}: {error.message}" for error in errors), batch.status)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlencode, urlsplit
@@ -28,24 +29,15 @@ _HEADERS: Final = {
 class Guard:
     """ASGI middleware that refuses foreign hosts and origins and asks for the token, websockets included.
 
-    Parameters
-    ----------
-    app
-        What is guarded.
-    hosts
-        The names under which it is served, patterns as of ``server.allowedHosts``; none: those of this machine,
-        and any address in digits, which no foreign name can pose as.
-    address
-        Where it listens, itself one of those names.
-    token
-        What a link must carry once, if any; a cookie keeps it.
+    ``hosts`` are the names under which the app is served, patterns as of ``server.allowedHosts``; without any those
+    of this machine, the ``address`` where it listens, and any address in digits, which no foreign name can pose as.
+    A link must carry the ``token`` once, if there is one; a cookie keeps it.
     """
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str], address: str, token: str | None) -> None:
-        self._app = app
+        self._app, self._token = app, token
         self._hosts = [host.strip().lower().rstrip(".") for host in hosts]
         self._own = {*_THIS_MACHINE, address.lower(), socket.gethostname().lower()}
-        self._token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -58,34 +50,34 @@ class Guard:
             await send(message)
 
         connection = HTTPConnection(scope)
-        answer = self._app
-        if refusal := self._refusal(connection):
-            answer = PlainTextResponse(refusal, 403)
-        elif self._token is not None and not _holds(connection.cookies.get(_cookie(scope)), self._token):
-            answer = _answer_to_stranger(connection, self._token)
-        elif origin := connection.headers.get("origin"):
-            # Found right; what Streamlit finds foreign it compares with this machine's address, asked outside.
-            host = connection.headers["host"]
-            MutableHeaders(scope=scope)["origin"] = f"{urlsplit(origin).scheme}://{host}"
-        await answer(scope, receive, send_with_headers)
+        await (self._refusal(connection) or self._app)(scope, receive, send_with_headers)
 
-    def _refusal(self, connection: HTTPConnection) -> str | None:
-        host = connection.headers.get("host", "").lower()
+    def _refusal(self, connection: HTTPConnection) -> Response | None:
+        """The answer to who is not served; the origin of others is this host for Streamlit, which else looks it up."""
+        host, origin = connection.headers.get("host", "").lower(), connection.headers.get("origin")
         name = _hostname(host)
         if not self._is_served(name):
-            return (
+            text = (
                 f"This app is not served under the name {name!r}; `evidencebench app --allow-host` adds one."
             )
-        for origin in connection.headers.getlist("origin"):
-            place = urlsplit(origin.lower()).netloc
+            return PlainTextResponse(text, 403)
+        for place in (urlsplit(other.lower()).netloc for other in connection.headers.getlist("origin")):
             if place != host and not self._is_proxy(_hostname(place), name):
-                return "A page of another site asked for this. Open the app in a window of its own."
+                text = "A page of another site asked for this. Open the app in a window of its own."
+                return PlainTextResponse(text, 403)
+        cookie = f"evidencebench_{connection.scope['server'][1]}"  # the apps of a machine share their cookies
+        if self._token is not None and not _is_equal(connection.cookies.get(cookie), self._token):
+            return _answer_to_stranger(connection, cookie, self._token)
+        if origin:
+            MutableHeaders(scope=connection.scope)["origin"] = f"{urlsplit(origin).scheme}://{host}"
         return None
 
     def _is_served(self, name: str) -> bool:
         if self._hosts:
             return any(pattern == "*" or _matches(name, pattern) for pattern in self._hosts)
-        return name in self._own or _is_address(name)
+        with suppress(ValueError):
+            return bool(ip_address(name))
+        return name in self._own
 
     def _is_proxy(self, page: str, name: str) -> bool:
         """Whether a page's host is that of a proxy, named by the user, which passes another host on."""
@@ -93,45 +85,31 @@ class Guard:
         return is_named and page not in (name, *_THIS_MACHINE)
 
 
-def _holds(given: str | None, token: str) -> bool:
-    return given is not None and hmac.compare_digest(given.encode(), token.encode())
-
-
-def _answer_to_stranger(connection: HTTPConnection, token: str) -> Response:
+def _answer_to_stranger(connection: HTTPConnection, cookie: str, token: str) -> Response:
     """With the right token in the link a cookie, and the way on without it; else a refusal."""
-    if connection.scope["type"] != "http" or not _holds(connection.query_params.get("token"), token):
+    is_page = connection.scope["type"] == "http"
+    if not is_page or not _is_equal(connection.query_params.get("token"), token):
         return PlainTextResponse("Open the link that was printed where the app was started.", 401)
     rest = [(name, value) for name, value in connection.query_params.multi_items() if name != "token"]
     page = connection.url.path.rpartition("/")[2]
     response = RedirectResponse(f"./{page}?{urlencode(rest)}" if rest else f"./{page}", 303)
     is_encrypted = "https" in (connection.url.scheme, connection.headers.get("x-forwarded-proto"))
-    cookie = _cookie(connection.scope)
     response.set_cookie(cookie, token, httponly=True, samesite="lax", secure=is_encrypted)
     return response
 
 
-def _cookie(scope: Scope) -> str:
-    """Its name, of this port alone: the apps of a machine share their cookies."""
-    return f"evidencebench_{scope['server'][1]}"
+def _is_equal(given: str | None, token: str) -> bool:
+    return given is not None and hmac.compare_digest(given.encode(), token.encode())
 
 
 def _hostname(place: str) -> str:
     """Of ``host:port``; empty if that is not one."""
-    try:
+    with suppress(ValueError):
         parts = urlsplit(f"//{place}")
-        _ = parts.port
-    except ValueError:
-        return ""
-    return (parts.hostname or "").rstrip(".") if parts.netloc == place and "@" not in place else ""
+        is_whole = parts.netloc == place and "@" not in place and (parts.port or 1) > 0
+        return (parts.hostname or "").rstrip(".") if is_whole else ""
+    return ""
 
 
 def _matches(name: str, pattern: str) -> bool:
     return bool(name) and (name == pattern or (pattern.startswith("*.") and name.endswith(pattern[1:])))
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True

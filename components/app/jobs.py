@@ -19,9 +19,7 @@ from typing import Literal
 from evidencebench_core.errors import EvidenceBenchError
 
 JobState = Literal["running", "cancelling", "cancelled", "stopped", "done", "failed"]
-Feed = Callable[[], tuple[tuple[str, str], ...]]  # titles and texts of what a job has written so far
 
-_ENDED: tuple[JobState, ...] = ("cancelled", "stopped", "done", "failed")
 _MOST = 50  # jobs that stay on the board
 _WINDOW = 30  # reports that the remaining time is estimated from
 
@@ -39,7 +37,7 @@ class JobStatus:
 
     @property
     def ended(self) -> bool:
-        return self.state in _ENDED
+        return self.state not in ("running", "cancelling")
 
     @property
     def share(self) -> float:
@@ -55,36 +53,27 @@ class JobStopped(Exception):  # noqa: N818 - not an error: a limit that the user
     """Raised with a note by work that came to a limit it was given."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Job:
     """One piece of work with a title; ``kind`` and ``subject`` let a page find its own.
 
-    ``feed`` has what it writes while it runs, ``on_cancel`` interrupts what the work waits for. The work is
-    given the job, to report and to learn whether it should stop.
+    The work is given the job, to report and to learn whether it should stop.
     """
 
     id: int
     kind: str
     subject: str
     title: str
-    feed: Feed | None = None
-    on_cancel: Callable[[], None] | None = None
     started: float = field(default_factory=time.monotonic)
-    _status: JobStatus = field(default_factory=JobStatus)
+    status: JobStatus = field(default_factory=JobStatus)
     _stop: threading.Event = field(default_factory=threading.Event)
     _recent: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=_WINDOW))
-
-    @property
-    def status(self) -> JobStatus:
-        return self._status
 
     def cancel(self) -> None:
         """Ask the work to stop at its next step; what it has stored stays."""
         self._stop.set()
-        if not self._status.ended:
-            self._status = replace(self._status, state="cancelling")
-            if self.on_cancel is not None:
-                self.on_cancel()
+        if not self.status.ended:
+            self.status = replace(self.status, state="cancelling")
 
     def cancelled(self) -> bool:
         """Whether the work should stop."""
@@ -104,12 +93,28 @@ class Job:
         (then, before), elapsed = self._recent[0], now - self.started
         remaining = (now - then) / (done - before) * (total - done) if done > before and total else None
         state: JobState = "cancelling" if self.cancelled() else "running"
-        self._status = JobStatus(state, done, total, note, elapsed, remaining)
+        self.status = JobStatus(state, done, total, note, elapsed, remaining)
 
-    def _end(self, state: JobState, note: str) -> None:
+    def run(self, work: Callable[[Job], str]) -> None:
+        """Do the work, and note how it ended."""
+        state: JobState = "done"
+        try:
+            note = work(self)
+            if self.cancelled():
+                state = "cancelled"
+        except JobCancelled:
+            state, note = "cancelled", "Nothing was kept."
+        except JobStopped as limit:
+            state, note = "stopped", str(limit)
+        except EvidenceBenchError as error:  # of a cancelled job it may be the cancel's own doing
+            state, note = "cancelled" if self.cancelled() else "failed", str(error)
+        except Exception as error:
+            logging.getLogger(__name__).exception("job %s failed", self.title)
+            state = "failed"
+            note = f"{self.title}: {type(error).__name__}. The server's log has the details."
         elapsed = time.monotonic() - self.started
-        self._status = replace(
-            self._status, state=state, note=note, seconds_elapsed=elapsed, seconds_remaining=None
+        self.status = replace(
+            self.status, state=state, note=note, seconds_elapsed=elapsed, seconds_remaining=None
         )
 
 
@@ -125,50 +130,24 @@ class JobBoard:
         with self._lock:
             return tuple(job for job in self._jobs if kind is None or job.kind == kind)
 
-    def start(
-        self,
-        kind: str,
-        subject: str,
-        title: str,
-        work: Callable[[Job], str],
-        *,
-        feed: Feed | None = None,
-        on_cancel: Callable[[], None] | None = None,
-    ) -> Job:
+    def start(self, kind: str, subject: str, title: str, work: Callable[[Job], str]) -> Job:
         """Run ``work`` in a thread, in the caller's context (`llm.using`); it returns the closing note.
 
         The same kind of work on the same subject is not started twice: the running job comes back. An
         ended one makes room.
         """
         with self._lock:
-            for job in self._jobs:
-                if (job.kind, job.subject) == (kind, subject) and not job.status.ended:
-                    return job
-            job = Job(self._next, kind, subject, title, feed, on_cancel)
+            same = [job for job in self._jobs if (job.kind, job.subject) == (kind, subject)]
+            if same and not same[0].status.ended:
+                return same[0]
+            job = Job(self._next, kind, subject, title)
             self._next += 1
-            others = [other for other in self._jobs if (other.kind, other.subject) != (kind, subject)]
-            self._jobs = [job, *others][:_MOST]
+            self._jobs = [job, *(other for other in self._jobs if other not in same)][:_MOST]
         run = contextvars.copy_context().run
-        threading.Thread(target=run, args=(_run, job, work), name=f"job-{job.id}", daemon=True).start()
+        threading.Thread(target=run, args=(job.run, work), name=f"job-{job.id}", daemon=True).start()
         return job
 
     def dismiss(self, job: Job) -> None:
         """Take an ended job off the board."""
         with self._lock:
             self._jobs = [other for other in self._jobs if other is not job or not job.status.ended]
-
-
-def _run(job: Job, work: Callable[[Job], str]) -> None:
-    try:
-        note = work(job)
-    except JobCancelled:
-        job._end("cancelled", "Nothing was kept.")
-    except JobStopped as limit:
-        job._end("stopped", str(limit))
-    except EvidenceBenchError as error:  # of a cancelled job it may be the cancel's own doing
-        job._end("cancelled" if job.cancelled() else "failed", str(error))
-    except Exception as error:
-        logging.getLogger(__name__).exception("job %s failed", job.title)
-        job._end("failed", f"{job.title}: {type(error).__name__}. The server's log has the details.")
-    else:
-        job._end("cancelled" if job.cancelled() else "done", note)

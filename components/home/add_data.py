@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -13,9 +12,10 @@ import streamlit as st
 from components.app import resources
 from components.app.jobs import Job
 from components.app.loading import download_datasets
+from components.frame.upload import safe_name
 from components.widgets.markdown import literal
 from evidencebench_core.analyses.sample import SAMPLE_RUNS, ingest_sample
-from evidencebench_core.data import DATASETS, ingest
+from evidencebench_core.data import DATASETS, DatasetInfo, ingest
 from evidencebench_core.words import quantity
 
 _SIZES: Final = {
@@ -32,19 +32,14 @@ def draw_sample() -> None:
         "Six synthetic study reports of ours, with study aspects in words and variants of every hypothesis. "
         "Invented, and marked so. Three simple retrievers are run over them, so that every page has something to show."
     )
-    if st.button("Load the sample papers", type="primary", key="load-sample"):
-        _start_sample()
-        st.rerun()
-
-
-def _start_sample() -> Job:
-    def work(job: Job) -> str:
-        info = ingest_sample(store, resources.SAMPLE).dataset
-        runs = ", ".join(SAMPLE_RUNS)
-        return f"{quantity(info.n_instances, 'instance')}, loaded as {info.name}, with runs of {runs}."
-
     store = resources.store()
-    return resources.jobs().start("data", str(resources.SAMPLE), "Read the sample papers", work)
+
+    def work(job: Job) -> str:
+        return f"{_loaded(ingest_sample(store, resources.SAMPLE).dataset)}, with runs of {', '.join(SAMPLE_RUNS)}."
+
+    if st.button("Load the sample papers", type="primary", key="load-sample"):
+        resources.jobs().start("data", str(resources.SAMPLE), "Read the sample papers", work)
+        st.rerun()
 
 
 def draw_file() -> None:
@@ -55,31 +50,20 @@ def draw_file() -> None:
     path = st.text_input(
         "or its path on this machine", placeholder="/data/evidencebench_train_set.json", key="path"
     )
-    name = (
-        st.text_input("Name of the dataset", placeholder="the file's name", key="dataset-name").strip()
-        or None
-    )
+    name = st.text_input("Name of the dataset", placeholder="the file's name", key="dataset-name").strip()
     if st.button("Read the file", disabled=not (upload or path.strip()), key="read-file"):
         if upload:
-            start_ingest(
-                _save_upload(upload.name, upload.getvalue()), name, f"Read {upload.name}", forget=True
-            )
+            copy = Path(tempfile.mkdtemp(prefix="evidencebench-upload-")) / safe_name(upload.name)
+            copy.write_bytes(upload.getvalue())
+            _start_ingest(copy, name, forget=True)
             st.rerun()
         given = Path(path.strip()).expanduser()
         if given.is_file():
-            start_ingest(given, name)
+            _start_ingest(given, name)
             st.rerun()
         st.error(
             f"{literal(str(given))} is no file on the machine that runs the app. Check the path, or upload it."
         )
-
-
-def _save_upload(file_name: str, content: bytes) -> Path:
-    """An upload's bytes in a folder of their own, under a name made of the harmless letters of its own."""
-    stem = re.sub(r"[^\w.-]+", "_", file_name.replace("\\", "/").rsplit("/", 1)[-1]).lstrip(".") or "upload"
-    path = Path(tempfile.mkdtemp(prefix="evidencebench-upload-")) / stem[-100:]
-    path.write_bytes(content)
-    return path
 
 
 def draw_download() -> None:
@@ -95,12 +79,17 @@ def draw_download() -> None:
         f"{literal(file.filename)}, under **{literal(file.licence)}**. "
         f"[Where it comes from]({remote.page}). {_SIZES[name]}"
     )
+    store = resources.store()
+
+    def work(job: Job) -> str:
+        return ", ".join(map(_loaded, download_datasets(job, store, name, split))) + "."
+
     if st.button("Accept the licence and download", key="start-download"):
-        start_download(name, split)
+        resources.jobs().start("data", f"{name}/{split}", f"Download {name}, {split}", work)
         st.rerun()
 
 
-def start_ingest(path: Path, name: str | None = None, title: str | None = None, forget: bool = False) -> Job:
+def _start_ingest(path: Path, name: str, forget: bool = False) -> None:
     """Read a dataset file into the store; ``forget`` removes it and its folder afterwards (an upload's copy)."""
     store = resources.store()
 
@@ -109,25 +98,14 @@ def start_ingest(path: Path, name: str | None = None, title: str | None = None, 
             job.report(done, total, f"{n_instances:,} instances", stop=True)
 
         try:
-            result = ingest(store, path, name, progress)
+            result = ingest(store, path, name or None, progress)
         finally:
             if forget:
                 shutil.rmtree(path.parent, ignore_errors=True)
-        info = result.dataset
-        state = "loaded as" if result.added else "was already loaded as"
-        return f"{quantity(info.n_instances, 'instance')}, {state} {info.name}."
+        return f"{_loaded(result.dataset)}{'' if result.added else ' before'}."
 
-    return resources.jobs().start("data", str(path), title or f"Read {path.name}", work)
+    resources.jobs().start("data", str(path), f"Read {path.name}", work)
 
 
-def start_download(name: str, split: str) -> Job:
-    """Fetch a dataset file and read it into the store."""
-    store = resources.store()
-
-    def work(job: Job) -> str:
-        return ", ".join(
-            f"{quantity(info.n_instances, 'instance')}, loaded as {info.name}"
-            for info in download_datasets(job, store, name, split)
-        )
-
-    return resources.jobs().start("data", f"{name}/{split}", f"Download {name}, {split}", work)
+def _loaded(info: DatasetInfo) -> str:
+    return f"{quantity(info.n_instances, 'instance')}, loaded as {info.name}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 import streamlit as st
@@ -43,24 +43,28 @@ _OVERVIEW: Final = (
 
 
 def draw_dataset(state: PageState, dataset: DatasetInfo) -> None:
-    """Its figures, its runs, and rename or delete."""
+    """Its figures and its runs."""
     report = cached_report(
-        "dataset",
-        (dataset.version, dataset.name),
-        lambda: dataset_report(resources.store(), dataset.name),
+        "dataset", (dataset.version, dataset.name), lambda: dataset_report(resources.store(), dataset.name)
     )
+    runs = [run for run in resources.runs(dataset) if any(run.tasks.values())]
     left, right = st.columns(2, gap="large")
     with left:
         frame_table(
             _OVERVIEW,
             report.tables["overview"],
             key=f"overview-{dataset.id}",
-            ids="quantity",
             muted=True,
             action="none",
             caption="What the dataset is made of",
         )
-        _draw_runs(dataset)
+        names = ", ".join(literal(run.label, 60) for run in runs[:12])
+        st.markdown(f"**Runs:** {names or 'none yet'}{' …' * (len(runs) > 12)}")
+        st.button(
+            "Open the runs" if runs else "Start a run",
+            on_click=open_later,
+            args=("runs", {"dataset": dataset.name}),
+        )
     with right:
         _draw_histogram(state, report, dataset)
         _draw_places(state, report, dataset)
@@ -87,18 +91,6 @@ def draw_keeping(state: PageState, dataset: DatasetInfo) -> None:
     draw_delete(dataset.name, dataset_dependents(store, dataset.name), delete, dataset.name)
 
 
-def _draw_runs(dataset: DatasetInfo) -> None:
-    runs = [run for run in resources.runs(dataset) if any(run.tasks.values())]
-    names = ", ".join(literal(run.label, 60) for run in runs[:12])
-    st.markdown(f"**Runs:** {names or 'none yet'}{' …' * (len(runs) > 12)}")
-    st.button(
-        "Open the runs" if runs else "Start a run",
-        on_click=open_later,
-        args=("runs", {"dataset": dataset.name}),
-        key=f"runs-{dataset.id}",
-    )
-
-
 def _draw_histogram(state: PageState, report: Report, dataset: DatasetInfo) -> None:
     """How often each value of a quantity occurs; a click on a bar browses its instances."""
     quantities = list(report.tables["overview"]["quantity"])
@@ -117,8 +109,7 @@ def _draw_histogram(state: PageState, report: Report, dataset: DatasetInfo) -> N
         f"{frame['value'].max():,}",
         clickable=column is not None,
     )
-    point = picked_point(event) if column else None
-    if point and point.get("customdata"):
+    if point := picked_point(event):
         low, _, high = str(point["customdata"][0]).partition(" to ")
         where = f"{column}:{low}-{high or low}"
         st.switch_page("pages/browse.py", query_params={"dataset": dataset.name, "where": where})
@@ -134,22 +125,16 @@ def _draw_places(state: PageState, report: Report, dataset: DatasetInfo) -> None
         fallback="sections are",
         label_visibility="visible",
     )
-    frame = report.tables[by]
-    dark = is_dark()
-    kinds: dict[str, tuple[str, Any]] = {
-        "can be found there": ("share_aspects", MARKS["gold"]),
-        "only there": ("share_only", SYSTEMS[0]),
-    }
-    parts = [
-        frame.assign(name=frame["where"], value=frame[column], group=label, colour=hue.on(dark))
-        for label, (column, hue) in kinds.items()
-    ]
-    rows = frame.fillna(0).to_dict("records")
+    frame, dark = report.tables[by].assign(name=report.tables[by]["where"]), is_dark()
+    there = frame.assign(
+        value=frame["share_aspects"], group="can be found there", colour=MARKS["gold"].on(dark)
+    )
+    only = frame.assign(value=frame["share_only"], group="only there", colour=SYSTEMS[0].on(dark))
     draw_chart(
-        bars(pd.concat(parts), "Share of aspects, %", shares=True),
+        bars(pd.concat([there, only]), "Share of aspects, %", shares=True),
         key=f"places-{by}-{dataset.id}",
         alt="; ".join(
             f"{row['where']}: {100 * row['share_aspects']:.0f}% of aspects, {100 * row['share_only']:.0f}% only there"
-            for row in rows
+            for row in frame.fillna(0).to_dict("records")
         ),
     )

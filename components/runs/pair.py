@@ -8,22 +8,20 @@ import pandas as pd
 import streamlit as st
 
 from components.app import resources
-from components.app.session import open_later
 from components.app.state import PageState
 from components.charts.figures import interval_dots, squares
 from components.frame.page import Context, cached_report, percent, show_notes
 from components.widgets.chart import draw_chart, is_dark, picked_point
-from components.widgets.frame_table import HYPOTHESIS, csv_button, frame_table, instance_table
+from components.widgets.frame_table import csv_button, frame_table, instance_table
 from components.widgets.markdown import literal
-from components.widgets.runs import reader_link
 from components.widgets.switches import option_switch
-from components.widgets.table import Column, TableEvent
+from components.widgets.table import Column
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.comparison import compare
 from evidencebench_core.analyses.disagreements import OUTCOMES, disagreements
 from evidencebench_core.analyses.slices import slices
 from evidencebench_core.palette import SYSTEMS
-from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.runs import RunInfo
 
 _ALPHA: Final = 0.05
 _SHOWN: Final = 200
@@ -36,11 +34,9 @@ _PAIRS: Final = (
     Column("record", "Wins / ties / losses", help="Instances on which A is above, level, below"),
 )
 _ASPECTS: Final = (
-    HYPOTHESIS,
     Column("label", "Aspect"),
     Column("kind", "Kind"),
     Column("n_covering", "Covering sentences", "number"),
-    Column("instance", "Instance", "id"),
 )
 
 
@@ -52,11 +48,7 @@ def draw_comparison(state: PageState, context: Context) -> None:
     report = cached_report(
         "comparison",
         context.key,
-        lambda: compare(
-            resources.store(),
-            [run.id for run in context.runs],
-            context.task,
-        ),
+        lambda: compare(resources.store(), [run.id for run in context.runs], context.task),
     )
     n = int(report.tables["systems"]["n"].iloc[0])
     if not n:
@@ -222,43 +214,37 @@ def _draw_slices(state: PageState, context: Context, runs: tuple[RunInfo, RunInf
     instances = report.tables["instances"]
     instances = instances[(instances["family"] == family) & (instances["slice"] == state["slice"])]
     if len(instances):
-        _draw_slice_instances(context, f"{family}: {state['slice']}", instances, runs)
+        st.markdown(f"**{literal(family)}: {literal(state['slice'])}**, n = {len(instances):,}")
+        difference = (100 * (instances[a.id] - instances[b.id])).round(1) + 0.0
+        instance_table(
+            (
+                Column(a.id, a.label, "percent"),
+                Column(b.id, b.label, "percent"),
+                Column("difference", "A − B, points", "number", digits=1, signed=True),
+            ),
+            instances.assign(id=instances["instance"], difference=difference).sort_values(
+                "difference", key=abs, ascending=False, kind="stable"
+            ),
+            (context.dataset, context.task),
+            runs,
+            key="slice-instances",
+            caption="Instances of the slice; a click opens the reader with both runs",
+            height=320,
+        )
     show_notes(report)
-
-
-def _draw_slice_instances(
-    context: Context, title: str, frame: pd.DataFrame, runs: tuple[RunInfo, RunInfo]
-) -> None:
-    a, b = runs
-    frame = frame.assign(id=frame["instance"], difference=(100 * (frame[a.id] - frame[b.id])).round(1) + 0.0)
-    st.markdown(f"**{literal(title)}**, n = {len(frame):,}")
-    instance_table(
-        (
-            Column(a.id, a.label, "percent"),
-            Column(b.id, b.label, "percent"),
-            Column("difference", "A − B, points", "number", digits=1, signed=True),
-        ),
-        frame.sort_values("difference", key=abs, ascending=False, kind="stable"),
-        (context.dataset, context.task),
-        runs,
-        key="slice-instances",
-        caption="Instances of the slice; a click opens the reader with both runs",
-        height=320,
-    )
 
 
 def _draw_disagreements(state: PageState, context: Context, runs: tuple[RunInfo, RunInfo]) -> None:
     """Aspects that only A found, only B, neither, both; a click opens the reader with both."""
     a, b = runs
-    dataset, task = context.dataset, context.task
     report = cached_report(
         "disagreements",
         (context.key, a.id, b.id),
-        lambda: disagreements(resources.store(), a.id, b.id, task, at_most=_SHOWN),
+        lambda: disagreements(resources.store(), a.id, b.id, context.task, at_most=_SHOWN),
     )
     counts = {row["outcome"]: row for row in report.tables["counts"].to_dict("records")}
-    named = {"only A": f"only {literal(a.label)}", "only B": f"only {literal(b.label)}"}
-    options = {name: f"{named.get(name, name)}: {counts[name]['n']:,}" for name in OUTCOMES}
+    names = {"only A": f"only {literal(a.label)}", "only B": f"only {literal(b.label)}"}
+    options = {name: f"{names.get(name, name)}: {counts[name]['n']:,}" for name in OUTCOMES}
     shown = option_switch(state, "outcome", "Aspects that were found by", options)
     row = counts[shown]
     bounds = "" if pd.isna(row["low"]) else f" (95% interval {percent(row['low'])} to {percent(row['high'])})"
@@ -267,26 +253,18 @@ def _draw_disagreements(state: PageState, context: Context, runs: tuple[RunInfo,
         f"{percent(row['share'])} of {n_aspects:,} aspects{bounds}, in {row['n_instances']:,} instances."
     )
     frame = report.tables["aspects"]
-    frame = frame[frame["outcome"] == shown].head(_SHOWN)
-
-    def open_reader(event: TableEvent) -> None:
-        instance, _, label = event.value.rpartition(" ")
-        covering = frame.loc[(frame["instance"] == instance) & (frame["label"] == label), "covering"].iloc[0]
-        answers = [RunStore(resources.store()).retrieval(run.id, task.name, instance) for run in runs]
-        picked = [index for answer in answers if answer for index in answer.selection if index in covering]
-        first = str((*picked, covering[0])[0])
-        open_later("browse", reader_link(dataset, task, instance, runs, aspect=label, sentence=first))
-
-    frame_table(
+    frame = frame[frame["outcome"] == shown]
+    instance_table(
         _ASPECTS,
         frame.assign(
-            id=frame["instance"] + " " + frame["label"],
-            hypothesis=frame["instance"].map(resources.hypotheses(dataset, frame["instance"])),
+            id=frame["instance"],
+            aspect=frame["label"],
+            sentence=[covering[0] for covering in frame["covering"]],
             kind=["result" if is_result else "" for is_result in frame["is_result"]],
         ),
+        (context.dataset, context.task),
+        runs,
         key=f"aspects-{shown}",
-        ids="id",
-        on_event=open_reader,
         caption="Aspects; a click opens the reader with both runs",
         empty="There is no such aspect.",
         height=380,

@@ -70,19 +70,19 @@ def instance_table(
 ) -> None:
     """A `frame_table` of instances, by ``id``, with their hypotheses; a click opens the reader with the runs.
 
-    Where the frame has a ``sentence``, the reader shows that, else the one that `reader_link` names.
+    Where the frame has a ``sentence`` or an ``aspect``, the reader shows those, else the sentence that `reader_link`
+    names.
     """
     dataset, task = place
     frame = frame.head(_SHOWN)
     frame = frame.assign(hypothesis=frame["id"].map(resources.hypotheses(dataset, frame["id"])))
 
-    sentences = dict(zip(frame["id"], frame["sentence"], strict=True)) if "sentence" in frame else {}
+    def open_reader(row_id: str) -> None:
+        row = frame.iloc[int(row_id)]
+        more = {name: str(row[name]) for name in ("sentence", "aspect") if name in frame}
+        open_later("browse", reader_link(dataset, task, row["id"], runs, **more))
 
-    def open_reader(instance_id: str) -> None:
-        named = {"sentence": str(sentences[instance_id])} if instance_id in sentences else {}
-        open_later("browse", reader_link(dataset, task, instance_id, runs, **named))
-
-    frame_table((HYPOTHESIS, *columns, INSTANCE), frame, key=key, ids="id", on_open=open_reader, **options)
+    frame_table((HYPOTHESIS, *columns, INSTANCE), frame, key=key, on_open=open_reader, **options)
 
 
 def first_shown(frame: pd.DataFrame) -> str:

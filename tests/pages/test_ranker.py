@@ -67,7 +67,7 @@ def test_a_run_of_it_cannot_be_started_without_a_model() -> None:
     for retriever, told in (("evidence-ranker", True), ("structure", False)):
         app.selectbox(key="run.retriever").set_value(retriever).run()
         assert ("needs a trained model" in app.words) == told
-        assert app.button(key="run.start").disabled == told
+        assert app.button(key="run.Start").disabled == told
 
 
 # -- with a model ------------------------------------------------------------------------------------

@@ -81,7 +81,7 @@ def draw(state: PageState) -> None:
 
 def _draw_table(state: PageState, context: Context, runs: Sequence[RunInfo]) -> None:
     """One row a run, one column a task; a click chooses a run, or lets go of it."""
-    tasks = _shown_tasks(context)
+    tasks = _shown_tasks(context, runs)
     scores = {
         (run.id, task.name): resources.run_score(run, task.name)
         for run in runs
@@ -89,19 +89,26 @@ def _draw_table(state: PageState, context: Context, runs: Sequence[RunInfo]) -> 
         if run.tasks.get(task.name)
     }
 
-    def recall(run: RunInfo, task: Task) -> float:
-        score = scores.get((run.id, task.name))
+    def recall(run: RunInfo) -> float:
+        score = scores.get((run.id, context.task.name))
         return -1.0 if score is None or score.aspect_recall is None else score.aspect_recall
 
-    ranked = sorted(runs, key=lambda run: -recall(run, context.task))
-    bounds = {task.name: resources.bounds(context.dataset, task.name) for task in tasks}
+    ranked = sorted(runs, key=recall, reverse=True)
+    bounds = [resources.bounds(context.dataset, task.name) for task in tasks]
     chosen = [run.id for run in context.runs]
-    lacks = {run.id: note for run in ranked if (note := _answers(run, tasks, scores))}
+    lacks = {run.id: note for run in ranked if (note := _missing(run, tasks, scores))}
 
     def tick(event: TableEvent) -> None:
-        if event.kind == "tick":
-            others = [run_id for run_id in chosen if run_id != event.value]
-            state.put(runs=others if len(others) < len(chosen) else [*chosen, event.value])
+        others = [run_id for run_id in chosen if run_id != event.value]
+        state.put(runs=others if len(others) < len(chosen) else [*chosen, event.value])
+
+    def row(run: RunInfo) -> Row:
+        cells = [_interval(scores.get((run.id, task.name))) for task in tasks]
+        return Row(run.id, (run.label, *cells, *([lacks.get(run.id)] if lacks else []), run.id[:4]))
+
+    def bound(name: str, shares: Sequence[float | str | None]) -> Row:
+        cells = [Interval(share) if isinstance(share, float) else share for share in shares]
+        return Row(name, (name, *cells, *([None] if lacks else []), None), muted=True)
 
     table(
         (
@@ -111,22 +118,10 @@ def _draw_table(state: PageState, context: Context, runs: Sequence[RunInfo]) -> 
             Column("id", "Id", "id"),
         ),
         [
-            _bound("Ceiling", [_ceiling(bounds[task.name]) for task in tasks], bool(lacks)),
-            *(
-                Row(
-                    run.id,
-                    (
-                        run.label,
-                        *(_interval(scores.get((run.id, task.name))) for task in tasks),
-                        *([lacks.get(run.id)] if lacks else []),
-                        run.id[:4],
-                    ),
-                )
-                for run in ranked
-            ),
-            _bound(
-                "Random expectation", [bounds[task.name].random_expectation for task in tasks], bool(lacks)
-            ),
+            # In words where a hard instance leaves a range.
+            bound("Ceiling", [of.ceiling_text if of.ceiling is None else of.ceiling for of in bounds]),
+            *map(row, ranked),
+            bound("Random expectation", [of.random_expectation for of in bounds]),
         ],
         key="runs",
         action="tick",
@@ -134,18 +129,19 @@ def _draw_table(state: PageState, context: Context, runs: Sequence[RunInfo]) -> 
         on_event=tick,
         caption=f"Runs on {context.dataset.name}: Aspect Recall with 95% interval, by task",
     )
-    n = ", ".join(f"{task.title} {bounds[task.name].n_scored:,}" for task in tasks)
+    n = ", ".join(f"{task.title} {of.n_scored:,}" for task, of in zip(tasks, bounds, strict=True))
     st.caption(
         f"Aspect Recall in percent with 95% interval; instances: {literal(n)}. Click runs to compare them."
     )
-    csv_button("Export (CSV)", f"{context.dataset.name}-runs", lambda: _frame(ranked, tasks, scores))
+    csv_button("Export (CSV)", f"{context.dataset.name}-runs", lambda: _frame(ranked, scores))
 
 
-def _shown_tasks(context: Context) -> list[Task]:
-    """The five tasks, and the chosen one; of a large dataset that one alone."""
+def _shown_tasks(context: Context, runs: Sequence[RunInfo]) -> list[Task]:
+    """The chosen task, and those of the five that any run has answered; of a large dataset the chosen one alone."""
     if context.dataset.n_instances > LARGE:
         return [context.task]
-    return list({**TASKS, context.task.name: context.task}.values())
+    tasks = {**TASKS, context.task.name: context.task}.values()
+    return [task for task in tasks if task == context.task or any(run.tasks.get(task.name) for run in runs)]
 
 
 def _interval(score: Score | None) -> Interval | None:
@@ -154,36 +150,31 @@ def _interval(score: Score | None) -> Interval | None:
     return Interval(score.aspect_recall, *(score.ci95 or (None, None)))
 
 
-def _answers(run: RunInfo, tasks: Sequence[Task], scores: dict[tuple[str, str], Score]) -> str | None:
+def _missing(run: RunInfo, tasks: Sequence[Task], scores: dict[tuple[str, str], Score]) -> str | None:
     """How many answers a run lacks, in the task that lacks most; nothing where it has them all."""
     missing = [(scores[run.id, task.name].n_missing, task) for task in tasks if (run.id, task.name) in scores]
     n, task = max(missing, key=lambda pair: pair[0], default=(0, tasks[0]))
     return f"{n:,} missing on {task.title}" if n else None
 
 
-def _ceiling(score: Score) -> float | str:
-    """The best possible mean; in words where a hard instance leaves a range."""
-    return score.ceiling_text if score.ceiling is None else score.ceiling
-
-
-def _bound(name: str, shares: Sequence[float | str | None], with_note: bool) -> Row:
-    cells = (Interval(share) if isinstance(share, float) else share for share in shares)
-    return Row(name, (name, *cells, *([None] if with_note else []), None), muted=True)
-
-
-def _frame(
-    runs: Sequence[RunInfo], tasks: Sequence[Task], scores: dict[tuple[str, str], Score]
-) -> pd.DataFrame:
+def _frame(runs: Sequence[RunInfo], scores: dict[tuple[str, str], Score]) -> pd.DataFrame:
     """One row a run and task."""
-    rows = []
-    for run in runs:
-        for task in tasks:
-            if score := scores.get((run.id, task.name)):
-                low, high = score.ci95 or (None, None)
-                counts = (score.n_scored, score.n_skipped, score.n_missing)
-                rows.append((run.id, run.label, task.name, score.aspect_recall, low, high, *counts))
-    columns = ["id", "run", "task", "aspect_recall", "low", "high", "n_scored", "n_skipped", "n_missing"]
-    return pd.DataFrame(rows, columns=columns)
+    labels = {run.id: run.label for run in runs}
+    rows = [
+        {
+            "id": run_id,
+            "run": labels[run_id],
+            "task": task,
+            "aspect_recall": score.aspect_recall,
+            "low": score.ci95[0] if score.ci95 else None,
+            "high": score.ci95[1] if score.ci95 else None,
+            "n_scored": score.n_scored,
+            "n_skipped": score.n_skipped,
+            "n_missing": score.n_missing,
+        }
+        for (run_id, task), score in scores.items()
+    ]
+    return pd.DataFrame(rows)
 
 
 def _draw_unfinished(context: Context, runs: Sequence[RunInfo]) -> None:

@@ -20,7 +20,6 @@ from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task, task_named
-from evidencebench_core.words import quantity
 
 __all__ = [
     "MOST_RUNS",
@@ -115,7 +114,7 @@ def context_line(
         st.selectbox(
             "Dataset",
             list(datasets),
-            format_func=lambda name: f"{name} ({quantity(datasets[name].n_instances, 'instance')})",
+            format_func=lambda name: f"{name} ({datasets[name].n_instances:,})",
             label_visibility="collapsed",
             width=300,
             **state.widget(

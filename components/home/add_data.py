@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -11,11 +12,10 @@ import streamlit as st
 
 from components.app import resources
 from components.app.jobs import Job
-from components.app.loading import download_datasets
 from components.frame.upload import safe_name
 from components.widgets.markdown import literal
 from evidencebench_core.analyses.sample import SAMPLE_RUNS, ingest_sample
-from evidencebench_core.data import DATASETS, DatasetInfo, ingest
+from evidencebench_core.data import DATASETS, DatasetInfo, download, ingest
 from evidencebench_core.words import quantity
 
 _SIZES: Final = {
@@ -82,7 +82,11 @@ def draw_download() -> None:
     store = resources.store()
 
     def work(job: Job) -> str:
-        return ", ".join(map(_loaded, download_datasets(job, store, name, split))) + "."
+        def report_fetched(done: int, total: int | None) -> None:
+            job.report(done, total or 0, f"{done / 1e6:,.1f} MB fetched", stop=True)
+
+        paths = download(name, split, progress=report_fetched)
+        return ", ".join(_loaded(ingest(store, path, None, _report(job)).dataset) for path in paths) + "."
 
     if st.button("Accept the licence and download", key="start-download"):
         resources.jobs().start("data", f"{name}/{split}", f"Download {name}, {split}", work)
@@ -94,17 +98,19 @@ def _start_ingest(path: Path, name: str, forget: bool = False) -> None:
     store = resources.store()
 
     def work(job: Job) -> str:
-        def progress(done: int, total: int, n_instances: int) -> None:
-            job.report(done, total, f"{n_instances:,} instances", stop=True)
-
         try:
-            result = ingest(store, path, name or None, progress)
+            result = ingest(store, path, name or None, _report(job))
         finally:
             if forget:
                 shutil.rmtree(path.parent, ignore_errors=True)
         return f"{_loaded(result.dataset)}{'' if result.added else ' before'}."
 
     resources.jobs().start("data", str(path), f"Read {path.name}", work)
+
+
+def _report(job: Job) -> Callable[[int, int, int], None]:
+    """What tells a job how much of a file is read."""
+    return lambda done, total, n: job.report(done, total, f"{n:,} instances read", stop=True)
 
 
 def _loaded(info: DatasetInfo) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import streamlit as st
@@ -10,7 +10,6 @@ import streamlit as st
 from components.app import resources
 from components.app.choices import Choice, uses_trained_model
 from components.app.jobs import Job
-from components.app.loading import download_datasets
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from evidencebench_core.data import DATASETS, DatasetInfo, Instance, Store
@@ -22,7 +21,7 @@ from evidencebench_core.runs.trained import training_behind
 from evidencebench_core.words import quantity
 
 TRAIN: Final = "train"  # the kind of the job
-_RELEASED: Final = ("evidencebench", "train")
+_LICENCE: Final = DATASETS["evidencebench"].splits["train"].licence
 
 
 def offer_training(choices: Sequence[Choice], in_dialog: bool = False) -> tuple[Choice, ...]:
@@ -48,68 +47,36 @@ def offer_training(choices: Sequence[Choice], in_dialog: bool = False) -> tuple[
 
 
 def draw_ways_to_train(where: str = "") -> None:
-    """Train on a dataset of the store, or fetch the released train set and train on that."""
+    """Train on a dataset of the store; without one it is said where to get one."""
     try:
         if default_model_path().exists():
             read_model(default_model_path())
     except RetrieverError as error:
         st.warning(literal(str(error)))
-    is_busy = any(not job.status.ended for job in resources.jobs().jobs(TRAIN))
-    left, right = st.columns(2, gap="medium")
-    with left:
-        st.markdown("**On a dataset that is here**")
-        _draw_datasets(where, is_busy)
-    name, split = _RELEASED
-    file = DATASETS[name].splits[split]
-    with right:
-        st.markdown("**On the benchmark's train set**")
-        st.caption(
-            f"{literal(file.filename)}, a few megabytes, [from its authors]({DATASETS[name].page}), under "
-            f"**{literal(file.licence)}**. The terms hold for what is learnt from it, too."
-        )
-        label = "Accept the licence, download and train"
-        if st.button(label, key=f"fetch-and-train{where}", disabled=is_busy):
-            _start_download_and_training(name, split)
-            st.rerun()
-
-
-def _draw_datasets(where: str, is_busy: bool) -> None:
-    datasets = {info.name: info for info in resources.store().datasets()}
-    real = [name for name, info in datasets.items() if not info.synthetic]
+    store = resources.store()
+    real = {info.name: info for info in store.datasets() if not info.synthetic}
     if not real:
-        invented = "Only the sample papers are loaded. They are invented: nothing true of others can be learnt of them."
-        st.caption(invented if datasets else "None is loaded.")
+        st.caption(
+            "There is nothing to learn from yet: of invented papers nothing true of others can be learnt. Home "
+            f"downloads the benchmark's train set, a few megabytes, under **{_LICENCE}**; the terms hold for what is "
+            "learnt from it, too."
+        )
         return
-    name = real[0]
+    name = next(iter(real))
     if len(real) > 1:
-        name = st.selectbox("Dataset to train on", real, key=f"train-on{where}")
-    info = datasets[name]
+        name = st.selectbox("Dataset to train on", list(real), key=f"train-on{where}")
+    info = real[name]
     # About a second a paper to embed, the first time, and up to two minutes to fit six models.
     minutes = min(info.n_papers, 3000) / 60 + 2
     st.caption(
         f"{quantity(info.n_instances, 'instance')} of {quantity(info.n_papers, 'paper')}. Takes up to about "
         f"{minutes:.0f} minutes, in the background. Cross-validated by paper, so that you know how good it is."
     )
+    is_busy = any(not job.status.ended for job in resources.jobs().jobs(TRAIN))
     if st.button(f"Train on {literal(name)}", type="primary", key=f"train{where}", disabled=is_busy):
-        store = resources.store()
-        _start(f"Train evidence-ranker on {name}", lambda job: _train(store, name, job))
+        title = f"Train evidence-ranker on {name}"
+        resources.jobs().start(TRAIN, "model", title, lambda job: _train(store, name, job))
         st.rerun()
-
-
-def _start_download_and_training(name: str, split: str) -> None:
-    """Fetch a released dataset, read it into the store, and train a ranker on it."""
-    store = resources.store()
-
-    def work(job: Job) -> str:
-        (info, *_) = download_datasets(job, store, name, split)
-        return _train(store, info.name, job)
-
-    licence = DATASETS[name].splits[split].licence
-    _start(f"Download {name}, {split} ({licence}), and train evidence-ranker", work)
-
-
-def _start(title: str, work: Callable[[Job], str]) -> None:
-    resources.jobs().start(TRAIN, "model", title, work)
 
 
 def _train(store: Store, dataset: str, job: Job) -> str:

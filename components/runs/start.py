@@ -140,6 +140,7 @@ def import_dialog(dataset: DatasetInfo) -> None:
     st.code(
         '{"instance id": [sentence index, ...], ...}\n\ninstance-id Q0 sentence-index rank score tag',
         language=None,
+        wrap_lines=True,
     )
     upload = st.file_uploader("Prediction file or TREC run", max_upload_size=_LARGEST, key="import.file")
     name = st.text_input("Name of the run", max_chars=80, placeholder="my system", key="import.name")

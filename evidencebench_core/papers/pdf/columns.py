@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from evidencebench_core.papers.pdf.page import Line, merged_lines
+from evidencebench_core.papers.pdf.lines import Line, merged_lines
 
 _ALIGNED: Final = 2.5  # points within which lines begin at the same place
 _INDENT: Final = 30.0  # points by which lists and references may begin right of their column
-_FEWEST_ROWS: Final = 4
-_NARROWEST: Final = 0.18  # of the width of the text: a column, not a table's
-_DEEPEST: Final = 4
-_WITHIN: Final = 8.0  # ems between words of one line, once the columns are known
+_MIN_ROWS: Final = 4
+_MIN_WIDTH: Final = 0.18  # of the width of the text: a column, not a table's
+_MAX_DEPTH: Final = 4
+_MAX_LINES: Final = 2000  # a page with more is no page of text
+_MAX_GAP: Final = 8.0  # ems between words of one line, once the columns are known
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Gutter:
         return (self.left + self.right) / 2
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Column:
     """Lines that are read from the top down, and the width they have."""
 
@@ -41,66 +42,69 @@ class Column:
     x1: float
 
 
-def gutters(lines: Sequence[Line], known: Collection[Gutter] = ()) -> list[Gutter]:
-    """The gutters of a page from left to right; without any for one column."""
-    return _Divider(lines, known).gutters(lines)
+def gutters_of(lines: Sequence[Line], expected: Collection[Gutter] = ()) -> list[Gutter]:
+    """The gutters of a page from left to right; none for one column."""
+    return _Divider(lines, expected).gutters(lines)
 
 
-def columns(lines: Sequence[Line], page: int, known: Collection[Gutter] = ()) -> list[Column]:
+def columns_of(lines: Sequence[Line], expected: Collection[Gutter] = ()) -> list[Column]:
     """Columns in reading order.
 
-    Text across the whole width (title, abstract, wide tables) divides a page into bands; within a band the
-    left column comes before the right one. A column may have columns again.
+    Text across the whole width (title, abstract) divides a page into bands; within a band the left column
+    comes before the right one. A column may have columns again. ``expected`` are the gutters of other pages.
     """
+    groups = _Divider(lines, expected).in_reading_order(list(lines))
+    merged = [merged_lines(group, _MAX_GAP) for group in groups]
     return [
-        Column(page, rows, min(row.x0 for row in rows), max(row.x1 for row in rows))
-        for group in _Divider(lines, known).in_reading_order(list(lines))
-        if (rows := merged_lines(group, _WITHIN))
+        Column(rows[0].page, rows, min(row.x0 for row in rows), max(row.x1 for row in rows))
+        for rows in merged
+        if rows
     ]
 
 
 class _Divider:
     """Divides the lines of a page, or of a column of it, at the gutter that most of them respect."""
 
-    def __init__(self, lines: Sequence[Line], known: Collection[Gutter]) -> None:
-        self.known = known  # the gutters of other pages
+    def __init__(self, lines: Sequence[Line], expected: Collection[Gutter]) -> None:
+        self.expected = expected
         width = max((line.x1 for line in lines), default=0.0) - min((line.x0 for line in lines), default=0.0)
-        self.least = max(_NARROWEST * width, 50.0)  # of a column; a table's are narrower
+        self.min_width = max(_MIN_WIDTH * width, 50.0)
 
     def gutters(self, lines: Sequence[Line], depth: int = 0) -> list[Gutter]:
-        found = self._gutter(lines) if depth < _DEEPEST else None
-        if found is None:
+        gutter = self._gutter(lines) if depth < _MAX_DEPTH else None
+        if gutter is None:
             return []
-        left = [line for line in lines if line.x1 <= found.middle]
-        right = [line for line in lines if line.x0 >= found.middle]
-        return [*self.gutters(left, depth + 1), found, *self.gutters(right, depth + 1)]
+        left = [line for line in lines if line.x1 <= gutter.middle]
+        right = [line for line in lines if line.x0 >= gutter.middle]
+        return [*self.gutters(left, depth + 1), gutter, *self.gutters(right, depth + 1)]
 
     def in_reading_order(self, lines: list[Line], depth: int = 0) -> list[list[Line]]:
-        gutter = self._gutter(lines) if depth < _DEEPEST else None
+        gutter = self._gutter(lines) if depth < _MAX_DEPTH else None
         if gutter is None:
             return [lines] if lines else []
         x = gutter.middle
 
         def side_by_side(part: list[Line]) -> list[list[Line]]:
-            left, right = [line for line in part if line.x0 < x], [line for line in part if line.x0 >= x]
+            left = [line for line in part if line.x0 < x]
+            right = [line for line in part if line.x0 >= x]
             return self.in_reading_order(left, depth + 1) + self.in_reading_order(right, depth + 1)
 
-        across = {line for line in lines if line.x0 < x < line.x1 and not _collides(line, lines)}
-        found: list[list[Line]] = []
-        rest = sorted((line for line in lines if line not in across), key=lambda line: -line.y)
-        for run in _runs(across):
-            last = _short_last_line(run, rest)
-            group = [*run, last] if last else run
-            rest = [line for line in rest if line is not last]
-            top, foot = group[0].y + 0.3 * group[0].size, group[-1].y - 0.3 * group[-1].size
-            found += side_by_side([line for line in rest if line.y > top])
+        across = [line for line in lines if line.x0 < x < line.x1]
+        rest = [line for line in lines if line not in across]
+        groups: list[list[Line]] = []
+        for lines_across in _bands(across):
+            last_line = _short_last_line(lines_across, rest)
+            band = lines_across + last_line
+            rest = [line for line in rest if line not in last_line]
+            top, foot = band[0].y + 0.3 * band[0].size, band[-1].y - 0.3 * band[-1].size
+            groups += side_by_side([line for line in rest if line.y > top])
             beside = [line for line in rest if foot <= line.y <= top]
-            found += self.in_reading_order(group + beside, depth + 1) if beside else [group]
+            groups += self.in_reading_order(band + beside, depth + 1) if beside else [band]
             rest = [line for line in rest if line.y < foot]
-        return found + side_by_side(rest)
+        return groups + side_by_side(rest)
 
     def _gutter(self, lines: Sequence[Line]) -> Gutter | None:
-        if len(lines) < 2:
+        if not 2 <= len(lines) <= _MAX_LINES:
             return None
         x0, x1 = min(line.x0 for line in lines), max(line.x1 for line in lines)
         starts: list[list[Line]] = []
@@ -112,68 +116,40 @@ class _Divider:
         best: Gutter | None = None
         for group in starts:
             if x0 + 0.2 * (x1 - x0) < group[0].x0 < x1 - 0.1 * (x1 - x0):
-                found = self._gutter_before(group, lines)
+                gutter = self._gutter_before(group, lines)
+                if gutter is None:
+                    continue
                 # Of two that are close the left one: beside it lines are indented.
-                if found and (
-                    best is None or found.n_lines > best.n_lines * (1 if found.right - best.right > 40 else 3)
-                ):
-                    best = found
+                factor = 1 if best is None or gutter.right - best.right > 40 else 3
+                if best is None or gutter.n_lines > factor * best.n_lines:
+                    best = gutter
         return best
 
     def _gutter_before(self, group: Sequence[Line], lines: Sequence[Line]) -> Gutter | None:
         """The gutter left of lines that begin at the same place, if there is one."""
-        start = min(line.x0 for line in group)
-        expected = next((g for g in self.known if g.right - _ALIGNED < start < g.right + _INDENT), None)
-        rows = {round(line.y) for line in group}
-        fewest = _FEWEST_ROWS if expected is None else 1
-        if len(rows) < fewest:
-            return None
+        start = group[0].x0
+        expected = next((g for g in self.expected if g.right - _ALIGNED < start < g.right + _INDENT), None)
+        n_rows = len({round(line.y) for line in group})
+        min_rows = _MIN_ROWS if expected is None else 1
         beyond = 2.0 if expected is None else 2.5 * group[0].size
         top, foot = max(line.y for line in group) + beyond, min(line.y for line in group) - beyond
         near = [line for line in lines if foot <= line.y <= top]
-        across = [line for line in near if line.x0 < start - 3 and line.x1 > start + 3]
+        n_across = sum(line.x0 < start - 3 and line.x1 > start + 3 for line in near)
         left = [line for line in near if line.x1 <= start - 1]
-        if len(across) > (0.25 * len(rows) if len(rows) >= _FEWEST_ROWS else 0):
-            return None
-        if len({round(line.y) for line in left}) < fewest:
+        if (
+            n_rows < min_rows
+            or n_across > (0.25 * n_rows if n_rows >= _MIN_ROWS else 0)
+            or len({round(line.y) for line in left}) < min_rows
+        ):
             return None
         edge = sorted(line.x1 for line in left)[int(0.98 * (len(left) - 1))]
         if expected is not None:
-            whole = edge < expected.left + _ALIGNED
-            return Gutter(expected.left, expected.right, len(rows)) if whole else None
+            is_free = edge < expected.left + _ALIGNED
+            return Gutter(expected.left, expected.right, n_rows) if is_free else None
         right = [line for line in near if line.x0 >= start - 1]
-        if _typical_width(left) < self.least or _typical_width(right) < self.least:
+        if min(_typical_width(left), _typical_width(right)) < self.min_width:
             return None
-        return Gutter(edge, start, len(rows) - 2 * len(across))
-
-
-def _collides(line: Line, lines: Sequence[Line]) -> bool:
-    """Whether a line is printed over another: a long word that leaves its column, no text across columns."""
-    return any(
-        0.1 * line.size < abs(line.y - other.y) < 0.7 * line.size
-        and other.x0 < line.x1
-        and line.x0 < other.x1
-        for other in lines
-    )
-
-
-def _short_last_line(group: Sequence[Line], lines: Sequence[Line]) -> Line | None:
-    """The last line of a paragraph across the columns, which ends before the gutter."""
-    above = group[-1]
-    near = [line for line in lines if 0.5 * above.size < above.y - line.y < 1.6 * above.size]
-    aligned = len(near) == 1 and abs(near[0].x0 - above.x0) < 2 and near[0].style == above.style
-    return near[0] if aligned else None
-
-
-def _runs(lines: Collection[Line]) -> list[list[Line]]:
-    """Lines across the gutter, in groups without a wide gap between them, from the top down."""
-    groups: list[list[Line]] = []
-    for line in sorted(lines, key=lambda line: (-line.y, line.x0)):
-        if groups and groups[-1][-1].y - line.y < 2.2 * max(line.size, groups[-1][-1].size):
-            groups[-1].append(line)
-        else:
-            groups.append([line])
-    return groups
+        return Gutter(edge, start, n_rows - 2 * n_across)
 
 
 def _typical_width(lines: Sequence[Line]) -> float:
@@ -182,3 +158,23 @@ def _typical_width(lines: Sequence[Line]) -> float:
     for line in lines:
         rows[round(line.y)] += round(line.x1 - line.x0)
     return median(rows.values()) if rows else 0.0
+
+
+def _short_last_line(band: Sequence[Line], lines: Sequence[Line]) -> list[Line]:
+    """The last line of a paragraph across the columns, which ends before the gutter."""
+    above = band[-1]
+    near = [line for line in lines if 0.5 * above.size < above.y - line.y < 1.6 * above.size]
+    is_last = len(near) == 1 and abs(near[0].x0 - above.x0) < 2
+    same_look = is_last and (near[0].font, near[0].size) == (above.font, above.size)
+    return near if same_look else []
+
+
+def _bands(lines: Collection[Line]) -> list[list[Line]]:
+    """Lines across the gutter, in groups without a wide gap between them, from the top down."""
+    bands: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: (-line.y, line.x0)):
+        if bands and bands[-1][-1].y - line.y < 2.2 * max(line.size, bands[-1][-1].size):
+            bands[-1].append(line)
+        else:
+            bands.append([line])
+    return bands

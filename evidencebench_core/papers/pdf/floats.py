@@ -1,101 +1,65 @@
-"""Tables and figures with their captions: found on a page, taken out, counted."""
+"""Tables and figures with their captions, taken off a page."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise, takewhile, zip_longest
+from collections.abc import Sequence
+from itertools import pairwise, takewhile
 from typing import Final
 
 from evidencebench_core.data.sections import CAPTION, class_of_heading
-from evidencebench_core.papers.pdf.body import Body
+from evidencebench_core.papers.pdf.chars import Page
 from evidencebench_core.papers.pdf.columns import Gutter
-from evidencebench_core.papers.pdf.page import Line, Page, Rule
+from evidencebench_core.papers.pdf.lines import Body, Line
 
-_MARKED_OFF: Final = re.compile(r"\s*(?:[.:|–—-]|$)")
+_AFTER_LABEL: Final = re.compile(r"\s*(?:[.:|–—-]|$)")
+_IN_SENTENCE: Final = re.compile(r"\s*[,;)]|\s+(?:and|or|to|in|of)\b")
 
-
-@dataclass(slots=True)
-class _Row:
-    """The words on one baseline within a float's width."""
-
-    lines: list[Line]
-
-    @property
-    def y(self) -> float:
-        return self.lines[0].y
-
-    @property
-    def size(self) -> float:
-        return max(line.size for line in self.lines)
-
-    @property
-    def width(self) -> float:
-        return max(line.x1 for line in self.lines) - min(line.x0 for line in self.lines)
-
-    def is_tabular(self) -> bool:
-        """Whether it has wide gaps, as cells have."""
-        ordered = sorted(self.lines, key=lambda line: line.x0)
-        gaps = [b.x0 - a.x1 for a, b in pairwise(ordered)]
-        return len(gaps) > 1 or any(gap > 1.6 * self.size for gap in gaps)
-
-    def is_prose(self, body: Body, width: float) -> bool:
-        """Whether it looks like a line of running text."""
-        return (
-            not self.is_tabular()
-            and all(body.looks(line) for line in self.lines)
-            and self.width > 0.6 * width
-        )
-
-    def has_small_capitals(self, body: Body) -> bool:
-        return all(line.text.isupper() for line in self.lines) and any(
-            word.size > 0.98 * body.size and word.size > 1.1 * line.size
-            for line in self.lines
-            for word in line.words
-        )
-
-    def is_heading(self, body: Body) -> bool:
-        text = " ".join(line.text for line in self.lines)
-        return class_of_heading(text) is not None and not all(body.smaller(line) for line in self.lines)
+_Row = list[Line]  # on one baseline, from left to right
 
 
 def without_floats(
     page: Page, lines: Sequence[Line], gutters: Sequence[Gutter], body: Body
 ) -> tuple[list[Line], Counter[str]]:
-    """Lines of a page without tables, figures and captions.
+    """Lines of a page without tables, figures and captions, and how many there were of each.
 
     A caption is a line that begins with "Table 1" or "Fig. 2" and stands apart from the text above it, by
-    white or by its font. A table goes on below its caption to the last of its rules, or while rows
-    have wide gaps or small letters. What belongs to a figure is text in other fonts than the running text's.
+    white or by its font. A table goes on below its caption to the last of its rules, or while rows have wide gaps
+    or small letters; a table whose caption stands below it, and a figure, are all beside the caption that does
+    not look like running text.
     """
-    out: set[Line] = set()
+    dropped: set[Line] = set()
     counts: Counter[str] = Counter()
     for line in sorted(lines, key=lambda line: -line.y):
         label = CAPTION.match(line.text)
-        if label is None or line in out or not _is_caption(line, label["rest"], lines, gutters, body):
+        if label is None or line in dropped or not _is_caption(line, label["rest"], lines, gutters, body):
             continue
         kind = "tables" if label["tables"] else "figures"
         counts[kind] += not line.text.lower().rstrip(" .)").endswith(("continued", "cont"))
-        out.update(_Float(line, page, lines, gutters, body, out).parts(is_table=kind == "tables"))
-    return [line for line in lines if line not in out], counts
+        rest = [other for other in lines if other not in dropped]
+        dropped.update(_Float(line, page, rest, gutters, body).lines(is_table=kind == "tables"))
+    return [line for line in lines if line not in dropped], counts
 
 
 def _is_caption(line: Line, rest: str, lines: Sequence[Line], gutters: Sequence[Gutter], body: Body) -> bool:
-    if re.match(r"\s*[,;)]", rest) or re.match(r"\s+(?:and|or|to|in|of)\b", rest):
+    if _IN_SENTENCE.match(rest):
         return False
-    own = _column_of(line, gutters)
-    column = [other for other in lines if other is not line and _column_of(other, gutters) in (own, None)]
-    if any(abs(o.y - line.y) < 2 and 0 < line.x0 - o.x1 < 4 * line.size for o in column):
-        return False  # within a line
-    marked = line.words[0].bold != body.bold or not body.looks(line)
-    above = [o.y - line.y for o in column if o.y - line.y > 1 and o.x0 < line.x1 and o.x1 > line.x0]
-    apart = min(above, default=1000.0) > 1.25 * body.leading
-    if _MARKED_OFF.match(rest):
-        return marked or apart
+    here = _column_of(line, gutters)
+    column = [other for other in lines if other is not line and _column_of(other, gutters) in (here, None)]
+    if any(abs(other.y - line.y) < 2 and 0 < line.x0 - other.x1 < 4 * line.size for other in column):
+        return False
+    is_marked = line.words[0].bold != body.is_bold or not body.matches(line)
+    above = [o for o in column if o.y > line.y + 1 and o.x0 < line.x1 and o.x1 > line.x0]
+    nearest = min(above, key=lambda other: other.y, default=None)
+    is_apart = nearest is None or (
+        nearest.y - line.y > 1.25 * body.leading
+        and (nearest.text.rstrip().endswith((".", "?", "!", ":")) or not body.matches(nearest))
+    )
+    if _AFTER_LABEL.match(rest):
+        return is_marked or is_apart
     begins = rest.lstrip()[:1].isupper()
-    return (marked and (line.words[0].bold or line.text.isupper() or begins)) or (apart and begins)
+    return (is_marked and (line.words[0].bold or begins)) or (is_apart and begins)
 
 
 def _column_of(line: Line, gutters: Sequence[Gutter]) -> int | None:
@@ -109,30 +73,29 @@ class _Float:
     """A table or figure: its caption, and the rows above and below it in its width."""
 
     def __init__(
-        self, first: Line, page: Page, lines: Sequence[Line], gutters: Sequence[Gutter], body: Body,
-        out: Collection[Line],
-    ) -> None:  # fmt: skip
-        self.first, self.page, self.body = first, page, body
+        self, first: Line, page: Page, lines: Sequence[Line], gutters: Sequence[Gutter], body: Body
+    ) -> None:
+        self.first, self.rules, self.body = first, page.rules, body
         self.x0, self.x1 = self._extent(lines, gutters)
-        own = [line for line in lines if line is first or (line.x0 >= self.x0 and line.x1 <= self.x1)]
         self.rows: list[_Row] = []
-        for line in sorted((line for line in own if line not in out), key=lambda line: -line.y):
-            if self.rows and self.rows[-1].y - line.y < 2:
-                self.rows[-1].lines.append(line)
+        for line in sorted(lines, key=lambda line: -line.y):
+            if line is not first and (line.x0 < self.x0 or line.x1 > self.x1):
+                continue
+            if self.rows and self.rows[-1][0].y - line.y < 2:
+                self.rows[-1].append(line)
             else:
-                self.rows.append(_Row([line]))
+                self.rows.append([line])
 
-    def parts(self, *, is_table: bool) -> Iterator[Line]:
+    def lines(self, *, is_table: bool) -> list[Line]:
         """All lines of it."""
-        caption = self._caption(self.page.rules if is_table else ())
-        below = [row for row in self.rows if row.y < caption[-1].y - 1]
-        above = [row for row in reversed(self.rows) if row.y > self.first.y + 1]
+        start = next(i for i, row in enumerate(self.rows) if self.first in row)
+        end = self._end_of_caption(start, is_table=is_table)
+        above, below = self.rows[:start][::-1], self.rows[end:]
         if is_table:
-            rows = self._table(caption, below) or self._table_above(above)
+            rows = self._table(self.rows[end - 1][0].y, below) or self._table_above(above)
         else:
-            rows = self._figure(above) + self._figure(below)
-        for row in (*caption, *rows):
-            yield from row.lines
+            rows = self._picture(above) + self._picture(below)
+        return [line for row in self.rows[start:end] + rows for line in row]
 
     def _extent(self, lines: Sequence[Line], gutters: Sequence[Gutter]) -> tuple[float, float]:
         """As wide as the caption's column, or as a rule or text next to it that goes across."""
@@ -143,108 +106,114 @@ class _Float:
         x0 = max(edge for edge in edges if edge <= line.x0)
         x1 = min(edge for edge in edges if edge >= line.x1)
         near = [
-            (rule.x0, rule.x1)
-            for rule in self.page.rules
+            rule.x1
+            for rule in self.rules
             if -6 * line.size < rule.y - line.y < 2.5 * line.size and x0 - 20 < rule.x0 <= line.x0 + 5
         ]
-        near += [(o.x0, o.x1) for o in lines if 0 <= line.y - o.y < 2.5 * line.size and o.x0 <= line.x1]
-        for start, end in near:
-            if start < x1 and end > x1 + 20:
-                x1 = next((edge for edge in edges if edge > end - 20), end + 1)
-        return x0, x1
+        near += [o.x1 for o in lines if 0 <= line.y - o.y < 2.5 * line.size and o.x0 <= min(line.x1, x1)]
+        end = max(near, default=x1)
+        return x0, x1 if end <= x1 + 20 else next((edge for edge in edges if edge > end - 20), end + 1)
 
-    def _caption(self, rules: Sequence[Rule]) -> list[_Row]:
-        first = self.first
-        start = next(i for i, row in enumerate(self.rows) if first in row.lines)
-        taken = [self.rows[start]]
-        step = 0.0
-        for row in self.rows[start + 1 :]:
-            gap = taken[-1].y - row.y
-            usual = step or 1.45 * first.size
-            ruled = any(
-                row.y + 0.5 * row.size < rule.y < taken[-1].y and rule.x1 > first.x0 for rule in rules
+    def _end_of_caption(self, start: int, *, is_table: bool) -> int:
+        """Index of the row below the caption's last one."""
+        first, step = self.first, 1.45 * self.first.size
+        for index in range(start + 1, len(self.rows)):
+            row, y = self.rows[index], self.rows[index - 1][0].y
+            gap = y - row[0].y
+            is_ruled = is_table and any(
+                row[0].y + 0.5 * row[0].size < rule.y < y and rule.x1 > first.x0 for rule in self.rules
             )
-            other_size = abs(row.size - first.size) > 0.06 * first.size
-            if gap > 1.25 * usual or ruled or row.is_tabular() or other_size:
-                break
-            if not self.body.looks(first) and len(taken) > 1 and all(map(self.body.looks, row.lines)):
-                break
-            if step and gap > 1.12 * step and self.body.looks(first):
-                break
-            step = step or gap
-            taken.append(row)
-        return taken
+            is_text = index > start + 1 and not self.body.matches(first) and all(map(self.body.matches, row))
+            other_size = abs(_size(row) - first.size) > 0.06 * first.size
+            if gap > 1.25 * step or is_ruled or _is_tabular(row) or other_size or is_text:
+                return index
+            step = gap
+        return len(self.rows)
 
-    def _table(self, caption: Sequence[_Row], below: Sequence[_Row]) -> list[_Row]:
-        """Rows of a table under its caption, with the notes under it."""
-        body, width = self.body, self.x1 - self.x0
-        foot = self._last_rule(caption, below)
-        taken = [row for row in below if foot is not None and row.y > foot - 1]
-        last = min(taken[-1].y, foot) if taken and foot is not None else caption[-1].y
-        rest = below[len(taken) :]
-        for row, following in zip_longest(rest, rest[1:]):
-            small = all(map(body.smaller, row.lines))
-            near = last - row.y < (2.0 if foot is not None else 2.6) * max(body.leading, row.size)
-            cells = foot is None and (row.is_tabular() or row.width < 0.6 * width)
-            prose = row.is_prose(body, width) or (
-                following is not None
-                and following.is_prose(body, width)
-                and not row.is_tabular()
-                and not small
-            )
-            captioned = CAPTION.match(row.lines[0].text)
-            if not near or row.is_heading(body) or captioned or prose or not (small or cells):
+    def _table(self, y: float, below: Sequence[_Row]) -> list[_Row]:
+        """Rows of a table under its caption at a height, down to its lowest rule, with the notes under it."""
+        body = self.body
+        foot = self._lowest_rule(y, below)
+        rows = [row for row in below if row[0].y > foot - 1]
+        last = min([y, foot, *(row[0].y for row in rows)])
+        rest = below[len(rows) :]
+        for row, following in pairwise([*rest, []]):
+            is_small = all(map(body.is_smaller, row))
+            is_near = last - row[0].y < (2.0 if foot < y else 2.6) * max(body.leading, _size(row))
+            has_cells = foot == y and (_is_tabular(row) or _width(row) < 0.6 * (self.x1 - self.x0))
+            ends_prose = self._is_prose(following) and not _is_tabular(row) and not is_small
+            if not is_near or self._is_prose(row) or ends_prose or not (is_small or has_cells):
                 break
-            taken.append(row)
-            last = row.y
-        return taken
+            if self._is_heading(row) or CAPTION.match(row[0].text):
+                break
+            rows.append(row)
+            last = row[0].y
+        return rows
 
-    def _table_above(self, above: Sequence[_Row]) -> list[_Row]:
-        """Rows of a table whose caption stands below it: those under its highest rule, as far as they are no prose."""
+    def _lowest_rule(self, y: float, below: Sequence[_Row]) -> float:
+        """The height of a table's lowest rule above the running text; ``y`` for a table without rules."""
+        texts = (
+            rows[0][0].y
+            for rows in zip(below, below[1:], below[2:], strict=False)
+            if all(map(self._is_prose, rows))
+        )
+        foot = next(texts, 0.0)
+        rules = [
+            rule
+            for rule in self.rules
+            if foot < rule.y < y + 20 and self.x0 - 6 < rule.x0 and rule.x1 < self.x1 + 6
+        ]
+        widest = max((rule.x1 - rule.x0 for rule in rules), default=0.0)
+        return min((rule.y for rule in rules if rule.x1 - rule.x0 > 0.6 * widest and rule.y < y), default=y)
+
+    def _table_above(self, rows: Sequence[_Row]) -> list[_Row]:
+        """Rows of a table whose caption stands below it, under its highest rule, up to running text."""
         line, body = self.first, self.body
-        own = [r.y for r in self.page.rules if r.x0 < line.x1 and r.x1 > line.x0 and r.y > line.y]
-        if not own or min(own) - line.y > 3 * body.leading:
+        heights = [r.y for r in self.rules if r.x0 < line.x1 and r.x1 > line.x0 and r.y > line.y]
+        if not heights or min(heights) - line.y > 3 * body.leading:
             return []
-        taken: list[_Row] = []
-        for row in above:
-            prose = not row.is_tabular() and all(body.looks(o) and len(o.words) > 7 for o in row.lines)
-            if row.y > max(own) or prose or row.is_heading(body):
-                break
-            taken.append(row)
-        return taken
 
-    def _last_rule(self, caption: Sequence[_Row], below: Sequence[_Row]) -> float | None:
-        """The height of a table's lowest rule, or None for a table without rules."""
-        highest = caption[0].y + 2.5 * self.body.leading
-        within = [r for r in self.page.rules if r.x0 > self.x0 - 6 and r.x1 < self.x1 + 6 and r.y < highest]
-        widest = max((rule.x1 - rule.x0 for rule in within), default=0.0)
-        own = sorted((rule.y for rule in within if rule.x1 - rule.x0 > 0.6 * widest), reverse=True)
-        if not own or caption[-1].y - own[0] > 3 * self.body.leading:
-            return None
-        last: float | None = None
-        before = caption[-1].y
-        for y in own:
-            between = [row for row in below if y < row.y < before]
-            n_prose = sum(row.is_prose(self.body, self.x1 - self.x0) for row in between)
-            if n_prose >= 3 and n_prose > 0.5 * len(between):
-                break
-            if y < caption[-1].y:
-                last = before = y
-        return last
+        def is_text(row: _Row) -> bool:
+            is_prose = not _is_tabular(row) and all(body.matches(o) and len(o.words) > 7 for o in row)
+            return is_prose or row[0].y > max(heights) or self._is_heading(row)
 
-    def _figure(self, rows: Sequence[_Row]) -> list[_Row]:
-        """Rows of a figure, going away from its caption: labels of axes, legends, panel letters."""
+        return list(takewhile(lambda row: not is_text(row), rows))
+
+    def _picture(self, rows: Sequence[_Row]) -> list[_Row]:
+        """Rows going away from a caption that are no text: labels of axes, legends, cells."""
         body = self.body
 
-        def ends(row: _Row) -> bool:
-            prose = not row.is_tabular() and row.width > 0.6 * (self.x1 - self.x0)
-            bold = all(o.bold > 0.9 and o.size >= 0.98 * body.size and len(o.text) > 3 for o in row.lines)
-            return (
-                row.is_heading(body)
-                or any(map(body.looks, row.lines))
-                or row.has_small_capitals(body)
-                or (prose and len(row.lines[0].words) > 7)
-                or bold  # a heading
-            )
+        def is_text(row: _Row) -> bool:
+            is_long = not _is_tabular(row) and _width(row) > 0.6 * (self.x1 - self.x0)
+            is_bold = all(o.bold > 0.9 and o.size >= 0.98 * body.size and len(o.text) > 3 for o in row)
+            is_prose = any(map(body.matches, row)) or (is_long and len(row[0].words) > 7)
+            return is_prose or is_bold or self._is_heading(row)
 
-        return list(takewhile(lambda row: not ends(row), rows))
+        return list(takewhile(lambda row: not is_text(row), rows))
+
+    def _is_prose(self, row: _Row) -> bool:
+        return (
+            bool(row)
+            and not _is_tabular(row)
+            and all(map(self.body.matches, row))
+            and _width(row) > 0.6 * (self.x1 - self.x0)
+        )
+
+    def _is_heading(self, row: _Row) -> bool:
+        text = " ".join(line.text for line in row)
+        return class_of_heading(text) is not None and not all(map(self.body.is_smaller, row))
+
+
+def _size(row: _Row) -> float:
+    return max(line.size for line in row)
+
+
+def _width(row: _Row) -> float:
+    return max(line.x1 for line in row) - min(line.x0 for line in row)
+
+
+def _is_tabular(row: _Row) -> bool:
+    """Whether it has wide gaps, as cells have."""
+    ordered = sorted(row, key=lambda line: line.x0)
+    gaps = [right.x0 - left.x1 for left, right in pairwise(ordered)]
+    return len(gaps) > 1 or any(gap > 1.6 * _size(row) for gap in gaps)

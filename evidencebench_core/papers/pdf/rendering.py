@@ -1,4 +1,4 @@
-"""A page of a PDF file as an image; like `glyphs`, in the child of `papers.child` only."""
+"""A page of a PDF file as an image; like `chars`, in the child of `papers.child` only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pypdfium2
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.limits import MAX_PIXELS
 from evidencebench_core.papers.paper import PageImage
-from evidencebench_core.papers.pdf.glyphs import document_of
+from evidencebench_core.papers.pdf.chars import open_document
 
 _LONGEST: Final = 16_000  # pixels; what WebP can hold
 
@@ -21,7 +21,7 @@ def drawn_page(content: bytes, page: int, scale: float, place: str) -> PageImage
 
     Nothing in the file is run, and fields of forms stay empty.
     """
-    with document_of(content, place) as document:
+    with open_document(content, place) as document:
         number = min(max(page, 1), len(document))
         try:
             handle = document[number - 1]

@@ -1,111 +1,296 @@
-"""The role of each chunk of a paper: heading, running text, footnote, formula."""
+"""Blocks of lines in reading order into title, abstract, headings and paragraphs of a paper."""
 
 from __future__ import annotations
 
 import re
-from typing import Final, Literal
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
 
-from evidencebench_core.data.sections import class_of_heading, part_of_heading
-from evidencebench_core.papers.pdf.body import Body
-from evidencebench_core.papers.pdf.chunk import Chunk, ends_sentence
-from evidencebench_core.papers.pdf.page import Line
+from evidencebench_core.data.sections import class_of_heading, is_aside, is_label, part_of_heading
+from evidencebench_core.papers.blocks import Block, BlockKind
+from evidencebench_core.papers.outline import Place
+from evidencebench_core.papers.pdf.blocks import (
+    BULLETS,
+    Role,
+    TextBlock,
+    ends_abbreviated,
+    ends_sentence,
+    paragraphs_of,
+    role_of,
+    run_in_heading,
+)
+from evidencebench_core.papers.pdf.columns import Column
+from evidencebench_core.papers.pdf.lines import Body, Line
+from evidencebench_core.papers.pdf.text import Words, running_text
 
-Role = Literal["heading", "text", "footnote", "formula"]
-
-_LONGEST_HEADING: Final = 22  # words
-_NUMBERED: Final = re.compile(r"(?:\d+(?:\.\d+)*[.)]?|[IVX]+\.|[A-H][.)])\s+[A-Z]")
-_FOOTNOTE: Final = re.compile(
-    r"(?:[*†‡§¶#∗⁎]|(?-i:[a-z\d]\s?(?=[A-Z])))|\(?(?:corresponding author|correspondence|e-?mail|abbreviations?\b|"
-    r"how to cite|cite this|"
-    r"address (?:for|all|correspondence)|present address|received\b|accepted\b|published\b|copyright|©|\(c\)|"
-    r"conflicts? of interest|funding:|citation:|academic editor|editor:|competing interests:|supported by|"
-    r"this (?:work|study) was (?:supported|funded)|to whom correspondence|edited by|these authors|"
-    r"the authors? ha(?:s|ve)|open access\b|this is an open|article history|preprint submitted|doi\b)",
+_FILE_NAME: Final = re.compile(
+    r"\.(?:docx?|pdf|indd|qxd|tex|dvi|rtf|odt|ps|html?)\b|^untitled|^microsoft word|^slide \d", re.I
+)
+_ARTICLE_KIND: Final = re.compile(
+    r"(?:original|research|review|short|brief|case|clinical|open|full|regular|special|rapid)?\s*"
+    r"(?:article|report|paper|communication|access|research|review|study|investigation|letter)s?",
     re.IGNORECASE,
 )
-_MATHEMATICS: Final = re.compile(r"[=∑∫√±×÷∏≈≤≥∂−+]")
-_FORMULA_NUMBER: Final = re.compile(r"\(\s?[A-Z]?\d{1,3}[a-z]?\s?\)$")
-_PLAIN_WORD: Final = re.compile(r"\b[a-z]{4,}\b")
-_RUN_IN_END: Final = re.compile(r"[.:—–?]$")
+_ABSTRACT_LABEL: Final = re.compile(
+    r"^(?:abstract|a\s?b\s?s\s?t\s?r\s?a\s?c\s?t|summary)\s*(?:[.:—–-]+\s*|\s+(?=[A-Z]))(?-i:(?![a-z]))",
+    re.IGNORECASE,
+)
+_MAX_ABSTRACT: Final = 650  # words, labels and all
+_CONNECTING: Final = frozenset({
+    "of", "the", "and", "in", "to", "a", "an", "for", "with", "by", "or", "from", "that", "which", "was", "were",
+    "is", "are", "at", "on", "as", "than",
+})  # fmt: skip
+_ENTRY: Final = re.compile(r"[\[(]?(\d{1,3})[\]).]?\s*(?=[^\W\d_])")
+_YEAR: Final = re.compile(r"\b(?:19|20)\d\d[a-z]?\b")
 
 
-def role_of(chunk: Chunk, body: Body) -> Role:
-    """The role of a chunk, by its look and its words."""
-    text = chunk.text.strip()
-    if _is_heading(chunk, text, body):
-        return "heading"
-    if _is_footnote(chunk, text, body):
-        return "footnote"
-    if _is_formula(chunk, text):
-        return "formula"
-    return "text"
+# -- the front ------------------------------------------------------------------------------------
 
 
-def _is_heading(chunk: Chunk, text: str, body: Body) -> bool:
-    n_letters = sum(character.isalpha() for character in text)
-    if not 1 <= chunk.n_words <= _LONGEST_HEADING or len(chunk.lines) > 3 or len(text) > 160:
-        return False
-    if n_letters < max(3.0, 0.4 * len(text.replace(" ", ""))) or text[0].islower():
-        return False
-    bold = chunk.bold > 0.9 and not body.bold
-    larger = chunk.size > 1.06 * body.size
-    if class_of_heading(text) is not None or part_of_heading(text) == "references":
-        alone = chunk.gap > 1.15 or not body.looks(chunk.lines[0]) or text.isupper()
-        return alone and (chunk.n_words <= 8 or bold or larger)
-    smaller = chunk.largest < 0.93 * body.size
-    if _reads_on(text):
-        # A run-in heading that fills its line is a heading, too.
-        return bold and text.endswith(".") and chunk.n_words <= 12 and not smaller
-    return ((bold or larger) and not smaller) or _is_plain_heading(chunk, text, body)
+def title_blocks(blocks: Sequence[TextBlock], stated: str, body: Body) -> list[TextBlock]:
+    """The blocks on the first page that are the title.
+
+    What the document information says, if it stands on the page; else the largest letters that are more
+    than a journal's name; else the first bold lines.
+    """
+    first_page = [block for block in blocks if block.page == 0]
+    if len(stated.split()) > 2 and not _FILE_NAME.search(stated):
+        for i in range(len(first_page)):
+            for n in (1, 2, 3):
+                if _letters("".join(block.text for block in first_page[i : i + n])) == _letters(stated):
+                    return first_page[i : i + n]
+    candidates = [
+        block
+        for block in first_page
+        if block.n_words >= 3
+        and len(block.lines) <= 8
+        and class_of_heading(block.text) is None
+        and not _ARTICLE_KIND.fullmatch(block.text)
+        and not is_aside(block.text)
+    ]
+    largest = max(candidates, key=lambda block: block.size, default=None)  # the first of them
+    if largest is None or largest.size <= 1.12 * body.size:
+        return [block for block in candidates if block.bold > 0.9 and not body.is_bold][:1]
+    title = [largest]
+    for block in first_page[first_page.index(largest) + 1 :]:
+        white = title[-1].lines[-1].y - block.lines[0].y
+        if abs(block.size - largest.size) >= 0.3 or not 0 < white < 2.2 * largest.size:
+            break
+        title.append(block)
+    return title
 
 
-def _reads_on(text: str) -> bool:
-    """Whether it ends as sentences and clauses do, and headings do not."""
-    if text.endswith((",", ";")):
-        return True
-    return ends_sentence(text) and not text.endswith((":", "?")) and not _NUMBERED.match(text)
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
-def _is_plain_heading(chunk: Chunk, text: str, body: Body) -> bool:
-    """Whether capitals, a number or another font make a heading of text that is neither bold nor large."""
-    other_font = chunk.lines[0].style[0] != body.font
-    apart = chunk.gap > 1.15
-    if text.isupper() or _NUMBERED.match(text):
-        return (apart or other_font) and chunk.largest > 0.85 * body.size
-    slanted = chunk.italic > 0.9
-    if not slanted and not (other_font and apart):
-        return False
-    return chunk.largest >= 0.93 * body.size and chunk.n_words <= 14 and len(chunk.lines) <= 2
+def _abstract_range(blocks: Sequence[TextBlock], roles: Sequence[Role], body: Body) -> tuple[int, int, int]:
+    """Where the abstract begins and ends, and where the text begins at the earliest."""
+    for i, (block, role) in enumerate(zip(blocks, roles, strict=True)):
+        if block.page > 1:
+            break
+        main = class_of_heading(block.text) if role == "heading" else None
+        if main == "abstract" or (main is not None and block.text.lower().startswith("summary")):
+            return i + 1, _end_of_abstract(blocks, roles, i + 1), i
+        if role == "text" and _ABSTRACT_LABEL.match(block.text):
+            return i, _end_of_abstract(blocks, roles, i), i
+        if main is not None and main != "other":
+            return _unnamed_abstract(blocks, roles, i, body)
+    first = next((i for i, role in enumerate(roles) if role == "text" and blocks[i].n_words >= 30), 0)
+    return first, first, first
 
 
-def _is_footnote(chunk: Chunk, text: str, body: Body) -> bool:
-    small = chunk.size < 0.95 * body.size
-    if not small or (chunk.column.page > 0 and not chunk.is_last):
-        return False
-    raised = chunk.lines[0].words[0].size < 0.85 * chunk.size
-    return bool(raised or _FOOTNOTE.match(text))
+def _unnamed_abstract(
+    blocks: Sequence[TextBlock], roles: Sequence[Role], heading: int, body: Body
+) -> tuple[int, int, int]:
+    """Text above the first heading: an abstract, if it is long enough and the introduction comes below."""
+    texts = [
+        i for i in range(heading) if roles[i] == "text" and blocks[i].n_words >= 8 and _is_running(blocks[i])
+    ]
+    if not texts:
+        return heading, heading, heading
+    first, last = texts[0], texts[-1]
+    n_words = sum(blocks[i].n_words for i in texts)
+    while last + 1 < heading and roles[last + 1] == "text" and not ends_sentence(blocks[last].text):
+        last += 1  # its last words may stand in the next column
+    is_introduced = class_of_heading(blocks[heading].text) == "introduction"
+    is_set_apart = not all(map(body.matches, blocks[first].lines))
+    is_abstract = 40 <= n_words <= _MAX_ABSTRACT and (is_introduced or is_set_apart)
+    return first, last + 1 if is_abstract else first, first
 
 
-def _is_formula(chunk: Chunk, text: str) -> bool:
-    if len(chunk.lines) > 3 or not _MATHEMATICS.search(text):
-        return False
-    indented = chunk.left - chunk.column.x0 > 1.5 * chunk.size
-    n_plain = len(_PLAIN_WORD.findall(text))
-    numbered = _FORMULA_NUMBER.search(text) is not None
-    return (indented or numbered) and n_plain <= (6 if numbered else 3) and not text.endswith((".)", "%)"))
+def _is_running(block: TextBlock) -> bool:
+    """Whether it is text in sentences, unlike names and addresses."""
+    return ends_sentence(block.text) or block.n_words > 60
 
 
-def run_in_heading(line: Line, body: Body) -> int:
-    """How many words of a paragraph's first line are a heading that begins it; 0 without one."""
-    words = line.words
-    if body.bold or not words:
-        return 0
-    for what in ("bold", "italic"):
-        n = next((i for i, word in enumerate(words) if not getattr(word, what)), len(words))
-        if not 0 < n < len(words) or n > 12:
+def _end_of_abstract(blocks: Sequence[TextBlock], roles: Sequence[Role], start: int) -> int:
+    """Index of the first block that is no longer of the abstract, which begins at ``start``.
+
+    Labels of a structured abstract are headings of chapters too ("Methods"): if a heading stands directly below
+    "Abstract", it goes on through its conclusion, otherwise the next heading ends it.
+    """
+    is_structured = roles[start : start + 1] == ["heading"]
+    n_words, labels = 0, set[str]()
+    opening: TextBlock | None = None
+    for index in range(start, len(blocks)):
+        block, role = blocks[index], roles[index]
+        name = block.text.strip(" .:").casefold()
+        n_words += block.n_words
+        if (opening is not None and is_aside(block.text)) or n_words > _MAX_ABSTRACT:
+            return index
+        if role == "heading":
+            is_new = name not in labels and not (labels and name.endswith("introduction"))
+            concluded = any(class_of_heading(label) == "conclusion" for label in labels)
+            if not (is_structured and is_label(block.text) and is_new) or concluded:
+                return index
+            labels.add(name)
+        elif role == "text" and opening is None:
+            opening = block
+        elif role == "text" and opening is not None and _looks_else(opening, block):
+            return index
+    return len(blocks)
+
+
+def _looks_else(opening: TextBlock, block: TextBlock) -> bool:
+    """Whether a block below the abstract's first one is set differently; labels in it may be bold."""
+    return (
+        abs(opening.size - block.size) > 0.04 * opening.size
+        or (opening.bold > 0.9 and block.bold < 0.1)
+        or opening.lines[-1].font != block.lines[-1].font
+        or (opening.column is block.column and abs(opening.left - block.left) > 1.2 * block.size)
+    )
+
+
+# -- the references -------------------------------------------------------------------------------
+
+
+def _start_of_references(blocks: Sequence[TextBlock], roles: Sequence[Role]) -> int:
+    """Index of the block where a list of references without a heading begins; past the end without one.
+
+    Such a list is at least five entries in the last two thirds that begin with their numbers and have years.
+    """
+    for block, role in zip(blocks, roles, strict=True):
+        if role == "heading" and part_of_heading(block.text) == "references":
+            return len(blocks)
+    for start in range(len(blocks) // 3, len(blocks)):
+        first = _ENTRY.match(blocks[start].text)
+        if first is None or first[1] != "1":
             continue
-        text = Line(list(words[:n])).text
-        long_enough = len(text) > 3 and (what == "bold" or n > 1 or len(text) > 5)
-        if _RUN_IN_END.search(text) and text[0].isupper() and long_enough:
-            return n
-    return 0
+        texts = [line.text for block in blocks[start:] for line in block.lines]
+        numbers = {entry[1] for text in texts if (entry := _ENTRY.match(text))}
+        n_years = sum(_YEAR.search(text) is not None for text in texts)
+        if numbers >= {"1", "2", "3", "4", "5"} and n_years >= len(texts) / 5:
+            return start
+    return len(blocks)
+
+
+def _n_references(blocks: Sequence[TextBlock]) -> int:
+    """The number of entries: by their numbers, else by hanging indents."""
+    n_numbered, n_outdented = 0, 0
+    for block in blocks:
+        left = min(line.x0 for line in block.column.lines)
+        for line in block.lines:
+            entry = _ENTRY.match(line.text)
+            if entry and 0 < int(entry[1]) - n_numbered <= (3 if n_numbered else 1):
+                n_numbered = int(entry[1])
+            n_outdented += line.x0 - left < 0.4 * line.size
+    return n_numbered if n_numbered >= 3 else n_outdented
+
+
+# -- the walk -------------------------------------------------------------------------------------
+
+
+class Assembly:
+    """The blocks of a paper, the lines they were made of, and how much was left out."""
+
+    def __init__(self, blocks: Sequence[TextBlock], stated_title: str, body: Body, words: Words) -> None:
+        self.body, self.words = body, words
+        self.blocks: list[Block] = []
+        self.left_out: Counter[str] = Counter()
+        self._place = Place()
+        self._open: list[Line] = []  # of a paragraph that may go on in the next column
+        self._kind: BlockKind = "paragraph"
+        self._column: Column | None = None
+        self._references: list[TextBlock] = []
+        title = title_blocks(blocks, stated_title, body)
+        self.lines = [line for block in title for line in block.lines]
+        self.title = running_text([line.text for line in self.lines], words)
+        self._read(blocks[blocks.index(title[-1]) + 1 :] if title else blocks)
+
+    def _read(self, blocks: Sequence[TextBlock]) -> None:
+        roles = [role_of(block, self.body) for block in blocks]
+        start, end, first_text = _abstract_range(blocks, roles, self.body)
+        references = _start_of_references(blocks, roles)
+        for i, (block, role) in enumerate(zip(blocks, roles, strict=True)):
+            if i == references:
+                self._close()
+                self._place.enter("references")
+            if start <= i < end:
+                self._text(block, role, "abstract")
+            elif i >= first_text and not (block.page == 0 and is_aside(block.text)):
+                self._below_abstract(block, role)
+        self._close()
+        self.left_out["references"] = _n_references(self._references)
+
+    def _below_abstract(self, block: TextBlock, role: Role) -> None:
+        if role == "heading" and class_of_heading(block.text) == "abstract":
+            return
+        opens = role == "heading" and self._place.step(block.text)
+        if opens and self._place.part == "back matter":
+            self.left_out["back matter"] += 1
+        elif self._place.part == "references" and not opens:
+            self._references.append(block)
+        elif self._place.part == "body":
+            self._text(block, role, "paragraph")
+
+    def _text(self, block: TextBlock, role: Role, kind: BlockKind) -> None:
+        if role in ("footnote", "formula", "cells"):
+            self.left_out[f"{role}s"] += role != "cells"
+            return
+        if role == "heading":
+            self._close()
+            self._add("abstract" if kind == "abstract" else "heading", block.lines)
+            return
+        for number, paragraph in enumerate(paragraphs_of(block)):
+            lines = paragraph
+            n = run_in_heading(lines[0], self.body) if kind == "paragraph" else 0
+            if n and (not self._open or ends_sentence(self._open[-1].text)):
+                self._close()
+                heading = Line(lines[0].words[:n])
+                if part_of_heading(heading.text) == "back matter":
+                    self.left_out["back matter"] += 1
+                    return
+                heading.text = heading.text.rstrip(" .:—–")
+                self._add("heading", [heading])
+                lines = [Line(lines[0].words[n:]), *lines[1:]]
+            if number > 0 or kind != self._kind or not self._goes_on(lines[0], block.column):
+                self._close()
+            self._kind, self._column = kind, block.column
+            self._open += lines
+
+    def _goes_on(self, line: Line, column: Column) -> bool:
+        """Whether a line continues the open paragraph."""
+        if not self._open:
+            return False
+        text, begins_small = self._open[-1].text.rstrip(), line.text[:1].islower()
+        is_elsewhere = self._column is not column
+        if not ends_sentence(text):
+            hangs = text.endswith(("-", ",", "–", "(")) or text.rsplit(" ", 1)[-1].lower() in _CONNECTING
+            return is_elsewhere or begins_small or hangs
+        if begins_small:
+            return is_elsewhere or ends_abbreviated(text)
+        return is_elsewhere and text.endswith((":", ";"))
+
+    def _close(self) -> None:
+        if self._open:
+            self._add(self._kind, self._open)
+        self._open = []
+
+    def _add(self, kind: BlockKind, lines: Sequence[Line]) -> None:
+        text = running_text([line.text for line in lines], self.words)
+        if not self.blocks:
+            text = _ABSTRACT_LABEL.sub("", text, count=1)
+        self.blocks.append(Block(kind, text.lstrip(BULLETS)))
+        self.lines += lines

@@ -1,11 +1,10 @@
 """What looks like columns, page numbers or line numbers and is text, on lines made by hand."""
 
-from evidencebench_core.papers.pdf.body import Body
-from evidencebench_core.papers.pdf.columns import gutters
-from evidencebench_core.papers.pdf.furniture import without_furniture, without_line_numbers
-from evidencebench_core.papers.pdf.page import Counts, Line, Page, Word
+from evidencebench_core.papers.pdf.chars import Page, Word
+from evidencebench_core.papers.pdf.columns import gutters_of
+from evidencebench_core.papers.pdf.lines import Body, Line, without_headers_and_footers, without_line_numbers
 
-BODY = Body("Times", 10.0, 12.0, bold=False)
+BODY = Body("Times", 10.0, 12.0)
 
 
 def line(text: str, x0: float, x1: float, y: float, size: float = 10.0) -> Line:
@@ -14,14 +13,15 @@ def line(text: str, x0: float, x1: float, y: float, size: float = 10.0) -> Line:
 
 def test_cells_of_a_table_are_no_columns() -> None:
     assert (
-        gutters([line(f"{i}", x, x + 25, 700 - 12 * i) for x in (50, 200, 350, 500) for i in range(8)]) == []
+        gutters_of([line(f"{i}", x, x + 25, 700 - 12 * i) for x in (50, 200, 350, 500) for i in range(8)])
+        == []
     )
 
 
 def test_a_number_within_a_line_at_the_head_of_a_page_is_text() -> None:
     places = (("and", 50, 80, 780), ("477", 95, 110, 780), ("cases", 125, 150, 780), ("more", 50, 290, 768))
     row = [line(*place) for place in places]
-    assert without_furniture([Page(0, 595, 842, (), (), Counts())], [row], BODY) == ([row], 0)
+    assert without_headers_and_footers([Page(0, 595, 842)], [row], BODY) == [row]
 
 
 def test_line_numbers_in_the_margin_go_and_other_numbers_stay() -> None:

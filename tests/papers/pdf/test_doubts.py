@@ -64,17 +64,6 @@ def test_abstracts_far_too_short_or_long(n_words: int, says: str) -> None:
     assert says in doubt.text
 
 
-def test_lines_across_two_columns() -> None:
-    """Two columns without a common edge: lines of one sentence and of another are joined."""
-    lines = []
-    for n in range(12):
-        lines.append((60.0, 700.0 - 12 * n, "some words of the left column here"))
-        lines.append((250.0 + 7 * (n % 5), 700.0 - 12 * n, "and some words of the right one."))
-    shown = b" ".join(b"1 0 0 1 %d %d Tm (%s) Tj" % (x, y, text.encode()) for x, y, text in lines)
-    doubts = paper_of_pdf(paged({4: stream(b"BT /F1 10 Tf " + shown + b" ET")})).doubts
-    assert [(doubt.page, doubt.kind) for doubt in doubts] == [(1, "columns")]
-
-
 def test_a_page_that_is_mostly_left_out() -> None:
     """A page of text that is set sideways, beside one that is read."""
     sideways = b" ".join(b"0 1 -1 0 %d 60 Tm (%s) Tj" % (60 + 14 * n, SENTENCE.encode()) for n in range(20))

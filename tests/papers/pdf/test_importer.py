@@ -12,7 +12,7 @@ from reportlab.pdfgen.canvas import Canvas
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.pdf import paper_of_pdf
 from tests.papers.pdf.gold import boundaries, gold_of
-from tests.papers.pdf.hostile import SENTENCE, TEXT, paged, stream
+from tests.papers.pdf.hostile import SENTENCE, paged, stream
 from tests.papers.pdf.layouts import LAYOUTS
 from tests.papers.pdf.typesetting import typeset
 from tests.papers.rendering import of_type
@@ -114,10 +114,3 @@ def test_the_title_of_the_file_is_believed_if_it_is_printed() -> None:
     assert paper_of_pdf(paged(information, b"/Info 7 0 R")).title == "On the growth of things"
     information[7] = b"<</Title(paper-final2.docx)>>"
     assert paper_of_pdf(paged(information, b"/Info 7 0 R")).title == ""
-
-
-def test_marked_headers_are_left_out_and_counted() -> None:
-    header = b"/Artifact <</Type/Pagination>> BDC BT /F1 9 Tf 72 810 Td (Running head) Tj ET EMC "
-    paper = paper_of_pdf(paged({4: stream(header + TEXT)}))
-    assert paper.sentences == (SENTENCE,) * 6
-    assert dict(paper.left_out) == {"headers and footers": 1}

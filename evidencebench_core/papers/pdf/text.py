@@ -1,0 +1,95 @@
+"""Lines of print into running text: hyphens at line ends, ligatures, the several hyphens of Unicode."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+_LIGATURES: Final = {
+    "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\ufb05": "st", "\ufb06": "st",
+}  # fmt: skip
+_PLAIN: Final = str.maketrans({**_LIGATURES, "\u2010": "-", "\u2011": "-", "\u00ad": "-", "\u00a0": " "})
+_WORD: Final = re.compile(r"[^\W\d_]+(?:-\w+)*")
+_LAST: Final = re.compile(r"([\w'’]+(?:-[\w'’]+)*)-$")
+_FIRST: Final = re.compile(r"[\w'’]+")
+# First parts of words that are written with a hyphen more often than not.
+_KEEPS_HYPHEN: Final = frozenset(
+    """
+    age all anti case community cross dose double early evidence fast first five follow four full half health high
+    large late life long low meta mid nine non one part placebo population post quasi second self seven sex
+    short single six slow small ten third three time two vice well wild year
+    """.split()  # noqa: SIM905
+)
+_CONJUNCTIONS: Final = frozenset({"and", "or", "to", "nor", "versus", "vs", "but", "through"})
+# Endings of long second parts of words with a hyphen: "site-directed".
+_ADJECTIVE: Final = re.compile(r"\w{3,}(?:ed|ing|ory|ive|ent|ant)")
+
+
+class Words:
+    """Words of a paper as they stand within its lines, to tell a broken word from one with a hyphen."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.plain: Counter[str] = Counter()
+        self.hyphened: Counter[str] = Counter()
+        is_broken = False
+        for text in map(plain, texts):
+            words = _WORD.findall(text.lower())[is_broken:]
+            is_broken = text.endswith("-")
+            for word in words[:-1] if is_broken else words:
+                if "-" in word:
+                    self.hyphened[word] += 1
+                    self.plain.update(part for part in word.split("-") if len(part) > 2)
+                else:
+                    self.plain[word] += 1
+
+    def keeps_hyphen(self, first: str, second: str) -> bool:
+        """Whether "first-" at a line's end before "second" is a word with a hyphen."""
+        n_plain = self.plain[(first + second).lower()]
+        n_hyphened = self.hyphened[f"{first}-{second}".lower()]
+        if n_plain or n_hyphened:
+            return n_hyphened > n_plain
+        if not second[:1].islower() or not first[-1:].isalpha():
+            return True  # "COVID-19", "Mann-Whitney"
+        head, tail = first.rsplit("-", 1)[-1], second.lower()
+        if head.lower() in _KEEPS_HYPHEN or len(head) == 1 or head.isupper() or "-" in first:
+            return True
+        if len(head) < 3 or not self.plain[head.lower()]:
+            return False
+        is_word = self.plain[tail] > 0 and len(tail) > 3
+        return is_word or (len(head) > 3 and len(tail) > 6 and _ADJECTIVE.fullmatch(tail) is not None)
+
+
+def plain(text: str) -> str:
+    """Text without ligatures and with one kind of hyphen; minus signs stay, as in the benchmark."""
+    return text.translate(_PLAIN)
+
+
+def running_text(lines: Sequence[str], words: Words) -> str:
+    """Lines of one paragraph as one text.
+
+    At a hyphen that ends a line the parts are joined; the hyphen stays where the paper has the word with a
+    hyphen elsewhere, and where what follows is no lower-case letter.
+    """
+    text = ""
+    for line in filter(None, map(plain, lines)):
+        if text.endswith("-"):
+            text = _join(text, line, words)
+        elif text.endswith(("–", "—", "/")) and len(text) > 1 and not text[-2].isspace():
+            text += line
+        else:
+            text = f"{text} {line}"
+    return " ".join(text.split())
+
+
+def _join(text: str, line: str, words: Words) -> str:
+    first, second = _LAST.search(text), _FIRST.match(line)
+    if first is None or second is None:
+        return f"{text} {line}" if text.endswith(" -") else text + line
+    if second[0].lower() in _CONJUNCTIONS and line[second.end() : second.end() + 1] != "-":
+        return f"{text} {line}"  # "pre- and post-test"
+    in_capitals = text.isupper() and line.isupper() and len(second[0]) > 1  # a heading
+    if in_capitals and not words.hyphened[f"{first[1]}-{second[0]}".lower()]:
+        return text[:-1] + line
+    return text + line if words.keeps_hyphen(first[1], second[0]) else text[:-1] + line

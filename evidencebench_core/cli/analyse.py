@@ -3,153 +3,114 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from typer import Argument, Option
 
 from evidencebench_core.cli import options
-from evidencebench_core.cli.frame import group, verb
+from evidencebench_core.cli.frame import Report, Store, group, verb
 from evidencebench_core.errors import SettingError
-
-if TYPE_CHECKING:
-    from evidencebench_core.analyses import Report
-    from evidencebench_core.data import Store
 
 ANALYSE = group("analyse", "Answer a question about runs or a dataset.")
 
 
-@verb(within=ANALYSE, tables=True)
+@verb("missed 3f2a --task result-er@optimal", within=ANALYSE, tables=True)
 def missed(
     store: Store,
-    *,
     run: options.RunId,
     task: options.Task = "result-er@optimal",
     every: bool = Option(False, "--all", help="all aspects, not the result aspects only"),
 ) -> Report:
-    """Missed aspects with their causes.
-
-    Example: evidencebench analyse missed 3f2a --task result-er@optimal
-    """
+    """Missed aspects with their causes."""
     from evidencebench_core.analyses.missed import missed as report_of
 
     return report_of(store, run, task, results_only=not every)
 
 
-@verb(within=ANALYSE, tables=True)
+@verb("positions 3f2a 81bc --task er@10", within=ANALYSE, tables=True)
 def positions(
     store: Store,
-    *,
     runs: options.SomeRuns = None,
     dataset: options.SomeDataset = None,
     task: options.Task = "er@optimal",
     buckets: int = Option(10, metavar="N", min=1, max=100, help="into how many parts"),
 ) -> Report:
-    """Recall by position in the paper.
-
-    Example: evidencebench analyse positions 3f2a 81bc --task er@10
-    """
+    """Recall by position in the paper."""
     from evidencebench_core.analyses.positions import positions as report_of
 
     return report_of(store, _dataset_of(store, runs, dataset), runs or (), task, buckets=buckets)
 
 
-@verb(within=ANALYSE, tables=True)
+@verb("ends 3f2a --task er@10", within=ANALYSE, tables=True)
 def ends(
     store: Store,
-    *,
     runs: options.SomeRuns = None,
     dataset: options.SomeDataset = None,
     task: options.Task = "er@optimal",
 ) -> Report:
-    """Evidence at the ends against the middle.
-
-    Example: evidencebench analyse ends 3f2a --task er@10
-    """
+    """Evidence at the ends against the middle."""
     from evidencebench_core.analyses.ends import ends as report_of
 
     return report_of(store, _dataset_of(store, runs, dataset), runs or (), task)
 
 
-@verb(within=ANALYSE, tables=True)
+@verb("variants 3f2a --question negation", within=ANALYSE, tables=True)
 def variants(
     store: Store,
-    *,
     runs: options.RunIds,
     task: options.Task = "er@optimal",
     question: Literal["paraphrases", "negation", "spelling"] = Option(
-        "paraphrases", help="which wordings; `run --variant` asks them"
+        "paraphrases", help="of the hypothesis"
     ),
 ) -> Report:
-    """What other wordings do to runs.
-
-    Example: evidencebench analyse variants 3f2a --question negation
-    """
+    """What other wordings do to runs."""
     from evidencebench_core.analyses.wording import wording
 
     return wording(store, runs, task, question)
 
 
-@verb(within=ANALYSE, tables=True)
+@verb("slices 3f2a 81bc --task er@10", within=ANALYSE, tables=True)
 def slices(store: Store, runs: options.RunIds, task: options.Task = "er@optimal") -> Report:
-    """Runs on parts of the dataset, against the first.
-
-    Example: evidencebench analyse slices 3f2a 81bc --task er@10
-    """
+    """Runs on parts of the dataset, against the first."""
     from evidencebench_core.analyses.slices import slices as report_of
 
     return report_of(store, runs, task)
 
 
-@verb(within=ANALYSE, tables=True)
+@verb("dataset train", within=ANALYSE, tables=True)
 def dataset(
     store: Store,
-    *,
     name: options.DatasetName,
-    all_papers: bool = Option(
-        False, "--all-papers", help="read all papers, not those of 2,000 instances at most"
-    ),
+    all_papers: bool = Option(False, "--all-papers", help="read more than 2,000 papers"),
 ) -> Report:
-    """The make-up of a dataset.
-
-    Example: evidencebench analyse dataset train
-    """
+    """The make-up of a dataset."""
     from evidencebench_core.analyses.dataset import READ, dataset_report
 
     return dataset_report(store, name, None if all_papers else READ)
 
 
-@verb(within=ANALYSE, tables=True)
+@verb("mesh train --headings mesh.csv --tree mtrees2026.bin", within=ANALYSE, tables=True)
 def mesh(
     store: Store,
-    *,
     name: options.DatasetName,
     headings: Path = Option(..., metavar="FILE", help="CSV or TSV with paper_id and descriptor"),
     tree: Path = Option(..., metavar="FILE", help="mtreesYYYY.bin of the National Library of Medicine"),
     reference: Path | None = Option(None, metavar="FILE", help="headings of a sample to compare with"),
 ) -> Report:
-    """The branches of MeSH that papers are in.
-
-    Example: evidencebench analyse mesh train --headings mesh.csv --tree mtrees2026.bin
-    """
+    """The branches of MeSH that papers are in."""
     from evidencebench_core.analyses.mesh import mesh_report
 
     return mesh_report(store, name, headings, tree, reference)
 
 
-@verb(within=ANALYSE, tables=True)
+@verb("agreement 3 7 --annotator Ada --annotator gold", within=ANALYSE, tables=True)
 def agreement(
     store: Store,
-    *,
     papers: list[str] = Argument(..., metavar="PAPER", help="kept papers by number, or instances"),
     dataset: options.SomeDataset = None,
-    annotators: list[str] | None = Option(
-        None, "--annotator", metavar="NAME", help="whom to compare, named twice"
-    ),
+    annotators: list[str] | None = Option(None, "--annotator", metavar="NAME", help="one of two"),
 ) -> Report:
-    """How alike annotators mark evidence.
-
-    Example: evidencebench analyse agreement 3 7 --annotator Ada --annotator gold
-    """
+    """How alike annotators mark evidence."""
     from evidencebench_core.annotation.agreement import agreement as report_of
     from evidencebench_core.annotation.marked import instance_key, marked_paper
 

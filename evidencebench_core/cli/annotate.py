@@ -7,40 +7,34 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from typer import Argument, BadParameter, Option
+from typer import Argument, Option
 
 from evidencebench_core.cli import options
 from evidencebench_core.cli.ask import advance, carry_out, progress_bar
 from evidencebench_core.cli.emit import Output, note
-from evidencebench_core.cli.frame import group, verb
+from evidencebench_core.cli.frame import Store, group, verb
 from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.annotation.propose import ProposalInput
-    from evidencebench_core.data import Store
     from evidencebench_core.runs import Progress
 
 ANNOTATE = group("annotate", "gold by people and models: propose, export")
 
 
-@verb(within=ANNOTATE, creates=True)
+@verb("propose papers/ --model gpt-4o --estimate", within=ANNOTATE, creates=True)
 def propose(
     store: Store,
-    *,
-    papers: Path = Argument(
-        ..., metavar="FILE|FOLDER", help="a paper, a folder of papers, or JSON lines that name papers"
-    ),
     model: options.Model,
-    settings: options.Settings = None,
     work: options.Work,
+    papers: Path = Argument(..., metavar="FILE|FOLDER", help="a paper, a folder, or JSON lines"),
+    settings: options.Settings = None,
 ) -> Output:
     """Have a model propose the evidence of papers.
 
     The papers are kept in the store; *Mark evidence* shows what is proposed. A line of a file of JSON lines has
     "paper" (a file beside it, or an id) and may have "summary", "hypothesis" and "aspects".
-
-    Example: evidencebench annotate propose papers/ --model gpt-4o --estimate
     """
     from evidencebench_core.annotation.inputs import proposal_inputs
     from evidencebench_core.annotation.propose import proposal_plan, save_proposals
@@ -71,19 +65,13 @@ def _row(store: Store, given: ProposalInput, saved: dict[str, Any]) -> dict[str,
     return row | {"aspects": len(annotation.aspects), "marks": n_marks, "unjudged": n_unjudged}
 
 
-@verb(within=ANNOTATE, creates=True)
+@verb("evidence-inference annotations --name ei", within=ANNOTATE, creates=True)
 def evidence_inference(
     store: Store,
-    *,
-    folder: Path = Argument(
-        ..., metavar="FOLDER", help="`annotations` of github.com/jayded/evidence-inference"
-    ),
+    folder: Path = Argument(..., metavar="FOLDER", help="`annotations` of Evidence Inference"),
     name: str = Option(..., metavar="N", help="what the dataset is called"),
 ) -> Output:
-    """Make a dataset of doctors' evidence in trials.
-
-    Example: evidencebench annotate evidence-inference annotations --name ei
-    """
+    """Make a dataset of doctors' evidence in trials."""
     from evidencebench_core.annotation.evidence_inference import TrialCounts, read_trials, trial_instances
     from evidencebench_core.data.ingest import ingest
     from evidencebench_core.export import write_benchmark
@@ -106,50 +94,27 @@ def evidence_inference(
     return Output(values | added, {"": rows}, f"Dataset {result.dataset.name}", [SUFFICIENT_NOTE])
 
 
-@verb(within=ANNOTATE)
+@verb("export --out mine.json", within=ANNOTATE)
 def export(
     store: Store,
-    *,
-    out: Path = Option(
-        ..., metavar="FILE", help="where to write; with --split a file a part, FILE.NAME.json"
-    ),
+    out: Path = Option(..., metavar="FILE", help="where to write"),
     annotator: str = Option("", metavar="NAME", help="whose marks count, where several marked a paper"),
     undecided: bool = Option(False, "--undecided", help="take proposals that nobody has decided on"),
-    split: str = Option("", metavar="SHARES", help="parts by paper, such as train=.8,test=.2"),
-    seed: int = Option(0, help="of the split"),
 ) -> Output:
-    """Write what people marked as a dataset file.
-
-    Example: evidencebench annotate export --out mine.json --split train=.8,test=.2
-    """
+    """Write what people marked as a dataset file."""
     from evidencebench_core.annotation.export import exported_annotations
     from evidencebench_core.data.files import whole_file
     from evidencebench_core.export import write_benchmark
 
     exported = exported_annotations(store, annotator=annotator, undecided=undecided)
-    parts = {out: list(exported.instances)}
-    if split:
-        of_parts = exported.split(_shares(split), seed)
-        parts = {out.with_name(f"{out.stem}.{name}{out.suffix}"): ids for name, ids in of_parts.items()}
-    parts = {path: ids for path, ids in parts.items() if ids}
-    for path, ids in parts.items():
-        with whole_file(path) as stream:
-            write_benchmark(((instance_id, exported.instances[instance_id]) for instance_id in ids), stream)
-    files = [{"file": str(path), "instances": len(ids)} for path, ids in parts.items()]
+    files = []
+    if exported.instances:
+        with whole_file(out) as stream:
+            write_benchmark(exported.instances.items(), stream)
+        files = [{"file": str(out), "instances": len(exported.instances)}]
     licences = [f"{licence} ({n})" for licence, n in exported.licences.items()]
     notes = [f"Licences of the papers: {', '.join(licences)}"] if licences else []
     notes += [f"Left out: {name} {reason}" for name, reason in exported.left_out.items()]
     document = {"files": files, "licences": dict(exported.licences), "left_out": exported.left_out}
     title = quantity(len(exported.instances), "instance")
     return Output(document, {"": files}, title, notes, code=0 if files else 1)
-
-
-def _shares(text: str) -> dict[str, float]:
-    pairs = [part.partition("=") for part in text.split(",")]
-    try:
-        shares = {name.strip(): float(share) for name, _, share in pairs}
-    except ValueError as error:
-        raise BadParameter(f"--split: {text!r} is not of the form train=.8,test=.2") from error
-    if len(shares) < len(pairs) or not all(name.isidentifier() for name in shares):
-        raise BadParameter(f"--split: {text!r} names a part twice, or with odd letters")
-    return shares

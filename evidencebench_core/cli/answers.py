@@ -12,22 +12,19 @@ from typer import Argument, Option
 from evidencebench_core.cli import options
 from evidencebench_core.cli.ask import carry_out
 from evidencebench_core.cli.emit import Output, note
-from evidencebench_core.cli.frame import group, verb
+from evidencebench_core.cli.frame import Report, Store, group, verb
 from evidencebench_core.errors import SettingError
 
 if TYPE_CHECKING:
-    from evidencebench_core.analyses import Report
-    from evidencebench_core.data import Store
     from evidencebench_core.runs import Progress
 
 ANSWERS = group("answers", "answers with citations: asked for, judged, scored")
 Name = Annotated[str, Argument(metavar="SET|RUN", help="a set of answers, or a run of `answers ask`")]
 
 
-@verb(within=ANSWERS, creates=True)
+@verb("ingest medaesqa_v1.json", within=ANSWERS, creates=True)
 def ingest(
     store: Store,
-    *,
     files: list[Path] | None = Argument(None, metavar="FILE", help="JSON lines; MedAESQA's files"),
     sample: bool = Option(False, "--sample", help="six invented questions, answered by three systems"),
     name: options.NewName = None,
@@ -35,8 +32,6 @@ def ingest(
     """Bring answers of systems into the store.
 
     Files given together, such as MedAESQA's main and cluster files, make one set.
-
-    Example: evidencebench answers ingest medaesqa_v1.json
     """
     from evidencebench_core.answers.read import SAMPLE, read_answers
     from evidencebench_core.answers.store import add_answers
@@ -50,22 +45,19 @@ def ingest(
     return Output(asdict(info), {"": rows}, info.name)
 
 
-@verb(within=ANSWERS)
+@verb("ask --dataset train --model qwen3", within=ANSWERS)
 def ask(
     store: Store,
-    *,
     dataset: options.Dataset,
     model: options.Model,
+    work: options.Work,
     focus: Literal["all", "results"] = Option("all", help="results: findings only"),
     retry_unreadable: options.RetryUnreadable = False,
     limit: options.Limit = None,
-    work: options.Work,
 ) -> Output:
     """Have a model answer hypotheses from their papers.
 
     In a few sentences that cite the paper's sentences.
-
-    Example: evidencebench answers ask --dataset train --model qwen3
     """
     from evidencebench_core.answers.asking import answer_plan, answers_of
     from evidencebench_core.runs import RunStore
@@ -94,24 +86,21 @@ def ask(
     return carry_out(store, [plan], work, "instance", result)
 
 
-@verb(within=ANSWERS)
+@verb("judge medaesqa_v1 --task citations --model qwen3", within=ANSWERS)
 def judge(
     store: Store,
-    *,
     name: Name,
     model: options.Model,
+    work: options.Work,
     task: list[str] | None = Option(
-        None, metavar="T", help="citations, relevance, correctness or nuggets; of a run always citations"
+        None, metavar="T", help="citations (of a run always), relevance, correctness or nuggets"
     ),
     limit: options.Limit = None,
-    work: options.Work,
 ) -> Output:
     """Have a model judge answers.
 
     Whether documents support the sentences that cite them, how much an answer needs each sentence, whether all that a
     sentence cites supports it together, which of the expert's facts an answer gives.
-
-    Example: evidencebench answers judge medaesqa_v1 --task citations --model qwen3
     """
     from evidencebench_core.answers.asking import cited_judge_plan
     from evidencebench_core.answers.judging import JUDGES, judge_plan
@@ -132,10 +121,9 @@ def _run_rows(reports: list[Progress], code: int = 0) -> Output:
     return Output({"runs": rows}, {"": rows}, code=code)
 
 
-@verb(within=ANSWERS, tables=True)
+@verb("score medaesqa_v1 --judge qwen3", within=ANSWERS, tables=True)
 def score(
     store: Store,
-    *,
     name: Name,
     judge: str | None = Option(None, metavar="M|RUN", help="score by this judge's labels"),
     limit: options.Limit = None,
@@ -144,8 +132,6 @@ def score(
 
     Of a set the metrics of MedAESQA by people's labels; with --judge by a model's, and how far it agrees with people.
     Of a run of `answers ask` the citations against the gold evidence, and with a judge whether they support.
-
-    Example: evidencebench answers score medaesqa_v1 --judge qwen3
     """
     if _is_set(store, name):
         return _set_report(store, name, judge)

@@ -7,46 +7,31 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from typer import Option
 
 from evidencebench_core.cli.emit import note
-from evidencebench_core.cli.frame import verb
+from evidencebench_core.cli.frame import Store, verb
 from evidencebench_core.errors import StoreError
-
-if TYPE_CHECKING:
-    from evidencebench_core.data import Store
 
 _THIS_MACHINE: Final = ("localhost", "127.0.0.1", "::1")
 _EVERYWHERE: Final = ("0.0.0.0", "::", "")  # noqa: S104 - told apart, not listened on
 
 
-@verb("app", creates=True)
+@verb("app --sample", creates=True)
 def serve(
     store: Store,
-    port: int | None = Option(
-        None, metavar="N", min=1, max=65535, help="default: 8501, or the next free one"
-    ),
-    sample: bool = Option(
-        False, "--sample", help="bring the six synthetic sample papers into the store first"
-    ),
-    host: str = Option(
-        "localhost", metavar="ADDRESS", help="address to listen on; docs/safety.md before you change it"
-    ),
-    allow_host: list[str] | None = Option(
-        None, metavar="NAME", help="a name under which a proxy serves the app"
-    ),
-    token: bool = Option(
-        False, "--token", help="ask for a token, which the printed link has, on this machine too"
-    ),
+    port: int | None = Option(None, metavar="N", min=1, max=65535, help="default: 8501, or a free one"),
+    sample: bool = Option(False, "--sample", help="with six invented papers in the store"),
+    host: str = Option("localhost", metavar="ADDRESS", help="to listen on; see docs/safety.md first"),
+    allow_host: list[str] | None = Option(None, metavar="NAME", help="a name of a proxy's"),
+    token: bool = Option(False, "--token", help="ask for the printed link's token here too"),
     no_browser: bool = Option(False, "--no-browser", help="do not open a browser, only serve"),
 ) -> int:
     """Open the app in the browser.
 
     It serves this machine only, until Ctrl-C.
-
-    Example: evidencebench app --sample
     """
     folder = app_folder()
     environment = {**os.environ, "EVIDENCEBENCH_STORE": str(store.path)}
@@ -59,9 +44,8 @@ def serve(
         environment["EVIDENCEBENCH_SAMPLE"] = "1"
     if token:
         environment.setdefault("EVIDENCEBENCH_TOKEN", "")  # the server makes one
-    return _serve(
-        command(folder / "app.py", host, port, allow_host or (), browser=not no_browser), environment
-    )
+    words = command(folder / "app.py", host, port, allow_host or (), browser=not no_browser)
+    return _serve(words, environment)
 
 
 def app_folder() -> Path:
@@ -70,11 +54,8 @@ def app_folder() -> Path:
     for folder in (package / "_app", package.parent):
         if (folder / "app.py").is_file() and (folder / "pages").is_dir():
             return folder
-    raise StoreError(
-        str(package),
-        "has no app beside it",
-        "Install evidencebench-explorer again, or run the command in a clone of the repository.",
-    )
+    remedy = "Install evidencebench-explorer again, or run the command in a clone of the repository."
+    raise StoreError(str(package), "has no app beside it", remedy)
 
 
 def command(script: Path, host: str, port: int | None, names: Sequence[str], *, browser: bool) -> list[str]:

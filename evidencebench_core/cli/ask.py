@@ -1,4 +1,4 @@
-"""Carrying out plans: the cost before and after, progress, Ctrl+C, and how to go on."""
+"""Carrying out plans: the cost before and after, progress on stderr, Ctrl+C, and how to go on."""
 
 from __future__ import annotations
 
@@ -25,11 +25,7 @@ _Result = TypeVar("_Result")
 
 
 def carry_out(
-    store: Store,
-    plans: Sequence[Plan],
-    work: Work,
-    noun: str,
-    result: Callable[[list[Progress]], Output],
+    store: Store, plans: Sequence[Plan], work: Work, noun: str, result: Callable[[list[Progress]], Output]
 ) -> Output:
     """What was made of the answers to the plans, or with ``--estimate`` their cost.
 
@@ -39,12 +35,11 @@ def carry_out(
     if work.estimate:
         return Output({"estimate": cost.as_dict()}, title=f"{cost.calls:,} calls")
     reports = perform(plans, work.make_engine(), noun)
-    output = result(reports)
-    llm = plans[0].llm
+    output, llm = result(reports), plans[0].llm
     if llm is not None and isinstance(output.document, dict):
         paid = {"estimate": cost.as_dict(), "spending": asdict(llm.budget.spent)}
         output = replace(output, document=output.document | paid)
-    return replace(output, code=output.code or _exit_code(store, plans, reports, noun))
+    return replace(output, code=output.code or _exit_code(store, reports, noun))
 
 
 def _cost_of(plans: Sequence[Plan], batch: bool, noun: str) -> RunEstimate:
@@ -59,17 +54,20 @@ def _cost_of(plans: Sequence[Plan], batch: bool, noun: str) -> RunEstimate:
         note(f"Nothing to do: all {quantity(cost.cached, 'answer')} of {cost.model} are in the store.")
     elif llm is not None:
         _check_model(llm, cost.model)
-        price = "at a price that is not known" if cost.money is None else f"about ${cost.money:,.2f}"
-        n_tokens = cost.prompt_tokens + cost.completion_tokens
+        calls = f"about {quantity(cost.calls, 'call')} for {quantity(cost.n_instances, noun)}"
+        tokens = f"{cost.prompt_tokens + cost.completion_tokens:,} tokens"
         note(
-            f"To ask {cost.model}: about {quantity(cost.calls, 'call')} for {quantity(cost.n_instances, noun)}"
-            f" ({cost.cached:,} more are in the store), {n_tokens:,} tokens, {price}."
+            f"To ask {cost.model}: {calls} ({cost.cached:,} more in the store), {tokens}, {_price(cost.money)}."
         )
     return cost
 
 
+def _price(money: float | None) -> str:
+    return "at a price that is not known" if money is None else f"${money:,.2f}"
+
+
 def _check_model(llm: LLM, model: str) -> None:
-    """Raise where the server can never be asked; a note where it cannot be now, or does not list the model.
+    """Raise where the server can never be asked; a note where it does not list the model.
 
     Some servers answer any name with the model that they have, and the run would stand under a wrong name.
     """
@@ -83,10 +81,8 @@ def _check_model(llm: LLM, model: str) -> None:
         note(str(error))  # it may be starting, or refuse no more than its list
         return
     if listed and not has_model(listed, model):
-        note(
-            f"{llm.connection.address} does not list {model}, but {', '.join(listed[:5])}: it may refuse, or answer"
-            " with another model under that name."
-        )
+        names = ", ".join(listed[:5])
+        note(f"{llm.connection.address} does not list {model}, but {names}: another model may answer.")
 
 
 def perform(plans: Iterable[Plan], engine: Engine, noun: str) -> list[Progress]:
@@ -116,8 +112,7 @@ def _last_report(plan: Plan, engine: Engine, stopped: Callable[[], bool], noun: 
     with progress_bar(f"{noun}s", last.total, last.done) as bar:
         try:
             for last in reports:
-                counts = {"calls": last.calls, "failed": last.failed}
-                bar.set_postfix({name: n for name, n in counts.items() if n}, refresh=False)
+                bar.set_postfix(calls=last.calls, failed=last.failed, refresh=False)
                 advance(bar, last.done + last.failed, last.total)
                 if last.note and last.note.partition(" ")[0] != reason:
                     write_line(bar, last.note)
@@ -126,25 +121,21 @@ def _last_report(plan: Plan, engine: Engine, stopped: Callable[[], bool], noun: 
                 raise KeyboardInterrupt
         except KeyboardInterrupt:
             bar.close()
-            note(
-                f"Interrupted: {last.done:,} of {quantity(last.total, noun)} answered; every call that was paid"
-                f" for is in the store. To go on: {command_line()}"
-            )
+            answered = f"{last.done:,} of {quantity(last.total, noun)} answered"
+            note(f"Interrupted: {answered}; every call that was paid for is in the store.")
+            note(f"To go on: {command_line()}")
             raise
     return last
 
 
 def _print_spending(spent: Spending) -> None:
-    if not (spent.calls or spent.cached or spent.failed):
-        return
-    cost = "at a price that is not known" if spent.money is None else f"${spent.money:,.4f}"
-    note(
-        f"It took {quantity(spent.calls, 'call')}, {quantity(spent.cached, 'answer')} from the store,"
-        f" {spent.failed:,} failed; {spent.tokens:,} tokens ({spent.prompt_tokens:,} of prompts), {cost}."
-    )
+    if spent.calls or spent.cached or spent.failed:
+        calls = f"{quantity(spent.calls, 'call')}, {quantity(spent.cached, 'answer')} from the store"
+        tokens = f"{spent.tokens:,} tokens ({spent.prompt_tokens:,} of prompts)"
+        note(f"It took {calls}, {spent.failed:,} failed; {tokens}, {_price(spent.money)}.")
 
 
-def _exit_code(store: Store, plans: Sequence[Plan], reports: Sequence[Progress], noun: str) -> int:
+def _exit_code(store: Store, reports: Sequence[Progress], noun: str) -> int:
     """1, with a line on why and what to do, where something failed or nothing could be read."""
     from evidencebench_core.runs import RunStore
 
@@ -156,13 +147,13 @@ def _exit_code(store: Store, plans: Sequence[Plan], reports: Sequence[Progress],
         note(f"evidencebench: {nothing}: --retry-unreadable asks again")
         return 1
     n_failed = sum(report.failed for report in reports)
-    if not n_failed:
-        return 0
     reasons = (reason for task in tasks for reason in runs.failures(*task).values())
-    first = next(reasons, "")
-    why = f"; the first: {first}" if first else ""
-    note(f"evidencebench: {quantity(n_failed, noun)} failed{why}. Give the same command again to try them.")
-    return 1
+    if n_failed:
+        why = f"; the first: {next(reasons, 'unknown')}"
+        note(
+            f"evidencebench: {quantity(n_failed, noun)} failed{why}. Give the same command again to try them."
+        )
+    return 1 if n_failed else 0
 
 
 @contextmanager
@@ -183,28 +174,13 @@ def _stopping() -> Iterator[Callable[[], bool]]:
         signal.signal(signal.SIGINT, before)
 
 
-# -- progress, on stderr, so that stdout holds data only --------------------------------------------------
-
-
 def progress_bar(unit: str, total: int | None = None, done: int = 0) -> Any:
-    """A tqdm bar with the remaining time; where stderr is no terminal, it is drawn every ten seconds.
-
-    What was ``done`` earlier counts for the bar, not for the pace; of bytes 1024 are 1.0k.
-    """
+    """A tqdm bar with the remaining time; what was ``done`` earlier counts for the bar, not for the pace."""
     from tqdm import tqdm
 
-    of_bytes = unit == "bytes"
-    return tqdm(
-        total=total,
-        initial=done,
-        unit="B" if of_bytes else f" {unit}",
-        unit_scale=of_bytes,
-        unit_divisor=1024 if of_bytes else 1000,
-        file=sys.stderr,
-        mininterval=0.2 if sys.stderr.isatty() else 10,
-        dynamic_ncols=True,
-        delay=0.3,  # nothing is drawn for what is done in a moment
-    )
+    every = 0.2 if sys.stderr.isatty() else 10  # seconds
+    scaled = unit == "bytes"
+    return tqdm(total=total, initial=done, unit=f" {unit}", unit_scale=scaled, mininterval=every, delay=0.3)
 
 
 def advance(bar: Any, done: int, total: int | None) -> None:
@@ -223,14 +199,13 @@ def print_steps(steps: Generator[Step, None, _Result]) -> _Result:
     from evidencebench_core.runs import drive
 
     text = ""
-    with progress_bar("") as bar:
+    with progress_bar("steps") as bar:
 
         def draw(step: Step) -> None:
             nonlocal text
             if step.text != text:
                 text = step.text
                 write_line(bar, text)
-                bar.unit = f" {step.unit}"
             advance(bar, step.done, step.total or None)
 
         return drive(steps, draw)

@@ -10,27 +10,23 @@ from typer import Argument, Option
 from evidencebench_core.cli import options
 from evidencebench_core.cli.ask import advance, progress_bar, write_line
 from evidencebench_core.cli.emit import Output, wrap
-from evidencebench_core.cli.frame import Json, verb
+from evidencebench_core.cli.frame import Json, Store, verb
 from evidencebench_core.errors import SettingError, UnknownNameError, shown
 from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.ingest import IngestResult
     from evidencebench_core.data.model import Instance
-    from evidencebench_core.data.store import DatasetInfo, Store
+    from evidencebench_core.data.store import DatasetInfo
 
 
-@verb(creates=True)
+@verb("ingest evidencebench_train_set.json --name train", creates=True)
 def ingest(
     store: Store,
-    *,
     file: Path = Argument(..., metavar="FILE", help="JSON or JSON lines; plain, gzip or zstd"),
     name: options.NewName = None,
 ) -> Output:
-    """Bring a dataset file into the store.
-
-    Example: evidencebench ingest evidencebench_train_set.json --name train
-    """
+    """Bring a dataset file into the store."""
     result = _ingest(store, file, name)
     document = {"added": result.added, "dataset": dataset_document(result.dataset)}
     return Output(document, title=_outcome(result))
@@ -50,10 +46,8 @@ def _ingest(store: Store, path: Path, name: str | None = None) -> IngestResult:
 
 def _outcome(result: IngestResult) -> str:
     dataset = result.dataset
-    content = (
-        f"{quantity(dataset.n_instances, 'instance')} from {quantity(dataset.n_papers, 'paper')},"
-        f" {dataset.n_result_instances:,} with result aspects"
-    )
+    instances = f"{quantity(dataset.n_instances, 'instance')} from {quantity(dataset.n_papers, 'paper')}"
+    content = f"{instances}, {dataset.n_result_instances:,} with result aspects"
     if not result.added:
         return f"The store has this file already, as {dataset.name}: {content}. Nothing was changed."
     return f"Ingested {dataset.name}: {content}."
@@ -66,20 +60,16 @@ def dataset_document(dataset: DatasetInfo) -> dict[str, Any]:
     return {name: getattr(dataset, name) for name in names}
 
 
-@verb(creates=True)
+@verb("download evidencebench --split train --ingest", creates=True)
 def download(
     store: Store,
-    *,
     name: str = Argument(..., metavar="NAME", help="evidencebench or evidencebench-100k"),
     split: str | None = Option(None, metavar="S", help="train, dev or test (default: all)"),
     folder: Path | None = Option(None, metavar="PATH", help="where to (default: beside the default store)"),
     base_url: str | None = Option(None, metavar="URL", help="another server that has the files"),
     into_store: bool = Option(False, "--ingest", help="bring the files into the store as well"),
 ) -> Output:
-    """Fetch a published dataset.
-
-    Example: evidencebench download evidencebench --split train --ingest
-    """
+    """Fetch a published dataset."""
     from evidencebench_core.data.download import download as fetch
 
     with progress_bar("bytes") as bar:
@@ -92,28 +82,22 @@ def download(
             progress=lambda done, total: advance(bar, done, total),
         )
     results = [_ingest(store, path) for path in paths] if into_store else []
-    document = {
-        "files": [str(path) for path in paths],
-        "datasets": [dataset_document(result.dataset) for result in results],
-    }
+    datasets = [dataset_document(result.dataset) for result in results]
     lines = [*map(str, paths), *map(_outcome, results)]
     if not into_store:
         lines += [f"To bring it into the store: evidencebench ingest {path}" for path in paths]
-    return Output(document, notes=lines)
+    return Output({"files": [str(path) for path in paths], "datasets": datasets}, notes=lines)
 
 
-@verb()
+@verb("backup ~/store-2026-11-23.sqlite")
 def backup(
     store: Store,
-    *,
     file: Path = Argument(..., metavar="FILE", help="the copy"),
     overwrite: bool = Option(False, "--overwrite", help="replace FILE where it is there already"),
 ) -> Output:
     """Copy the store to a file, and the trained ranker.
 
     Runs may go on meanwhile.
-
-    Example: evidencebench backup ~/store-2026-11-23.sqlite
     """
     import shutil
 
@@ -128,18 +112,14 @@ def backup(
     return Output({"files": files, "n_bytes": n_bytes}, title=title)
 
 
-@verb()
+@verb("show sample_cohort")
 def show(
     store: Store,
-    *,
     instance: str = Argument(..., metavar="INSTANCE", help="id of the instance"),
     dataset: options.SomeDataset = None,
     json: Json = False,
 ) -> Output | None:
-    """Print a paper with its gold evidence.
-
-    Example: evidencebench show sample_cohort
-    """
+    """Print a paper with its gold evidence."""
     name = dataset or _dataset_of(store, instance)
     paper = store.get(name, instance)
     if json:
@@ -151,13 +131,13 @@ def show(
 
 def _dataset_of(store: Store, instance_id: str) -> str:
     names = [info.name for info in store.datasets() if instance_id in store.ids(info.name)]
-    if len(names) > 1:
-        problem = f"is in several datasets: {', '.join(names)}"
-        raise SettingError(f"instance {shown(instance_id)}", problem, "Say which with --dataset.")
-    if not names:
-        remedy = "`evidencebench list instances --dataset NAME` lists those that are."
-        raise UnknownNameError(f"instance {shown(instance_id)}", f"is in no dataset of {store.path}", remedy)
-    return names[0]
+    if len(names) == 1:
+        return names[0]
+    place = f"instance {shown(instance_id)}"
+    if names:
+        raise SettingError(place, f"is in several datasets: {', '.join(names)}", "Say which with --dataset.")
+    remedy = "`evidencebench list instances --dataset NAME` lists those that are."
+    raise UnknownNameError(place, f"is in no dataset of {store.path}", remedy)
 
 
 def _print_gold(dataset: str, instance: Instance) -> None:

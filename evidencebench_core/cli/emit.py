@@ -6,7 +6,6 @@ import json as json_format
 import shutil
 import sys
 import textwrap
-import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan
@@ -25,32 +24,15 @@ MAX_CELL: Final = 64  # characters
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The answer of a verb.
-
-    Attributes
-    ----------
-    document : object
-        What ``--json`` prints.
-    tables : mapping of str to sequence of mapping
-        Rows by heading; a heading may be empty.
-    title : str
-    notes : sequence of str
-        What stands below the tables.
-    percent : collection of str
-        Columns with shares of 0 to 1, which are shown in percent.
-    legend : mapping of str to str
-        What a column means.
-    code : int
-        Exit code.
-    """
+    """The answer of a verb: what ``--json`` prints, and what a terminal shows; a heading of a table may be empty."""
 
     document: object
     tables: Mapping[str, Sequence[Mapping[Any, Any]]] = field(default_factory=dict)
     title: str = ""
     notes: Sequence[str] = ()
-    percent: Collection[str] = ()
+    percent: Collection[str] = ()  # columns with shares of 0 to 1
     legend: Mapping[str, str] = field(default_factory=dict)
-    code: int = 0
+    code: int = 0  # exit code
 
 
 def emit(answer: Output | Report, json: bool, out: Path | None = None) -> None:
@@ -117,26 +99,25 @@ def _print_table(rows: Sequence[Mapping[Any, Any]], percent: Collection[str]) ->
     shown = rows[:MAX_ROWS]
     shares = set(percent) & rows[0].keys()
     percent = shares if shares - {"low", "high"} else ()  # bounds are in percent beside a share only
-    columns = []
-    for name in rows[0]:
-        is_share = str(name) in percent
-        header = f"{one_line(str(name))} %" if is_share else one_line(str(name))
-        columns.append([header, *(cell(row[name], is_share) for row in shown)])
-    numeric = [any(isinstance(row[name], int | float) for row in shown) for name in rows[0]]
-    limits = [MAX_CELL] * len(columns)
-    widths = [min(max(map(_width, column)), limit) for column, limit in zip(columns, limits, strict=True)]
-    room = shutil.get_terminal_size().columns - sum(widths[:-1]) - 2 * len(widths)
-    limits[-1] = max(MAX_CELL, room)
-    widths[-1] = min(max(map(_width, columns[-1])), limits[-1])
-    for line in zip(*columns, strict=True):
-        cells = []
-        for text, limit, width, right in zip(line, limits, widths, numeric, strict=True):
-            clipped = clipped_text(text, limit)
-            blanks = " " * (width - _width(clipped))
-            cells.append(blanks + clipped if right else clipped + blanks)
-        print("  ".join(cells).rstrip())
+    *names, last = rows[0]
+    columns = [_column(shown, name, name in percent, MAX_CELL) for name in names]
+    used = sum(len(column[0]) + 2 for column in columns)
+    room = max(MAX_CELL, shutil.get_terminal_size().columns - used)
+    for line in zip(*columns, _column(shown, last, last in percent, room), strict=True):
+        print("  ".join(line).rstrip())
     if len(rows) > MAX_ROWS:
         print(f"… {len(rows) - MAX_ROWS:,} more rows: see all with --json")
+
+
+def _column(rows: Sequence[Mapping[Any, Any]], name: Any, percent: bool, limit: int) -> list[str]:
+    """A column of a table, all cells of a width; numbers stand to the right."""
+    header = f"{name} %" if percent else str(name)
+    texts = [
+        clipped_text(text, limit) for text in (one_line(header), *(cell(row[name], percent) for row in rows))
+    ]
+    width = max(map(len, texts))
+    is_number = any(isinstance(row[name], int | float) for row in rows)
+    return [text.rjust(width) if is_number else text.ljust(width) for text in texts]
 
 
 def cell(value: Any, percent: bool = False) -> str:
@@ -152,12 +133,6 @@ def cell(value: Any, percent: bool = False) -> str:
     else:
         text = f"{value:,}" if isinstance(value, int) else str(value)
     return one_line(text)
-
-
-def _width(text: str) -> int:
-    """How many columns of a terminal the text takes."""
-    wide = (unicodedata.east_asian_width(char) in "WF" for char in text if not unicodedata.combining(char))
-    return len(text) if text.isascii() else sum(2 if is_wide else 1 for is_wide in wide)
 
 
 def _write_csv(report: Report, path: Path) -> None:

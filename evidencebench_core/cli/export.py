@@ -14,20 +14,17 @@ from typer import Option
 
 from evidencebench_core.cli import options
 from evidencebench_core.cli.emit import Output, note
-from evidencebench_core.cli.frame import Json, verb
+from evidencebench_core.cli.frame import Json, Report, Store, verb
 from evidencebench_core.errors import SettingError
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
-    from evidencebench_core.analyses import Report
-    from evidencebench_core.data import Store
     from evidencebench_core.export import ExportCounts
 
 
-@verb()
+@verb("export 3f2a --format trec --task er@10 --out bm25.run")
 def export(
     store: Store,
-    *,
     run_id: options.RunId,
     format_: Literal["trec", "qrels", "csv", "json", "predictions"] = Option(
         ...,
@@ -37,9 +34,7 @@ def export(
         " predictions: {id: [sentence index, ...]}",
     ),
     task: options.Tasks = None,
-    what: Literal["selection", "ranking"] = Option(
-        "selection", help="trec, csv: the picks, or all that was ranked"
-    ),
+    what: Literal["selection", "ranking"] = Option("selection", help="trec, csv: picks, or all"),
     text: bool = Option(False, "--text", help="csv: sections and sentences too"),
     out: options.Out = None,
     json: Json = False,
@@ -47,66 +42,57 @@ def export(
     """Write a run as TREC, CSV, JSON or predictions.
 
     What is left out, and why, is said on stderr.
-
-    Example: evidencebench export 3f2a --format trec --task er@10 --out bm25.run
     """
     from evidencebench_core import export as writers
     from evidencebench_core.runs import RunStore, score_run
 
-    _check_json(json, out)
     run = RunStore(store).run(run_id)
     tasks = writers.tasks_of(run, task, several=format_ in ("csv", "json"))
+    first, dataset = tasks[0], store.dataset(run.dataset)
     written: dict[str, ExportCounts] = {}
-    with _stream(out) as binary, _as_text(binary) as stream:
-        rows = {task: writers.rows(store, run, task, with_papers=text) for task in tasks}
-        first, name = tasks[0], tasks[0].name
+    with _stream(out, json) as binary, _as_text(binary) as stream:
+        rows = {chosen: writers.rows(store, run, chosen, with_papers=text) for chosen in tasks}
         if format_ == "json":
-            scored = ((task, score_run(store, run.id, task), rows[task]) for task in tasks)
-            written = writers.write_json(run, store.dataset(run.dataset), scored, stream, writers.versions())
+            scored = ((chosen, score_run(store, run.id, chosen), rows[chosen]) for chosen in tasks)
+            written = writers.write_json(run, dataset, scored, stream, writers.versions())
         elif format_ == "csv":
             for chosen in tasks:
                 counts = writers.write_csv(rows[chosen], chosen, stream, run.id, what, chosen is first)
                 written[chosen.name] = counts
         elif format_ == "qrels":
-            written[name] = writers.write_qrels(store.evidence_sets(run.dataset), first, stream)
+            written[first.name] = writers.write_qrels(store.evidence_sets(run.dataset), first, stream)
         elif format_ == "predictions":
-            written[name] = writers.write_predictions(rows[first], first, stream)
+            written[first.name] = writers.write_predictions(rows[first], first, stream)
         else:
-            written[name] = writers.write_run(rows[first], first, stream, f"{run.retriever}-{run.id}", what)
+            tag = f"{run.retriever}-{run.id}"
+            written[first.name] = writers.write_run(rows[first], first, stream, tag, what)
     return _written(written, out, json)
 
 
-@verb()
+@verb("export-dataset train --out train.json")
 def export_dataset(
     store: Store,
-    *,
     name: options.DatasetName,
     format_: Literal["benchmark", "qrels"] = Option(
-        "benchmark", "--format", help="the benchmark's own JSON, or its gold as TREC qrels"
+        "benchmark", "--format", help="its own JSON, or TREC qrels"
     ),
-    task: str | None = Option(
-        None, metavar="T", help="qrels: whose aspects, er@K's (default) or result-er@K's"
-    ),
+    task: str | None = Option(None, metavar="T", help="qrels: whose aspects"),
     out: options.Out = None,
     json: Json = False,
 ) -> Output | None:
-    """Write a dataset as released, or its gold as qrels.
-
-    Example: evidencebench export-dataset train --out train.json
-    """
+    """Write a dataset as released, or its gold as qrels."""
     from evidencebench_core.export import stream_dataset, write_qrels
     from evidencebench_core.tasks import task_named
 
-    _check_json(json, out)
     info = store.dataset(name)
     if format_ == "qrels":
         chosen = task_named(task or "er@optimal")
-        with _stream(out) as binary, _as_text(binary) as stream:
+        with _stream(out, json) as binary, _as_text(binary) as stream:
             written = write_qrels(store.evidence_sets(info.name), chosen, stream)
         return _written({chosen.name: written}, out, json)
     if task is not None:
         raise SettingError("--task", "is for qrels", "Leave it out: a dataset file has all tasks.")
-    with _stream(out) as binary:
+    with _stream(out, json) as binary:
         file = stream_dataset(store, info, binary)
     for instance_id, licence in file.left_out.items():
         note(f"Left out: {instance_id}, of a paper under {licence}, which allows no changed copy")
@@ -114,10 +100,9 @@ def export_dataset(
     return Output({"path": str(out), "dataset": info.name} | asdict(file)) if json else None
 
 
-@verb(tables=True)
+@verb("notes --dataset train --flagged --out notes.csv", tables=True)
 def notes(
     store: Store,
-    *,
     dataset: options.Dataset,
     instance: list[str] | None = Option(None, metavar="ID", help="only this instance (may be repeated)"),
     flagged: bool = Option(False, "--flagged", help="only flags"),
@@ -125,19 +110,12 @@ def notes(
     """List the flags and comments on a dataset.
 
     Of each author the newest on each place; --out writes them as CSV.
-
-    Example: evidencebench notes --dataset train --flagged --out notes.csv
     """
     from evidencebench_core.analyses.notes import dataset_notes
 
     if instance:
         store.rows(dataset, instance)  # an error where there is none
     return dataset_notes(store, dataset, instance, flagged=flagged)
-
-
-def _check_json(json: bool, out: Path | None) -> None:
-    if json and out is None:
-        raise SettingError("--json", "tells what is in a file", "Name the file with --out.")
 
 
 def _written(written: Mapping[str, ExportCounts], out: Path | None, json: bool) -> Output | None:
@@ -152,17 +130,19 @@ def _written(written: Mapping[str, ExportCounts], out: Path | None, json: bool) 
 
 
 @contextmanager
-def _stream(out: Path | None) -> Iterator[BinaryIO]:
+def _stream(out: Path | None, json: bool) -> Iterator[BinaryIO]:
     """The file, there whole or not at all, or standard output."""
     from evidencebench_core.data.files import whole_file
 
     if out is not None:
         with whole_file(out) as stream:
             yield stream
-        return
-    sys.stdout.flush()
-    yield sys.stdout.buffer
-    sys.stdout.buffer.flush()
+    elif json:
+        raise SettingError("--json", "tells what is in a file", "Name the file with --out.")
+    else:
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
 
 
 @contextmanager

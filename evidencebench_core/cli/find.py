@@ -11,21 +11,20 @@ from typer import Argument, Option
 
 from evidencebench_core.cli import options
 from evidencebench_core.cli.emit import Output, note, wrap
-from evidencebench_core.cli.frame import Json, command_line, verb
+from evidencebench_core.cli.frame import Json, Store, command_line, verb
 from evidencebench_core.errors import SettingError
 from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
-    from evidencebench_core.data import Store
     from evidencebench_core.runs import Findings, ReadPaper
 
 _WHOLE = 3  # papers of several whose picks are printed in full
 
 
-@verb(creates=True)
+@verb('find paper.pdf --hypothesis "Night work increases the risk of diabetes."', creates=True)
 def find(
     store: Store,
-    *,
+    ask: options.Ask,
     papers: list[str] = Argument(
         ...,
         metavar="PAPER...",
@@ -34,18 +33,14 @@ def find(
     hypothesis: str = Option(..., metavar="TEXT", help="what to look for"),
     k: int = Option(10, metavar="N", min=1, help="how many sentences"),
     retriever: str | None = Option(
-        None, metavar="R", help="default: evidence-ranker where one is trained, else hybrid"
+        None, metavar="R", help="default: evidence-ranker if trained, else hybrid"
     ),
     settings: options.Settings = None,
     abstract_too: bool = Option(False, "--abstract-too", help="take more than two from the abstract"),
     html: Path | None = Option(None, metavar="PATH", help="write a page to take home (one paper)"),
-    ask: options.Ask,
     json: Json = False,
 ) -> Output | None:
-    """Show what bears on a hypothesis in any paper.
-
-    Example: evidencebench find paper.pdf --hypothesis "Night work increases the risk of diabetes."
-    """
+    """Show what bears on a hypothesis in any paper."""
     from evidencebench_core.retrievers import ServedRetriever, make_retriever, retriever_entry
     from evidencebench_core.runs.find import default_retriever, findings_in
 
@@ -54,9 +49,7 @@ def find(
     entry = retriever_entry(retriever or default_retriever())
     if entry.sees_gold:
         raise SettingError(f"retriever {entry.name}", "needs gold, which no new paper has", "Choose another.")
-    chosen = make_retriever(
-        entry.name, options.settings_of(settings)
-    )  # a wrong setting is told before reading
+    chosen = make_retriever(entry.name, options.settings_of(settings))
     llm = None
     if isinstance(chosen, ServedRetriever):
         chosen, llm = chosen.connected(store), ask.llm(store)

@@ -2,12 +2,9 @@
 
 ::
 
-    @verb()
+    @verb("score 3f2a --task er@10")
     def score(store: Store, run: options.RunId, task: options.Tasks = None) -> Output:
-        '''Score a run.
-
-        Example: evidencebench score 3f2a --task er@10
-        '''
+        '''Score a run.'''
 
 ``--store`` and ``--json`` come with the frame; an option whose type is a dataclass (`options.Ask`) becomes the
 options of its fields.
@@ -29,7 +26,12 @@ from evidencebench_core.cli.emit import emit
 from evidencebench_core.errors import StoreError
 
 if TYPE_CHECKING:
+    from evidencebench_core.analyses import Report
     from evidencebench_core.data import Store
+else:
+    Report = Store = object  # imported when they are used
+
+__all__ = ["Json", "Report", "Store", "app", "command_line", "group", "opened", "verb"]
 
 WORDS: list[str] = []  # of the command in hand, after ``evidencebench``
 Verb = TypeVar("Verb", bound=Callable[..., Any])
@@ -59,30 +61,30 @@ app = typer.Typer(
 
 def group(name: str, summary: str) -> typer.Typer:
     """A verb that has verbs of its own; give it to `verb`."""
-    verbs = typer.Typer(help=summary, **_PLAIN)
-    app.add_typer(verbs, name=name)
+    verbs = typer.Typer(name=name, help=summary, **_PLAIN)
+    app.add_typer(verbs)
     return verbs
 
 
 def verb(
-    name: str | None = None, within: typer.Typer = app, *, creates: bool = False, tables: bool = False
+    example: str, within: typer.Typer = app, *, creates: bool = False, tables: bool = False
 ) -> Callable[[Verb], Verb]:
-    """Register a function as a verb; it returns what is printed, an exit code, or nothing.
+    """Register a function as the verb that the example begins with; it returns what is printed, or an exit code.
 
     ``creates``: a store that is not there may be made; ``tables``: ``--out`` writes them as CSV.
     """
 
     def register(function: Verb) -> Verb:
-        known = {"Store": object, "Report": object}  # not imported before they are used
-        hints = get_type_hints(function, localns=known, include_extras=True)
+        hints = get_type_hints(function, include_extras=True)
         parameters = inspect.signature(function).parameters
         groups = {name: hints[name] for name in parameters if is_dataclass(hints[name])}
-        choices: dict[str, Any] = {}  # type and default by the name of an option
-        for parameter in parameters.values():
-            if parameter.name in groups:
-                choices |= _options_of(groups[parameter.name])
-            elif parameter.name != "store":
-                choices[parameter.name] = hints[parameter.name], parameter.default
+        own = [name for name in parameters if name != "store" and name not in groups]
+        choices: dict[str, Any] = {
+            name: (hints[name], parameters[name].default) for name in own
+        }  # and defaults
+        for kind in groups.values():
+            types = get_type_hints(kind, include_extras=True)
+            choices |= {field.name: (types[field.name], field.default) for field in fields(kind)}
         choices |= {"out": (Tables, None)} if tables else {}
         choices |= {"json": (Json, False)} if hints["return"] is not int else {}
         choices |= {"store": (StorePath, None)} if "store" in parameters else {}
@@ -99,7 +101,8 @@ def verb(
             emit(answer, values["json"], values["out"] if tables else None)
             return getattr(answer, "code", 0)
 
-        call.__name__, call.__doc__ = function.__name__, function.__doc__
+        words = " ".join(filter(None, ("evidencebench", within.info.name, example)))
+        call.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\nExample: {words}"
         call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [
                 inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
@@ -107,15 +110,10 @@ def verb(
             ]
         )
         call.__annotations__ = {name: kind for name, (kind, _) in choices.items()}
-        within.command(name or function.__name__.rstrip("_").replace("_", "-"))(call)
+        within.command(example.partition(" ")[0])(call)
         return function
 
     return register
-
-
-def _options_of(kind: Any) -> dict[str, Any]:
-    hints = get_type_hints(kind, include_extras=True)
-    return {field.name: (hints[field.name], field.default) for field in fields(kind)}
 
 
 def opened(path: Path | None, create: bool = False) -> Store:

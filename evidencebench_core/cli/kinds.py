@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from typer import Argument, Option
 
 from evidencebench_core.cli import options
 from evidencebench_core.cli.data import dataset_document
 from evidencebench_core.cli.emit import Output, note
-from evidencebench_core.cli.frame import verb
+from evidencebench_core.cli.frame import Store, verb
 from evidencebench_core.errors import SettingError, UnknownNameError, shown
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.store import Store
 
 Listed = Literal["datasets", "instances", "runs", "papers", "items", "answers"]
 Renamed = Literal["dataset", "run", "paper", "items", "answers"]
 Kind = Literal["dataset", "instance", "run", "paper", "items", "answers"]
-Name = Annotated[str, Argument(metavar="NAME", help="a name; of a run or a paper its id also")]
+_NAME: Final = Argument(..., metavar="NAME", help="a name; of a run or a paper its id also")
 _COUNTS: Final = ("n_instances", "n_papers", "n_result_instances")
 COLUMNS: Final[dict[Listed, tuple[str, ...]]] = {
     "datasets": ("name", *_COUNTS, "synthetic", "sufficient", "source"),
@@ -33,17 +30,13 @@ COLUMNS: Final[dict[Listed, tuple[str, ...]]] = {
 }
 
 
-@verb("list")
+@verb("list instances --dataset train")
 def list_(
     store: Store,
-    *,
     kind: Listed = Argument(..., help="what to list"),
     dataset: options.SomeDataset = None,
 ) -> Output:
-    """List datasets, instances, runs or papers.
-
-    Example: evidencebench list instances --dataset train
-    """
+    """List datasets, instances, runs or papers."""
     document = _listed(store, kind, dataset)
     if not document:
         note(f"{store.path} has no {kind} yet.")
@@ -76,37 +69,30 @@ def _listed(store: Store, kind: Listed, dataset: str | None) -> list[dict[str, A
     return [asdict(info) for info in (item_sets(store) if kind == "items" else answer_sets(store))]
 
 
-@verb()
+@verb('rename run 3f2a "my second system"')
 def rename(
     store: Store,
-    *,
     kind: Renamed = Argument(..., help="what it is"),
-    name: Name,
+    name: str = _NAME,
     new: str = Argument(..., metavar="NEW", help="the name it gets"),
 ) -> Output:
-    """Rename a dataset, a run or a paper.
-
-    Example: evidencebench rename run 3f2a "my second system"
-    """
+    """Rename a dataset, a run or a paper."""
     info = _subject(store, kind, name).rename(new)
     renamed = getattr(info, "label", None) or info.name  # a run, or what has a name
     return Output({"kind": kind, "name": renamed}, title=f"Renamed {name} to {renamed}.")
 
 
-@verb()
+@verb("delete run 3f2a --yes")
 def delete(
     store: Store,
-    *,
     kind: Kind = Argument(..., help="what it is"),
-    name: Name,
+    name: str = _NAME,
     dataset: options.SomeDataset = None,
     yes: bool = Option(False, "--yes", help="delete it; without this, only say what would go"),
 ) -> Output:
     """Delete a dataset, a run or a paper.
 
     With all that hangs on it; an instance goes where it was marked by hand.
-
-    Example: evidencebench delete run 3f2a --yes
     """
     subject = _subject(store, kind, name, dataset)
     if yes:

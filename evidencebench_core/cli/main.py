@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated, Final
+from typing import Final
 
 import typer
 
@@ -38,9 +38,9 @@ for _name in MODULES:  # registers its verbs
 
 @app.callback()
 def _root(
-    version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="print the version")
-    ] = False,
+    version: bool = typer.Option(
+        False, "--version", is_eager=True, callback=_print_version, help="print the version"
+    ),
 ) -> None:
     pass
 
@@ -57,18 +57,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         finally:
             sys.stdout.flush()
     except typer.Exit as stop:
-        code: int = stop.exit_code
+        return int(stop.exit_code)
     except typer.TyperException as error:  # wrong usage
         error.show()  # type: ignore[attr-defined]
-        code = error.exit_code
+        return int(error.exit_code)
     except EvidenceBenchError as error:
-        code = _failure(str(error))
+        return _failure(str(error))
     except KeyboardInterrupt:
-        _failure("interrupted")
-        code = INTERRUPTED
+        return _failure("interrupted", INTERRUPTED)
     except OSError as error:
-        code = _output_failure(error)
-    return code
+        return _output_failure(error)
 
 
 def _output_failure(error: OSError) -> int:
@@ -91,6 +89,6 @@ def _invoke(words: list[str]) -> int:
     return code or 0
 
 
-def _failure(reason: str) -> int:
+def _failure(reason: str, code: int = 1) -> int:
     print(f"evidencebench: {one_line(reason)}", file=sys.stderr)
-    return 1
+    return code

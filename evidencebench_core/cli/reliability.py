@@ -11,13 +11,11 @@ from typer import Argument, Option
 from evidencebench_core.cli import options
 from evidencebench_core.cli.ask import carry_out, perform
 from evidencebench_core.cli.emit import Output, note
-from evidencebench_core.cli.frame import group, verb
+from evidencebench_core.cli.frame import Report, Store, group, verb
 from evidencebench_core.errors import SettingError
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
-    from evidencebench_core.analyses import Report
-    from evidencebench_core.data import Store
     from evidencebench_core.runs import ChatPlan, Progress
 
 RELIABILITY = group("reliability", "what a model can be trusted with: RAmBLA's tests")
@@ -25,10 +23,9 @@ _INTERVAL = ("value", "low", "high")
 _SHOWN = ("task", "settings", "figure", *_INTERVAL, "difference", "p_holm", "null_rate", "n", "in_words")
 
 
-@verb(within=RELIABILITY, creates=True)
+@verb("ingest pubmedqa.json", within=RELIABILITY, creates=True)
 def ingest(
     store: Store,
-    *,
     file: Path | None = Argument(None, metavar="FILE", help="CSV, JSON or JSON lines; PubMedQA's, BioASQ's"),
     dataset: options.SomeDataset = None,
     sample: bool = Option(False, "--sample", help="24 invented questions"),
@@ -38,8 +35,6 @@ def ingest(
 
     Of a file: id, question, context, answer and maybe long_answer, group; or pairs: statement_1, statement_2, similar.
     Of a dataset in the store: does a sentence bear on the hypothesis?
-
-    Example: evidencebench reliability ingest pubmedqa.json
     """
     from evidencebench_core.reliability.from_evidencebench import ingest_evidence
     from evidencebench_core.reliability.read_items import ingest_items
@@ -56,22 +51,18 @@ def ingest(
     return Output(asdict(info), title=f"{info.name}: {quantity(info.n_items, 'item')} from {info.source}")
 
 
-@verb(within=RELIABILITY)
+@verb("run pubmedqa --model qwen3 --task t1 --task spelling", within=RELIABILITY)
 def run(
     store: Store,
-    *,
-    items: str = Argument(..., metavar="ITEMS", help="an item set in the store"),
     model: options.Model,
+    work: options.Work,
+    items: str = Argument(..., metavar="ITEMS", help="an item set in the store"),
     task: list[str] | None = Option(None, metavar="T", help="(default: all that the items allow)"),
     judge: str = Option("", metavar="M", help="a model that reads answers in free text"),
     settings: options.Settings = None,
     limit: options.Limit = None,
-    work: options.Work,
 ) -> Output:
-    """Ask a model tests, or go on with them.
-
-    Example: evidencebench reliability run pubmedqa --model qwen3 --task t1 --task spelling
-    """
+    """Ask a model tests, or go on with them."""
     from evidencebench_core.reliability.card import run_score, score_record
     from evidencebench_core.reliability.runs import judge_plan, reliability_run, run_plan
     from evidencebench_core.reliability.tasks import RELIABILITY_TASKS, reliability_task
@@ -106,18 +97,15 @@ def run(
     return carry_out(store, plans, work, "question", result)
 
 
-@verb(within=RELIABILITY, tables=True)
+@verb("score pubmedqa --model qwen3", within=RELIABILITY, tables=True)
 def score(
     store: Store,
-    *,
     name: str = Argument(..., metavar="ITEMS|RUN", help="an item set, for the cards of its models; or a run"),
     model: str | None = Option(None, metavar="M", help="only this model"),
 ) -> Report:
     """Score the tests of models, with intervals.
 
     Of a run also every answer, with --out.
-
-    Example: evidencebench reliability score pubmedqa --model qwen3
     """
     import pandas as pd
 

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from typer import Argument, Option
 
 from evidencebench_core.cli import options
 from evidencebench_core.cli.ask import carry_out
 from evidencebench_core.cli.emit import Output, cell, listing, note
-from evidencebench_core.cli.frame import verb
+from evidencebench_core.cli.frame import Report, Store, verb
 from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
-    from evidencebench_core.analyses import Report
-    from evidencebench_core.data.store import Store
     from evidencebench_core.retrievers import RetrieverEntry
     from evidencebench_core.retrievers.llm import OutcomeCounts
     from evidencebench_core.runs import Progress, RunInfo, Variant
@@ -32,74 +30,54 @@ Predictions = Annotated[
         help='{"instance id": [0-based sentence index, ...], ...}, or a TREC run: id Q0 sentence rank score tag',
     ),
 ]
+_WORDINGS_HELP: Final = (
+    "first keep these wordings beside the dataset:"
+    ' {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}, ...}'
+)
 
 
-@verb()
+@verb("retrievers structure")
 def retrievers(
     name: str | None = Argument(None, metavar="NAME", help="only this one, with its settings"),
 ) -> Output:
-    """List the retrievers, or the settings of one.
-
-    Example: evidencebench retrievers structure
-    """
+    """List the retrievers, or the settings of one."""
     from evidencebench_core.retrievers import RETRIEVERS, retriever_entry
 
+    entries = list(RETRIEVERS.values()) if name is None else [retriever_entry(name)]
+    document = [_retriever_document(entry) for entry in entries]
     if name is None:
-        rows = [
-            {"retriever": entry.name, "": entry.summary.partition(". ")[0]} for entry in RETRIEVERS.values()
-        ]
+        rows = [{"retriever": entry.name, "": entry.summary.partition(". ")[0]} for entry in entries]
         notes = ["`evidencebench retrievers NAME` lists the settings of one; --set KEY=VALUE sets them."]
-        return Output([_retriever_document(entry) for entry in RETRIEVERS.values()], {"": rows}, notes=notes)
-    entry = retriever_entry(name)
+        return Output(document, {"": rows}, notes=notes)
+    settings = entries[0].settings.items()
     rows = [
-        {
-            "setting": f"{key}={cell(spec.default)}",
-            "may be": "|".join(spec.choices or ()) or spec.allowed(),
-            "": spec.help,
-        }
-        for key, spec in entry.settings.items()
+        {"setting": f"{key}={cell(spec.default)}", "may be": spec.allowed(), "": spec.help}
+        for key, spec in settings
     ]
-    title = f"{entry.name}: {entry.summary}"
-    return Output([_retriever_document(entry)], {"": rows} if rows else {}, title)
+    return Output(document, {"": rows} if rows else {}, f"{entries[0].name}: {entries[0].summary}")
 
 
 def _retriever_document(entry: RetrieverEntry) -> dict[str, Any]:
-    names = ("default", "help", "choices", "minimum", "maximum")
-    document = {name: getattr(entry, name) for name in ("name", "summary", "sees_gold")}
-    document["settings"] = {
-        key: {"kind": spec.kind.__name__} | {name: getattr(spec, name) for name in names}
-        for key, spec in entry.settings.items()
-    }
-    return document
+    settings = {key: asdict(spec) | {"kind": spec.kind.__name__} for key, spec in entry.settings.items()}
+    return {
+        "name": entry.name, "summary": entry.summary, "sees_gold": entry.sees_gold, "settings": settings
+    }  # fmt: skip
 
 
-@verb()
+@verb("run --dataset train --retriever bm25 --set k1=1.2")
 def run(
     store: Store,
-    *,
     dataset: options.Dataset,
+    work: options.Work,
     retriever: str = Option(..., metavar="NAME", help="`evidencebench retrievers` lists them"),
     task: options.Tasks = None,
     limit: options.Limit = None,
     settings: options.Settings = None,
-    variant: str | None = Option(
-        None,
-        metavar="NAME",
-        help="ask perturbed hypotheses: negation, paraphrase:NAME, spelling:n=N[,seed=S]",
-    ),
-    wordings: Path | None = Option(
-        None,
-        metavar="FILE",
-        help="first keep these wordings beside the dataset:"
-        ' {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}, ...}',
-    ),
+    variant: str | None = Option(None, metavar="V", help="negation, paraphrase:NAME, spelling:n=N[,seed=S]"),
+    wordings: Path | None = Option(None, metavar="FILE", help=_WORDINGS_HELP),
     retry_unreadable: options.RetryUnreadable = False,
-    work: options.Work,
 ) -> Output:
-    """Run a retriever over a dataset, or go on with it.
-
-    Example: evidencebench run --dataset train --retriever bm25 --set k1=1.2
-    """
+    """Run a retriever over a dataset, or go on with it."""
     from evidencebench_core.retrievers import retriever_entry
     from evidencebench_core.runs import DEFAULT_TASKS, RunStore, plan, score_run
 
@@ -149,19 +127,15 @@ def run_document(run: RunInfo, outcomes: Mapping[str, OutcomeCounts]) -> dict[st
     return document
 
 
-@verb()
+@verb("score 3f2a 9c01 --task er@10")
 def score(
     store: Store, run_ids: options.RunIds, task: options.Tasks = None, missing: options.Missing = "report"
 ) -> Output:
-    """Score runs, with intervals and ceilings.
-
-    Example: evidencebench score 3f2a 9c01 --task er@10
-    """
+    """Score runs, with intervals and ceilings."""
     from evidencebench_core.runs import RunStore, score_run, trained_on_ids
 
     runs = RunStore(store)
     infos = [runs.run(name) for name in run_ids]
-    several = len(infos) > 1
     documents: list[dict[str, Any]] = []
     scores: list[Score] = []
     labels: list[str] = []
@@ -177,12 +151,14 @@ def score(
             document = score.as_dict() | {"n_trained_on": len(seen & score.per_instance.keys())}
             if score.task.name in outcomes:
                 document["outcomes"] = outcomes[score.task.name].as_dict()
-            documents.append(document | ({"run": info.id} if several else {}))
+            documents.append(document | ({"run": info.id} if len(infos) > 1 else {}))
         _warn(store, info.dataset, [info], of_run)
         notes += _outcome_notes(outcomes)
         scores += of_run
         labels += [f"{info.id} {info.label}"] * len(of_run)
-    return _scored(documents, scores, "" if several else _title(infos[0]), notes, labels if several else None)
+    if len(infos) == 1:
+        return _scored(documents, scores, _title(infos[0]), notes)
+    return _scored(documents, scores, "", notes, labels)
 
 
 def _title(run: RunInfo) -> str:
@@ -194,16 +170,16 @@ def _scored(
     scores: Sequence[Score],
     title: str,
     notes: Sequence[str] = (),
-    labels: Sequence[str] | None = None,
+    labels: Sequence[str] = (),
 ) -> Output:
-    """A line a score, with the run's label before it where there are several; then what was left out and why."""
+    """A line a score, with the label of its run where there are several; then what was left out and why."""
     rows: list[dict[str, Any]] = [
         {
             "task": score.task.title,
             "recall": score.aspect_recall,
             "95% interval": score.ci95,
             "SE": score.standard_error,
-            "ceiling": score.ceiling_text.replace("%", ""),
+            "ceiling": score.ceiling or score.ceiling_text.replace("%", ""),
             "random": score.random_expectation,
             "scored": score.n_scored,
             "skipped": score.n_skipped,
@@ -211,7 +187,7 @@ def _scored(
         }
         for score in scores
     ]
-    if labels is not None:
+    if labels:
         rows = [{"run": label} | row for label, row in zip(labels, rows, strict=True)]
     legend = {
         "recall": "mean Aspect Recall of the instances scored; SE: its standard error",
@@ -219,27 +195,22 @@ def _scored(
         "skipped": "nothing to cover; missing: no answer",
     }
     percent = ("recall", "95% interval", "SE", "ceiling", "random")
-    return Output(document, {"": rows}, title, [*_score_notes(scores), *notes], percent, legend)
+    left_out = dict.fromkeys(line for score in scores for line in _score_notes(score))
+    sufficient = [SUFFICIENT_NOTE] if any(score.sufficient for score in scores) else []
+    return Output(document, {"": rows}, title, [*left_out, *sufficient, *notes], percent, legend)
 
 
-def _score_notes(scores: Sequence[Score]) -> list[str]:
+def _score_notes(score: Score) -> Iterator[str]:
     """Which instances were left out and why."""
-    notes = []
-    for score in scores:
-        for reason in dict.fromkeys(score.skipped.values()):
-            ids = [instance_id for instance_id, why in score.skipped.items() if why == reason]
-            n_skipped = quantity(len(ids), "instance")
-            notes.append(f"{score.task.title}: {n_skipped} skipped, {reason}: {listing(ids)}")
-        if score.missing:
-            scored_zero = set(score.missing) <= score.per_instance.keys()
-            treatment = "scored 0" if scored_zero else "left out of the mean"
-            n_missing = quantity(score.n_missing, "instance")
-            notes.append(
-                f"{score.task.title}: {n_missing} without an answer, {treatment}: {listing(score.missing)}"
-            )
-        if score.n_empty:
-            notes.append(f"{score.task.title}: {quantity(score.n_empty, 'empty selection')}, scored 0")
-    return [*dict.fromkeys(notes), *([SUFFICIENT_NOTE] if any(score.sufficient for score in scores) else [])]
+    for reason in dict.fromkeys(score.skipped.values()):
+        ids = [instance_id for instance_id, why in score.skipped.items() if why == reason]
+        yield f"{score.task.title}: {quantity(len(ids), 'instance')} skipped, {reason}: {listing(ids)}"
+    if score.missing:
+        scored_zero = set(score.missing) <= score.per_instance.keys()
+        missing = f"without an answer, {'scored 0' if scored_zero else 'left out of the mean'}"
+        yield f"{score.task.title}: {quantity(score.n_missing, 'instance')} {missing}: {listing(score.missing)}"
+    if score.n_empty:
+        yield f"{score.task.title}: {quantity(score.n_empty, 'empty selection')}, scored 0"
 
 
 def _outcome_notes(outcomes: Mapping[str, OutcomeCounts]) -> list[str]:
@@ -264,19 +235,15 @@ def _warn(
         note(f"NOTE: {line}")
 
 
-@verb()
+@verb("score-file --dataset train --predictions mine.json --task er@10")
 def score_file(
     store: Store,
-    *,
     dataset: options.Dataset,
     predictions: Predictions,
     task: options.Task,
     missing: options.Missing = "report",
 ) -> Output:
-    """Score a file of predictions or a TREC run.
-
-    Example: evidencebench score-file --dataset train --predictions mine.json --task er@10
-    """
+    """Score a file of predictions or a TREC run."""
     from evidencebench_core.runs import score_predictions
     from evidencebench_core.runs.imported_run import file_selections
 
@@ -289,13 +256,11 @@ def score_file(
     return _scored(result.as_dict(), [result], title)
 
 
-@verb(tables=True)
+@verb("compare 3f2a 9c01 --task er@10", tables=True)
 def compare(store: Store, run_ids: options.RunIds, task: options.Task = "er@optimal") -> Report:
     """Compare runs in pairs.
 
     Each pair over the instances of both, papers drawn whole, p-values adjusted by Holm.
-
-    Example: evidencebench compare 3f2a 9c01 --task er@10
     """
     from evidencebench_core.analyses.comparison import compare as compare_runs
     from evidencebench_core.runs import RunStore
@@ -312,10 +277,9 @@ def compare(store: Store, run_ids: options.RunIds, task: options.Task = "er@opti
     return report
 
 
-@verb()
+@verb('import-run --dataset train --predictions mine.json --name "my system"')
 def import_run(
     store: Store,
-    *,
     dataset: options.Dataset,
     predictions: Predictions,
     name: str = Option(..., metavar="S", help="what the run is called"),
@@ -326,8 +290,6 @@ def import_run(
 
     A TREC run holds rankings: the selection for a task is their first K. A prediction file holds selections, for
     the task whose K they have.
-
-    Example: evidencebench import-run --dataset train --predictions mine.json --name "my system"
     """
     from evidencebench_core.runs import import_run as import_file
     from evidencebench_core.runs import score_run

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from typer import Option
 
 from evidencebench_core.cli import options
 from evidencebench_core.cli.ask import print_steps
 from evidencebench_core.cli.emit import Output, note
-from evidencebench_core.cli.frame import verb
+from evidencebench_core.cli.frame import Store, verb
 from evidencebench_core.errors import SettingError
 from evidencebench_core.words import quantity
 
-if TYPE_CHECKING:
-    from evidencebench_core.data import Store
 
-
-@verb()
+@verb("train-ranker --dataset train")
 def train_ranker(
     store: Store,
-    *,
     dataset: options.Dataset,
     folds: int | None = Option(None, metavar="N", help="of the cross-validation (default: 5)"),
     no_cv: bool = Option(False, "--no-cv", help="train only: nothing is known of how good the model is"),
@@ -33,10 +28,7 @@ def train_ranker(
         None, metavar="FOLDER", help="the model (default: where evidence-ranker looks for it)"
     ),
 ) -> Output:
-    """Train evidence-ranker on gold, and cross-validate it.
-
-    Example: evidencebench train-ranker --dataset train
-    """
+    """Train evidence-ranker on gold, and cross-validate it."""
     from evidencebench_core.runs import train_ranker as training
 
     if no_cv and folds is not None:
@@ -44,18 +36,11 @@ def train_ranker(
     n_folds = 0 if no_cv else folds
     done = print_steps(training(store, dataset, folds=n_folds, encoder=encoder, seed=seed, out=out))
     document = {
-        "dataset": done.dataset.name,
-        "dataset_sha256": done.dataset.sha256,
-        "n_trained_on": done.n_instances,
-        "encoder": encoder,
-        "seed": seed,
-        "model": str(done.path),
-        "weights": done.digest,
-        "seconds": round(done.seconds, 1),
-        "run": done.run_id,
-        "folds": done.n_folds,
+        "dataset": done.dataset.name, "dataset_sha256": done.dataset.sha256, "n_trained_on": done.n_instances,
+        "encoder": encoder, "seed": seed, "model": str(done.path), "weights": done.digest,
+        "seconds": round(done.seconds, 1), "run": done.run_id, "folds": done.n_folds,
         "cross_validated": {task: score.as_dict() for task, score in done.scores.items()},
-    }
+    }  # fmt: skip
     rows = [
         {
             "task": score.task.title,
@@ -79,10 +64,9 @@ def train_ranker(
     return Output(document, {"": rows}, title, notes, ("recall", "95% interval"))
 
 
-@verb()
+@verb("finetune-encoder --dataset train --out encoder --set triplets=20000")
 def finetune_encoder(
     store: Store,
-    *,
     dataset: options.Dataset,
     out: Path = Option(..., metavar="FOLDER", help="a new folder for the model"),
     settings: options.Settings = None,
@@ -90,8 +74,6 @@ def finetune_encoder(
     """Train an embedding model on gold evidence.
 
     Settings (--set): model, triplets, epochs, batch_size, learning_rate, margin, seed.
-
-    Example: evidencebench finetune-encoder --dataset train --out encoder --set triplets=20000
     """
     from evidencebench_core.retrievers.finetune import FinetuneSettings, finetune_encoder, triplets_of
     from evidencebench_core.retrievers.trained_on import TrainedOn

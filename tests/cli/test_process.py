@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from evidencebench_core.data import open_store
+from evidencebench_core.runs import RunStore
+
 CLI = (sys.executable, "-m", "evidencebench_core.cli")
 
 
@@ -66,6 +69,8 @@ sys.exit(main(["run", "--dataset", "tiny", "--retriever", "lead"]))
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 128 + signal.SIGINT
-    assert "3 of 6 instances" in done.stderr
+    answered = len(RunStore(open_store()).done(RunStore(open_store()).runs()[0].id, "er@10"))
+    assert 0 < answered < 6
+    assert f"{answered} of 6 instances answered" in done.stderr
     assert "To go on: evidencebench run --dataset tiny --retriever lead" in done.stderr
     assert "Traceback" not in done.stderr

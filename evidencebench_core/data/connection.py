@@ -71,8 +71,7 @@ class Database:
     def write(self, durable: bool = True) -> Iterator[sqlite3.Connection]:
         """The same with a write transaction: committed at the end, rolled back on any exception.
 
-        There is one writer at a time; another waits for it (up to a minute). What is committed survives the end of
-        the process, and, unless it is not ``durable``, a power cut too: that takes some milliseconds.
+        There is one writer at a time. What is committed survives a kill and, where ``durable``, a power cut.
         """
         with self._writing, self._errors():
             db = self._connection()
@@ -87,9 +86,9 @@ class Database:
                 raise
 
     def _connection(self) -> sqlite3.Connection:
-        db: sqlite3.Connection | None = getattr(self._of_thread, "db", None)
-        if db is None:
-            db = self._of_thread.db = self._opened()
+        if not hasattr(self._of_thread, "db"):
+            self._of_thread.db = self._opened()
+        db: sqlite3.Connection = self._of_thread.db
         return db
 
     def _opened(self) -> sqlite3.Connection:
@@ -105,14 +104,15 @@ class Database:
         )
         try:
             is_new = not self._has_tables(db)
-            db.create_function(
-                "paper_text", 1, lambda body: "\n".join(from_blob(body)[0]), deterministic=True
-            )
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA foreign_keys = ON")
-            db.execute("PRAGMA cache_size = -16000")
+            db.create_function("paper_text", 1, _paper_text, deterministic=True)
             # Some builds (Debian's) overwrite what is deleted, and log that: it takes three times as long.
-            db.execute("PRAGMA secure_delete = FAST")
+            for pragma in (
+                "journal_mode = WAL",
+                "foreign_keys = ON",
+                "cache_size = -16000",
+                "secure_delete = FAST",
+            ):
+                db.execute(f"PRAGMA {pragma}")
             if is_new:
                 self._make_tables(db)
         except BaseException:
@@ -122,14 +122,10 @@ class Database:
 
     def _has_tables(self, db: sqlite3.Connection) -> bool:
         """Whether the file is a store; `StoreError` if it is of another version, or another database."""
-        version, application, n_tables = (
-            int(db.execute(query).fetchone()[0])
-            for query in (
-                "PRAGMA user_version",
-                "PRAGMA application_id",
-                "SELECT count(*) FROM sqlite_master",
-            )
-        )
+        version, application, n_tables = db.execute(
+            "SELECT user_version, application_id, (SELECT count(*) FROM sqlite_master)"
+            " FROM pragma_user_version, pragma_application_id"
+        ).fetchone()
         if version == application == n_tables == 0:
             return False
         if application != APPLICATION_ID:
@@ -164,3 +160,7 @@ class Database:
                 raise
             problem, remedy = _MEANINGS[code]
             raise StoreError(str(self.path), f"{problem} ({error})", remedy) from error
+
+
+def _paper_text(body: bytes) -> str:
+    return "\n".join(from_blob(body)[0])

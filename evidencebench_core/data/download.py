@@ -17,7 +17,7 @@ Progress = Callable[[int, int | None], None]
 _T = TypeVar("_T")
 
 _GITHUB: Final = "https://raw.githubusercontent.com/EvidenceBench/EvidenceBench"
-_REFS: Final = ("bf1d963", "main")  # whichever answers: the content is known by its hash
+_REF: Final = "bf1d963"
 _HUB_REPOSITORY: Final = "EvidenceBench/EvidenceBench-100k"
 _TIMEOUT: Final = 30.0  # seconds without a byte
 _AGAIN: Final = "Check the network, then start the download again."
@@ -41,7 +41,7 @@ class RemoteDataset:
 
 
 def _silent(*_: object) -> None:
-    pass
+    """Report nothing."""
 
 
 def _github(split: str, licence: str, git_blob: str) -> RemoteFile:
@@ -85,19 +85,9 @@ def download(
 ) -> tuple[Path, ...]:
     """Fetch the files of a released dataset, in the order of its splits; those that are there already are only checked.
 
-    Parameters
-    ----------
-    name, split : str
-        A name of `DATASETS`, and one of its splits; all of them if left out.
-    folder : Path, optional
-        Made if need be; `download_folder` if left out.
-    base_url : str, optional
-        Instead of GitHub's or the hub's own address: what stands before ``/<ref>/datasets/...``, or the endpoint.
-        ``EVIDENCEBENCH_DOWNLOAD_BASE`` and ``HF_ENDPOINT`` do the same.
-    report : callable
-        Given the licence of each file before anything is fetched.
-    progress : callable
-        Called with bytes done of the file at hand and bytes in all, or ``None``.
+    Each of ``split`` and ``folder`` may be left out: all splits, `download_folder`. ``report`` is given the licence of
+    each file before anything is fetched, ``progress`` bytes done of the file at hand and bytes in all, or ``None``.
+    ``base_url`` (or ``EVIDENCEBENCH_DOWNLOAD_BASE``, ``HF_ENDPOINT``) stands for GitHub's or the hub's own address.
 
     Raises
     ------
@@ -125,11 +115,8 @@ def download(
 
 def git_blob(path: Path) -> str:
     """Git's id of a file's content."""
-    with path.open("rb") as file:
-        digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
-        while chunk := file.read(1 << 18):
-            digest.update(chunk)
-    return digest.hexdigest()
+    content = path.read_bytes()  # some megabytes
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def _entry(what: str, name: str, known: Mapping[str, _T]) -> _T:
@@ -148,23 +135,19 @@ def _from_github(file: RemoteFile, target: Path, base_url: str | None, progress:
             raise DownloadError(str(target), "is there already, with other content", remedy)
         return
     base = (base_url or os.environ.get("EVIDENCEBENCH_DOWNLOAD_BASE") or _GITHUB).rstrip("/")
-    urls = [f"{base}/{ref}/datasets/{file.filename}" for ref in _REFS]
+    url = f"{base}/{_REF}/datasets/{file.filename}"
     try:
-        with httpx.Client(timeout=_TIMEOUT, follow_redirects=True) as client, whole_file(target) as stream:
-            for url in urls:
-                with client.stream("GET", url) as response:
-                    if response.status_code == 404 and url != urls[-1]:
-                        continue
-                    response.raise_for_status()
-                    for chunk in response.iter_bytes():
-                        stream.write(chunk)
-                        progress(stream.tell(), None)
-                    break
+        request = httpx.stream("GET", url, timeout=_TIMEOUT, follow_redirects=True)
+        with request as response, whole_file(target) as stream:
+            response.raise_for_status()
+            for chunk in response.iter_bytes():
+                stream.write(chunk)
+                progress(stream.tell(), None)
             stream.flush()
             if git_blob(Path(stream.name)) != file.git_blob:
-                raise DownloadError(urls[0], "sent something else than expected", _AGAIN)
+                raise DownloadError(url, "sent something else than expected", _AGAIN)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise DownloadError(urls[0], f"cannot be fetched ({error})", _AGAIN) from error
+        raise DownloadError(url, f"cannot be fetched ({error})", _AGAIN) from error
     except SettingError as error:
         raise DownloadError(error.place, error.problem, error.remedy) from error
 

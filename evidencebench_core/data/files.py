@@ -31,9 +31,8 @@ def file_content(path: Path, most: int, remedy: str) -> bytes:
 def whole_file(path: Path, make_folder: bool = False, private: bool = False) -> Iterator[BinaryIO]:
     """A stream to write to; what was written stands at ``path``, on disk, once the block has ended without an error.
 
-    Until then the file that was there before, if any, is untouched; a link stays a link, and its target is
-    replaced. A device or a pipe, such as ``/dev/null``, is written to as it is. ``make_folder`` makes
-    the folders above it; a ``private`` file can be read by its owner only. `SettingError` if it cannot be written.
+    A link stays a link; a device or a pipe is written to as it is. ``make_folder`` makes the folders above it; a
+    ``private`` file can be read by its owner only. `SettingError` if it cannot be written.
     """
     part = None
     try:
@@ -47,8 +46,8 @@ def whole_file(path: Path, make_folder: bool = False, private: bool = False) -> 
                 yield stream
             return
         handle, name = tempfile.mkstemp(prefix=f".{path.name[:60]}.", suffix=".part", dir=path.parent)
-        part = Path(name)
         os.close(handle)
+        part = Path(name)
         with part.open("wb") as stream:
             yield stream
         if not private:  # as it was made
@@ -56,13 +55,12 @@ def whole_file(path: Path, make_folder: bool = False, private: bool = False) -> 
         with part.open("r+b") as written:
             os.fsync(written.fileno())
         part.replace(path)
-        part = None
-        sync_folder(path.parent)
+        _sync_folder(path.parent)
     except OSError as error:
         problem = f"cannot be written ({error.strerror or error})"
         raise SettingError(str(path), problem, "Name another file or free the disk.") from error
     finally:
-        if part is not None:
+        if part is not None:  # where it has not replaced the file
             part.unlink(missing_ok=True)
 
 
@@ -70,10 +68,10 @@ def make_private(path: Path) -> None:
     """Have an empty file that only its owner may read, where there is none; SQLite's files beside it are like it."""
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-        sync_folder(path.parent)
+        _sync_folder(path.parent)
 
 
-def sync_folder(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """Have the name of a new file survive a power cut, where the file system can do that."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)

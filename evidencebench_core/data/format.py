@@ -36,21 +36,15 @@ class _Checked(BaseModel):
 
 
 class Evaluation(_Checked):
-    """A selection that the file brings along."""
-
     one_selection_of_sentences: list[int]
     covered_aspects: list[str]
 
 
 class OptimalEvaluation(Evaluation):
-    """The smallest selection that covers all there is to cover."""
-
     optimal: Annotated[int, Field(ge=1)]
 
 
 class Construction(_Checked):
-    """How an instance was made; further keys are free."""
-
     gold: Literal["every sentence looked at", "sufficient spans"] | None = None
 
 
@@ -98,10 +92,7 @@ _REMEDIES: Final = {  # by pydantic's type of error; its own sentence for the ot
 
 
 def parse_instance(instance_id: str, raw: object) -> Instance:
-    """Check a decoded JSON value, which stands under ``instance_id`` in its file, and freeze it.
-
-    `InstanceError` names the instance, the field, the value found and what was expected.
-    """
+    """Check a decoded JSON value, which stands under ``instance_id`` in its file, and freeze it."""
     check_instance(instance_id, raw)
     return instance_of(instance_id, cast("dict[str, Any]", raw))
 
@@ -145,20 +136,20 @@ class _Consistency:
         if n_types != self.n_sentences:
             problem = f"has {n_types} entries for {self.n_sentences} sentences"
             self.fail("sentence_types_in_candidate_pool", problem, "Give one type a sentence.")
-        self.unique("aspect_list_ids", raw.aspect_list_ids)
         absent = [key for key in _RESULT_KEYS if getattr(raw, key) is None]
         if 0 < len(absent) < len(_RESULT_KEYS):
             self.fail(absent[0], "is null", "Either all result fields are null or none.")
         results = raw.results_aspect_list_ids or []
+        self.unique("aspect_list_ids", raw.aspect_list_ids)
         self.unique("results_aspect_list_ids", results)
         self.known("results_aspect_list_ids", results)
         self.known("aspect_texts", raw.aspect_texts or ())
         self.mappings()
         for key, (_, budget) in _EVALUATIONS.items():
-            aspects = results if key in _RESULT_KEYS else raw.aspect_list_ids
             evaluation = getattr(raw, key)
             if evaluation is not None:
-                self.evaluation(key, evaluation, aspects, budget)
+                focus = results if key in _RESULT_KEYS else raw.aspect_list_ids
+                self.evaluation(key, evaluation, focus, budget)
 
     def unique(self, field: str, values: Sequence[object]) -> None:
         if len(set(values)) < len(values):
@@ -195,14 +186,13 @@ class _Consistency:
             problem = f"{'has' if key in inverse else 'lacks'} the key {shown(key)}"
             self.fail(field, problem, f'Keys are "0" to "{self.n_sentences - 1}".')
         expected = inverse_of(covering)
-        given = {key: aspects for key, aspects in inverse.items() if aspects != []}
-        if given == expected:
+        if {key: aspects for key, aspects in inverse.items() if aspects != []} == expected:
             return
-        for key in _keys(self.n_sentences):
-            aspects, covered = inverse[key], set(expected.get(key, ()))
+        for key, aspects in inverse.items():
+            covered = expected.get(key, [])
             are_ids = isinstance(aspects, list) and all(isinstance(aspect, str) for aspect in aspects)
-            if not are_ids or set(aspects) != covered:
-                problem = f"is {shown(aspects)}, but aspect2sentence_indices says {shown(sorted(covered))}"
+            if not are_ids or set(aspects) != set(covered):
+                problem = f"is {shown(aspects)}, but aspect2sentence_indices says {shown(covered)}"
                 self.fail(f"{field}.{key}", problem, "The two mappings must be each other's inverse.")
 
     def evaluation(
@@ -213,16 +203,17 @@ class _Consistency:
         selection = self.indices(field, picks)
         hits = [self.covers[aspect] & selection for aspect in focus]
         covered = {aspect for aspect, picks_of_aspect in zip(focus, hits, strict=True) if picks_of_aspect}
-        if set(evaluation.covered_aspects) != covered:
-            problem = (
-                f"is {shown(evaluation.covered_aspects)}, but the selection covers {shown(sorted(covered))}"
-            )
+        stated = evaluation.covered_aspects
+        if set(stated) != covered:
+            problem = f"is {shown(stated)}, but the selection covers {shown(sorted(covered))}"
             self.fail(f"{key}.covered_aspects", problem, "List the aspects of the task that it covers.")
-        limit = evaluation.optimal if isinstance(evaluation, OptimalEvaluation) else budget
-        if (limit is not None and len(picks) > limit) or (budget is None and len(picks) != limit):
-            self.fail(field, f"has {len(picks)} sentences for a budget of {limit}", "The selection must fit.")
         if budget is not None:
+            if len(picks) > budget:
+                self.fail(field, f"has {len(picks)} sentences for a budget of {budget}", "It must fit.")
             return
+        optimal = cast("OptimalEvaluation", evaluation).optimal
+        if len(picks) != optimal:
+            self.fail(field, f"has {len(picks)} sentences where optimal is {optimal}", "It must fit.")
         n_coverable = sum(bool(self.covers[aspect]) for aspect in focus)
         if len(covered) < n_coverable:
             remedy = "An optimal selection covers every aspect that a sentence covers."
@@ -239,10 +230,7 @@ def _keys(n_sentences: int) -> frozenset[str]:
 
 
 def inverse_of(covering: Mapping[str, Collection[int]], n_sentences: int = 0) -> dict[str, list[str]]:
-    """``sentence_index2aspects`` as it follows from ``aspect2sentence_indices``.
-
-    Sentences from ``n_sentences`` on are in it where they cover an aspect.
-    """
+    """``sentence_index2aspects`` as it follows from ``aspect2sentence_indices``, of so many sentences at least."""
     aspects: dict[str, list[str]] = {str(index): [] for index in range(n_sentences)}
     for aspect, indices in covering.items():
         for index in indices:
@@ -254,6 +242,11 @@ def instance_of(instance_id: str, raw: Mapping[str, Any]) -> Instance:
     """Freeze a raw instance that has been checked before, as those of the store have."""
     sentences = tuple(raw["paper_as_candidate_pool"])
     types: tuple[SentenceType, ...] = tuple(raw["sentence_types_in_candidate_pool"])
+    stored = {
+        task: tuple(raw[key]["one_selection_of_sentences"])
+        for key, (task, _) in _EVALUATIONS.items()
+        if raw[key] is not None
+    }
     return Instance(
         id=instance_id,
         hypothesis=raw["hypothesis"],
@@ -262,13 +255,7 @@ def instance_of(instance_id: str, raw: Mapping[str, Any]) -> Instance:
         sentence_types=types,
         sections=section_titles(sentences, types),
         evidence=evidence_of(raw, len(sentences)),
-        stored=MappingProxyType(
-            {
-                task: tuple(raw[key]["one_selection_of_sentences"])
-                for key, (task, _) in _EVALUATIONS.items()
-                if raw[key] is not None
-            }
-        ),
+        stored=MappingProxyType(stored),
         paraphrases=MappingProxyType(dict(raw.get("hypothesis_paraphrases") or {})),
         negation=raw.get("hypothesis_negation"),
         synthetic=raw.get("synthetic") is True,

@@ -53,17 +53,9 @@ def ingest(
 
     Whatever ends it before, nothing of it stays: what a killed ingest leaves is removed by the next one.
 
-    Parameters
-    ----------
-    path : Path
-        What `iter_raw` reads.
-    name : str, optional
-        What the dataset is called; the file's name without its endings if left out.
-    progress : callable, optional
-        Called now and then with bytes of the file done, bytes in all, and instances done; the bytes run twice, the
-        first time, when the content is hashed, with 0 instances. An exception that it raises cancels the ingest.
-    source : str, optional
-        Where the dataset says that it is from; the file if left out.
+    ``name`` is the file's without its endings if left out, ``source`` the file. ``progress`` is called now and then
+    with bytes of the file done, bytes in all, and instances done; the bytes run twice, the first time, when the content
+    is hashed, with 0 instances. An exception that it raises cancels the ingest.
     """
     path = Path(path)
     name = checked_name(dataset_name(path)[:100] if name is None else name, "dataset")

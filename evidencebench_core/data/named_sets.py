@@ -43,11 +43,8 @@ class NamedSets(Generic[T]):
         known = {info.name: info for info in self.all(store)}
         if name not in known:
             remedy = f"There are: {', '.join(known)}." if known else self.remedy
-            raise UnknownNameError(
-                f"{self.noun} {shown(name)}",
-                f"is not in {store.path}",
-                did_you_mean(name, known, 0.5) + remedy,
-            )
+            remedy = did_you_mean(name, known, 0.5) + remedy
+            raise UnknownNameError(f"{self.noun} {shown(name)}", f"is not in {store.path}", remedy)
         return known[name]
 
     def body(self, store: Store, info: T) -> Any:
@@ -64,32 +61,25 @@ class NamedSets(Generic[T]):
 
         `StoreError` if the name is blank, too long or taken by other content.
         """
-        same = self._of_content(store, sha256)
-        if same is not None:
-            return same
+        for info in self.all(store):
+            if info.sha256 == sha256:
+                return info
         name = checked_name(name, self.noun)
         row = {"added_at": now(), **values, "name": name, "sha256": sha256, "body": to_blob(body)}
         marks = ", ".join(f":{column}" for column in row)
-        with store.write() as db:
-            try:
-                db.execute(f"INSERT INTO {self.table} ({', '.join(row)}) VALUES ({marks})", row)
-            except sqlite3.IntegrityError:
-                self._refuse(name)
+        self._write(store, name, f"INSERT INTO {self.table} ({', '.join(row)}) VALUES ({marks})", row)
         return self.named(store, name)
 
     def rename(self, store: Store, name: str, new: str) -> T:
         """Give one another name, which must be free."""
         info, new = self.named(store, name), checked_name(new, self.noun)
-        with store.write() as db:
-            try:
-                db.execute(f"UPDATE {self.table} SET name = ? WHERE sha256 = ?", (new, info.sha256))
-            except sqlite3.IntegrityError:
-                self._refuse(new)
+        self._write(store, new, f"UPDATE {self.table} SET name = ? WHERE sha256 = ?", (new, info.sha256))
         return self.named(store, new)
 
-    def _of_content(self, store: Store, sha256: str) -> T | None:
-        return next((info for info in self.all(store) if info.sha256 == sha256), None)
-
-    def _refuse(self, name: str) -> None:
-        problem = "is in the store with other content"
-        raise StoreError(f"{self.noun} {shown(name)}", problem, "Choose another name.") from None
+    def _write(self, store: Store, name: str, sql: str, values: Any) -> None:
+        with store.write() as db:
+            try:
+                db.execute(sql, values)
+            except sqlite3.IntegrityError:
+                problem = "is in the store with other content"
+                raise StoreError(f"{self.noun} {shown(name)}", problem, "Choose another name.") from None

@@ -17,7 +17,7 @@ _SORT_SQL: Final[Mapping[str, str]] = {
     **{name: f"i.{name}" for name in RANGES},
     "id": "i.instance_id",
     "paper_id": "i.paper_id",
-    "hypothesis": "hypothesis COLLATE NOCASE",  # of bodies, which have an index of it
+    "hypothesis": "b.hypothesis COLLATE NOCASE",
 }
 SORTS: Final = tuple(_SORT_SQL)
 _WORDS: Final = re.compile(r'"([^"]*)"?|([^\s"]+)')
@@ -44,13 +44,8 @@ class Filter:
     descending: bool = False
 
 
-def fts_query(words: str) -> str:
-    """User input as an FTS5 expression that cannot be a syntax error; "" if it asks for nothing."""
-    return " AND ".join(fts_terms(words))
-
-
 def fts_terms(words: str) -> list[str]:
-    """Its words and phrases, each such an expression."""
+    """The words and phrases of user input, each an FTS5 expression that cannot be a syntax error."""
     cleaned = words.replace("\x00", " ").encode("utf-8", "replace").decode()
     terms: list[str] = []
     last_is_open = False
@@ -65,16 +60,17 @@ def fts_terms(words: str) -> list[str]:
     return terms
 
 
-def matching_sql(wanted: Filter) -> tuple[str, list[object], str]:
-    """Conditions for ``instances AS i``, their values, and the order: of ``bodies`` where it is by hypothesis."""
+def matching_sql(wanted: Filter) -> tuple[str, list[object]]:
+    """Conditions and order for ``instances AS i`` with ``bodies AS b``, and the values beside the dataset's id."""
     conditions = ["i.dataset_id = ?"]
     values: list[object] = []
-    if expression := fts_query(wanted.hypothesis):
-        conditions.append("i.id IN (SELECT rowid FROM hypothesis_words WHERE hypothesis_words MATCH ?)")
-        values.append(expression)
-    if expression := fts_query(wanted.sentences):
-        conditions.append("i.paper IN (SELECT rowid FROM paper_words WHERE paper_words MATCH ?)")
-        values.append(expression)
+    for words, column, table in (
+        (wanted.hypothesis, "i.id", "hypothesis_words"),
+        (wanted.sentences, "i.paper", "paper_words"),
+    ):
+        if terms := fts_terms(words):
+            conditions.append(f"{column} IN (SELECT rowid FROM {table} WHERE {table} MATCH ?)")
+            values.append(" AND ".join(terms))
     for name, (lowest, highest) in wanted.ranges.items():
         _check_name("range", name, RANGES)
         for sign, bound in ((">=", lowest), ("<=", highest)):
@@ -82,9 +78,8 @@ def matching_sql(wanted: Filter) -> tuple[str, list[object], str]:
                 conditions.append(f"i.{name} {sign} ?")
                 values.append(bound)
     _check_name("sort", wanted.sort, SORTS)
-    direction = "DESC" if wanted.descending else "ASC"
-    ties = {"position": "", "hypothesis": ", instance"}.get(wanted.sort, " NULLS LAST, i.position")
-    return f"WHERE {' AND '.join(conditions)}", values, f"ORDER BY {_SORT_SQL[wanted.sort]} {direction}{ties}"
+    order = f"{_SORT_SQL[wanted.sort]} {'DESC' if wanted.descending else 'ASC'} NULLS LAST, i.position"
+    return f"WHERE {' AND '.join(conditions)} ORDER BY {order}", values
 
 
 def _check_name(what: str, name: str, known: tuple[str, ...]) -> None:

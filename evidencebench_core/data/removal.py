@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Mapping
 from typing import Final, Literal
 
 from evidencebench_core.data.records import checked_name, now
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in
 from evidencebench_core.errors import StoreError, shown
-from evidencebench_core.words import quantity
 
-_INSTANCES: Final = 64  # a transaction
-_RESULTS: Final = 512
+_ROWS: Final = 128  # a transaction
 _OF_RESULT: Final = "unit = :instance AND run_id IN (SELECT id FROM runs WHERE dataset_id = :id)"
 
 
 def dataset_dependents(store: Store, name: str) -> dict[str, int]:
     """How many instances, runs and notes go with a dataset, by noun; without zeros."""
     info = store.dataset(name)
-    tables = {
-        "run": "runs WHERE dataset_id = ? AND kind = 'retrieval'",
-        "note": "notes WHERE dataset_id = ?",
-    }
-    counts = {"instance": info.n_instances}
     with store.read() as db:
-        for noun, rows in tables.items():
-            counts[noun] = db.execute(f"SELECT count(*) FROM {rows}", (info.id,)).fetchone()[0]
+        n_runs, n_notes = db.execute(
+            "SELECT (SELECT count(*) FROM runs WHERE dataset_id = ?1 AND kind = 'retrieval'),"
+            " (SELECT count(*) FROM notes WHERE dataset_id = ?1)",
+            (info.id,),
+        ).fetchone()
+    counts = {"instance": info.n_instances, "run": n_runs, "note": n_notes}
     return {noun: count for noun, count in counts.items() if count}
 
 
@@ -104,20 +100,14 @@ def remove_unfinished(store: Store) -> None:
 def remove_dataset(store: Store, dataset_id: int) -> None:
     """Remove the rows of a dataset that no reader sees, and all that depends on it, in short transactions."""
     results = f"""DELETE FROM results WHERE (run_id, task, unit) IN (SELECT run_id, task, unit
-        FROM results WHERE run_id IN (SELECT id FROM runs WHERE dataset_id = ?) LIMIT {_RESULTS})"""
+        FROM results WHERE run_id IN (SELECT id FROM runs WHERE dataset_id = ?) LIMIT {_ROWS})"""
     instances = f"""DELETE FROM instances WHERE id IN
-        (SELECT id FROM instances WHERE dataset_id = ? LIMIT {_INSTANCES})"""
+        (SELECT id FROM instances WHERE dataset_id = ? LIMIT {_ROWS})"""
     for rows in (results, instances, "DELETE FROM datasets WHERE id = ?"):
         n_deleted = 1
         while n_deleted:
             with store.write(durable=False) as db:
                 n_deleted = db.execute(rows, (dataset_id,)).rowcount
-
-
-def in_words(counts: Mapping[str, int]) -> str:
-    """``6 instances, 3 runs and 1 note``."""
-    *first, last = [quantity(count, noun) for noun, count in counts.items()] or ["nothing else"]
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _values(info: DatasetInfo) -> dict[str, object]:

@@ -48,7 +48,6 @@ CREATE TABLE bodies (
     hypothesis TEXT NOT NULL,
     body BLOB NOT NULL                    -- the raw instance without its paper: JSON, zstd
 );
-CREATE INDEX bodies_by_hypothesis ON bodies (hypothesis COLLATE NOCASE);
 
 CREATE VIRTUAL TABLE hypothesis_words USING fts5 (  -- rowid: instances.id
     hypothesis, content = '', tokenize = 'unicode61 remove_diacritics 2'

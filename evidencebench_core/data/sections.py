@@ -1,8 +1,6 @@
 """The vocabulary of headings, and from it the section of every sentence.
 
-Headings are as their authors wrote them ("2. MATERIALS AND METHODS", "Subjects and methods", "HPV typing"), often
-none above the introduction, some in fonts that nobody can read. Every reader of papers and every analysis by
-section asks here what a heading says.
+Headings are as their authors wrote them: "2. MATERIALS AND METHODS", "Subjects and methods", "D ISCUSSION".
 """
 
 from __future__ import annotations
@@ -51,19 +49,12 @@ _BESIDE: Final = re.compile(
 )
 # Set with stray spaces: "D ISCUSSION", "R E F E R E N C E S".
 _SPACED: Final[Mapping[str, SectionClass]] = {
-    "abstract": "abstract",
-    "introduction": "introduction",
-    "background": "introduction",
-    "methods": "methods",
-    "materialsandmethods": "methods",
-    "results": "results",
-    "discussion": "discussion",
-    "conclusion": "conclusion",
-    "conclusions": "conclusion",
-    "acknowledgements": "other",
-    "acknowledgments": "other",
-    "references": "other",
-}
+    **dict.fromkeys(("introduction", "background"), "introduction"),
+    **dict.fromkeys(("methods", "materialsandmethods"), "methods"),
+    **dict.fromkeys(("conclusion", "conclusions"), "conclusion"),
+    **dict.fromkeys(("acknowledgements", "acknowledgments", "references"), "other"),
+    "abstract": "abstract", "results": "results", "discussion": "discussion",
+}  # fmt: skip
 _REFERENCES: Final = re.compile(
     r"(list of )?(references?|bibliography|literature( cited)?|works cited|cited literature)( list)?"
     r"( (and|&) (recommended reading|notes))?|r ?e ?f ?e ?r ?e ?n ?c ?e ?s"
@@ -113,9 +104,8 @@ _LONGEST_BACK_MATTER: Final = 90
 def class_of_heading(heading: str) -> SectionClass | None:
     """The class of a main heading; ``None`` for every other heading, which opens no section of its own.
 
-    The heading is read in lower case, without its number and punctuation, in parts around "and", "&", ","
-    and "/". Every part must be known, and the first main one decides: "Results and discussion" is results.
-    A few are known with stray spaces as well ("D ISCUSSION").
+    It is read in parts around "and", "&", "," and "/". Every part must be known, and the first main one decides:
+    "Results and discussion" is results.
     """
     if len(heading) > _LONGEST:
         return None
@@ -150,17 +140,9 @@ def is_aside(text: str) -> bool:
 
 
 def section_titles(sentences: Sequence[str], types: Sequence[SentenceType]) -> tuple[str, ...]:
-    """The title of the section of every sentence (spec rule 15).
+    """The title of the section of every sentence: ``"Abstract"``, else the last heading above, else ``""``.
 
-    Parameters
-    ----------
-    sentences, types : sequences of equal length
-
-    Returns
-    -------
-    tuple of str
-        ``"Abstract"`` for abstract sentences wherever they stand, the last heading above for
-        the others (a heading is in the section it opens), ``""`` before the first heading.
+    A heading is in the section it opens.
     """
     titles: list[str] = []
     heading = ""
@@ -176,18 +158,12 @@ def section_classes(sentences: Sequence[str], types: Sequence[SentenceType]) -> 
 
     In this order:
 
-    1. ``abstract`` sentences are abstract, and so are a heading "Abstract", a "Summary" above all other
-       main headings, and headings directly above abstract sentences that are not the paper's title block.
+    1. ``abstract`` sentences are abstract, and so are a heading "Abstract", a "Summary" above all other main headings,
+       and headings directly above abstract sentences that are not the paper's title block.
     2. Headings above all text (the title block) are other.
-    3. A main heading (`class_of_heading`) and what follows it, with the headings below it, are of its
-       class, up to the next main heading. "Background" below the methods, results or discussion is no
-       main heading.
-    4. Text above the first main heading is introduction, if methods, results or a discussion follow;
-       in a paper without any main heading that we can read it is other.
-
-    Parameters
-    ----------
-    sentences, types : sequences of equal length
+    3. A main heading (`class_of_heading`) and what follows it are of its class, up to the next one. "Background" below
+       the methods, results or discussion is no main heading.
+    4. Text above the first main heading is introduction where methods, results or a discussion follow, else other.
     """
     kinds = list(zip(sentences, types, strict=True))
     opened = [class_of_heading(text) if kind == "section_name" else None for text, kind in kinds]
@@ -215,14 +191,14 @@ def section_classes(sentences: Sequence[str], types: Sequence[SentenceType]) -> 
 def _headings_of_abstract(types: Sequence[SentenceType]) -> set[int]:
     """Headings that stand directly above abstract sentences, with text somewhere above them."""
     first_text = next((i for i, kind in enumerate(types) if kind != "section_name"), len(types))
-    found: set[int] = set()
+    headings: set[int] = set()
     follows_abstract = False
     for index in range(len(types) - 1, first_text, -1):
         if types[index] != "section_name":
             follows_abstract = types[index] == "abstract"
         elif follows_abstract:
-            found.add(index)
-    return found
+            headings.add(index)
+    return headings
 
 
 def _readings(heading: str) -> tuple[str, ...]:
@@ -234,10 +210,10 @@ def _readings(heading: str) -> tuple[str, ...]:
 
 
 def _class_of(words: str) -> SectionClass | None:
-    found: SectionClass | None = None
+    first: SectionClass | None = None
     for part in _BETWEEN.split(words):
         main = next((name for name, known in _MAIN.items() if known.fullmatch(part)), None)
         if main is None and not _BESIDE.fullmatch(part):
             return _SPACED.get(words.replace(" ", ""))
-        found = found or main
-    return found
+        first = first or main
+    return first

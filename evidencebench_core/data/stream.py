@@ -13,7 +13,7 @@ import gzip
 import hashlib
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -41,9 +41,8 @@ class DatasetFile:
         try:
             self._file: BinaryIO = path.open("rb")
         except OSError as error:
-            raise StreamError(
-                str(path), f"cannot be read ({error.strerror})", "Check the path and its permissions."
-            ) from error
+            problem = f"cannot be read ({error.strerror})"
+            raise StreamError(str(path), problem, "Check the path and its permissions.") from error
         self.n_bytes = path.stat().st_size
         self._chunks = self._content()
         self._head = b""
@@ -85,7 +84,7 @@ class DatasetFile:
             raise ValueError("is nested too deeply")
         return piece
 
-    def sha256(self, progress: Any = None) -> str:
+    def sha256(self, progress: Callable[[int, int, int], None] | None = None) -> str:
         """Of the content, which is read for it."""
         digest = hashlib.sha256()
         for number, chunk in enumerate(self._chunks):
@@ -139,22 +138,23 @@ def iter_raw(path: Path) -> Iterator[tuple[str, object]]:
 
 def instances_in(file: DatasetFile) -> Iterator[tuple[str, object]]:
     """The same from a file that is already open."""
-    last = ""
+    last, problem = "", ""
     try:
         for instance_id, raw in _parsed(file):
             last = instance_id
             file.mark()
             yield instance_id, raw
     except ijson.JSONError as error:
-        raise _fault(
-            file, last, "ends too early: the file is cut off" if file.ended else _reason(error)
-        ) from None
+        problem = "ends too early: the file is cut off" if file.ended else _reason(error)
     except UnicodeDecodeError as error:
-        raise _fault(file, last, f"is not UTF-8 text: {error.reason}") from None
+        problem = f"is not UTF-8 text: {error.reason}"
     except ValueError as error:
-        raise _fault(file, last, str(error)) from None
-    if not last:
-        raise StreamError(str(file.path), "holds no instance", "Give a file with at least one.")
+        problem = str(error)
+    if not last and not problem:
+        problem = "holds no instance"
+    if problem:
+        place = f"{file.path}, after instance {shown(last)}" if last else str(file.path)
+        raise StreamError(place, problem, _REMEDY)
 
 
 def _parsed(file: DatasetFile) -> Iterator[tuple[str, object]]:
@@ -187,11 +187,6 @@ def _parsed(file: DatasetFile) -> Iterator[tuple[str, object]]:
         if not isinstance(instance_id, str):
             raise ValueError(f"has a line whose id is {shown(instance_id)}")
         yield instance_id, value
-
-
-def _fault(file: DatasetFile, last: str, problem: str) -> StreamError:
-    place = f"{file.path}, after instance {shown(last)}" if last else str(file.path)
-    return StreamError(place, problem, _REMEDY)
 
 
 def _reason(error: ijson.JSONError) -> str:

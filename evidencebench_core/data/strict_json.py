@@ -13,8 +13,7 @@ from evidencebench_core.errors import DataError, shown
 _MOST_BYTES: Final = 128 << 20
 
 
-def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of the pairs, for `json.loads`; `ValueError` for a key that is there twice."""
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -31,10 +30,7 @@ def json_lines(path: Path, content: bytes, remedy: str, noun: str = "line") -> I
 
 
 def json_value(path: Path, remedy: str, content: bytes | None = None) -> object:
-    """The value of a file, or `DataError`, whose ``remedy`` says what it should hold.
-
-    ``content`` is what was read of the file already.
-    """
+    """The value of a file, or of its ``content``; `DataError`, whose ``remedy`` says what it should hold."""
     content = file_content(path, _MOST_BYTES, remedy) if content is None else content
     return _value(str(path), content, remedy)
 
@@ -42,7 +38,7 @@ def json_value(path: Path, remedy: str, content: bytes | None = None) -> object:
 def _value(place: str, content: bytes, remedy: str) -> object:
     try:
         return json.loads(
-            content.decode("utf-8-sig"), object_pairs_hook=unique_keys, parse_constant=_no_constant
+            content.decode("utf-8-sig"), object_pairs_hook=_unique_keys, parse_constant=_no_constant
         )
     except UnicodeDecodeError as error:
         raise DataError(place, f"is not UTF-8 text: {error}", remedy) from error

@@ -67,8 +67,8 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "DATASETS", {**DATASETS, "evidencebench": replace(real, splits=splits)})
 
 
-def github_path(split: str, ref: str = "bf1d963") -> str:
-    return f"/{ref}/datasets/evidencebench_{split}_set.json"
+def github_path(split: str) -> str:
+    return f"/bf1d963/datasets/evidencebench_{split}_set.json"
 
 
 @pytest.mark.realdata
@@ -99,14 +99,12 @@ def test_all_splits_licence_first(does: Behaviour, tmp_path: Path) -> None:
     assert does.asked == []  # what is there and whole is not fetched again
 
 
-def test_base_from_the_environment_and_the_other_ref(
-    does: Behaviour, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    does.files[github_path("dev", "main")] = CONTENT
+def test_base_from_the_environment(does: Behaviour, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    does.files[github_path("dev")] = CONTENT
     monkeypatch.setenv("EVIDENCEBENCH_DOWNLOAD_BASE", does.base)
     (path,) = download("evidencebench", "dev", tmp_path)
     assert path.read_bytes() == CONTENT
-    assert [path for path, _ in does.asked] == [github_path("dev"), github_path("dev", "main")]
+    assert [path for path, _ in does.asked] == [github_path("dev")]
 
 
 def test_a_file_in_the_way_is_not_touched(tmp_path: Path) -> None:

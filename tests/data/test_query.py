@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.data.ingest import ingest
-from evidencebench_core.data.query import Filter, fts_query
+from evidencebench_core.data.query import Filter, fts_terms
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
 from tests.factories import raw_instance, store_with, written
@@ -34,8 +34,8 @@ from tests.factories import raw_instance, store_with, written
         ("half\ud800", '"half?"*'),
     ],
 )
-def test_fts_query(typed: str, expression: str) -> None:
-    assert fts_query(typed) == expression
+def test_terms(typed: str, expression: str) -> None:
+    assert " AND ".join(fts_terms(typed)) == expression
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ SYNTAX = st.text(alphabet="ab\"'*:^()+-{}\\ \x00é\u0301中\u200dANDORNEAR", max
 
 @given(typed=st.text(max_size=20) | SYNTAX)
 def test_nothing_that_is_typed_is_a_syntax_error(words: sqlite3.Connection, typed: str) -> None:
-    if expression := fts_query(typed):
+    if expression := " AND ".join(fts_terms(typed)):
         words.execute("SELECT rowid FROM words WHERE words MATCH ?", (expression,)).fetchall()
 
 

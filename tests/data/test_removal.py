@@ -12,7 +12,6 @@ from evidencebench_core.data.removal import (
     dataset_dependents,
     delete_dataset,
     delete_instance,
-    in_words,
     rename_dataset,
 )
 from evidencebench_core.data.store import MARKED_BY_HAND, Store
@@ -79,11 +78,6 @@ def test_a_renamed_dataset_is_the_same_under_a_name_that_ingest_would_take(
     assert rename_dataset(store, "my own", "my own") == renamed
     with pytest.raises(UnknownNameError, match="my own"):
         store.dataset("tiny")
-
-
-def test_counts_in_words() -> None:
-    assert in_words({"instance": 6, "run": 3, "note": 1}) == "6 instances, 3 runs and 1 note"
-    assert (in_words({"run": 1}), in_words({})) == ("1 run", "nothing else")
 
 
 ZEBRAS = raw_instance(["# Zebras", "> Zebras graze.", "They sleep."], {"a": [1]}, hypothesis="Zebras eat.")

@@ -8,8 +8,8 @@ import streamlit as st
 
 from components.app.session import flash
 from components.widgets.markdown import literal
-from evidencebench_core.data.removal import in_words
 from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.words import enumerated, quantity
 
 
 def draw_rename(
@@ -29,14 +29,14 @@ def draw_rename(
 
 def draw_delete(name: str, dependents: Mapping[str, int], delete: Callable[[], object], key: str) -> None:
     """The confirmation that names what goes, and the button that deletes."""
-    what = in_words(dependents)
+    counts = [quantity(count, noun) for noun, count in dependents.items()]
     sure = st.checkbox(
-        f"Delete {literal(name, 80)}, with {what}",
+        f"Delete {literal(name, 80)}, with {enumerated(counts) or 'nothing else'}",
         help="Links to it end too. It cannot be undone.",
         key=f"sure.{key}",
     )
     if st.button("Delete", key=f"delete-it.{key}", disabled=not sure):
         with st.spinner("Deleting …"):
             delete()
-        flash(f"Deleted {literal(name, 80)}, with {what}.")
+        flash(f"Deleted {literal(name, 80)}, with {enumerated(counts) or 'nothing else'}.")
         st.rerun()

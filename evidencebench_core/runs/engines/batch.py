@@ -92,7 +92,7 @@ class _Batches:
         reason = ""
         for _ in range(_ATTEMPTS):
             with self._llm.budget.reserve(call.model, call.prompt_tokens, call.max_tokens) as spending:
-                future = asyncio.get_running_loop().create_future()
+                future: asyncio.Future[Answer | LLMError] = asyncio.get_running_loop().create_future()
                 self._waiting[call.key] = (call, future)
                 outcome = await future
                 if isinstance(outcome, Answer):
@@ -241,10 +241,10 @@ class _Batches:
                 return self._llm.read(body, self._llm.accepted(call.body)[1], batch=True)
         except LLMError as error:
             return error
-        error = body.get("error") or line.get("error") or {}
-        message = str(error.get("message") if isinstance(error, dict) else error)
+        reason = body.get("error") or line.get("error") or {}
+        message = str(reason.get("message") if isinstance(reason, dict) else reason)
         refusal = self._llm.refusal(status, message)
-        is_learnt = self._llm.learns_from(status, error, call.body)  # a parameter is left out the next time
+        is_learnt = self._llm.learns_from(status, reason, call.body)  # a parameter is left out the next time
         return self._llm.error(LLMUnreachableError, refusal.problem, "Try again.") if is_learnt else refusal
 
     async def _reply(self, reply: Awaitable[_T]) -> _T:

@@ -12,7 +12,6 @@ from components.frame.page import context_line, page
 from components.widgets.switches import option_switch
 
 PARTS = {"missed": "Missed", "position": "Position", "wording": "Wording"}
-FEW_PAPERS = 20
 
 with page(
     "analyse",
@@ -33,24 +32,22 @@ with page(
         n_runs=3,
     )
     reset = ("where", "page", "instance", "aspect", "sentence", "mark")
-    part = option_switch(
-        state,
-        "part",
-        "Question",
-        PARTS,
-        reset=reset,
-        fallback="missed aspects are",
-        label_visibility="collapsed",
-    )
-    if context.dataset.n_papers < FEW_PAPERS:
-        st.warning(
-            f"{context.dataset.n_papers} papers are too few for a finding: the intervals below say little."
+    switches = st.container(horizontal=True)
+    with switches:
+        part = option_switch(
+            state,
+            "part",
+            "Question",
+            PARTS,
+            reset=reset,
+            fallback="missed aspects are",
+            label_visibility="collapsed",
         )
     if part == "missed" and state["instance"] and context.runs:
-        draw_miss(state, context)
+        draw_miss(state, context, switches)
     elif part == "missed":
-        draw_missed(state, context)
+        draw_missed(state, context, switches)
     elif part == "position":
         draw_position(state, context)
     else:
-        draw_wording(state, context)
+        draw_wording(state, context, switches)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from components.analyse.missed import chosen_run, missed_report, notes_by_aspect
 from components.app import resources
@@ -49,17 +50,16 @@ _OTHERS: Final = (
 _OUTCOMES: Final = {True: "found it", False: "missed it", None: "has no answer"}
 
 
-def draw_miss(state: PageState, context: Context) -> None:
+def draw_miss(state: PageState, context: Context, switches: DeltaGenerator) -> None:
     """The chosen aspect: the facts, then the form to note a cause."""
-    st.button(
-        "All misses",
-        icon=":material/arrow_back:",
-        on_click=state.put,
-        kwargs={"instance": None, "aspect": None, "sentence": None, "mark": None},
-    )
-    run = chosen_run(state, context)
-    if run is None:
-        return
+    with switches:
+        run = chosen_run(state, context)
+        st.button(
+            "All misses",
+            icon=":material/arrow_back:",
+            on_click=state.put,
+            kwargs={"instance": None, "aspect": None, "sentence": None, "mark": None},
+        )
     misses = missed_report(context, run).tables["missed"]
     of_instance = misses[misses["instance"] == state["instance"]].sort_values("number")
     aspect_id = state["aspect"] or next(iter(of_instance["aspect"]), "")
@@ -81,12 +81,13 @@ def draw_miss(state: PageState, context: Context) -> None:
             _draw_notes(state, context, run, row, following[0] if following else None)
         else:
             st.info("This run found the aspect: one of its picks covers it.")
-        sentence = state["sentence"] or str(details.passages[0].sentence if details.passages else 0)
-        if st.button("Read in the paper", help="Opens Browse on this instance, with the same runs"):
-            shown = (run, *(other for other in context.runs if other.id != run.id))
-            more = {"aspect": details.aspect.label, "sentence": sentence}
-            link = reader_link(context.dataset, context.task, details.instance.id, shown, **more)
-            st.switch_page("pages/browse.py", query_params=link)
+    sentence = state["sentence"] or str(details.passages[0].sentence if details.passages else 0)
+    help_text = "Opens Browse on this instance, with the same runs"
+    if switches.button("Read in the paper", icon=":material/menu_book:", help=help_text):
+        shown = (run, *(other for other in context.runs if other.id != run.id))
+        more = {"aspect": details.aspect.label, "sentence": sentence}
+        link = reader_link(context.dataset, context.task, details.instance.id, shown, **more)
+        st.switch_page("pages/browse.py", query_params=link)
 
 
 def _draw_aspect_picker(state: PageState, misses: pd.DataFrame, aspect_id: str) -> None:

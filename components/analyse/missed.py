@@ -8,14 +8,16 @@ from typing import Final
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from components.analyse.finding import draw_finding
 from components.app import resources
 from components.app.state import PageState
 from components.charts.figures import bars
 from components.frame.filters import Filter, filter_popover, filtered
 from components.frame.page import Context, cached_report, percent, show_notes
 from components.widgets.chart import draw_chart, is_dark, picked_point
-from components.widgets.frame_table import csv_and_json, frame_table
+from components.widgets.frame_table import csv_and_json, frame_table, intervals
 from components.widgets.markdown import literal
 from components.widgets.table import Column
 from components.widgets.table.paging import paging
@@ -52,20 +54,21 @@ _SHARES: Final = (
     Column("title", "Bin"),
     Column("n_missed", "Missed", "number"),
     Column("n_aspects", "Of", "number"),
-    Column("share", "Share", "percent"),
-    Column("interval", "95% interval"),
+    Column("share", "Share", "interval"),
 )
 
 
-def draw_missed(state: PageState, context: Context) -> None:
+def draw_missed(state: PageState, context: Context, switches: DeltaGenerator) -> None:
     """The finding, the chart of causes, the table of instances."""
-    run = chosen_run(state, context)
-    if run is None:
+    if not context.runs:
+        st.info(f"No run has answers for {literal(context.task.title)} yet; *Runs* starts them.")
         return
+    with switches:
+        run = chosen_run(state, context)
     report = missed_report(context, run)
     misses = with_notes(report.tables["missed"], notes_by_aspect(run, context.task.name))
     shares = report.tables["shares"]
-    st.markdown(f"## {literal(finding(shares, run.label, context.task.focus == 'results'))}")
+    draw_finding(context, finding(shares, run.label, context.task.focus == "results"))
     _draw_causes(state, shares, run, context)
     shown = filtered(state, misses, FILTERS)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -82,11 +85,8 @@ def draw_missed(state: PageState, context: Context) -> None:
     show_notes(report)
 
 
-def chosen_run(state: PageState, context: Context) -> RunInfo | None:
-    """The run whose misses are shown, one of the context's; ``None`` where there is none."""
-    if not context.runs:
-        st.info(f"No run has answers for {literal(context.task.title)} yet; *Runs* starts them.")
-        return None
+def chosen_run(state: PageState, context: Context) -> RunInfo:
+    """The run whose misses are shown, one of the context's, of which there are some."""
     by_id = {run.id: run for run in context.runs}
     chosen = state["run"] if state["run"] in by_id else next(iter(by_id))
     if len(by_id) > 1:
@@ -205,11 +205,7 @@ def _causes(causes: Sequence[str]) -> str:
 def _draw_shares(shares: pd.DataFrame) -> None:
     for by in ("section", "decile", "n_covering"):
         rows = shares[(shares["by"] == by) & (shares["n_aspects"] > 0)]
-        bounds = zip(rows["low"], rows["high"], strict=True)
-        rows = rows.assign(
-            title=rows["bin"].map(lambda name: str(name).capitalize()),
-            interval=["" if pd.isna(low) else f"{percent(low)} to {percent(high)}" for low, high in bounds],
-        )
+        rows = rows.assign(title=rows["bin"].str.capitalize(), share=intervals(rows, "share"))
         st.caption(BINNINGS[by])
         frame_table(_SHARES, rows, key=f"shares-{by}", ids="bin", action="none", caption=BINNINGS[by])
 

@@ -7,13 +7,20 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
+from components.analyse.finding import draw_finding
 from components.app import resources
 from components.app.session import session_text, session_text_widget
 from components.app.state import PageState
 from components.charts.figures import bars, interval_dots, lines
 from components.frame.page import Context, cached_report, percent, show_notes
 from components.widgets.chart import draw_chart, is_dark, picked_point
-from components.widgets.frame_table import first_shown, frame_table, in_words, instance_table
+from components.widgets.frame_table import (
+    first_shown,
+    frame_table,
+    in_points,
+    in_words,
+    instance_table,
+)
 from components.widgets.markdown import literal
 from components.widgets.runs import run_colours
 from components.widgets.table import Column
@@ -50,7 +57,7 @@ def draw_position(state: PageState, context: Context) -> None:
         lambda: positions(resources.store(), dataset, ids, task, buckets=n_buckets),
     )
     tables = report.tables
-    st.markdown(f"## {literal(finding(tables.get('middle', pd.DataFrame()), tables['opportunity']))}")
+    draw_finding(context, finding(tables.get("middle", pd.DataFrame()), tables["opportunity"]))
     event = _draw_along(report, context, n_buckets)
     if point := picked_point(event):
         state.put(mark=str(point["customdata"][0]))
@@ -103,7 +110,7 @@ def _draw_along(report: Report, context: Context, n_buckets: int) -> object:
         frame = pd.concat([frame, chance.assign(id="")], ignore_index=True)
         frame = frame[frame["value"].notna()]
         y_title = "Aspect Recall, %"
-    figure = resources.figure(lines, frame, x_title, y_title, height=300)
+    figure = resources.figure(lines, frame, x_title, y_title, height=280)
     by_name = frame.groupby("name", sort=False)["value"].agg(
         lambda values: ", ".join(percent(v, 0) for v in values)
     )
@@ -189,10 +196,7 @@ def _draw_ends(state: PageState, context: Context) -> None:
     if (point := picked_point(event)) and state["mark"] != str(point["customdata"][0]):
         state.put(mark=str(point["customdata"][0]))
     difference = report.tables["difference"]
-    bounds = zip(difference["low"], difference["high"], strict=True)
-    cells = difference.assign(
-        points=100 * difference["difference"],
-        interval=["" if pd.isna(low) else f"{100 * low:+.1f} to {100 * high:+.1f}" for low, high in bounds],
+    cells = in_points(difference).assign(
         chance=100 * difference["chance_difference"].astype(float),
         n=[f"{a} and {b}" for a, b in zip(difference["n_above"], difference["n_below"], strict=True)],
     )

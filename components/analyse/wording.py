@@ -9,7 +9,9 @@ from typing import Final
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from components.analyse.finding import draw_finding
 from components.app import resources
 from components.app.jobs import Job
 from components.app.session import flash
@@ -22,7 +24,7 @@ from components.frame.upload import uploaded_path
 from components.models.caps import closing_note
 from components.models.server import session_model
 from components.widgets.chart import draw_chart
-from components.widgets.frame_table import csv_and_json, first_shown, frame_table, instance_table
+from components.widgets.frame_table import csv_and_json, first_shown, frame_table, in_points, instance_table
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.runs import run_colours
@@ -39,6 +41,7 @@ from evidencebench_core.analyses.wording import (
 )
 from evidencebench_core.llm import LLM
 from evidencebench_core.perturb import (
+    PARAPHRASE,
     add_wordings,
     added_wordings,
     read_wordings,
@@ -69,9 +72,10 @@ _MOVED: Final = (
 )
 
 
-def draw_wording(state: PageState, context: Context) -> None:
+def draw_wording(state: PageState, context: Context, switches: DeltaGenerator) -> None:
     """The finding, differences by wording, what is missing, the instances that move, the wordings' files."""
-    question = option_switch(state, "question", "Question", QUESTIONS, label_visibility="collapsed")
+    with switches:
+        question = option_switch(state, "question", "Wordings", QUESTIONS, label_visibility="collapsed")
     variants = variants_for(resources.store(), context.dataset.name, question)
     runs = tuple(run for run in context.runs if not run.variant)
     if not variants:
@@ -97,8 +101,11 @@ def _draw_effect(
     names = tuple((variant.name, variant.digest) for variant in variants)
     key = (*context.key, question, names, counts)
     report = cached_report("wording", key, lambda: wording(store, ids, context.task, question))
-    table, instances = report.tables["wordings"], report.tables["instances"]
-    st.markdown(f"## {literal(finding(table, question))}")
+    table, instances = (
+        report.tables[name].assign(wording=report.tables[name]["wording"].str.removeprefix(PARAPHRASE))
+        for name in ("wordings", "instances")
+    )
+    draw_finding(context, finding(table, question))
     job_panel("wording")
     shown = table[table["n"] > 0]
     if len(shown):
@@ -124,15 +131,12 @@ def _draw_effect(
         )
         draw_chart(figure, key=f"wording-{question}-{context.task.name}-{'-'.join(ids)}", alt=alt)
     _draw_missing(context, runs, variants, question)
-    bounds = zip(shown["low"], shown["high"], strict=True)
-    cells = shown.assign(
-        points=100 * shown["difference"],
-        interval=["" if pd.isna(low) else f"{100 * low:+.1f} to {100 * high:+.1f}" for low, high in bounds],
+    cells = in_points(shown).assign(
         moved=[f"{row.better} / {row.same} / {row.worse}" for row in shown.itertuples()],
     )
     with st.expander("Every wording"):
         frame_table(_TABLE, cells, key="wordings", action="none", caption="Recall by run and wording")
-        csv_and_json(f"wording-{question}", lambda: table)
+        csv_and_json(f"wording-{question}", lambda: report.tables["wordings"])
     moved = instances[instances["difference"].abs() > 1e-9].drop_duplicates("instance")
     if len(moved):
         st.markdown("### Instances that move most")

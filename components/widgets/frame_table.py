@@ -59,6 +59,13 @@ def intervals(frame: pd.DataFrame, value: str, low: str = "low", high: str = "hi
     return pd.Series(cells, index=frame.index, dtype=object)
 
 
+def in_points(differences: pd.DataFrame) -> pd.DataFrame:
+    """The frame with its ``difference`` as ``points``, and their 95% ``interval`` in words."""
+    bounds = zip(differences["low"], differences["high"], strict=True)
+    words = ["" if pd.isna(low) else f"{100 * low:+.1f} to {100 * high:+.1f}" for low, high in bounds]
+    return differences.assign(points=100 * differences["difference"], interval=words)
+
+
 def instance_table(
     columns: Sequence[Column],
     frame: pd.DataFrame,

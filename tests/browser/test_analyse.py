@@ -1,0 +1,118 @@
+"""Analyse in a browser: from a finding to the miss behind it and back; what a place, and what a wording, changes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.perturb import added_wordings
+from evidencebench_core.runs import RunStore, execute, plan
+from tests.browser.serving import SAMPLE, served_app
+from tests.browser.settling import go_back, parameters, press, settled
+from tests.llm.server import answering, reply, scripted
+
+TASK = "er@10"
+
+
+def run_of(store: Store, retriever: str) -> str:
+    """Id of a run over the sample papers."""
+    planned = plan(store, "sample_data", retriever, tasks=[TASK])
+    list(execute(planned))
+    return planned.spec.id
+
+
+def finding(page: Page) -> str:
+    """The heading above the first chart, which is drawn in the first 600 pixels."""
+    chart = page.locator(".js-plotly-plot .bars, .js-plotly-plot .scatterlayer").first
+    expect(chart).to_be_visible()
+    settled(page)
+    box = chart.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < 600
+    return page.locator("h2").first.inner_text()
+
+
+@pytest.mark.flow
+def test_from_the_misses_to_the_paper_and_back(page: Page, app_url: str, store: Store) -> None:
+    runs = [run_of(store, retriever) for retriever in ("bm25", "abstract-tail")]
+    page.goto(f"{app_url}/analyse?dataset=sample_data&task={TASK}&runs={','.join(runs)}")
+    assert re.search(r"bm25 misses \d+ of \d+ aspects: \d+ ", finding(page))
+    page.get_by_role("table", name="Instances with missed aspects").locator("tbody tr").first.click()
+    expect(page.get_by_role("heading", name="What covers it")).to_be_visible()
+    miss = parameters(page)
+    assert miss["instance"]
+    press(page, "Read in the paper")
+    expect(page).to_have_url(re.compile("/browse"))
+    expect(page.locator(".reader")).to_be_visible()
+    reader = parameters(page)
+    assert (reader["instance"], reader["r"]) == (miss["instance"], "~".join(f"@{run}" for run in runs))
+    go_back(page)
+    expect(page.get_by_role("heading", name="What covers it")).to_be_visible()
+    assert parameters(page)["instance"] == miss["instance"]
+
+
+@pytest.mark.flow
+def test_what_a_place_in_the_paper_changes(page: Page, app_url: str, store: Store) -> None:
+    runs = [run_of(store, retriever) for retriever in ("bm25", "abstract-tail")]
+    page.goto(f"{app_url}/analyse?dataset=sample_data&part=position&task={TASK}&runs={','.join(runs)}")
+    tenths = finding(page)
+    assert re.match(r"In the middle of papers, .*: bm25 finds .*; abstract-tail finds ", tenths)
+    expect(page.get_by_text("6 papers are too few")).to_be_visible()
+    press(page, "Settings")
+    page.get_by_role("combobox", name="Parts of the paper").click()
+    page.get_by_role("option", name="5", exact=True).click()
+    expect(page.locator("h2").first).not_to_have_text(tenths)
+
+
+@pytest.fixture
+def asking_app(tmp_path: Path) -> Iterator[tuple[str, Store]]:
+    """An app with the sample papers, and a model that rewords every hypothesis alike."""
+
+    def answer(request: dict[str, Any]) -> Any:
+        return reply("HYPOTHESIS: Other words than these are hard to come by.")
+
+    store = open_store(tmp_path / "store.sqlite")
+    ingest(store, SAMPLE)
+    with (
+        scripted(answering(answer), listed=["tiny"]) as server,
+        served_app(tmp_path, OPENAI_BASE_URL=server.url) as url,
+    ):
+        yield url, store
+
+
+@pytest.mark.flow
+def test_a_models_wordings_are_read_run_and_compared(page: Page, asking_app: tuple[str, Store]) -> None:
+    app_url, store = asking_app
+    bm25 = run_of(store, "bm25")
+    page.goto(f"{app_url}/analyse?dataset=sample_data&part=wording&task={TASK}&runs={bm25}")
+    page.get_by_text("Wordings by a model").click()
+    press(page, "Write drafts with a model")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("textbox", name="Model").fill("tiny")
+    dialog.get_by_role("textbox", name="Model").press("Enter")
+    expect(dialog.get_by_role("button", name="Start")).to_be_enabled()
+    settled(page)
+    dialog.get_by_role("button", name="Start").click()
+    expect(page.get_by_text("1 of 6, 6 waiting")).to_be_visible()
+    settled(page)
+    name = page.get_by_placeholder("Your name or initials")
+    name.fill("ml")
+    name.press("Enter")
+    for n_waiting in range(5, -1, -1):
+        accept = page.get_by_role("button", name=re.compile("^Accept")).first
+        expect(accept).to_be_enabled()
+        settled(page)
+        accept.click()
+        expect(page.get_by_text(f"{n_waiting} waiting")).to_be_visible()
+    assert {wording.accepted_by for wording in added_wordings(store, "sample_data")} == {"ml"}
+    press(page, "Ask bm25 what is missing (30)")  # four wordings came with the data
+    expect(page.locator("h2").first).to_contain_text(re.compile("Rewording (costs|gains) bm25 "))
+    assert "points" in finding(page)
+    by_variant = {run.variant: run.tasks for run in RunStore(store).runs("sample_data", variants=True)}
+    assert by_variant["paraphrase:tiny"][TASK] == 6

@@ -157,10 +157,14 @@ class LLM:
                     began = asyncio.get_running_loop().time()
                     document = await self._post("chat/completions", call.body, spending)
                     seconds = asyncio.get_running_loop().time() - began
-                    answer = replace(self.read(document, self.accepted(call.body)[1]), seconds=seconds)
+                    try:
+                        answer = replace(self.read(document, self.accepted(call.body)[1]), seconds=seconds)
+                    except LLMAnswerError as error:
+                        raise self._counted(error) from error
                     spending.settle(answer)
                     permit.tokens = spending.prompt_tokens + spending.completion_tokens
                 if call.allow_empty or not is_empty(answer):
+                    self._has_answered, self._n_failures = True, 0
                     await self.keep(call, answer)  # with its permit: a kill costs only the calls under way
                     return answer
                 if is_last:
@@ -201,16 +205,16 @@ class LLM:
         async with self.gate.permit(n_tokens):
             with self.budget.reserve(model, n_tokens, 0) as spending:
                 document = await self._post("embeddings", body, spending)
-                spending.settle(
-                    Answer("", prompt_tokens=_usage(document, "prompt_tokens"), completion_tokens=0)
-                )
+                n_prompt = _usage(document, "prompt_tokens")
+                spending.settle(Answer("", prompt_tokens=n_prompt, completion_tokens=0))
         with suppress(KeyError, TypeError, ValueError, AttributeError):
             data = sorted(document["data"], key=lambda item: item.get("index", 0))
             vectors = np.array([item["embedding"] for item in data], dtype="<f4")
             if vectors.ndim == 2 and len(vectors) == len(texts) and np.isfinite(vectors).all():
+                self._has_answered, self._n_failures = True, 0
                 return vectors
         problem = f"the reply does not hold {len(texts)} vectors of numbers"
-        raise self.error(LLMAnswerError, problem, "Check that the model makes embeddings.")
+        raise self._counted(self.error(LLMAnswerError, problem, "Check that the model makes embeddings."))
 
     # -- the server --------------------------------------------------------------------------------
 
@@ -219,7 +223,11 @@ class LLM:
         import openai
 
         if self._client is None:
-            logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs addresses with their secrets
+            for package in (
+                "httpx",
+                "httpx2",
+            ):  # of the openai package: they log addresses with their secrets
+                logging.getLogger(package).setLevel(logging.WARNING)
             self.connection.check()
             self._client = openai.AsyncOpenAI(
                 api_key=self.connection.api_key or "none",
@@ -254,7 +262,6 @@ class LLM:
         except (ValueError, RecursionError):
             document = None
         if isinstance(document, dict) and not document.get("error"):
-            self._has_answered, self._n_failures = True, 0
             return document
         text = response.content[:2_000].decode("utf-8", "replace")
         words = _first_line(error_text(document["error"], text) if isinstance(document, dict) else text)
@@ -266,10 +273,10 @@ class LLM:
             choice = document["choices"][0]
             message = choice["message"]
             content = message.get("content") or ""
+            if isinstance(content, list):  # parts
+                content = "".join(part.get("text") or "" for part in content)
         except (KeyError, IndexError, TypeError, AttributeError) as error:
             raise self.error(LLMAnswerError, "replies without a choice", _AGAIN) from error
-        if isinstance(content, list):  # parts
-            content = "".join(str(part.get("text") or "") for part in content)
 
         def text(value: object) -> str:
             return self.connection.without_keys(valid_text(str(value or "")))

@@ -229,6 +229,10 @@ def test_a_reply_that_nobody_can_read_was_paid_all_the_same(content: bytes) -> N
         with pytest.raises(BudgetReachedError):
             list(results(llm, [(n, question(str(n))) for n in range(9)]))
         assert len(server.requests) == llm.budget.spent.calls == llm.budget.spent.failed == 3
+        with pytest.raises(LLMAnswerError) as caught:  # ten in a row
+            list(results(llm_of(server, limits=Limits(1)), [(n, question(str(n))) for n in range(50)]))
+        assert caught.value.stops_run
+        assert len(server.requests) == 3 + 10
 
 
 def test_half_a_surrogate_pair_is_sent_and_kept_as_one_odd_character(store: Store) -> None:

@@ -124,4 +124,4 @@ def _draw_marking(state: PageState, editor: Editor) -> None:
 
 
 with guard():
-    draw(PageState("annotate", DEFAULTS, DEFAULTS.keys() - {"q"}))
+    draw(PageState("annotate", DEFAULTS))

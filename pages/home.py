@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState
-from components.frame.page import page
+from components.frame.page import page, runs_with_answers
 from components.home.add_data import draw_download, draw_file, draw_sample
 from components.home.dataset import draw_dataset, draw_keeping
 from components.widgets.job_panel import job_panel
@@ -84,7 +84,7 @@ def _draw_datasets(state: PageState, datasets: tuple[DatasetInfo, ...]) -> None:
                     ", ".join(
                         (*["invented"] * info.synthetic, "sufficient" if info.sufficient else "complete")
                     ),
-                    sum(any(run.tasks.values()) for run in resources.runs(info)),
+                    len(runs_with_answers(info)),
                     info.ingested_at[:10],
                 ),
             )

@@ -68,7 +68,7 @@ def draw(state: PageState) -> None:
             if st.button("Rename or delete a run", disabled=not every, width="stretch"):
                 keeping_dialog(every)
     job_panel("run", TRAIN)
-    answered = runs_with_answers(dataset, None)
+    answered = runs_with_answers(dataset)
     if not answered:
         st.info(f"No run on {literal(dataset.name)} yet. bm25 takes seconds: start it above.")
     else:

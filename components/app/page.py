@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import runpy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -59,11 +58,6 @@ def guarded_part(what: str = "This part of the page") -> Iterator[None]:
             f"{what} failed in a way that it should not ({type(error).__name__}). Nothing was lost; the "
             "log of the server has the details. Reload the page, or go to another."
         )
-
-
-def percent(share: float | None, digits: int = 1) -> str:
-    """``0.4567`` as ``45.7%``; a dash where there is no value."""
-    return "–" if share is None or math.isnan(share) else f"{100 * share:.{digits}f}%"
 
 
 def name_window(page: str, what: str) -> None:

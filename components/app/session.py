@@ -14,11 +14,6 @@ def local_widget(key: str, value: object) -> dict[str, Any]:
     return {"key": key}
 
 
-def local_widget_text(key: str, default: str = "") -> str:
-    """The text of a `local_widget`; for callbacks, which run before it is drawn again."""
-    return str(st.session_state.get(key, default))
-
-
 def widget_value(key: str) -> Any:
     """The value of a widget, for its callback."""
     return st.session_state[key]

@@ -17,20 +17,19 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 Value = str | int | Sequence[str] | None
 CONTEXT: Final = ("dataset", "task", "runs")
 """Values that hold on every page."""
+_OF_ANY_DATASET: Final = ("dataset", "task", "r")
+"""What a page about a task keeps when another dataset is chosen elsewhere."""
 
 
 class PageState:
     """Named text values of one page, called by its url path (``""``: the first page).
 
     ``defaults`` has every parameter; a value equal to its default stays out of the address. `CONTEXT` comes along
-    from page to page; on another dataset ``of_any_dataset`` stays of the rest.
+    from page to page.
     """
 
-    def __init__(
-        self, page: str, defaults: Mapping[str, str], of_any_dataset: Iterable[str] = ("r",)
-    ) -> None:
+    def __init__(self, page: str, defaults: Mapping[str, str]) -> None:
         self.page, self.defaults = page, dict(defaults)
-        self.of_any_dataset = frozenset((*CONTEXT, *of_any_dataset)) - {"runs"}
         address, memory = st.query_params.to_dict(), dict(st.session_state.get(f"state.{page}", {}))
         is_shown = st.session_state.get("shown-page") == page
         given = {name: value for name, value in address.items() if name in self.defaults}
@@ -131,8 +130,8 @@ class PageState:
         """What was left of the page, with the dataset, task and runs chosen since."""
         context = {name: value for name, value in _context().items() if name in self.defaults}
         before = memory.get("dataset") or st.session_state.get(f"dataset.{self.page}")
-        if context.get("dataset") not in (None, "", before):
-            memory = {name: value for name, value in memory.items() if name in self.of_any_dataset}
+        if "task" in self.defaults and context.get("dataset") not in (None, "", before):
+            memory = {name: value for name, value in memory.items() if name in _OF_ANY_DATASET}
         return {**memory, **context}
 
 

@@ -9,8 +9,8 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.page import percent
 from components.app.state import PageState
+from components.frame.page import percent
 from components.widgets.chips import go_to, sentence_chip
 from components.widgets.markdown import literal
 from components.widgets.table import Chip, Column, Row, table

@@ -13,10 +13,10 @@ from streamlit.delta_generator import DeltaGenerator
 from components.app.session import (
     flash,
     local_widget,
-    local_widget_text,
     session_text,
     session_text_widget,
     set_session_text,
+    widget_value,
 )
 from components.app.state import PageState
 from components.widgets.markdown import literal
@@ -161,7 +161,7 @@ def _draw_item(
 
                 def accept() -> object:
                     set_session_text("desk.edited", "")
-                    return actions.accept(item.id, local_widget_text(field), author)
+                    return actions.accept(item.id, widget_value(field), author)
 
                 button("Accept these words", "Mod+Enter", accept, primary=True)
                 edit_button("Leave as it was", "Esc", "")

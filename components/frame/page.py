@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -10,7 +11,7 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.page import guard, percent
+from components.app.page import guard
 from components.app.state import PageState
 from components.models.ranker import warn_of_trained_runs
 from components.widgets.markdown import literal
@@ -20,19 +21,6 @@ from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task, task_named
-
-__all__ = [
-    "MOST_RUNS",
-    "Context",
-    "cached_report",
-    "context_line",
-    "first_runs",
-    "page",
-    "percent",
-    "read_context",
-    "runs_with_answers",
-    "show_notes",
-]
 
 MOST_RUNS: Final = 20
 
@@ -78,15 +66,7 @@ def page(name: str, title: str = "", **defaults: str) -> Iterator[PageState]:
         yield PageState(name, {"dataset": "", "task": "er@optimal", "runs": "", **defaults})
 
 
-def context_line(
-    state: PageState,
-    about: str,
-    *,
-    with_task: bool = True,
-    n_runs: int = 0,
-    most_runs: int = MOST_RUNS,
-    keeps: Iterable[str] = (),
-) -> Context:
+def context_line(state: PageState, about: str, *, n_runs: int = 0, most_runs: int = MOST_RUNS) -> Context:
     """Draw dataset, task and runs in one line; the script stops here where no dataset is loaded.
 
     Parameters
@@ -94,14 +74,10 @@ def context_line(
     state : PageState
     about : str
         What the page is for, said where it has nothing to show.
-    with_task : bool
-        Whether the page depends on a task.
     n_runs : int
         Runs that are shown where none is chosen; 0: the page has no runs.
     most_runs : int
         Runs that can be chosen.
-    keeps : iterable of str
-        Values of the page that mean the same on another dataset.
     """
     datasets = {info.name: info for info in resources.store().datasets()}
     if not datasets:
@@ -117,13 +93,10 @@ def context_line(
             format_func=lambda name: f"{name} ({datasets[name].n_instances:,})",
             label_visibility="collapsed",
             width=300,
-            **state.widget(
-                "dataset", context.dataset.name, reset=set(state.defaults) - {"dataset", "task", *keeps}
-            ),
+            **state.widget("dataset", context.dataset.name, reset=set(state.defaults) - {"dataset", "task"}),
         )
-        if with_task:
-            task_picker(state, in_line=True)
-        runs = {run.id: run for run in runs_with_answers(context.dataset, None)} if n_runs else {}
+        task_picker(state, in_line=True)
+        runs = {run.id: run for run in runs_with_answers(context.dataset)} if n_runs else {}
         if runs:
             st.multiselect(
                 "Runs",
@@ -149,41 +122,44 @@ def read_context(state: PageState, n_runs: int = 0, most_runs: int = MOST_RUNS) 
     datasets = {info.name: info for info in resources.store().datasets()}
     if not datasets:
         raise UnknownNameError("store", "holds no dataset", "Load one on Home.")
-    first = next(iter(datasets))
-    wanted = state.dataset(first)
-    if wanted not in datasets:
-        st.warning(f"There is no dataset {literal(wanted, 80)} here (any more); another is shown.")
+    name = state.dataset(next(iter(datasets)))
+    if name not in datasets:
+        st.warning(f"There is no dataset {literal(name, 80)} here (any more); another is shown.")
         state.put(dataset=None)
-        wanted = state.dataset(first)
-    dataset = datasets[wanted]
+        name = state.dataset(next(iter(datasets)))
+    dataset = datasets[name]
     try:
         task = task_named(state["task"])
     except SettingError as error:
         st.warning(literal(str(error)))
         state.put(task=None)
         task = task_named(state["task"])
-    runs = {run.id: run for run in runs_with_answers(dataset, None)} if n_runs else {}
+    runs = {run.id: run for run in runs_with_answers(dataset)} if n_runs else {}
     named = state.many("runs")
     if n_runs and (gone := [run_id for run_id in named if run_id not in runs]):
         st.warning(f"There is no run {literal(', '.join(gone), 80)} on this dataset (any more).")
         state.put(runs=[run_id for run_id in named if run_id in runs])
     chosen = [runs[run_id] for run_id in named if run_id in runs][:most_runs]
-    chosen = chosen or list(first_runs(list(runs.values()), task, n_runs))
+    chosen = chosen or _first_runs(list(runs.values()), task)[:n_runs]
     return Context(dataset, task, tuple(run for run in chosen if run.tasks.get(task.name)))
 
 
-def runs_with_answers(dataset: DatasetInfo, task: Task | None) -> tuple[RunInfo, ...]:
-    """The runs over a dataset that have answers for a task, or for any."""
-    runs = resources.runs(dataset)
-    return tuple(run for run in runs if (run.tasks.get(task.name) if task else any(run.tasks.values())))
+def runs_with_answers(dataset: DatasetInfo) -> list[RunInfo]:
+    """The runs over a dataset that have any answer."""
+    return [run for run in resources.runs(dataset) if any(run.tasks.values())]
 
 
-def first_runs(runs: Sequence[RunInfo], task: Task, n: int) -> tuple[RunInfo, ...]:
+def _first_runs(runs: Sequence[RunInfo], task: Task) -> list[RunInfo]:
     """Runs to begin with: those whose model has not seen the instances, and that lack few answers."""
     answered = [run for run in runs if run.tasks.get(task.name)]
     unseen = [run for run in answered if not run.n_trained_on and run.retriever != "oracle"] or answered
     enough = 0.9 * max((run.tasks[task.name] for run in unseen), default=0)
-    return tuple(run for run in unseen if run.tasks[task.name] >= enough)[:n]
+    return [run for run in unseen if run.tasks[task.name] >= enough]
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """``0.4567`` as ``45.7%``; a dash where there is no value."""
+    return "–" if share is None or math.isnan(share) else f"{100 * share:.{digits}f}%"
 
 
 def cached_report(name: str, key: tuple[object, ...], make: Callable[[], Report]) -> Report:

@@ -12,7 +12,7 @@ from components.app.jobs import Job
 from components.app.session import flash, open_later
 from components.app.state import PageState
 from components.charts.figures import bars, histogram
-from components.frame.page import cached_report, show_notes
+from components.frame.page import cached_report, runs_with_answers, show_notes
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.frame_table import frame_table
 from components.widgets.keeping import draw_delete, draw_rename
@@ -47,7 +47,7 @@ def draw_dataset(state: PageState, dataset: DatasetInfo) -> None:
     report = cached_report(
         "dataset", (dataset.version, dataset.name), lambda: dataset_report(resources.store(), dataset.name)
     )
-    runs = [run for run in resources.runs(dataset) if any(run.tasks.values())]
+    runs = runs_with_answers(dataset)
     left, right = st.columns(2, gap="large")
     with left:
         frame_table(

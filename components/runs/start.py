@@ -12,8 +12,9 @@ import streamlit as st
 from components.app import resources
 from components.app.choices import Choice, problem_of
 from components.app.jobs import Job
-from components.app.page import guarded_part, percent
+from components.app.page import guarded_part
 from components.app.session import flash, local_widget
+from components.frame.page import percent
 from components.frame.upload import uploaded_path
 from components.models.caps import closing_note, draw_caps
 from components.models.plans import draw_chosen_server, draw_plans_cost, plan_steps, start_plans

@@ -49,10 +49,8 @@ def execute(
     ------
     StoreError
         If the run is under way in another process; if the store cannot be written.
-    RetrieverError
-        If a run without any result has failed ten times.
-    LLMError
-        If every further call would fail: a key that is refused, a cap that is reached, a server that is gone.
+    RetrieverError, LLMError
+        If a run without any result has failed ten times; if every further call would fail.
     SettingError
         If the engine cannot ask this retriever.
     """

@@ -123,10 +123,8 @@ def import_run(
 
     Raises
     ------
-    UnknownNameError, SettingError
-        No such dataset or task; a name that cannot be, or is taken.
-    DataError, SelectionError
-        If anything in the file is wrong. Then the store is as it was.
+    SettingError, DataError, SelectionError
+        For a name that is taken; if anything in the file is wrong. Then the store is as it was.
     """
     runs, info = RunStore(store), store.dataset(dataset)
     spec = retrieval_spec(info.sha256, IMPORTED, {"name": _checked_name(name)})
@@ -157,10 +155,7 @@ def import_run(
 def file_selections(
     store: Store, dataset: str, path: Path, task: str | Task
 ) -> tuple[dict[str, tuple[int, ...]], list[str]]:
-    """The selections of a prediction file or TREC run for a task, and what is odd about them, a line each.
-
-    Of a TREC run, those are the first K. Whatever is wrong in the file raises as in `import_run`.
-    """
+    """The selections of a prediction file or TREC run for a task, and what is odd about them, a line each."""
     file, asked = _read(store, dataset, path), task_named(task)
     unscored = {name: order.ranking for name, order in file.orders.items()}  # `score` says why
     scored = {name: answer.selection for name, answer in file.retrievals(asked).items()}

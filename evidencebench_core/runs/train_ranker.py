@@ -66,17 +66,8 @@ def train_ranker(
     ----------
     folds : int, optional
         Of the cross-validation; 0 for none. By default five, or as many as there are papers.
-    encoder : str
-        The embedding model.
-    seed : int
-        Of folds and networks, 0 or more.
     out : Path, optional
         The folder of the model; by default the one that ``evidence-ranker`` looks for.
-
-    Raises
-    ------
-    SettingError
-        If the dataset has nothing to learn from, or fewer papers than folds.
     """
     from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
     from evidencebench_core.retrievers.ranker.training import fit_ranker, folds_by_paper

@@ -148,13 +148,6 @@ def test_failures_are_kept_counted_and_tried_again(store: Store, use: Use) -> No
     assert runs.run(last.run_id).n_failed == 0
 
 
-def test_failures_come_last_when_tried_again(store: Store, use: Use) -> None:
-    use(lambda query: query.hypothesis.endswith("cohort 0."))
-    finished(execute(plan(store, "tiny", "lead", tasks=["er@10"], limit=2)))
-    reports = list(execute(plan(store, "tiny", "lead", tasks=["er@10"])))
-    assert [report.unit for report in reports[1:]] == [f"tiny_{n}" for n in (2, 3, 4, 5, 0)]
-
-
 def test_a_run_in_which_nothing_works_is_given_up(store: Store, use: Use) -> None:
     broken = use(lambda _: True)
     with pytest.raises(RetrieverError, match="out of order"):

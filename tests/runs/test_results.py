@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import SelectionError, SettingError, UnknownNameError
+from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.runs import (
     execute,
     plan,
@@ -25,12 +25,6 @@ def test_score_of_a_run(store: Store) -> None:
     assert (score.n_scored, score.n_skipped, score.n_missing) == (6, 0, 0)
 
 
-def test_result_tasks_skip_the_instance_without_results(store: Store) -> None:
-    score = score_run(store, executed(store, "oracle"), "result-er@optimal")
-    assert (score.n_scored, score.n_missing, list(score.skipped)) == (5, 0, ["tiny_4"])
-    assert score.aspect_recall == score.ceiling == 1.0
-
-
 def test_unanswered_instances_are_missing(store: Store) -> None:
     run_id = executed(store, "oracle", limit=4)
     score = score_run(store, run_id, "er@optimal")
@@ -49,21 +43,6 @@ def test_predictions(store: Store) -> None:
     # 1 - C(3,2)/C(4,2) = 1/2, so (1/2 + 0 + 1/2) / 3 = 1/3.
     assert dict(score.per_instance) == pytest.approx({"tiny_0": 1.0, "tiny_1": 0.0, "tiny_2": 1 / 3})
     assert (score.n_scored, score.n_missing, score.n_empty) == (3, 3, 1)
-
-
-@pytest.mark.parametrize(
-    ("picks", "problem"),
-    [([12], "12 sentences"), ([-1], "sentence -1"), ([1.0], "1.0"), (["1"], "'1'"), ([True], "True")],
-)
-def test_picks_that_are_no_sentence_indices(store: Store, picks: object, problem: str) -> None:
-    with pytest.raises(SelectionError, match=problem) as caught:
-        score_predictions(store, "tiny", {"tiny_0": [1], "tiny_4": picks}, "result-er@5")
-    assert "tiny_4" in str(caught.value)
-
-
-def test_predictions_for_unknown_instances(store: Store) -> None:
-    with pytest.raises(SelectionError, match="1 of 2 belong to no instance of the dataset: 'tiny_6'"):
-        score_predictions(store, "tiny", {"tiny_0": [1], "tiny_6": [1]}, "er@10")
 
 
 def test_unknown_names(store: Store) -> None:

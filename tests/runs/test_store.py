@@ -27,13 +27,6 @@ def made(runs: RunStore, retriever: str = "bm25", **settings: object) -> RunInfo
     return runs.create(retrieval_spec(dataset.sha256, retriever, full_settings(retriever, settings)))
 
 
-def test_a_new_run_is_empty(runs: RunStore) -> None:
-    run = made(runs, k1=1.2)
-    assert (run.dataset, run.retriever, run.label) == ("tiny", "bm25", "bm25 k1=1.2")
-    assert (dict(run.tasks), run.n_failed) == ({}, 0)
-    assert run.settings["b"] == 0.75
-
-
 def test_the_same_spec_is_the_same_run_found_by_the_beginning_of_its_id(runs: RunStore) -> None:
     first = made(runs)
     assert made(runs, k1="1.50") == first
@@ -90,17 +83,6 @@ def test_a_failure_is_no_answer_and_gives_way_to_one(runs: RunStore) -> None:
         runs.add(run.id, {"tiny_0": {"er@10": outcome}})
     assert runs.retrieval(run.id, "er@10", "tiny_0") == ANSWER  # the first answer stays
     assert runs.failures(run.id, "er@10") == {}
-
-
-def test_counts_follow_answers_failures_and_deletions(runs: RunStore) -> None:
-    run = made(runs)
-    runs.add(run.id, {"tiny_0": {"er@10": "no luck"}, "tiny_1": {"er@10": ANSWER, "er@5": "no luck"}})
-    assert (dict(runs.run(run.id).tasks), runs.run(run.id).n_failed) == ({"er@10": 1, "er@5": 0}, 2)
-    runs.add(run.id, {"tiny_0": {"er@10": ANSWER}, "tiny_1": {"er@10": ANSWER}}, replace=True)
-    assert (dict(runs.run(run.id).tasks), runs.run(run.id).n_failed) == ({"er@10": 2, "er@5": 0}, 1)
-    with runs.store.write() as db:
-        db.execute("DELETE FROM results WHERE unit = 'tiny_1'")
-    assert (dict(runs.run(run.id).tasks), runs.run(run.id).n_failed) == ({"er@10": 1}, 0)
 
 
 def test_answers_of_one_task_in_one_pass(runs: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,12 +31,9 @@ class Engine(Protocol):
         ...
 
     def answers(self, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Results]:
-        """Results as they come, in any order. Once ``stopped`` says so no unit is begun.
+        """Results as they come, in any order; once ``stopped`` says so no unit is begun.
 
-        Raises
-        ------
-        EvidenceBenchError
-            One that every further unit would meet, after all that was answered before it.
+        An `EvidenceBenchError` that every further unit would meet is raised after all that was answered before it.
         """
         ...
 

@@ -1,23 +1,24 @@
 """Answers computed on a Ray cluster; the store stays with this process, its one writer.
 
-Actors make the retriever once; units go in, retrievals come out. What was with a worker or node that dies is given
+Workers make the retriever once; units go in, retrievals come out. What was with a worker or node that dies is given
 to another; if this process dies, what it has stored is not asked again.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import json
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from evidencebench_core.errors import RetrieverError, SettingError, shown
-from evidencebench_core.retrievers import Retrieval, make_retriever, retriever_entry
+from evidencebench_core.retrievers import Retriever, make_retriever, retriever_entry
 from evidencebench_core.runs.engines import compute
 from evidencebench_core.runs.plan import Plan, RetrievalPlan, Unit
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from evidencebench_core.runs.store import Results
 
 _SHARD: Final = 16  # units that go to a worker together
-_AHEAD: Final = 2  # shards a worker
 _MEMORY: Final = 256 << 20  # bytes of the object store of a cluster that is started here
 _QUIET: Final = {  # nothing is sent to Ray's makers, and what it logs stays in its files
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -66,73 +66,54 @@ class RayEngine:
 
     def _computed(self, ray: Any, plan: RetrievalPlan, stopped: Callable[[], bool]) -> Iterator[Results]:
         n_cpus = max(1, int(ray.cluster_resources().get("CPU", 1)))
-        n_workers = self.workers or n_cpus
-        kind = ray.remote(num_cpus=1)(Worker)
-        settings = dict(plan.spec.settings["settings"])
-        n_threads = max(1, n_cpus // n_workers)
-        workers = [
-            kind.remote(plan.retriever_name, settings, n_threads, _blas_threads()) for _ in range(n_workers)
-        ]
-        units = iter(plan.units())
+        n_under_way = self.workers or 2 * n_cpus
+        # What was under way on a node that dies is given to another one.
+        task = ray.remote(num_cpus=1, max_retries=5)(answers_of)
+        settings = json.dumps(plan.spec.settings["settings"])
+        n_threads = (max(1, n_cpus // (self.workers or n_cpus)), _blas_threads())
+        units = plan.units()
         shards = iter(lambda: list(islice(units, _SHARD)), [])
-        returned: list[list[Unit]] = []  # shards of workers that died
-        under_way: dict[Any, Any] = {}  # worker and shard by what it computes
-        idle = workers * _AHEAD
+        under_way: list[Any] = []
         try:
-            while True:
-                for worker in tuple(idle):
-                    shard = returned.pop() if returned else next(shards, None)
-                    if shard is None:
-                        break
-                    idle.remove(worker)
-                    under_way[worker.answers.remote(shard)] = worker, shard
+            while not stopped():
+                under_way += [
+                    task.remote(plan.retriever_name, settings, n_threads, shard)
+                    for shard in islice(shards, n_under_way - len(under_way))
+                ]
                 if not under_way:
                     return
-                ready, _ = ray.wait(list(under_way), timeout=0.5)
-                for reference in ready:
-                    worker, shard = under_way.pop(reference)
-                    try:
-                        computed = ray.get(reference)
-                    except ray.exceptions.RayActorError:  # its process or node died: another takes the shard
-                        idle = [other for other in idle if other != worker]
-                        returned.append(shard)
-                        if not idle and not under_way:
-                            raise
-                        continue
-                    idle.append(worker)
-                    self.note = ""
-                    yield computed
-                if stopped():
-                    return
-                if not ready:
-                    yield {}
+                ready, under_way = ray.wait(under_way, timeout=0.5)
+                self.note = "" if ready else self.note
+                yield {unit: answers for reference in ready for unit, answers in ray.get(reference).items()}
         finally:
-            for worker in workers:
-                ray.kill(worker)
+            for reference in under_way:
+                ray.cancel(reference, force=True)
 
 
-class Worker:
-    """Answers units with a retriever that it makes once."""
-
-    def __init__(self, name: str, settings: dict[str, Any], n_threads: int, n_blas_threads: int) -> None:
-        from threadpoolctl import threadpool_limits
-
-        os.environ["OMP_NUM_THREADS"] = str(n_threads)
-        # a product's last digits depend on how it is divided: as the local engine divides it
-        threadpool_limits(n_blas_threads, "blas")
-        sees_gold = retriever_entry(name).sees_gold
-        self._make = partial(make_retriever, name, settings)
-        self._retriever = None if sees_gold else self._make()
-
-    def answers(self, units: Sequence[Unit]) -> Results:
-        return {unit.id: self._answers(unit) for unit in units}
-
-    def _answers(self, unit: Unit) -> dict[str, Retrieval | str]:
-        answers = compute(self._retriever or self._make(evidence=unit.evidence), unit)
-        return {  # a mapping proxy cannot be pickled
+def answers_of(name: str, settings: str, n_threads: tuple[int, int], units: Sequence[Unit]) -> Results:
+    """Units answered in a worker, which makes a retriever once."""
+    results: dict[str, dict[str, Any]] = {}
+    for unit in units:
+        retriever = _made(name, settings, n_threads)
+        if retriever is None:
+            retriever = make_retriever(name, json.loads(settings), evidence=unit.evidence)
+        results[unit.id] = {  # a mapping proxy cannot be pickled
             task: answer if isinstance(answer, str) else replace(answer, details=dict(answer.details))
-            for task, answer in answers.items()
+            for task, answer in compute(retriever, unit).items()
         }
+    return results
+
+
+@cache
+def _made(name: str, settings: str, n_threads: tuple[int, int]) -> Retriever | None:
+    """The retriever of this process; ``None`` where it is made for every instance."""
+    from threadpoolctl import threadpool_limits
+
+    n_omp, n_blas = n_threads
+    os.environ["OMP_NUM_THREADS"] = str(n_omp)
+    # a product's last digits depend on how it is divided: as the local engine divides it
+    threadpool_limits(n_blas, "blas")
+    return None if retriever_entry(name).sees_gold else make_retriever(name, json.loads(settings))
 
 
 @contextmanager

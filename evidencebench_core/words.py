@@ -1,6 +1,7 @@
 """Numbers, long texts and odd characters, the same on a page, in the terminal and in a report."""
 
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -62,3 +63,14 @@ def one_line(text: str) -> str:
 def file_stem(text: str) -> str:
     """A name for a file, of letters, digits and hyphens: ``evidence-tea-and-blood-pressure``."""
     return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-").lower()[:80]
+
+
+def wrapped(text: str, width: int, margin: str = "", below: str | None = None) -> list[str]:
+    """Lines of running text: the first after the margin, the others after ``below``, or as many blanks."""
+    return textwrap.wrap(
+        one_line(text),
+        width=max(width, len(margin) + 20),
+        initial_indent=margin,
+        subsequent_indent=" " * len(margin) if below is None else below,
+        break_on_hyphens=False,
+    )

@@ -76,12 +76,11 @@ def ask(
     def result(reports: list[Progress]) -> Output:
         answers = answers_of(store, RunStore(store).run(plan.run_id)).values()
         outcomes = Counter(answer.outcome for answer in answers)
-        output = _run_rows(reports)
-        if answers and not any(answer.is_scored for answer in answers):
-            note("evidencebench: not one answer could be read: --retry-unreadable asks again")
-            output = _run_rows(reports, code=1)
         note(", ".join(f"{n:,} {outcome}" for outcome, n in outcomes.items()))
-        return output
+        is_lost = bool(answers) and not any(answer.is_scored for answer in answers)
+        if is_lost:
+            note("evidencebench: not one answer could be read: --retry-unreadable asks again")
+        return _run_rows(reports, code=int(is_lost))
 
     return carry_out(store, [plan], work, "instance", result)
 

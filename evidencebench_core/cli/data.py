@@ -1,22 +1,24 @@
-"""Verbs on datasets and the store: ``ingest``, ``download``, ``show``, ``backup``."""
+"""Verbs on the store: ``ingest``, ``download``, ``show``, ``backup``, and ``list``, ``rename``, ``delete``."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from typer import Argument, Option
 
 from evidencebench_core.cli import options
 from evidencebench_core.cli.ask import advance, progress_bar, write_line
-from evidencebench_core.cli.emit import Output, wrap
+from evidencebench_core.cli.emit import Output, note, width
 from evidencebench_core.cli.frame import Json, Store, verb
 from evidencebench_core.errors import SettingError, UnknownNameError, shown
-from evidencebench_core.words import one_line, quantity
+from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.ingest import IngestResult
-    from evidencebench_core.data.model import Instance
     from evidencebench_core.data.store import DatasetInfo
 
 
@@ -120,12 +122,13 @@ def show(
     json: Json = False,
 ) -> Output | None:
     """Print a paper with its gold evidence."""
+    from evidencebench_core.export.text import instance_text
+
     name = dataset or _dataset_of(store, instance)
     paper = store.get(name, instance)
     if json:
         return Output({paper.id: store.raw(name, paper.id)})
-    _print_gold(name, paper)
-    _print_paper(paper)
+    print(*instance_text(paper, name, width()), sep="\n")
     return None
 
 
@@ -140,40 +143,119 @@ def _dataset_of(store: Store, instance_id: str) -> str:
     raise UnknownNameError(place, f"is in no dataset of {store.path}", remedy)
 
 
-def _print_gold(dataset: str, instance: Instance) -> None:
-    evidence = instance.evidence
-    n_results = len(evidence.focused("results"))
-    results = f", for the results {evidence.results_optimal}" if evidence.results_optimal else ""
-    notes = ", synthetic" if instance.synthetic else ""
-    notes += ", gold sufficient, not complete" if instance.is_sufficient else ""
-    print(one_line(f"{instance.id}  ({dataset}, paper {instance.paper_id}{notes})"))
-    wrap(f"Hypothesis: {instance.hypothesis}")
-    print(
-        f"{quantity(evidence.n_sentences, 'sentence')}, {quantity(len(evidence.aspects), 'study aspect')}"
-        f" ({quantity(n_results, 'result aspect')}), optimal K {evidence.optimal}{results}"
-    )
-    print("\nStudy aspects, and the sentences that cover them")
-    for aspect in evidence.aspects:
-        indices = ", ".join(map(str, aspect.sentence_indices)) or "none"
-        kind = "result" if aspect.is_result else ""
-        text = f"  {aspect.text}" if aspect.text else ""
-        wrap(f"{indices}{text}", f"  {aspect.label:<4}{kind:<6}  ")
+# -- everything that has a name ------------------------------------------------------------------------
+
+Listed = Literal["datasets", "instances", "runs", "papers", "items", "answers"]
+Kind = Literal["dataset", "run", "paper", "items", "answers"]
+_NAME: Final = Argument(..., metavar="NAME", help="a name; of a run or a paper its id also")
+_COUNTS: Final = ("n_instances", "n_papers", "n_result_instances")
+COLUMNS: Final[dict[Listed, tuple[str, ...]]] = {
+    "datasets": ("name", *_COUNTS, "synthetic", "sufficient", "source"),
+    "instances": ("dataset", "id", "n_sentences", "n_aspects", "n_result_aspects", "hypothesis"),
+    "runs": ("run", "kind", "label", "dataset", "n_answered", "n_failed", "created_at"),
+    "papers": ("id", "name", "n_sentences", "hypothesis"),
+    "items": ("name", "n_items", "source", "added_at"),
+    "answers": ("name", "source", "added_at"),
+}
 
 
-def _print_paper(instance: Instance) -> None:
-    print("\nThe paper (█ covers the aspects named behind it)")
-    labels: list[list[str]] = [[] for _ in instance.sentences]
-    for aspect in instance.evidence.aspects:
-        for index in aspect.sentence_indices:
-            labels[index].append(aspect.label)
-    section = None
-    for index, sentence in enumerate(instance.sentences):
-        if instance.sections[index] != section:
-            section = instance.sections[index]
-            print()
-            if instance.sentence_types[index] != "section_name":
-                print(f"        [{one_line(section).strip() or 'before the first heading'}]")
-        mark = "█" if labels[index] else " "
-        covers = f"  [{' '.join(labels[index])}]" if labels[index] else ""
-        text = sentence if sentence.strip() else "(blank)"
-        wrap(f"{text}{covers}", f"{mark} {index:>4}  ", below=f"{mark}       ")
+@verb("list instances --dataset train")
+def list_(
+    store: Store,
+    kind: Listed = Argument(..., help="what to list"),
+    dataset: options.SomeDataset = None,
+) -> Output:
+    """List datasets, instances, runs or papers."""
+    document = _listed(store, kind, dataset)
+    if not document:
+        note(f"{store.path} has no {kind} yet.")
+        return Output(document)
+    return Output(document, {"": [{name: row[name] for name in COLUMNS[kind]} for row in document]})
+
+
+def _listed(store: Store, kind: Listed, dataset: str | None) -> list[dict[str, Any]]:
+    from evidencebench_core.answers.store import answer_sets
+    from evidencebench_core.cli.runs import run_document
+    from evidencebench_core.papers.own import OwnPapers
+    from evidencebench_core.reliability.items import item_sets
+    from evidencebench_core.runs import RunStore
+
+    runs = RunStore(store)
+    subject = None if dataset is None else store.dataset(dataset).sha256
+    if kind == "datasets":
+        return [dataset_document(info) for info in store.datasets()]
+    if kind == "instances":
+        return [
+            {"dataset": name} | {column: getattr(row, column) for column in COLUMNS[kind][1:]}
+            for name in ([info.name for info in store.datasets()] if dataset is None else [dataset])
+            for row in store.rows(name, store.ids(name))
+        ]
+    if kind == "runs":
+        return [run_document(run, runs.outcomes(run.id)) for run in runs.runs_of(subject=subject)]
+    if kind == "papers":
+        papers = OwnPapers(store).all()
+        return [{column: getattr(paper, column) for column in COLUMNS[kind]} for paper in papers]
+    return [asdict(info) for info in (item_sets(store) if kind == "items" else answer_sets(store))]
+
+
+@verb('rename run 3f2a "my second system"')
+def rename(
+    store: Store,
+    kind: Kind = Argument(..., help="what it is"),
+    name: str = _NAME,
+    new: str = Argument(..., metavar="NEW", help="the name it gets"),
+) -> Output:
+    """Rename a dataset, a run or a paper."""
+    _, rename_to, _ = _subject(store, kind, name)
+    info = rename_to(new)
+    renamed = getattr(info, "label", None) or info.name  # a run, or what has a name
+    return Output({"kind": kind, "name": renamed}, title=f"Renamed {name} to {renamed}.")
+
+
+@verb("delete run 3f2a --yes")
+def delete(
+    store: Store,
+    kind: Kind = Argument(..., help="what it is"),
+    name: str = _NAME,
+    yes: bool = Option(False, "--yes", help="delete it; without this, only say what would go"),
+) -> Output:
+    """Delete a dataset, a run or a paper, with all that hangs on it."""
+    text, _, remove = _subject(store, kind, name)
+    if yes:
+        remove()
+    title = f"Deleted {text}." if yes else f"{text} would be deleted: repeat it with --yes."
+    return Output({"deleted": yes, "kind": kind, "name": name}, title=title, code=0 if yes else 1)
+
+
+def _subject(store: Store, kind: Kind, name: str) -> tuple[str, Callable[[str], Any], Callable[[], object]]:
+    """A thing in words, and what renames and deletes it; an error where there is none of that name."""
+    from evidencebench_core.answers import store as answers
+    from evidencebench_core.data import removal
+    from evidencebench_core.papers.own import OwnPapers
+    from evidencebench_core.reliability import items
+    from evidencebench_core.runs import RunStore
+
+    rename: Callable[..., Any]
+    remove: Callable[..., object]
+    if kind == "run":
+        runs = RunStore(store)
+        run = runs.run(name)
+        return f"run {run.id} ({run.label})", partial(runs.rename, run), partial(runs.delete, run)
+    if kind == "paper":
+        papers = OwnPapers(store)
+        fits = [paper for paper in papers.all() if name in (str(paper.id), paper.name)]
+        if len(fits) != 1:
+            problem = f"fits {len(fits)} kept papers" if fits else f"is not in {store.path}"
+            raise UnknownNameError(f"paper {shown(name)}", problem, "`evidencebench list papers` lists them.")
+        text, paper_id = f"paper {fits[0].id} ({fits[0].name}), and its annotations", fits[0].id
+        return text, partial(papers.rename, paper_id), partial(papers.remove, paper_id)
+    if kind == "dataset":
+        text = f"dataset {store.dataset(name).name}, its runs and notes"
+        rename, remove = removal.rename_dataset, removal.delete_dataset
+    elif kind == "items":
+        text = f"items {items.item_set_info(store, name).name}, and their runs"
+        rename, remove = items.rename_item_set, items.delete_item_set
+    else:
+        text = f"answers {answers.answer_set_info(store, name).name}, and their runs"
+        rename, remove = answers.rename_answers, answers.delete_answers
+    return text, partial(rename, store, name), partial(remove, store, name)

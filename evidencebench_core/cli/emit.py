@@ -5,14 +5,13 @@ from __future__ import annotations
 import json as json_format
 import shutil
 import sys
-import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from evidencebench_core.words import clipped_text, one_line
+from evidencebench_core.words import clipped_text, one_line, wrapped
 
 if TYPE_CHECKING:
     from evidencebench_core.analyses import Report
@@ -58,18 +57,9 @@ def note(text: str) -> None:
     print(one_line(text), file=sys.stderr)
 
 
-def wrap(text: str, margin: str = "", below: str | None = None) -> None:
-    """Print running text: the first line after the margin, the others after ``below``, or as many blanks."""
-    columns = min(shutil.get_terminal_size().columns, MAX_COLUMNS)
-    lines = textwrap.wrap(
-        one_line(text),
-        width=max(columns, len(margin) + 20),
-        initial_indent=margin,
-        subsequent_indent=" " * len(margin) if below is None else below,
-        break_on_hyphens=False,
-    )
-    for line in lines:
-        print(line)
+def width() -> int:
+    """Of running text, in columns."""
+    return min(shutil.get_terminal_size().columns, MAX_COLUMNS)
 
 
 def listing(names: Sequence[str], limit: int = 5) -> str:
@@ -89,7 +79,7 @@ def _print(output: Output) -> None:
     if notes and output.tables:
         print()
     for line in notes:
-        wrap(line, "- ", below="  ")
+        print(*wrapped(line, width(), "- "), sep="\n")
 
 
 def _print_table(rows: Sequence[Mapping[Any, Any]], percent: Collection[str]) -> None:
@@ -115,9 +105,9 @@ def _column(rows: Sequence[Mapping[Any, Any]], name: Any, percent: bool, limit: 
     texts = [
         clipped_text(text, limit) for text in (one_line(header), *(cell(row[name], percent) for row in rows))
     ]
-    width = max(map(len, texts))
+    widest = max(map(len, texts))
     is_number = any(isinstance(row[name], int | float) for row in rows)
-    return [text.rjust(width) if is_number else text.ljust(width) for text in texts]
+    return [text.rjust(widest) if is_number else text.ljust(widest) for text in texts]
 
 
 def cell(value: Any, percent: bool = False) -> str:

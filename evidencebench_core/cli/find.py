@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from typer import Argument, Option
 
 from evidencebench_core.cli import options
-from evidencebench_core.cli.emit import Output, note, wrap
+from evidencebench_core.cli.emit import Output, note, width
 from evidencebench_core.cli.frame import Json, Store, command_line, verb
 from evidencebench_core.errors import SettingError
-from evidencebench_core.words import one_line, quantity
+from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.runs import Findings, ReadPaper
@@ -41,6 +41,7 @@ def find(
     json: Json = False,
 ) -> Output | None:
     """Show what bears on a hypothesis in any paper."""
+    from evidencebench_core.export.text import findings_text
     from evidencebench_core.retrievers import ServedRetriever, make_retriever, retriever_entry
     from evidencebench_core.runs.find import default_retriever, findings_in
 
@@ -64,7 +65,7 @@ def find(
     if html is not None:
         _write_html(html, results[0], Path(next(iter(read))))
     if not json:
-        _print(results)
+        print(*findings_text(results, width()), sep="\n")
     for line in (*problems, *(line for findings in results[:_WHOLE] for line in _remarks(findings))):
         note(line)
     note("Highlights can miss evidence. They are no medical advice.")
@@ -88,29 +89,6 @@ def _document(results: list[Findings], problems: list[str], k: int) -> dict[str,
     if len(documents) == 1 and not problems:
         return documents[0]
     return {"papers": documents, "problems": problems}
-
-
-def _print(results: list[Findings]) -> None:
-    wrap(f"Hypothesis: {results[0].hypothesis}")
-    for number, findings in enumerate(results, start=1):
-        best = "–" if findings.best is None else f"{findings.best:.2f}"
-        head = one_line(findings.read.paper.title) or findings.read.name
-        print()
-        wrap(f"{number}. {head} (closest {best})" if len(results) > 1 else head)
-        if not findings.is_close:
-            wrap(f"No sentence comes close to it (best {best} of 1): the paper may say nothing on it.", "   ")
-        elif number <= _WHOLE:
-            _print_picks(findings)
-
-
-def _print_picks(findings: Findings) -> None:
-    from evidencebench_core.export.findings import passage_documents
-
-    for passage in passage_documents(findings):
-        print(f"\n{passage['rank']:>3}  {one_line(passage['place'])}")
-        wrap(" ".join(text for text, _ in passage["parts"]), "     ")
-        if passage["why"]:
-            wrap(f"Why: {passage['why']}", "     ")
 
 
 def _remarks(findings: Findings) -> list[str]:

@@ -17,10 +17,7 @@ from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.words import one_line
 
 INTERRUPTED: Final = 130  # what shells report for a process ended by Ctrl-C: 128 + SIGINT
-MODULES: Final = (
-    *("app", "data", "kinds", "runs", "export", "analyse", "find", "annotate", "training"),
-    *("reliability", "answers"),
-)
+MODULES: Final = ("app", "data", "runs", "export", "analyse", "find", "annotate", "reliability", "answers")
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 

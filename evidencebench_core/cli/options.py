@@ -80,14 +80,8 @@ class Work(Ask):
     fresh: Annotated[bool, Option("--fresh", help="ask again, and pay again, what is answered")] = False
     engine: Annotated[
         Literal["local", "batch", "ray"],
-        Option(help="this process, the server's batch endpoint, or a Ray cluster"),
+        Option(help="this process, the server's batch endpoint, or Ray (at RAY_ADDRESS)"),
     ] = "local"
-    ray_address: Annotated[
-        str | None, Option(metavar="ADDR", help="ray: the cluster (default: RAY_ADDRESS, else this machine)")
-    ] = None
-    workers: Annotated[int | None, Option(metavar="N", min=1, help="ray: workers (default: one a core)")] = (
-        None
-    )
 
     def make_engine(self) -> runs.Engine:
         """The engine of that name."""
@@ -98,7 +92,7 @@ class Work(Ask):
         if self.engine == "ray":
             from evidencebench_core.runs.engines.ray import RayEngine
 
-            return RayEngine(self.ray_address, self.workers)
+            return RayEngine()
         from evidencebench_core.runs import LocalEngine
 
         return LocalEngine()

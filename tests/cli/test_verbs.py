@@ -150,7 +150,6 @@ def test_a_mistyped_verb_gets_the_near_one(command: Command) -> None:
         ("notes --dataset huge", "huge"),
         ("rename paper First Second", "First"),
         ("delete run abc --yes", "abc"),
-        ("delete instance tiny_0 --yes", "tiny_0"),
         ("backup TINY", "TINY"),
     ],
 )

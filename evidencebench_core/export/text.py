@@ -1,0 +1,65 @@
+"""Papers as plain text, for a terminal: an instance with its gold, and what was found in papers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from evidencebench_core.data.model import Instance
+from evidencebench_core.export.findings import passage_documents
+from evidencebench_core.runs import Findings
+from evidencebench_core.words import one_line, quantity, wrapped
+
+_WHOLE: Final = 3  # papers of several whose picks are printed in full
+
+
+def instance_text(instance: Instance, dataset: str, width: int) -> Iterator[str]:
+    """The lines of an instance: hypothesis, study aspects, and the paper with a bar beside what covers one."""
+    evidence = instance.evidence
+    notes = ", synthetic" if instance.synthetic else ""
+    notes += ", gold sufficient, not complete" if instance.is_sufficient else ""
+    yield one_line(f"{instance.id}  ({dataset}, paper {instance.paper_id}{notes})")
+    yield from wrapped(f"Hypothesis: {instance.hypothesis}", width)
+    n_results = quantity(len(evidence.focused("results")), "result aspect")
+    n_aspects = f"{quantity(len(evidence.aspects), 'study aspect')} ({n_results})"
+    results = f", for the results {evidence.results_optimal}" if evidence.results_optimal else ""
+    yield f"{quantity(evidence.n_sentences, 'sentence')}, {n_aspects}, optimal K {evidence.optimal}{results}"
+    yield "\nStudy aspects, and the sentences that cover them"
+    labels: list[list[str]] = [[] for _ in instance.sentences]
+    for aspect in evidence.aspects:
+        indices = ", ".join(map(str, aspect.sentence_indices)) or "none"
+        kind = "result" if aspect.is_result else ""
+        yield from wrapped(f"{indices}  {aspect.text or ''}", width, f"  {aspect.label:<4}{kind:<6}  ")
+        for index in aspect.sentence_indices:
+            labels[index].append(aspect.label)
+    yield "\nThe paper (█ covers the aspects named behind it)"
+    section = None
+    for index, sentence in enumerate(instance.sentences):
+        if instance.sections[index] != section:
+            section = instance.sections[index]
+            yield ""
+            if instance.sentence_types[index] != "section_name":
+                yield f"        [{one_line(section).strip() or 'before the first heading'}]"
+        mark = "█" if labels[index] else " "
+        covers = f"  [{' '.join(labels[index])}]" if labels[index] else ""
+        text = sentence if sentence.strip() else "(blank)"
+        yield from wrapped(f"{text}{covers}", width, f"{mark} {index:>4}  ", f"{mark}       ")
+
+
+def findings_text(results: Sequence[Findings], width: int) -> Iterator[str]:
+    """The lines of what was found for one hypothesis, paper by paper, the closest first."""
+    yield from wrapped(f"Hypothesis: {results[0].hypothesis}", width)
+    for number, findings in enumerate(results, start=1):
+        best = "–" if findings.best is None else f"{findings.best:.2f}"
+        head = findings.read.paper.title or findings.read.name
+        yield ""
+        yield from wrapped(f"{number}. {head} (closest {best})" if len(results) > 1 else head, width)
+        if not findings.is_close:
+            nothing = f"No sentence comes close to it (best {best} of 1): the paper may say nothing on it."
+            yield from wrapped(nothing, width, "   ")
+        elif number <= _WHOLE:
+            for passage in passage_documents(findings):
+                yield f"\n{passage['rank']:>3}  {one_line(passage['place'])}"
+                yield from wrapped(" ".join(text for text, _ in passage["parts"]), width, "     ")
+                if passage["why"]:
+                    yield from wrapped(f"Why: {passage['why']}", width, "     ")

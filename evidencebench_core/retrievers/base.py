@@ -21,50 +21,27 @@ Setting = str | int | float | bool | None | tuple["Setting", ...]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """All that a retriever may know.
-
-    Attributes
-    ----------
-    hypothesis : str
-    sentences, sentence_types, sections : tuples of one length
-        The candidate pool in the order of the paper.
-    focus : {"all", "results"}
-        Which aspects the task asks for.
-    budget : int or None
-        How many sentences may be selected; ``None`` for the unconstrained task.
-    """
+    """All that a retriever may know: the hypothesis, the candidate pool in the order of the paper, and the task."""
 
     hypothesis: str
     sentences: tuple[str, ...]
-    sentence_types: tuple[SentenceType, ...]
-    sections: tuple[str, ...]
-    focus: Focus = "all"
-    budget: int | None = 10
+    sentence_types: tuple[SentenceType, ...]  # same length
+    sections: tuple[str, ...]  # same length
+    focus: Focus = "all"  # which aspects the task asks for
+    budget: int | None = 10  # how many sentences may be selected; None for the unconstrained task
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """A retriever's raw answer to a query; scores are computed from it later.
+    """A retriever's raw answer to a query; scores are computed from it later. Rankers pick ``ranking[:budget]``."""
 
-    Attributes
-    ----------
-    ranking : tuple of int
-        Sentence indices, best first, each at most once; the whole pool or the head of it.
-    scores : tuple of float
-        Same length as ``ranking``, not increasing where the retriever scores each sentence on its own.
-    selection : tuple of int
-        The picks in the order in which they were made. Rankers pick ``ranking[:budget]``
-        (the whole ranking where the budget is ``None``).
-    seconds : float
-        Wall-clock time of the call; 0.0 where nobody timed it.
-    details : mapping of str to str
-        Anything a reader should see beside the picks: a prompt, an answer.
-    """
-
-    ranking: tuple[int, ...]
-    scores: tuple[float, ...]
-    selection: tuple[int, ...]
-    seconds: float = 0.0
+    ranking: tuple[
+        int, ...
+    ]  # sentence indices, best first, each at most once; the whole pool or the head of it
+    scores: tuple[float, ...]  # same length, not increasing where each sentence is scored on its own
+    selection: tuple[int, ...]  # the picks in the order in which they were made
+    seconds: float = 0.0  # wall-clock time of the call; 0.0 where nobody timed it
+    # Anything a reader should see beside the picks: a prompt, an answer.
     details: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
@@ -82,13 +59,7 @@ class Retriever(Protocol):
     def settings(self) -> Mapping[str, Setting]: ...
 
     def retrieve(self, query: Query) -> Retrieval:
-        """Rank and select.
-
-        Raises
-        ------
-        RetrieverError
-            If no answer can be given.
-        """
+        """Rank and select; `RetrieverError` if no answer can be given."""
         ...
 
 
@@ -97,23 +68,11 @@ class ServedRetriever(Retriever, Protocol):
     """A retriever that asks a server, for many queries at once."""
 
     def connected(self, store: Store) -> Self:
-        """The same retriever, with what it needs of a store; its settings may tell more then.
-
-        Raises
-        ------
-        SettingError
-            If what the settings name is not there.
-        """
+        """The same retriever, with what it needs of a store; `SettingError` if what its settings name is not there."""
         ...
 
     async def answer(self, llm: LLM, query: Query) -> Retrieval:
-        """The answer to a query, asked of a server.
-
-        Raises
-        ------
-        LLMError, RetrieverError
-            If no answer can be given.
-        """
+        """The answer to a query, asked of a server; `LLMError` or `RetrieverError` if none can be given."""
         ...
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evidencebench_core.retrievers.base import Query
-
-Instruction = Literal["none", "er", "result", "auto"]
+from evidencebench_core.retrievers.table import Instruction
 
 INSTRUCTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {

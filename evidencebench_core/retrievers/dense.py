@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-from evidencebench_core.retrievers.cosine import Instruction, cosines, instruction_text
+from evidencebench_core.retrievers.cosine import cosines, instruction_text
 from evidencebench_core.retrievers.encoding import embeddings, model_identity
 from evidencebench_core.retrievers.ranking import retrieval_by_score
+from evidencebench_core.retrievers.table import Instruction
 
 
 class Dense:

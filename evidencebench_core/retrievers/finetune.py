@@ -65,15 +65,7 @@ def triplets_of(instances: Sequence[Instance], n_triplets: int, seed: int = 0) -
 def finetune_encoder(
     triplets: Sequence[Triplet], settings: FinetuneSettings, trained_on: TrainedOn, folder: Path
 ) -> None:
-    """Train a model on triplets, and write it to a new folder with the record of what it has seen.
-
-    Raises
-    ------
-    SettingError
-        Without a triplet, or where the folder holds something.
-    RetrieverError
-        If the packages that training takes are missing.
-    """
+    """Train a model on triplets, and write it to a new folder with the record of what it has seen."""
     if not triplets:
         raise SettingError("triplets", "there are none to learn from", "Give a dataset with gold evidence.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

@@ -20,21 +20,10 @@ from evidencebench_core.retrievers.table import (
 
 
 def retriever_entry(name: str) -> RetrieverEntry:
-    """The entry of that name.
-
-    Raises
-    ------
-    SettingError
-        If there is none; the message has the nearest name.
-    RetrieverError
-        For the system behind an imported run.
-    """
+    """The entry of that name; `SettingError` if there is none, `RetrieverError` for an imported run's."""
     if name == IMPORTED:
-        raise RetrieverError(
-            "imported run",
-            "its answers came from a file, and its system is not here to be asked",
-            "Import the answers that are missing.",
-        )
+        problem = "its answers came from a file, and its system is not here to be asked"
+        raise RetrieverError("imported run", problem, "Import the answers that are missing.")
     if name not in RETRIEVERS:
         hint = names_hint(name, RETRIEVERS, "Names")
         raise SettingError("retriever", f"there is none called {shown(name)}", hint)
@@ -42,14 +31,9 @@ def retriever_entry(name: str) -> RetrieverEntry:
 
 
 def full_settings(name: str, settings: Mapping[str, object] | None = None) -> dict[str, Setting]:
-    """Every setting of a retriever in canonical form, defaults filled in; fit for JSON.
+    """Every setting of a retriever in canonical form, defaults filled in: ``{"k1": "1.50"}`` gives what ``{}`` does.
 
-    Two ways of saying the same (``{"k1": "1.50"}`` and ``{}``) give equal results.
-
-    Raises
-    ------
-    SettingError
-        For an unknown retriever, an unknown setting, or a value it cannot take.
+    `SettingError` for an unknown retriever, an unknown setting, or a value it cannot take.
     """
     full = retriever_entry(name).model.read(f"retriever {name}", settings).values()
     return _with_members(full) if name == "hybrid" else full
@@ -119,11 +103,6 @@ def make_retriever(
         Values or their text (``{"k1": "1.2"}``); what is left out has its default.
     evidence : EvidenceSet, optional
         Gold of the one instance to be asked about. It reaches the oracle and no other retriever.
-
-    Raises
-    ------
-    SettingError
-        For an unknown name or setting, a value it cannot take, or an oracle without gold.
     """
     entry = retriever_entry(name)
     arguments: dict[str, object] = dict(full_settings(name, settings))
@@ -132,5 +111,6 @@ def make_retriever(
             raise SettingError(f"retriever {name}", "was given no gold", "Pass the instance's evidence.")
         arguments["evidence"] = evidence
     module, _, attribute = entry.target.partition(":")
-    retriever: Retriever = getattr(importlib.import_module(module), attribute)(**arguments)
+    home = importlib.import_module(f"evidencebench_core.retrievers.{module}")
+    retriever: Retriever = getattr(home, attribute)(**arguments)
     return retriever

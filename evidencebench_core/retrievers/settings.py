@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin
+from typing import Any, Final, Literal, Self, Union, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
@@ -60,13 +60,7 @@ class Settings(BaseModel):
 
     @classmethod
     def read(cls, owner: str, given: Mapping[str, object] | None = None) -> Self:
-        """The settings of ``owner`` (``"retriever bm25"``), defaults filled in.
-
-        Raises
-        ------
-        SettingError
-            For an unknown setting, or a value it cannot take: one line with the values it can.
-        """
+        """The settings of ``owner`` (``"retriever bm25"``), defaults filled in, or `SettingError`."""
         try:
             return cls.model_validate(dict(given or {}))
         except ValidationError as error:
@@ -81,32 +75,29 @@ class Settings(BaseModel):
         first = error.errors()[0]
         name = str(first["loc"][0]) if first["loc"] else ""
         if first["type"] == "extra_forbidden":
-            remedy = (
-                names_hint(name, cls.model_fields, "Settings")
-                if cls.model_fields
-                else "It takes no settings."
-            )
+            known = cls.model_fields
+            remedy = names_hint(name, known, "Settings") if known else "It takes no settings."
             return SettingError(owner, f"there is no setting {shown(name)}", remedy)
         if name not in cls.model_fields:
-            return SettingError(
-                owner, str(first["msg"]).removeprefix("Value error, "), "Change the settings."
-            )
+            problem = str(first["msg"]).removeprefix("Value error, ")
+            return SettingError(owner, problem, "Change the settings.")
         allowed = field_of(cls, name).allowed()
         return SettingError(owner, f"{name} cannot be {shown(first['input'])}", f"Give {allowed}.")
+
+
+_WORDS: Final[Mapping[type, str]] = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "text",
+    tuple: "names separated by commas",
+    dict: 'a JSON object such as {"top_p": 0.9}',
+}
 
 
 @dataclass(frozen=True, slots=True)
 class SettingField:
     """One setting as a form or a help text shows it."""
-
-    _WORDS: ClassVar[Mapping[type, str]] = {
-        int: "a whole number",
-        float: "a number",
-        bool: "true or false",
-        str: "text",
-        tuple: "names separated by commas",
-        dict: 'a JSON object such as {"top_p": 0.9}',
-    }
 
     name: str
     kind: type  # int, float, bool, str, tuple (of str) or dict (a JSON object, kept as its text)
@@ -127,7 +118,7 @@ class SettingField:
         """The values in words: ``"a number from 0 to 1"``."""
         if self.choices:
             return " or ".join(self.choices)
-        words = self._WORDS[self.kind]
+        words = _WORDS[self.kind]
         if self.minimum is not None and self.maximum is not None:
             return f"{words} from {self.minimum:g} to {self.maximum:g}"
         if self.minimum is not None:
@@ -141,23 +132,14 @@ def fields_of(settings: type[Settings]) -> dict[str, SettingField]:
 
 
 def field_of(settings: type[Settings], name: str) -> SettingField:
-    """One of `fields_of`."""
     info = settings.model_fields[name]
     kind, choices, optional = _type_of(info.annotation)
     if JsonText in info.metadata:
         kind = dict
     extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
-    return SettingField(
-        name,
-        kind,
-        info.default,
-        info.description or "",
-        choices,
-        _bound(info, "ge"),
-        _bound(info, "le"),
-        optional,
-        bool(extra.get("derived")),
-    )
+    least, most, derived = _bound(info, "ge"), _bound(info, "le"), bool(extra.get("derived"))
+    description = info.description or ""
+    return SettingField(name, kind, info.default, description, choices, least, most, optional, derived)
 
 
 def names_hint(wrong: str, known: Iterable[str], what: str) -> str:

@@ -19,33 +19,17 @@ class SharedWord:
 
 @dataclass(frozen=True, slots=True)
 class SharedWords:
-    """The shared words of a paper.
+    """The shared words of a paper."""
 
-    Attributes
-    ----------
-    sentences : tuple of tuples of SharedWord
-        One a sentence, each in the order of its text; empty for a sentence that shares none.
-    scored_by : str
-        The retriever to whose score the weights of a sentence add up; empty where each word weighs 1.
-    """
-
-    sentences: tuple[tuple[SharedWord, ...], ...]
-    scored_by: str = ""
+    sentences: tuple[tuple[SharedWord, ...], ...]  # of each sentence, in the order of its text
+    scored_by: str = ""  # the retriever to whose score the weights add up; empty where each word weighs 1
 
 
 def shared_words(query: Query, retriever: Retriever | None = None) -> SharedWords:
     """The words of the hypothesis in each sentence.
 
-    Parameters
-    ----------
-    query : Query
-    retriever : Retriever, optional
-        `Bm25` says what each occurrence adds to its sentence's score, so that the weights of a sentence add up
-        to that. Without it, and for all others, every word but English function words weighs 1.
-
-    Returns
-    -------
-    SharedWords
+    With `Bm25` the weights of a sentence's words add up to its score. Without it, and for all others, every word but
+    English function words weighs 1.
     """
     tokenisation: Tokenisation = "word" if isinstance(retriever, Bm25) else "word-stop"
     if isinstance(retriever, Bm25):

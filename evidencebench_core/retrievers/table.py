@@ -18,7 +18,6 @@ IMPORTED: Final = "imported"  # stands as the retriever of runs whose answers ca
 CROSS_VALIDATED: Final = "cross-validated"
 """The setting ``model`` of a run whose answers ``train-ranker`` got from models of other folds."""
 
-_HOME: Final = "evidencebench_core.retrievers"
 _ALL: Final = "On the unconstrained task it selects every sentence."
 
 Instruction = Literal["none", "er", "result", "auto"]
@@ -32,35 +31,34 @@ _ENCODER: Final = (
 
 @dataclass(frozen=True, slots=True)
 class RetrieverEntry:
-    """A retriever as it is known before it is made.
-
-    Attributes
-    ----------
-    name : str
-    summary : str
-        One or two sentences for a list of retrievers.
-    model : type of Settings
-        What it can be told.
-    target : str
-        ``"module:Class"``, imported when the retriever is made and called with all settings as keywords.
-    sees_gold : bool
-        Whether it is made with an `EvidenceSet`; the oracle alone may.
-    asks_server : bool
-        Whether it sends its queries to a server, with the key of the environment or the session: it may
-        cost money.
-    """
+    """A retriever as it is known before it is made."""
 
     name: str
-    summary: str
-    model: type[Settings]
-    target: str
-    sees_gold: bool = False
-    asks_server: bool = False
+    summary: str  # one or two sentences for a list of retrievers
+    model: type[Settings]  # what it can be told
+    target: str  # "module:Class" of this package, called with all settings as keywords
+    sees_gold: bool = False  # whether it is made with an `EvidenceSet`; the oracle alone may
+    asks_server: bool = False  # whether it sends its queries to a server: it may cost money
 
     @property
     def settings(self) -> Mapping[str, SettingField]:
         """Its settings as a form or a help text shows them."""
         return fields_of(self.model)
+
+
+Temperature = Annotated[
+    float | None, Field(ge=0, le=2, description="Sent where the server takes it; none: the server's own.")
+]
+ReasoningEffort = Annotated[
+    str | None, Field(description="For thinking models whose server takes it: low, medium, high.")
+]
+ExtraBody = Annotated[
+    str | None,
+    JsonText,
+    Field(
+        description='Further fields of the request as a JSON object: {"top_p": 0.9, "chat_template_kwargs": {...}}.'
+    ),
+]
 
 
 class SeedSettings(Settings):
@@ -110,16 +108,9 @@ class EmbeddingsSettings(Settings):
 class RequestSettings(Settings):
     """Settings of any question to a model."""
 
-    temperature: float | None = Field(
-        0.0, ge=0, le=2, description="Sent where the server takes it; none: the server's own."
-    )
-    reasoning_effort: str | None = Field(
-        None, description="For thinking models whose server takes it: low, medium, high."
-    )
-    extra_body: Annotated[str | None, JsonText] = Field(
-        None,
-        description='Further fields of the request as a JSON object: {"top_p": 0.9, "chat_template_kwargs": {...}}.',
-    )
+    temperature: Temperature = 0.0
+    reasoning_effort: ReasoningEffort = None
+    extra_body: ExtraBody = None
     max_tokens: int = Field(
         4096, ge=0, description="Most tokens of an answer, thoughts included; 0: the server's limit."
     )
@@ -143,22 +134,15 @@ class LlmSettings(Settings):
         "Never the instance's own hypothesis or paper.",
     )
     n_examples: int = Field(8, ge=1, le=64, description="How many examples are shown.")
-    temperature: float | None = Field(
-        0.0, ge=0, le=2, description="Sent where the server takes it; none: the server's own."
-    )
+    temperature: Temperature = 0.0
     max_tokens: int | None = Field(
         None,
         ge=0,
         description="Most tokens of an answer, reasons included; none: 1,024, or 16,384 with reasoning_effort; "
         "0: the server's limit.",
     )
-    reasoning_effort: str | None = Field(
-        None, description="For thinking models whose server takes it: low, medium, high."
-    )
-    extra_body: Annotated[str | None, JsonText] = Field(
-        None,
-        description='Further fields of the request as a JSON object: {"top_p": 0.9, "chat_template_kwargs": {...}}.',
-    )
+    reasoning_effort: ReasoningEffort = None
+    extra_body: ExtraBody = None
     prompts: tuple[str, ...] | None = Derived("Names and versions of the prompts; filled in by itself.")
     examples_sha256: str | None = Derived("Content of the dataset of examples; filled in by itself.")
 
@@ -168,70 +152,59 @@ _ENTRIES: Final = (
         "random",
         f"Sentences in random order, the same whenever it is asked again. {_ALL}",
         SeedSettings,
-        f"{_HOME}.baselines:RandomOrder",
+        "baselines:RandomOrder",
     ),
     RetrieverEntry(
         "oracle",
         "The best selection there is, made with the gold in hand: the ceiling.",
         Settings,
-        f"{_HOME}.oracle:Oracle",
+        "oracle:Oracle",
         sees_gold=True,
     ),
-    RetrieverEntry(
-        "lead", f"Sentences in the order of the paper. {_ALL}", Settings, f"{_HOME}.baselines:Lead"
-    ),
+    RetrieverEntry("lead", f"Sentences in the order of the paper. {_ALL}", Settings, "baselines:Lead"),
     RetrieverEntry(
         "abstract-tail",
         f"The abstract from its last sentence to its first, then the paper in order. {_ALL}",
         Settings,
-        f"{_HOME}.baselines:AbstractTail",
+        "baselines:AbstractTail",
     ),
     RetrieverEntry(
-        "bm25",
-        f"Words shared with the hypothesis, the rarer the better (BM25). {_ALL}",
-        Bm25Settings,
-        f"{_HOME}.bm25:Bm25",
+        "bm25", f"Words shared with the hypothesis, the rarer the better (BM25). {_ALL}", Bm25Settings, "bm25:Bm25"
     ),
     RetrieverEntry(
-        "dense",
-        f"Cosine similarity of sentence embeddings, computed here. {_ALL}",
-        DenseSettings,
-        f"{_HOME}.dense:Dense",
+        "dense", f"Cosine similarity of sentence embeddings, computed here. {_ALL}", DenseSettings, "dense:Dense"
     ),
     RetrieverEntry(
-        "hybrid",
-        f"Two or more retrievers merged by reciprocal rank fusion. {_ALL}",
-        HybridSettings,
-        f"{_HOME}.hybrid:Hybrid",
+        "hybrid", f"Two or more retrievers merged by reciprocal rank fusion. {_ALL}", HybridSettings, "hybrid:Hybrid"
     ),
     RetrieverEntry(
         "structure",
         "Fixed, readable weights on where a sentence stands, what it looks like and how near it is to the "
         f"hypothesis; picks that repeat each other count less. {_ALL}",
         StructureSettings,
-        f"{_HOME}.ranker.structure:Structure",
+        "ranker.structure:Structure",
     ),
     RetrieverEntry(
         "evidence-ranker",
         "Learnt from gold evidence: a small network over structure, words and meaning, and picks "
         f"that cover much between them. Needs a model: evidencebench train-ranker. {_ALL}",
         RankerSettings,
-        f"{_HOME}.ranker.retriever:EvidenceRanker",
+        "ranker.retriever:EvidenceRanker",
     ),
     RetrieverEntry(
         "llm",
         "A language model on an OpenAI-compatible server, asked by one of the paper's strategies. "
         "Ranks only what it selects.",
         LlmSettings,
-        f"{_HOME}.llm.retriever:LanguageModel",
+        "llm.retriever:LanguageModel",
         asks_server=True,
     ),
     RetrieverEntry(
         "embeddings",
         f"Cosine similarity of sentence embeddings, computed by an OpenAI-compatible server. {_ALL}",
         EmbeddingsSettings,
-        f"{_HOME}.llm.embeddings:Embeddings",
+        "llm.embeddings:Embeddings",
         asks_server=True,
     ),
-)
+)  # fmt: skip
 RETRIEVERS: Final[Mapping[str, RetrieverEntry]] = MappingProxyType({entry.name: entry for entry in _ENTRIES})

@@ -17,22 +17,12 @@ TRAINED_ON: Final = "trained_on.json"
 
 @dataclass(frozen=True, slots=True)
 class TrainedOn:
-    """The data that a model could have learnt from, drawn or not.
+    """The data that a model could have learnt from, drawn or not."""
 
-    Attributes
-    ----------
-    dataset_sha256 : str
-        Of the dataset's file.
-    instance_ids, paper_ids : tuple of str
-        Sorted, each once.
-    dataset : str
-        Its name when the model was trained.
-    """
-
-    dataset_sha256: str
-    instance_ids: tuple[str, ...]
-    paper_ids: tuple[str, ...]
-    dataset: str = ""
+    dataset_sha256: str  # of the dataset's file
+    instance_ids: tuple[str, ...]  # sorted, each once
+    paper_ids: tuple[str, ...]  # sorted, each once
+    dataset: str = ""  # its name when the model was trained
 
     def write(self, folder: Path) -> None:
         """Put the record into a model's folder."""

@@ -13,8 +13,9 @@ import numpy as np
 
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-from evidencebench_core.retrievers.cosine import Instruction, cosines, instruction_text
+from evidencebench_core.retrievers.cosine import cosines, instruction_text
 from evidencebench_core.retrievers.ranking import retrieval_by_score
+from evidencebench_core.retrievers.table import Instruction
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store

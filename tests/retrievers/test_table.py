@@ -37,7 +37,7 @@ def test_the_table_holds_these() -> None:
 def test_an_entry_agrees_with_its_class(name: str) -> None:
     entry = RETRIEVERS[name]
     module, _, attribute = entry.target.partition(":")
-    target = getattr(importlib.import_module(module), attribute)
+    target = getattr(importlib.import_module(f"evidencebench_core.retrievers.{module}"), attribute)
     assert entry.name == target.name == name
     if name == "llm":  # reads its settings by this very table
         return

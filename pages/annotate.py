@@ -63,7 +63,7 @@ def draw(state: PageState) -> None:
         st.markdown(
             "Everything you mark is kept under this name as you go. Several people can mark one paper."
         )
-        ask_who(state, resources.paper_annotations().annotators(marked.key), "start")
+        ask_who(state, marked.key, "start")
 
 
 def _title(marked: MarkedPaper) -> str:
@@ -83,9 +83,8 @@ def _draw_bar(state: PageState, marked: MarkedPaper, annotator: str, editor: Edi
     with st.container(horizontal=True, vertical_alignment="center"):
         _draw_way_back(state)
         if annotator:
-            names = resources.paper_annotations().annotators(marked.key)
             with st.popover(f"Marking as {literal(annotator, 30)}"):
-                ask_who(state, tuple(name for name in names if name != annotator), "other")
+                ask_who(state, marked.key, "other")
         if editor is not None:
             st.button("Undo", disabled=not editor.revision.can_undo, on_click=editor.undo)
             st.button("Redo", disabled=not editor.revision.can_redo, on_click=editor.redo)

@@ -12,7 +12,7 @@ from components.app.session import session_text, set_session_text
 from components.app.state import PageState
 from components.widgets.markdown import literal
 from evidencebench_core.annotation.marked import MarkedPaper
-from evidencebench_core.annotation.model import CONSENSUS, Annotation, check_person
+from evidencebench_core.annotation.model import CONSENSUS, MODEL, Annotation, check_person
 from evidencebench_core.annotation.store import Revision
 from evidencebench_core.errors import EvidenceBenchError
 
@@ -84,8 +84,8 @@ def annotator_here(state: PageState) -> str:
     return name
 
 
-def ask_who(state: PageState, known: tuple[str, ...], key: str) -> None:
-    """A field for a new name, and the names that have marked this paper."""
+def ask_who(state: PageState, paper: str, key: str) -> None:
+    """A field for a new name, and the other people who have marked this paper."""
     with st.form(f"who-{key}", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input("Your name or initials", max_chars=100, key=f"who-name-{key}", width=260).strip()
         is_sent = st.form_submit_button("Start marking", type="primary")
@@ -93,8 +93,9 @@ def ask_who(state: PageState, known: tuple[str, ...], key: str) -> None:
         _take(state, name)
     elif is_sent:
         st.warning("Say who marks: initials will do.")
-    for other in known:
-        if st.button(literal(other, 40), key=f"who-{key}.{other}"):
+    for other in resources.paper_annotations().annotators(paper):
+        is_choice = other != state["annotator"] and not other.startswith(MODEL)
+        if is_choice and st.button(literal(other, 40), key=f"who-{key}.{other}"):
             _take(state, other)
 
 

@@ -3,15 +3,12 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evidencebench_core.annotation.model import Annotation, MarkedAspect, annotated_instance
-from evidencebench_core.data import KEYS, parse_instance
+from evidencebench_core.data import KEYS
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.blocks import Block, RawPaper, paper_of_blocks
 
@@ -119,18 +116,6 @@ def test_what_is_not_complete_is_named(made: Annotation, message: str) -> None:
         annotated_instance(PAPER, made, "t")
     with pytest.raises(PaperError, match="instance id: is empty"):
         annotated_instance(PAPER, made, " ")
-
-
-@given(st.lists(st.tuples(st.sets(st.integers(0, N - 1), min_size=1), st.booleans()), min_size=1, max_size=7))
-def test_any_complete_annotation_passes_every_check(marks: list[tuple[set[int], bool]]) -> None:
-    made = annotation({f"aspect {number}": sorted(cover) for number, (cover, _) in enumerate(marks)})
-    for number, (_, is_result) in enumerate(marks):
-        made = made.set_result(f"aspect_{number}", is_result)
-    raw = annotated_instance(PAPER, made, "t")
-    instance = parse_instance("t", json.loads(json.dumps(raw)))
-    selections = (set(picks) for size in range(1, N + 1) for picks in combinations(range(N), size))
-    smallest = next(picks for picks in selections if all(cover & picks for cover, _ in marks))
-    assert instance.evidence.optimal == len(smallest)
 
 
 @pytest.mark.realdata

@@ -1,7 +1,5 @@
 """Windows, what the answers about them add up to, and the echo check."""
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +12,6 @@ from evidencebench_core.annotation.windows import (
     unjudged_sentences,
     windows,
 )
-from tests.conftest import real_file
 
 
 def test_windows_by_hand() -> None:
@@ -32,13 +29,6 @@ def test_windows_by_hand() -> None:
 def test_every_sentence_but_the_first_five_is_shown_twice(n: int) -> None:
     shown = [sum(start <= index < stop for start, stop in windows(n)) for index in range(n)]
     assert shown == [1 if index < 5 else 2 for index in range(n)]
-
-
-@pytest.mark.realdata
-def test_windows_of_the_train_set() -> None:
-    raws = json.loads(real_file("evidencebench/evidencebench_train_set.json").read_text(encoding="utf-8"))
-    sizes = [(len(raw["aspect_list_ids"]), len(raw["paper_as_candidate_pool"])) for raw in raws.values()]
-    assert sum(n_aspects * len(windows(n)) for n_aspects, n in sizes) == 24_937
 
 
 def answers(*sentences: list[int] | None) -> list[WindowAnswer]:

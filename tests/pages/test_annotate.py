@@ -64,9 +64,13 @@ def test_an_empty_store_offers_the_ways_to_a_paper(empty_store: Store, open_page
 
 
 @pytest.mark.parametrize("name", ["gold", "model:m"])
-def test_a_paper_asks_who_marks_and_some_names_are_nobodys(opened: OpenPage, name: str) -> None:
+def test_a_paper_asks_who_marks_and_some_names_are_nobodys(opened: OpenPage, marks: Marks, name: str) -> None:
+    for who in ("Ben", "model:m"):
+        marks.save(who, Pressure=[2])
     app = opened(name)
     assert app.warning
+    assert "Ben" in app.labels()
+    assert "model:m" not in app.labels()
     app.text_input(key="who-name-start").input("  Ada ")
     assert app.press("Start marking").address["annotator"] == "Ada"
 

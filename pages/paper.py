@@ -37,7 +37,7 @@ DEFAULTS = {
     "r": default_retriever(),
     "abstract": "",  # 1: more than two findings from the abstract
     "sentence": "",
-    "view": "",
+    "view": "text",
     "page": "",
     "zoom": "",
     "present": "",

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from components.paper.opened import OpenPaper
+from components.widgets.markdown import literal
 from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.runs import Findings, findings_in
-from evidencebench_core.words import clipped_text
+from evidencebench_core.words import clipped_text, quantity
 
 
 def findings_of(
@@ -17,9 +18,11 @@ def findings_of(
 ) -> dict[str, Findings]:
     """Findings by the paper's ref; a search that is broken off goes on with the next paper."""
     findings, progress = {}, st.empty()
-    for done, opened in enumerate(papers):
-        progress.progress(done / len(papers), f"{retriever} reads {clipped_text(opened.title, 60)}")
-        findings[opened.ref] = _findings(opened, hypothesis, retriever, budget, abstract_too)
+    with st.spinner(f"{retriever} reads {quantity(len(papers), 'paper')} …"):
+        for done, opened in enumerate(papers):
+            if done:
+                progress.progress(done / len(papers), literal(clipped_text(opened.title, 60)))
+            findings[opened.ref] = _findings(opened, hypothesis, retriever, budget, abstract_too)
     progress.empty()
     return findings
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -79,13 +79,8 @@ def example_of(instance: Instance, vectors: NDArray[np.float32]) -> Example:
     return Example(instance.id, instance.paper_id, features, unit, tuple(covers))
 
 
-def fit_ranker(
-    examples: Sequence[Example], encoder: str, seed: int = 0, stopped: Callable[[], bool] = lambda: False
-) -> Ranker:
-    """Fit a ranker to examples that hold the vectors of an embedding model.
-
-    ``stopped`` is asked before every epoch; once it says true, the fit is given up with an InterruptedError.
-    """
+def fit_ranker(examples: Sequence[Example], encoder: str, seed: int = 0) -> Ranker:
+    """Fit a ranker to examples that hold the vectors of an embedding model."""
     if not any(table.size for one in examples for table in one.covers):
         raise SettingError("training set", "has no study aspects", "Train on a dataset with gold.")
     topics = _principal_axes([one.vectors[1:] for one in examples], seed)
@@ -99,7 +94,7 @@ def fit_ranker(
         encoder_identity=model_identity(encoder),
         topics=topics,
         shared_topics=shared_topics,
-        network=_fit_network(columns, [one.covers for one in examples], seed, stopped),
+        network=_fit_network(columns, [one.covers for one in examples], seed),
         trees=_fit_trees(columns, [one.covers for one in examples], seed),
         trained_on=TrainedOn("", tuple(sorted(one.instance_id for one in examples)), tuple(sorted(papers))),
         notes={"n_instances": len(examples), "n_sentences": sum(map(len, columns)), "seed": seed},
@@ -134,7 +129,6 @@ def _fit_network(
     columns: Sequence[NDArray[np.float32]],
     covers: Sequence[tuple[NDArray[np.float32], ...]],
     seed: int,
-    stopped: Callable[[], bool],
 ) -> Network:
     """Fit `N_NETWORKS` networks at once, and put them side by side. AdamW, dropout of half of inputs and units."""
     import torch
@@ -175,8 +169,6 @@ def _fit_network(
         lambda step: min((step + 1) / (_WARM * n_steps), (n_steps - step) / ((1 - _WARM) * n_steps)),
     )
     for _ in range(N_EPOCHS):
-        if stopped():
-            raise InterruptedError
         order = torch.randperm(len(inputs), generator=draws).tolist()
         for batch in (order[start::n_batches] for start in range(n_batches)):
             read = torch.cat([inputs[place] for place in batch])

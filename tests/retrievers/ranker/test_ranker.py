@@ -15,7 +15,7 @@ from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.retrievers import Query, make_retriever, query_of
 from evidencebench_core.retrievers.encoding import embeddings
 from evidencebench_core.retrievers.ranker.features import FEATURES
-from evidencebench_core.retrievers.ranker.model import COLUMNS, FOCUSES, N_TOPICS, TOPICS, Network, Ranker
+from evidencebench_core.retrievers.ranker.model import COLUMNS, FOCUSES, Network, Ranker
 from evidencebench_core.retrievers.ranker.model_file import (
     default_model_path,
     default_retriever,
@@ -25,10 +25,7 @@ from evidencebench_core.retrievers.ranker.model_file import (
 )
 from evidencebench_core.retrievers.ranker.reasons import explanations_in, why_texts
 from evidencebench_core.retrievers.ranker.retriever import retrieval_of
-from evidencebench_core.retrievers.ranker.structure import WEIGHTS
 from evidencebench_core.retrievers.ranker.training import (
-    N_NETWORKS,
-    N_UNITS,
     Example,
     _loss,
     example_of,
@@ -73,13 +70,6 @@ def test_the_same_seed_gives_the_same_model(examples: Sequence[Example], few_epo
     for name in Network._fields:
         assert np.allclose(getattr(first.network, name), getattr(again.network, name))
     assert not np.allclose(first.network.hidden, other.network.hidden)
-
-
-def test_half_of_the_networks_do_not_see_the_sentences_around(model: Ranker) -> None:
-    around = model.network.hidden[-2 * len(TOPICS) :]
-    blocks = around.reshape(4 * N_TOPICS, N_NETWORKS, N_UNITS)
-    assert not blocks[:, ::2].any()
-    assert blocks[:, 1::2].any()
 
 
 def test_nothing_to_learn_from() -> None:
@@ -249,8 +239,3 @@ def test_every_pick_is_explained(name: str, own_model: str, instances: Sequence[
             assert one.score == pytest.approx(retrieval.scores[retrieval.ranking.index(index)], abs=1e-3)
             if name == "structure":  # an average sentence of the paper has the score 0
                 assert sum(one.groups.values()) == pytest.approx(one.score, abs=0.01)
-
-
-def test_structures_weights_are_of_features() -> None:
-    for weights in WEIGHTS.values():
-        assert set(weights) <= set(FEATURES)

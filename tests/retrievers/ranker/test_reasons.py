@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evidencebench_core.data.sections import SECTION_CLASSES
-from evidencebench_core.retrievers import Retrieval, make_retriever
+from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.ranker.features import FEATURES, TABLE
 from evidencebench_core.retrievers.ranker.reasons import (
     GROUP_REASONS,
@@ -16,7 +16,6 @@ from evidencebench_core.retrievers.ranker.reasons import (
     reasons,
     why_texts,
 )
-from tests.retrievers.queries import make_query
 
 NEVER = {
     *(
@@ -110,13 +109,3 @@ def test_what_was_written_is_read_back() -> None:
 def test_what_is_no_explanation_is_left_out(details: object) -> None:
     assert explanations_in(retrieval(details)) == {}
     assert why_texts(retrieval(details)) == {}
-
-
-def test_structure_explains_every_pick() -> None:
-    asked = "We asked whether tea lowers blood pressure."
-    sentences = ("Tea", asked, "Tea lowered blood pressure (p < 0.01).", "Methods", "Nobody slept.")
-    query = make_query(sentences, "saasn", "Tea lowers blood pressure.", budget=3)
-    found = make_retriever("structure").retrieve(query)
-    assert set(explanations_in(found)) == set(found.selection)
-    assert why_texts(found)[2].startswith(("In the abstract", "The abstract", "Close to", "Shares"))
-    assert why_texts(found)[2].endswith(".")

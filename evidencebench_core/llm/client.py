@@ -160,7 +160,7 @@ class LLM:
                     try:
                         answer = replace(self.read(document, self.accepted(call.body)[1]), seconds=seconds)
                     except LLMAnswerError as error:
-                        raise self._counted(error) from error
+                        raise self._count_failure(error) from error
                     spending.settle(answer)
                     permit.tokens = spending.prompt_tokens + spending.completion_tokens
                 if call.allow_empty or not is_empty(answer):
@@ -168,7 +168,7 @@ class LLM:
                     await self.keep(call, answer)  # with its permit: a kill costs only the calls under way
                     return answer
                 if is_last:
-                    raise self._counted(self.error(LLMAnswerError, "answers without any text", _AGAIN))
+                    raise self._count_failure(self.error(LLMAnswerError, "answers without any text", _AGAIN))
         raise AssertionError
 
     async def keep(self, call: Call, answer: Answer) -> None:
@@ -214,7 +214,9 @@ class LLM:
                 self._has_answered, self._n_failures = True, 0
                 return vectors
         problem = f"the reply does not hold {len(texts)} vectors of numbers"
-        raise self._counted(self.error(LLMAnswerError, problem, "Check that the model makes embeddings."))
+        raise self._count_failure(
+            self.error(LLMAnswerError, problem, "Check that the model makes embeddings.")
+        )
 
     # -- the server --------------------------------------------------------------------------------
 
@@ -252,7 +254,7 @@ class LLM:
                 )
             except openai.APIError as error:
                 if not self.learns_from(getattr(error, "status_code", 0), error.body, sent):
-                    failure = self._counted(self.failure(error))
+                    failure = self._count_failure(self.failure(error))
                     never_there = isinstance(error, openai.APIConnectionError) and not self._has_answered
                     failure.stops_run |= never_there
                     raise failure from error
@@ -265,7 +267,7 @@ class LLM:
             return document
         text = response.content[:2_000].decode("utf-8", "replace")
         words = _first_line(error_text(document["error"], text) if isinstance(document, dict) else text)
-        raise self._counted(self.error(LLMAnswerError, f"replies with no answer ({words})", _AGAIN))
+        raise self._count_failure(self.error(LLMAnswerError, f"replies with no answer ({words})", _AGAIN))
 
     def read(self, document: dict[str, Any], left_out: tuple[str, ...] = (), batch: bool = False) -> Answer:
         """The answer in a chat completion, without the key, were the server to echo it."""
@@ -335,7 +337,7 @@ class LLM:
         scrubbed = self.connection.scrubbed
         return kind(self.connection.address, scrubbed(problem).rstrip("."), scrubbed(remedy), stops_run)
 
-    def _counted(self, error: LLMError) -> LLMError:
+    def _count_failure(self, error: LLMError) -> LLMError:
         """The error, which ends the run where the last ten calls have failed.
 
         A prompt that is refused counts only as long as nothing was answered: the next paper may be shorter.

@@ -53,35 +53,29 @@ class Connection:
 
     def check(self) -> None:
         """Raise `SettingError` if the address or the key cannot be used."""
-        key = self.api_key or ""
+        url, key = self.base_url or DEFAULT_ADDRESS, self.api_key or ""
+        remedy = (
+            "Set OPENAI_API_KEY, and OPENAI_BASE_URL, such as http://localhost:8000/v1, for your own server."
+        )
         if self.base_url is None and not key:
-            remedy = "Set OPENAI_API_KEY, and OPENAI_BASE_URL for a server of your own."
             raise SettingError("model server", "no key is set", remedy)
-        with suppress(ValueError):
-            parts = urlsplit(self.base_url or DEFAULT_ADDRESS)
-            if parts.scheme in ("http", "https") and parts.hostname and key.isascii() and key.isprintable():
-                return
-        remedy = "Set OPENAI_BASE_URL to an address such as http://localhost:8000/v1, and OPENAI_API_KEY."
-        raise SettingError("model server", "its address or key cannot be used", remedy)
+        if not (re.match(r"https?://[^/?#]", url) and key.isascii() and key.isprintable()):
+            raise SettingError("model server", "its address or key cannot be used", remedy)
 
-    def scrubbed(self, text: str) -> str:
-        """An error's text without the key, or a long piece of it, and other secrets of the server."""
-        text = self._without_secrets(text, _SHORTEST_IN_ERRORS)
-        key = self.api_key or ""
-        for start in range(len(key) - _PIECE + 1):
-            text = text.replace(key[start : start + _PIECE], _HIDDEN)
-        return _BEARER.sub(_HIDDEN, text)
-
-    def without_keys(self, text: str) -> str:
+    def without_keys(self, text: str, shortest: int = _SHORTEST_IN_ANSWERS) -> str:
         """An answer without the key and other secrets, were the server to echo them."""
-        return self._without_secrets(text, _SHORTEST_IN_ANSWERS)
-
-    def _without_secrets(self, text: str, shortest: int) -> str:
         headers = os.environ.get("OPENAI_CUSTOM_HEADERS", "")  # the openai package sends them
         for secret in _secrets(self.base_url or "", self.api_key or "", headers):
             if len(secret) >= shortest:
                 text = text.replace(secret, _HIDDEN)
         return text
+
+    def scrubbed(self, text: str) -> str:
+        """An error's text without the key, or a long piece of it, and other secrets of the server."""
+        text, key = self.without_keys(text, _SHORTEST_IN_ERRORS), self.api_key or ""
+        for start in range(len(key) - _PIECE + 1):
+            text = text.replace(key[start : start + _PIECE], _HIDDEN)
+        return _BEARER.sub(_HIDDEN, text)
 
 
 @lru_cache(maxsize=16)

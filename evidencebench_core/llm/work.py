@@ -196,13 +196,7 @@ def rehearse(llm: LLM, *pieces: Work[_T]) -> tuple[list[_T | None], Spending]:
 
 
 def listed_models(connection: Connection) -> tuple[str, ...]:
-    """The models that a server lists, sorted; empty where it has no list.
-
-    Raises
-    ------
-    LLMError, SettingError
-        If it cannot be asked; if its address or key cannot be used.
-    """
+    """The models that a server lists, sorted; empty where it has no list. `LLMError` if it cannot be asked."""
 
     async def models() -> set[str]:
         import openai

@@ -50,7 +50,7 @@ class ExamplePool:
         random.Random("examples 0").shuffle(self._order)  # noqa: S311 - a reproducible draw
         self._read = lru_cache(maxsize=256)(lambda instance_id: store.get(dataset, instance_id))
 
-    def drawn(self, query: Query, n: int) -> tuple[str, ...]:
+    def draw(self, query: Query, n: int) -> tuple[str, ...]:
         """``n`` examples for a query, or as many as there are, as they stand in a prompt.
 
         Passed over are instances of the query's hypothesis or paper, and those with nothing to cover in its focus.

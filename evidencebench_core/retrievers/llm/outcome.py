@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from evidencebench_core.llm.answers import Answer, Message, request_of
-from evidencebench_core.llm.parse import OutcomeKind, ParsedAnswer
+from evidencebench_core.llm.parse import OutcomeKind
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
     from evidencebench_core.llm.budget import Price
-    from evidencebench_core.llm.prompts import Prompt
     from evidencebench_core.retrievers.base import Retrieval
 
 OUTCOME_KINDS: Final[Mapping[str, str]] = {
@@ -114,28 +113,14 @@ class CallRecord(Answer):
 
     @classmethod
     def of(
-        cls,
-        answer: Answer,
-        messages: tuple[Message, ...],
-        price: Price | None,
-        step: str,
-        prompt: Prompt,
-        choice: ParsedAnswer,
+        cls, answer: Answer, messages: tuple[Message, ...], price: Price | None, **more: Any
     ) -> CallRecord:
         """The record of an answer; without messages where the store has them."""
         cost = None
         if price is not None and answer.prompt_tokens is not None and answer.completion_tokens is not None:
             cost = price.of(answer.prompt_tokens, answer.completion_tokens, answer.batch)
-        return cls(
-            **{item.name: getattr(answer, item.name) for item in fields(Answer)},
-            step=step,
-            prompt=str(prompt),
-            kind=choice.kind,
-            picked=choice.indices,
-            n_unknown=choice.n_unknown,
-            cost=cost,
-            messages=() if answer.key else messages,
-        )
+        values = {item.name: getattr(answer, item.name) for item in fields(Answer)}
+        return cls(**values, **more, cost=cost, messages=() if answer.key else messages)
 
 
 def calls_json(calls: Iterable[CallRecord]) -> str:

@@ -55,13 +55,11 @@ class LanguageModel:
             raise _error("icl has no examples", "Name a dataset of the store, as in --set examples=train.")
         if strategy == "auto" and values["prompt"]:
             raise _error("has a prompt of its own and the strategy auto", "Name the strategy it is for.")
-        self._prompts: dict[tuple[str, str], tuple[Prompt, ...]] = {}
-        for focus in _FOCUSES:
-            for budget in (1, None):
-                name = strategy_for(strategy, focus, budget)
-                self._prompts[name, focus] = prompts_for(
-                    name, focus, values["prompt"], has_examples=examples is not None
-                )
+        cases = [(focus, strategy_for(strategy, focus, budget)) for focus in _FOCUSES for budget in (1, None)]
+        self._prompts = {
+            (name, focus): prompts_for(name, focus, values["prompt"], examples is not None)
+            for focus, name in cases
+        }
         versions = {str(item) for prompts in self._prompts.values() for item in prompts}
         _derive(values, "prompts", tuple(sorted({*versions, str(prompt(REGENERATE))})))
         self._store = store
@@ -122,7 +120,7 @@ class LanguageModel:
             return ""
         if self._pool is not None:
             n = 1 if strategy == "result-section" else self._settings["n_examples"]
-            return "\n\n".join(self._pool.drawn(query, n))
+            return "\n\n".join(self._pool.draw(query, n))
         if self._settings["examples"] is not None:
             raise _error("has no store to take its examples from", "Call connected(store) first.")
         return MADE_UP

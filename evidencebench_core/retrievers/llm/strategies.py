@@ -61,7 +61,8 @@ class Session:
             finish_reason=answer.finish_reason,
             thoughts=answer.reasoning,
         )
-        call = CallRecord.of(answer, messages, self.price, part.step, template, choice)
+        read = {"kind": choice.kind, "picked": choice.indices, "n_unknown": choice.n_unknown}
+        call = CallRecord.of(answer, messages, self.price, step=part.step, prompt=str(template), **read)
         indices = tuple(shown[number] for number in choice.indices)
         reasons = {shown[number]: reason for number, reason in choice.reasons.items()}
         return replace(choice, indices=indices, reasons=reasons), call

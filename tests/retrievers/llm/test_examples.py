@@ -36,9 +36,9 @@ OTHER = query_over(["Nothing of this stands in the pool at all."])
 
 
 def test_the_order_is_always_the_same(store: Store) -> None:
-    first = ExamplePool(store, "pool").drawn(OTHER, 4)
-    assert ExamplePool(store, "pool").drawn(OTHER, 4) == first
-    assert ExamplePool(store, "pool").drawn(OTHER, 2) == first[:2]
+    first = ExamplePool(store, "pool").draw(OTHER, 4)
+    assert ExamplePool(store, "pool").draw(OTHER, 4) == first
+    assert ExamplePool(store, "pool").draw(OTHER, 2) == first[:2]
     assert len({example.partition("\n")[0] for example in first}) == 4
 
 
@@ -62,7 +62,7 @@ def test_a_fixed_budget_has_lists_of_that_size(tmp_path: Path, focus: Any, budge
     store = open_store(tmp_path / "s.sqlite")
     ingest(store, written({"one": raw}, tmp_path / "d.json"), name="pool")
     query = query_over(["Nothing of this stands in the pool at all."], focus=focus, budget=budget)
-    (example,) = ExamplePool(store, "pool").drawn(query, 1)
+    (example,) = ExamplePool(store, "pool").draw(query, 1)
     gold = {"er@10": range(1, 11), "result-er@5": range(1, 6)}.get(key, (1, 5))
     instance = store.get("pool", "one")
     assert example == example_text(instance.hypothesis, [instance.sentences[index] for index in gold])
@@ -70,7 +70,7 @@ def test_a_fixed_budget_has_lists_of_that_size(tmp_path: Path, focus: Any, budge
 
 def test_never_the_instance_itself(store: Store) -> None:
     for number in range(10):
-        drawn = ExamplePool(store, "pool").drawn(own(store, f"tiny_{number}"), 10)
+        drawn = ExamplePool(store, "pool").draw(own(store, f"tiny_{number}"), 10)
         assert len(drawn) == 9
         assert all(f"cohort {number}." not in example for example in drawn)
 
@@ -92,13 +92,13 @@ def test_never_the_paper_or_the_hypothesis_however_changed(
     store: Store, hypothesis: str, changed: Callable[[Sequence[str]], Sequence[str]]
 ) -> None:
     query = query_over(changed(own(store, "tiny_3").sentences), hypothesis=hypothesis)
-    drawn = ExamplePool(store, "pool").drawn(query, 10)
+    drawn = ExamplePool(store, "pool").draw(query, 10)
     assert len(drawn) == 9
     assert all("cohort 3." not in example for example in drawn)
 
 
 def test_results_have_examples_with_results(store: Store) -> None:
-    drawn = ExamplePool(store, "pool").drawn(own(store, "tiny_0", focus="results"), 10)
+    drawn = ExamplePool(store, "pool").draw(own(store, "tiny_0", focus="results"), 10)
     assert len(drawn) == 7  # ten less itself, tiny_4 and tiny_9
 
 
@@ -106,7 +106,7 @@ def test_no_example_at_all(tmp_path: Path) -> None:
     store = open_store(tmp_path / "s.sqlite")
     ingest(store, written({"only": raw_instance(6, {"a": [1]})}, tmp_path / "d.json"), name="pool")
     with pytest.raises(RetrieverError, match="no example"):
-        ExamplePool(store, "pool").drawn(own(store, "only"), 1)
+        ExamplePool(store, "pool").draw(own(store, "only"), 1)
 
 
 def test_icl_shows_eight_and_says_what_they_are_of(store: Store) -> None:
@@ -145,19 +145,3 @@ def test_the_pool_has_to_be_there_and_what_it_was(store: Store) -> None:
         LanguageModel(model="m", examples="elsewhere").connected(store)
     with pytest.raises(SettingError, match="examples_sha256"):
         LanguageModel(model="m", examples="pool", examples_sha256="0" * 64).connected(store)
-
-
-@pytest.mark.slow
-@pytest.mark.realdata
-def test_on_the_train_set_only_the_papers_own_instances_are_passed_over(
-    train_path: Path, tmp_path: Path
-) -> None:
-    store = open_store(tmp_path / "s.sqlite")
-    ingest(store, train_path, name="pool")
-    pool, papers = ExamplePool(store, "pool"), {}
-    instances = {one.id: one for one in store.iter("pool")}
-    for one in instances.values():
-        papers.setdefault(one.paper_id, []).append(one.id)
-    for one in list(instances.values())[::8]:
-        drawn = pool.drawn(query_of(one, "all", 5), 96)
-        assert len(drawn) == 96 - len(papers[one.paper_id])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evidencebench_core.data.model import SentenceType
 from evidencebench_core.retrievers.llm.strategies import overlapping_slices, section_indices
@@ -35,13 +33,6 @@ def test_sections(types: str, sections: list[tuple[int, ...]]) -> None:
     assert section_indices([KINDS[letter] for letter in types]) == tuple(sections)
 
 
-@given(st.text("san", max_size=60))
-def test_every_sentence_is_in_one_section(types: str) -> None:
-    sections = section_indices([KINDS[letter] for letter in types])
-    assert sorted(index for section in sections for index in section) == list(range(len(types)))
-    assert all(section == tuple(sorted(section)) for section in sections)
-
-
 @pytest.mark.parametrize(
     ("n", "bounds"),
     [
@@ -61,11 +52,3 @@ def test_slices(n: int, bounds: list[tuple[int, int]]) -> None:
     assert overlapping_slices(range(100, 100 + n)) == tuple(
         tuple(range(100 + low, 100 + high)) for low, high in bounds
     )
-
-
-@given(st.integers(0, 3000))
-def test_slices_cover_the_section_and_each_is_a_third_of_it(n: int) -> None:
-    slices = overlapping_slices(range(n))
-    assert sorted({index for one in slices for index in one}) == list(range(n))
-    assert all(one == tuple(range(one[0], one[-1] + 1)) for one in slices)
-    assert all(len(one) <= 0.325 * n + 1 for one in slices)

@@ -180,7 +180,7 @@ def _frame(runs: Sequence[RunInfo], scores: dict[tuple[str, str], Score]) -> pd.
 def _draw_unfinished(context: Context, runs: Sequence[RunInfo]) -> None:
     """A button for every run that can go on, and what models answered."""
     for run in runs:
-        tasks = unfinished_tasks(run, context.dataset.n_instances)
+        tasks = unfinished_tasks(run, context.dataset)
         if tasks and st.button(f"Resume {literal(run.label)}", key=f"resume-{run.id}"):
             resume_dialog(context.dataset, run, tasks)
     store = RunStore(resources.store())

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import pandas as pd
 import streamlit as st
@@ -25,12 +25,12 @@ from evidencebench_core.analyses.sample import ingest_sample
 from evidencebench_core.annotation.provenance import GoldMakers
 from evidencebench_core.annotation.provenance import gold_makers as makers_of_gold
 from evidencebench_core.annotation.store import Annotations
-from evidencebench_core.data import DatasetInfo, Filter, Instance, Store, open_store
+from evidencebench_core.data import DatasetInfo, EvidenceSet, Filter, Instance, Store, open_store
 from evidencebench_core.data.hits import Hit
 from evidencebench_core.data.hits import sentence_hits as find_hits
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.perturb import added_wordings, hypothesis_variants
-from evidencebench_core.runs import RunInfo, RunStore, score_run
+from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.runs.notes import Note, NoteStore
 from evidencebench_core.tasks import Score, score, task_named
 from evidencebench_core.words import WARNING
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
+_MOST_HELD: Final = 30_000  # instances whose gold is held in memory
 SAMPLE: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
 
 
@@ -177,16 +178,36 @@ def _with_warning(run: RunInfo) -> RunInfo:
     return replace(run, label=f"{run.label} {WARNING} trained on {run.n_trained_on:,} of these")
 
 
+@st.cache_resource(max_entries=1, show_spinner=False, hash_funcs=KEYS)
+def _held_evidence(dataset: DatasetInfo) -> tuple[tuple[str, EvidenceSet], ...]:
+    return tuple(store().evidence_sets(dataset.name))
+
+
+def _evidence(dataset: DatasetInfo) -> Iterable[tuple[str, EvidenceSet]]:
+    """The gold of a dataset by instance id: read once for all scores, unless it is too much to hold."""
+    if dataset.n_instances > _MOST_HELD:
+        return store().evidence_sets(dataset.name)
+    evidence: tuple[tuple[str, EvidenceSet], ...] = _held_evidence(dataset)
+    return evidence
+
+
 @cached
-def run_score(run: RunInfo, task: str, missing: Literal["report", "zero"] = "report") -> Score:
+def run_score(run: RunInfo, task: str) -> Score:
     """The score of what a run has answered so far."""
-    return score_run(store(), run.id, task_named(task), missing=missing)
+    dataset = store().dataset(run.dataset)
+    return score(
+        task_named(task),
+        _evidence(dataset),
+        RunStore(store()).selections(run.id, task),
+        papers=store().paper_ids(dataset.name),
+        sufficient=dataset.sufficient,
+    )
 
 
 @cached
 def bounds(dataset: DatasetInfo, task: str) -> Score:
     """Ceiling and random expectation over every instance of a dataset that a task can score."""
-    return score(task_named(task), store().evidence_sets(dataset.name), {}, missing="zero")
+    return score(task_named(task), _evidence(dataset), {}, missing="zero")
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

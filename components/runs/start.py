@@ -199,8 +199,9 @@ def train_dialog() -> None:
     draw_ways_to_train("-dialog")
 
 
-def unfinished_tasks(run: RunInfo, n_instances: int) -> list[Task]:
+def unfinished_tasks(run: RunInfo, dataset: DatasetInfo) -> list[Task]:
     """The tasks that a run has begun and not finished; none where nobody can go on with it."""
-    begun = [task_named(name) for name, n in run.tasks.items() if 0 < n < n_instances]
+    wanted = {"all": dataset.n_instances, "results": dataset.n_result_instances}
+    begun = [task for name, n in run.tasks.items() if 0 < n < wanted[(task := task_named(name)).focus]]
     begun = [task for task in begun if resources.run_score(run, task.name).n_missing]
     return [] if not begun or problem_of(run) else begun

@@ -82,7 +82,9 @@ def test_an_interrupted_run_can_go_on(open_page: OpenPage, sample_store: Store) 
     app = open_page("runs")
     assert "Resume bm25" in app.labels()
     (run,) = RunStore(sample_store).runs("sample_data")
-    assert {task.name for task in start.unfinished_tasks(run, 6)} == set(run.tasks)
+    assert {task.name for task in start.unfinished_tasks(run, sample_store.dataset("sample_data"))} == set(
+        run.tasks
+    )
 
 
 def import_dialog(dataset: str) -> None:

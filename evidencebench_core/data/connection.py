@@ -21,6 +21,10 @@ APPLICATION_ID, VERSION = map(
     int, re.findall(r"^PRAGMA (?:application_id|user_version) = (\d+);", SCHEMA, re.M)
 )
 
+# Some builds (Debian's) overwrite what is deleted, and log that: it takes three times as long.
+_PRAGMAS: Final = """
+    PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -16000; PRAGMA secure_delete = FAST;
+"""
 _WAIT: Final = 60.0  # seconds for another writer to finish
 _ANOTHER: Final = "Name another store with --store."
 _PERMISSION: Final = "Ask for permission, or name another store."
@@ -105,14 +109,7 @@ class Database:
         try:
             is_new = not self._has_tables(db)
             db.create_function("paper_text", 1, _paper_text, deterministic=True)
-            # Some builds (Debian's) overwrite what is deleted, and log that: it takes three times as long.
-            for pragma in (
-                "journal_mode = WAL",
-                "foreign_keys = ON",
-                "cache_size = -16000",
-                "secure_delete = FAST",
-            ):
-                db.execute(f"PRAGMA {pragma}")
+            db.executescript(_PRAGMAS)
             if is_new:
                 self._make_tables(db)
         except BaseException:

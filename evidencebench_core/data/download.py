@@ -25,18 +25,18 @@ _AGAIN: Final = "Check the network, then start the download again."
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file of a released dataset; ``git_blob`` is git's id of the content of those on GitHub."""
+    """A file of a released dataset."""
 
     filename: str
     licence: str
-    git_blob: str = ""
+    git_blob: str = ""  # git's id of the content, of those on GitHub
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteDataset:
-    """A released dataset: its files by split, and where it is described."""
+    """A released dataset."""
 
-    page: str
+    page: str  # where it is described
     splits: Mapping[str, RemoteFile]
 
 
@@ -89,12 +89,7 @@ def download(
     each file before anything is fetched, ``progress`` bytes done of the file at hand and bytes in all, or ``None``.
     ``base_url`` (or ``EVIDENCEBENCH_DOWNLOAD_BASE``, ``HF_ENDPOINT``) stands for GitHub's or the hub's own address.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such dataset or split.
-    DownloadError
-        If a file could not be fetched whole. Nothing stands under its final name.
+    `DownloadError` if a file could not be fetched whole: nothing stands under its final name.
     """
     dataset = _entry("dataset", name, DATASETS)
     files = dataset.splits if split is None else {split: _entry(f"split of {name}", split, dataset.splits)}

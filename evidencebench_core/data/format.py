@@ -49,8 +49,6 @@ class Construction(_Checked):
 
 
 class RawInstance(_Checked):
-    """An instance as it stands in a dataset file."""
-
     hypothesis: Text
     paper_as_candidate_pool: Annotated[list[str], Field(min_length=1, max_length=5_000)]
     aspect_list_ids: Annotated[list[str], Field(min_length=1, max_length=1_000)]

@@ -12,7 +12,7 @@ from typing import Final
 
 from evidencebench_core.data.query import fts_terms
 
-_FOUND: Final = "\x02", "\x03"  # before and behind what was found
+_MARKS: Final = "\x02", "\x03"  # before and behind what was searched for
 _TOKENS: Final = 40  # of a sentence that are shown
 
 
@@ -21,9 +21,7 @@ class Hit:
     """The first of a paper's sentences that has the most of what was searched for."""
 
     sentence: int
-    parts: tuple[
-        tuple[str, bool], ...
-    ]  # its text, shortened round what was found, and whether a part was found
+    parts: tuple[tuple[str, bool], ...]  # its text, shortened, each part with whether it was searched for
 
 
 def sentence_hits(papers: Mapping[str, Sequence[str]], words: str) -> dict[str, Hit]:
@@ -47,11 +45,11 @@ def sentence_hits(papers: Mapping[str, Sequence[str]], words: str) -> dict[str, 
         sql = f"SELECT snippet(s, 0, ?, ?, '…', {_TOKENS}) FROM s WHERE s MATCH ? AND rowid = ?"
         any_term = " OR ".join(terms)
         return {
-            key: Hit(places[row][1], _parts(db.execute(sql, (*_FOUND, any_term, row + 1)).fetchone()[0]))
+            key: Hit(places[row][1], _parts(db.execute(sql, (*_MARKS, any_term, row + 1)).fetchone()[0]))
             for key, row in best.items()
         }
 
 
 def _parts(marked: str) -> tuple[tuple[str, bool], ...]:
-    pieces = re.split(f"{_FOUND[0]}([^{_FOUND[1]}]*){_FOUND[1]}", marked)
+    pieces = re.split(f"{_MARKS[0]}([^{_MARKS[1]}]*){_MARKS[1]}", marked)
     return tuple((piece, place % 2 == 1) for place, piece in enumerate(pieces) if piece)

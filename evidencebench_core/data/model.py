@@ -35,10 +35,7 @@ class Aspect:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceSet:
-    """The gold of an instance: its aspects and how many sentences suffice to cover them.
-
-    It carries no text, so that scoring a whole dataset does not have to read the papers.
-    """
+    """The gold of an instance, without the paper: scoring a dataset reads none."""
 
     n_sentences: int  # size of the candidate pool
     aspects: tuple[Aspect, ...]  # in the order of the file
@@ -46,7 +43,7 @@ class EvidenceSet:
     results_optimal: int | None  # the same for the result aspects; None where there are none
 
     def focused(self, focus: Focus) -> tuple[Aspect, ...]:
-        """The aspects a task asks for: all of them, or the result aspects (may be empty)."""
+        """The aspects a task asks for: all of them, or the result aspects."""
         return self.aspects if focus == "all" else tuple(a for a in self.aspects if a.is_result)
 
     def covers(self, focus: Focus) -> tuple[frozenset[int], ...]:
@@ -60,25 +57,20 @@ class EvidenceSet:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One hypothesis with one paper and its gold.
-
-    ``stored`` has the file's own selections by task name (``er@optimal``, ``er@10``, ``result-er@optimal``,
-    ``result-er@5``); the result tasks are absent where the file has ``null``.
-    """
+    """One hypothesis with one paper and its gold."""
 
     id: str
     hypothesis: str
     paper_id: str
     sentences: tuple[str, ...]  # the candidate pool in the order of the paper; headings are candidates too
     sentence_types: tuple[SentenceType, ...]  # same length
-    # Same length: "Abstract", the heading a sentence stands under, or "" before the first one (spec rule 15).
-    sections: tuple[str, ...]
+    sections: tuple[str, ...]  # same length: "Abstract", the heading above, or "" before the first one
     evidence: EvidenceSet
-    stored: Mapping[str, tuple[int, ...]]
+    stored: Mapping[str, tuple[int, ...]]  # the file's own selections by task name, where it has them
     paraphrases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # by name
     negation: str | None = None  # the hypothesis turned into its opposite
     synthetic: bool = False  # marks itself as made up, as ours in sample_data do
-    # How it was made, and of what, where the file says so (construction rule 38).
+    # How it was made, and of what, where the file says so.
     construction: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     @property

@@ -1,10 +1,9 @@
-"""Annotations as instances of the benchmark's format: what people decided, split by paper where that is wanted."""
+"""Annotations as instances of the benchmark's format: what people decided."""
 
 from __future__ import annotations
 
-import random
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +13,7 @@ from evidencebench_core.annotation.provenance import construction_of
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data.model import Instance
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import EvidenceBenchError, PaperError, SettingError, UnknownNameError
+from evidencebench_core.errors import EvidenceBenchError, PaperError, UnknownNameError
 from evidencebench_core.papers.licence import allows_changed_copies
 
 
@@ -25,24 +24,6 @@ class ExportedAnnotations:
     instances: dict[str, dict[str, Any]] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     licences: Counter[str] = field(default_factory=Counter)
-
-    def split(self, shares: Mapping[str, float], seed: int = 0) -> dict[str, list[str]]:
-        """Instance ids drawn at random into parts of these shares; a paper is in one part alone."""
-        if not shares or min(shares.values()) <= 0 or abs(sum(shares.values()) - 1) > 1e-9:
-            text = ", ".join(f"{name}={share:g}" for name, share in shares.items()) or "empty"
-            raise SettingError("split", f"is {text}", "Give shares that add up to 1: train=.8,test=.2.")
-        papers = sorted({raw["paper_id"] for raw in self.instances.values()})
-        random.Random(seed).shuffle(papers)  # noqa: S311 - a split, not a secret
-        part_of, start, share_so_far = {}, 0, 0.0
-        for name, share in shares.items():
-            share_so_far += share
-            stop = round(share_so_far * len(papers))
-            part_of.update(dict.fromkeys(papers[start:stop], name))
-            start = stop
-        parts: dict[str, list[str]] = {name: [] for name in shares}
-        for instance_id, raw in self.instances.items():
-            parts[part_of[raw["paper_id"]]].append(instance_id)
-        return parts
 
 
 def exported_annotations(

@@ -185,19 +185,19 @@ class _Talk:
     def __init__(self, llm: LLM, parameters: Mapping[str, Any]) -> None:
         self.llm, self.parameters = llm, parameters
 
-    async def chat(self, messages: Sequence[Message], step: str, rehearsal: str, **others: Any) -> Answer:
+    async def chat(self, messages: Sequence[Message], rehearsal: str, **others: Any) -> Answer:
         parameters = {**self.parameters, **others}
         return await self.llm.chat(messages, rehearsal=rehearsal, allow_empty=True, **parameters)
 
     async def ask(self, name: str, read: Callable[[str], T], rehearsal: str, **fields: str) -> T:
         """What is read of the answer to a prompt; `LLMAnswerError` where it cannot be used twice."""
         messages = prompt(f"annotate-{name}").messages(**fields)
-        answer = await self.chat(messages, name, rehearsal)
+        answer = await self.chat(messages, rehearsal)
         try:
             return read(_text(answer))
         except LLMAnswerError as error:
             again = prompt("annotate-again").messages(problem=f"{error.problem}. {error.remedy}")
-            answer = await self.again(messages, answer, again, name, rehearsal)
+            answer = await self.again(messages, answer, again, rehearsal)
             return read(_text(answer))
 
     async def look(
@@ -206,29 +206,23 @@ class _Talk:
         """Which sentences of a window cover an aspect."""
         shown = numbered(sentences[slice(*window)], first=window[0])
         messages = prompt("annotate-sentences").messages(summary=context, sentences=shown, aspect=aspect)
-        step, rehearsal = f"sentences {window[0]} to {window[1] - 1}", "DECISION: []"
-        answer = await self.chat(messages, step, rehearsal)
+        answer = await self.chat(messages, "DECISION: []")
         reading = _read_window(answer, window, sentences)
         if reading[0].failed and not _is_refusal(answer):
             again = prompt("annotate-sentences-again").messages(first=window[0], last=window[1] - 1)
-            answer = await self.again(messages, answer, again, step, rehearsal)
+            answer = await self.again(messages, answer, again, "DECISION: []")
             reading = _read_window(answer, window, sentences)
         return reading
 
     async def again(
-        self,
-        messages: Sequence[Message],
-        answer: Answer,
-        turns: Sequence[Message],
-        step: str,
-        rehearsal: str,
+        self, messages: Sequence[Message], answer: Answer, turns: Sequence[Message], rehearsal: str
     ) -> Answer:
         """For an answer that was cut off twice the room; for another one more turn."""
         most = self.parameters.get("max_tokens")
         if answer.finish_reason == "length" and most:
-            return await self.chat(messages, f"{step}, again", rehearsal, max_tokens=2 * most)
+            return await self.chat(messages, rehearsal, max_tokens=2 * most)
         earlier = Message("assistant", answer.text[:_MAX_ANSWER] or "(no answer)")
-        return await self.chat((*messages, earlier, *turns), f"{step}, again", rehearsal)
+        return await self.chat((*messages, earlier, *turns), rehearsal)
 
 
 def _text(reply: Answer) -> str:

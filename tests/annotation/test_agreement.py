@@ -55,11 +55,3 @@ def test_over_several_papers_the_papers_are_drawn() -> None:
         assert (row["n_judgements"], row["n_groups"]) == (n, 2)
         assert row["low"] is not None
     assert any("papers are drawn" in note for note in report.notes)
-
-
-def test_nobody_marked_anything() -> None:
-    empty = agreement_report([compared(annotation("Ada", {}), annotation("Ben", {}))], 50)
-    row = rows(empty, "sentence")
-    assert row["exact accuracy"]["value"] == 1.0
-    assert row["binary F1"]["value"] is row["Cohen's kappa"]["value"] is None
-    assert len(empty.tables["disagreements"]) == len(empty.tables["aspects"]) == 0

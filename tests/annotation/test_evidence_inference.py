@@ -76,22 +76,15 @@ def test_a_second_file_adds_only_what_is_new(tmp_path: Path) -> None:
     assert instances(folder)[1].n_quotes == 5
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("prompts_merged.csv", None),
-        ("v2_annotations.csv", None),
-        ("v2_annotations.csv", b"PromptID\n11\n"),
-        ("v2_annotations.csv", b"\x00\xff" * 10),
-    ],
-)
-def test_a_folder_of_something_else(tmp_path: Path, name: str, content: bytes | None) -> None:
-    folder = trials_folder(tmp_path)
-    (folder / name).unlink()
-    if content is not None:
-        (folder / name).write_bytes(content)
+def test_a_folder_of_something_else(tmp_path: Path) -> None:
+    answers = trials_folder(tmp_path) / "v2_annotations.csv"
+    for content in (b"PromptID\n11\n", b"\x00\xff" * 10):
+        answers.write_bytes(content)
+        with pytest.raises(DataError):
+            read_trials(tmp_path)
+    answers.unlink()
     with pytest.raises(DataError):
-        read_trials(folder)
+        read_trials(tmp_path)
 
 
 def test_sentences_in_by_hand() -> None:

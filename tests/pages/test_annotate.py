@@ -128,11 +128,6 @@ def test_two_are_compared_and_make_a_consensus(opened: OpenPage, marks: Marks) -
     assert app.press("Open the consensus").address["annotator"] == CONSENSUS
 
 
-def test_a_comparison_needs_two(opened: OpenPage, marks: Marks) -> None:
-    marks.save("Ada", Pressure=[2])
-    assert "needs two annotators" in opened(view="compare").words
-
-
 def test_a_complete_one_becomes_an_instance_of_a_dataset(
     opened: OpenPage, marks: Marks, empty_store: Store
 ) -> None:

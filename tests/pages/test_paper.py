@@ -13,7 +13,6 @@ from evidencebench_core.papers import Doubt, Paper
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.read import paper_of_file
 from tests.pages.app import App, OpenPage, jobs_ended
-from tests.papers.pdf.hostile import paged, stream
 from tests.papers.test_europe_pmc import Service, service
 
 __all__ = ["service"]  # the fixture
@@ -169,28 +168,17 @@ def test_a_kept_paper_comes_back_with_its_statement(open_page: OpenPage, kept: s
     assert own.get(int(kept)).hypothesis == "Salt is bad."
 
 
-def test_pages_of_a_pdf_are_shown_and_one_that_cannot_be_drawn_says_so(
-    open_page: OpenPage, own: OwnPapers
-) -> None:
-    content = paged(
-        {
-            4: stream(
-                b"BT /F1 10 Tf 72 700 Td 14 TL " + b"(Salt is bad for all of us here.) Tj T*" * 9 + b" ET"
-            )
-        }
-    )
-    paper = paper_of_file(content, "s.pdf", None)
-    good, bad = (
-        own.save(paper, "S", "Salt is bad.", content),
-        own.save(paper, "S", "Salt is bad.", b"%PDF-1.7 x"),
-    )
-    assert not searched(open_page, str(good.id), view="page").exception
+def test_a_page_that_cannot_be_drawn_says_so(open_page: OpenPage, own: OwnPapers, paper: Paper) -> None:
+    bad = own.save(replace(paper, kind="pdf"), "S", "Salt is bad.", b"%PDF-1.7 x")
     assert "cannot be read as PDF" in searched(open_page, str(bad.id), view="page").words
 
 
-def test_doubts_are_listed(open_page: OpenPage, own: OwnPapers, paper: Paper) -> None:
-    doubted = replace(paper, doubts=(Doubt("Results", 2, "columns", "Columns <b>may</b> be mixed."),))
-    app = searched(open_page, str(own.save(doubted).id))
+def test_a_hostile_paper_is_shown_as_text(open_page: OpenPage, own: OwnPapers, paper: Paper) -> None:
+    doubts = (Doubt("Results", 2, "columns", "Columns <b>may</b> be mixed."),)
+    hostile = replace(paper, title="<img src=x onerror=alert(1)> *a*", doubts=doubts)
+    app = searched(open_page, str(own.save(hostile, "</h1> :red[name]", "<b>salt</b>").id))
+    assert not app.exception
+    assert "<img src=x onerror=alert(1)> *a*" in app.words
     assert "Columns <b>may</b> be mixed." in app.words
 
 
@@ -199,10 +187,3 @@ def test_a_link_to_what_is_not_there_says_so(open_page: OpenPage, params: dict[s
     app = open_page("paper", **params)
     assert app.warning
     assert not app.exception
-
-
-def test_a_hostile_paper_is_shown_as_text(open_page: OpenPage, own: OwnPapers, paper: Paper) -> None:
-    hostile = replace(paper, title="<img src=x onerror=alert(1)> *a*")
-    app = searched(open_page, str(own.save(hostile, "</h1> :red[name]", "<b>salt</b>").id))
-    assert not app.exception
-    assert "<img src=x onerror=alert(1)> *a*" in app.words

@@ -79,13 +79,7 @@ def status(port: int, path: str, host: str, **headers: str) -> int | None:
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [
-        ("localhost", 101),
-        ("127.0.0.1", 101),
-        ("[::1]", 101),
-        ("evil.example", 403),
-        ("localhost.evil.example", 403),
-    ],
+    [("localhost", 101), ("[::1]", 101), ("localhost.evil.example", 403)],
 )
 def test_a_foreign_name_for_this_machine_opens_no_session(port: int, name: str, expected: int) -> None:
     key = {"Sec_WebSocket_Version": "13", "Sec_WebSocket_Key": "A" * 22 + "=="}

@@ -11,7 +11,7 @@ from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.paper import Paper
 from evidencebench_core.runs.notes import Note, NoteStore
 from tests.cli.conftest import Command, rows_of
-from tests.factories import raw_dataset, raw_instance, tiny_dataset, written
+from tests.factories import raw_instance, tiny_dataset, written
 
 PAPER = Paper("p", "Tea", ("Tea", "It calms."), ("section_name", "normal_paragraph"), "text", {}, ())
 
@@ -35,14 +35,6 @@ def test_a_bad_file_leaves_the_store_as_it_was(command: Command, tiny: Path, tmp
     assert "tiny_5" in printed.err.splitlines()[-1]
     assert "99" in printed.err.splitlines()[-1]
     assert [dataset["name"] for dataset in command.json("list", "datasets")] == ["tiny"]
-
-
-def test_a_server_that_is_not_there(command: Command, tmp_path: Path) -> None:
-    words = ("download", "evidencebench", "--split", "dev", "--folder", tmp_path / "new")
-    printed = command(*words, "--base-url", "http://127.0.0.1:9")
-    assert (printed.code, printed.out) == (1, "")
-    assert "http://127.0.0.1:9" in printed.err.splitlines()[-1]
-    assert not [path for path in (tmp_path / "new").iterdir() if not path.name.endswith(".part")]
 
 
 def test_instances_and_papers_are_listed(command: Command, tiny: Path) -> None:
@@ -80,13 +72,6 @@ def test_show_neutralises_what_would_steer_the_terminal(command: Command, tmp_pa
         out = command(*words).out
         assert not set(out) & {"\x1b", "\x07", "\x9b", "\x08", "\r", "\u202e"}
         assert "[U+001B][31mRed[U+009B] tea" in out
-
-
-def test_show_asks_which_dataset_where_it_matters(command: Command, tiny: Path, tmp_path: Path) -> None:
-    command("ingest", written(raw_dataset(2), tmp_path / "two.json"))
-    assert command("show", "tiny_3").code == 0
-    assert "tiny, two" in command.failure("show", "tiny_0")
-    assert command("show", "tiny_0", "--dataset", "two").out.startswith("tiny_0  (two, ")
 
 
 def test_nothing_is_deleted_without_yes(command: Command, tiny: Path) -> None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 
 import pytest
-
-from tests.factories import tiny_dataset
 
 FORMATS = ("trec", "qrels", "csv", "json", "predictions")
 
@@ -51,17 +47,6 @@ def test_trec_run_and_qrels(command, one_task: str) -> None:
     qrels = command("export", one_task, "--format", "qrels").out
     assert qrels.splitlines()[:2] == ["tiny_0 1 0 1", "tiny_0 2 3 1"]
     assert qrels == command("export-dataset", "tiny", "--format", "qrels", "--task", "er@3").out
-
-
-def test_csv_has_all_tasks_unless_told(command, two_tasks: str, tmp_path: Path) -> None:
-    printed = command("export", two_tasks, "--format", "csv", "--text")
-    rows = list(csv.DictReader(io.StringIO(printed.out)))
-    assert {row["task"] for row in rows} == {"er@3", "result-er@5"}
-    assert rows[0]["text"] == tiny_dataset()["tiny_0"]["paper_as_candidate_pool"][0]
-    out = tmp_path / "a.csv"
-    assert command("export", two_tasks, "--format", "csv", "--task", "er@3", "--out", out).code == 0
-    assert out.read_bytes().startswith(b"run,task,instance,")
-    assert out.read_bytes().count(b"\n") == 1 + 6 * 3
 
 
 def test_json_of_a_run_and_of_what_was_written(command, two_tasks: str, tmp_path: Path) -> None:

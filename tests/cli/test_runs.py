@@ -44,13 +44,6 @@ def test_run_prints_the_id_then_the_scores(command: Command, tiny: Path) -> None
     assert (rows[2].split()[1], rows[2].split()[-3:]) == ("100.0", ["5", "1", "0"])
 
 
-def test_run_as_json(command: Command, tiny: Path) -> None:
-    document = command.json(*RUN, "oracle", "--task", "er@3", "--task", "ER@Optimal")
-    assert document["tasks"] == {"er@optimal": 6, "er@3": 6}
-    assert [score["task"] for score in document["scores"]] == ["er@3", "er@optimal"]
-    assert document["scores"][0]["aspect_recall"] == 1.0
-
-
 def test_same_settings_same_id_and_nothing_is_repeated(command: Command, tiny: Path) -> None:
     first, second = command(*RUN, "lead", "--limit", "2", "--json"), command(*RUN, "lead", "--json")
     assert first.document["run"] == second.document["run"]
@@ -78,14 +71,6 @@ def test_failed_instances_end_with_1_and_are_tried_again(
     assert command.json(*RUN, "lead", "--task", "er@10")["n_failed"] == 0
 
 
-def test_a_run_over_a_variant(command: Command, tiny: Path, tmp_path: Path) -> None:
-    texts = {f"tiny_{n}": {"negation": f"Tea never helps, {n}."} for n in range(6)}
-    words = ("--variant", "negation", "--wordings", written(texts, tmp_path / "wordings.json"))
-    document = command.json(*RUN, "lead", "--task", "er@10", *words)
-    assert document["variant"] == "negation"
-    assert document["run"] != command.run("lead", "--task", "er@10")
-
-
 def test_score(command: Command, tiny: Path) -> None:
     run = command.run("oracle", "--limit", "4")
     documents = command.json("score", run[:7])
@@ -94,14 +79,6 @@ def test_score(command: Command, tiny: Path) -> None:
     assert (documents[0]["n_scored"], documents[0]["missing"]) == (4, ["tiny_4", "tiny_5"])
     (zero,) = command.json("score", run, "--task", "er@optimal", "--missing", "zero")
     assert zero["aspect_recall"] == pytest.approx(4 / 6)
-
-
-def test_several_runs_are_one_table(command: Command, two_runs: tuple[str, str]) -> None:
-    documents = command.json("score", *two_runs, "--task", "er@10")
-    assert [document["run"] for document in documents] == list(two_runs)
-    out = command("score", *two_runs, "--task", "er@10").out
-    assert out.count("ER@10") >= 2
-    assert all(run in out for run in two_runs)
 
 
 def test_score_file(command: Command, tiny: Path, tmp_path: Path) -> None:
@@ -123,23 +100,6 @@ def test_score_file_takes_a_trec_run_and_says_what_is_longer(
     assert command.json(*FILE, path, "--task", "er@10")["per_instance"] == score["per_instance"]
     longer = written({"tiny_0": list(range(11))}, tmp_path / "longer.json")
     assert "1 selection of more than K" in command(*FILE, longer, "--task", "er@10").err
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        '{"tiny_0": [1], "tiny_0": [2]}',
-        "[[1]]",
-        '{"tiny_0": [1',
-        '{"tiny_0": 1}',
-        *(f'{{"tiny_0": [{wrong}]}}' for wrong in ("12", "-1", "1.0", '"1"', "true", "1, 1")),
-        '{"tiny_9": [1]}',
-    ],
-)
-def test_score_file_refuses_in_one_line(command: Command, tiny: Path, tmp_path: Path, content: str) -> None:
-    path = tmp_path / "predictions.json"
-    path.write_text(content, encoding="utf-8")
-    assert str(path) in command.failure(*FILE, path, "--task", "er@10", "--json")
 
 
 def test_import_run(command: Command, tiny: Path, tmp_path: Path) -> None:
@@ -199,13 +159,3 @@ def test_a_cap_is_exact_and_the_next_start_does_the_rest(command: Command, serve
     assert len(server.requests) == 6
     assert command(*MODEL, "--fresh").code == 0
     assert len(server.requests) == 12
-
-
-def test_a_model_that_the_server_does_not_list_is_noted(
-    command: Command, tiny: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with scripted(reply("DECISION: [5]"), listed=("qwen.gguf",)) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        printed = command(*MODEL)
-    assert printed.code == 0
-    assert "does not list gpt-4o-mini, but qwen.gguf" in printed.err

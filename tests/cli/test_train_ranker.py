@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from evidencebench_core.retrievers import encoding
 from evidencebench_core.retrievers.ranker import training
 from evidencebench_core.retrievers.ranker.model_file import read_model
 from evidencebench_core.runs import RunStore, execute, plan, trained_on_ids
-from tests.cli.conftest import SAMPLE
 from tests.factories import written
 from tests.retrievers.conftest import hashed_vectors
 
@@ -75,21 +73,6 @@ def test_scores_on_the_training_data_are_warned_of(command) -> None:
 
 
 @pytest.mark.usefixtures("sample")
-def test_the_same_paper_counts_in_another_dataset(command, tmp_path: Path) -> None:
-    assert command(*TRAIN, "--no-cv").code == 0
-    raw = json.loads(SAMPLE.read_text(encoding="utf-8"))
-    first, second = list(raw)[:2]
-    known = json.loads(json.dumps(raw[first]).replace(f"{first}_aspect", "known_aspect"))
-    unknown = {**raw[second], "paper_id": "another", "hypothesis": "Something else."}
-    command("ingest", written({"known": known, second: unknown}, tmp_path / "other.json"))
-    ran = command(*RUN, "evidence-ranker", "--dataset", "other")
-    store = open_store()
-    # of the other's id a dataset of another content says nothing
-    assert trained_on_ids(store, RunStore(store).run(ran.document["run"])) == {"known"}
-    assert "1 instances" in ran.err
-
-
-@pytest.mark.usefixtures("sample")
 def test_an_encoder_that_was_trained_on_them_is_told(command, tmp_path: Path) -> None:
     store = open_store()
     rows = store.rows("sample", store.ids("sample"))
@@ -106,30 +89,3 @@ def test_an_encoder_that_was_trained_on_them_is_told(command, tmp_path: Path) ->
     printed = command(*TRAIN, "--folds", "2", "--encoder", folder, "--json")
     assert "the cross-validated scores are too good" in printed.err
     assert command.json("score", printed.document["run"])[0]["n_trained_on"] == met
-
-
-@pytest.mark.usefixtures("sample")
-def test_ctrl_c_leaves_nothing(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("evidencebench_core.retrievers.ranker.training.fit_ranker", interrupted)
-    assert command(*TRAIN, "--no-cv").code == 130
-    assert not (tmp_path / "ranker").exists()
-    assert RunStore(open_store()).runs("sample") == ()
-
-
-@pytest.mark.usefixtures("sample")
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ("--folds 7", "papers"),
-        ("--folds 1", "at least 2"),
-        ("--seed -1", "seed"),
-        ("--no-cv --folds 3", "folds"),
-    ],
-)
-def test_what_cannot_be_asked(command, line: str, reason: str) -> None:
-    printed = command(*TRAIN, *line.split())
-    assert printed.code == 1
-    assert reason in printed.err

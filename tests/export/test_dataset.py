@@ -6,17 +6,14 @@ import hashlib
 import io
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.data.files import whole_file
 from evidencebench_core.errors import InstanceError, SettingError
 from evidencebench_core.export import BenchmarkFile, stream_dataset, write_benchmark
-from tests.factories import raw_dataset, raw_instance, tiny_dataset, written
+from tests.factories import raw_instance, tiny_dataset, written
 
 TRAIN_BLOB = "6d3b1987bfbdb058ec4ac4f1cdb94a5b4777868d"  # git's id of the released train file
 
@@ -93,31 +90,6 @@ def test_papers_whose_licence_allows_no_changed_copy_are_left_out_and_named(
     assert file.left_out == {"e": "CC BY-NC-ND", "f": "All rights reserved"}
 
 
-def test_a_dataset_of_such_papers_alone_is_refused(store: Store, tmp_path: Path) -> None:
-    raw = raw_instance(6, {"x": [1]}, [], construction={"version": 1, "paper_licence": "CC BY-ND"})
-    ingest(store, written({"a": raw}, tmp_path / "in.json"))
-    with pytest.raises(SettingError, match="CC BY-ND"):
-        export_dataset(store, "in", tmp_path / "out.json")
-
-
-def test_a_failure_leaves_the_old_file_and_nothing_else(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ingest(store, written(tiny_dataset(), tmp_path / "in.json"))
-    folder = tmp_path / "out"
-    folder.mkdir()
-    (folder / "out.json").write_text("before")
-
-    def broken(_store: Store, _dataset: str, _instance: str) -> dict[str, Any]:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Store, "raw", broken)
-    with pytest.raises(SettingError, match="No space left"):
-        export_dataset(store, "in", folder / "out.json")
-    assert [path.name for path in folder.iterdir()] == ["out.json"]
-    assert (folder / "out.json").read_text() == "before"
-
-
 def test_raw_instances_are_checked_on_the_way_out() -> None:
     good = raw_instance(4, {"x": [1]})
     stream = io.BytesIO()
@@ -130,13 +102,3 @@ def test_raw_instances_are_checked_on_the_way_out() -> None:
         write_benchmark([("a", good), ("a", good)], io.BytesIO())
     with pytest.raises(SettingError, match="none"):
         write_benchmark([], io.BytesIO())
-
-
-@given(st.integers(1, 4), st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip))
-def test_what_is_written_is_read_again(n_instances: int, text: str) -> None:
-    raws = raw_dataset(n_instances, 8)
-    raws["tiny_0"]["hypothesis"] = text
-    raws = {f"{text}{number}": raw for number, raw in enumerate(raws.values())}
-    stream = io.BytesIO()
-    write_benchmark(raws.items(), stream)
-    assert list(json.loads(stream.getvalue()).items()) == list(raws.items())

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evidencebench_core.data import Store, ingest, open_store, parse_instance
 from evidencebench_core.export import Row, csv_text, rows, versions, write_csv, write_json
@@ -108,18 +106,6 @@ def test_instances_without_a_line_say_why() -> None:
 def test_cells_of_a_frame_are_no_python() -> None:
     frame = pd.DataFrame({"sections": [("abstract", "results"), ()], "share": [0.1487320000000001, 0.5]})
     assert csv_text(frame) == "sections,share\r\nabstract; results,0.148732\r\n,0.5\r\n"
-
-
-@given(
-    st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf"], include_characters="\n\t\r"), max_size=40)
-)
-def test_any_text_comes_back(text: str) -> None:
-    # Line breaks, quotes and separators within a text do not make rows or columns of their own.
-    instance = parse_instance("i", raw_instance([text, "b"], {"x": [1]}))
-    given_answer = Row("i", instance.evidence, Retrieval((0,), (1.0,), (0,)), "", instance)
-    (row,) = csv_rows(given_answer)
-    lines = instance.sentences[0].replace("\r\n", "\n").replace("\r", "\n")
-    assert row["text"].removeprefix("'") == lines.removeprefix("'")
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.llm import prompt
 from evidencebench_core.llm.prompts import numbered
-from evidencebench_core.runs import ChatPlan, Result, RunInfo, RunStore, asked, chat_plan, parameters_of
+from evidencebench_core.runs import ChatPlan, Result, RunInfo, RunStore, ask_model, chat_plan, parameters_of
 
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
@@ -63,7 +63,7 @@ def answer_plan(  # noqa: PLR0913 - what is asked, and how
         messages = prompt(name).messages(
             hypothesis=instance.hypothesis, sentences=numbered(instance.sentences)
         )
-        return await asked(llm, messages, parameters)
+        return await ask_model(llm, messages, parameters)
 
     return chat_plan(store, spec, ids, ask, llm, fresh=fresh, again=again)
 
@@ -147,7 +147,7 @@ def cited_judge_plan(
         instance_id, claim, s = pairs[unit]
         fields = support_fields(claim, sentences_of(instance_id)[s])
         messages = prompt("citation-judge").messages(**fields)
-        return await asked(llm, messages, parameters)
+        return await ask_model(llm, messages, parameters)
 
     return chat_plan(store, spec, tuple(pairs), ask, llm, fresh=fresh)
 

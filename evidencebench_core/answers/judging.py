@@ -23,7 +23,7 @@ from evidencebench_core.runs import (
     RunInfo,
     RunSpec,
     RunStore,
-    asked,
+    ask_model,
     chat_plan,
     parameters_of,
     request_settings,
@@ -90,7 +90,7 @@ def judge_plan(  # noqa: PLR0913 - what is judged, and how it is asked
     parameters = parameters_of(model, spec.settings["request"])
 
     async def ask(llm: LLM, unit: str) -> Result:
-        return await asked(llm, asking.messages(**units[unit].fields), parameters)
+        return await ask_model(llm, asking.messages(**units[unit].fields), parameters)
 
     return chat_plan(store, spec, tuple(units), ask, llm, fresh=fresh)
 
@@ -149,7 +149,7 @@ async def citation_labels(
 
     async def label(claim: str, source: str) -> Support | None:
         messages = prompt("citation-judge").messages(**support_fields(claim, source))
-        return cast("Support | None", read_judgement(await asked(llm, messages, parameters)))
+        return cast("Support | None", read_judgement(await ask_model(llm, messages, parameters)))
 
     labels = await asyncio.gather(*(label(*texts) for texts in pairs.values()))
     return dict(zip(pairs, labels, strict=True))

@@ -44,11 +44,11 @@ def carry_out(
 
 def _cost_of(plans: Sequence[Plan], batch: bool, noun: str) -> RunEstimate:
     """The cost of plans for one model, said on stderr; zero where no server is asked."""
-    from evidencebench_core.runs import estimate, together
+    from evidencebench_core.runs import estimate, sum_estimates
 
     if not plans:
         raise SettingError("the command", "leaves nothing to ask", "Name another task, or other items.")
-    cost = together([estimate(plan, batch=batch) for plan in plans])
+    cost = sum_estimates([estimate(plan, batch=batch) for plan in plans])
     llm = plans[0].llm
     if llm is not None and not cost.calls:
         note(f"Nothing to do: all {quantity(cost.cached, 'answer')} of {cost.model} are in the store.")

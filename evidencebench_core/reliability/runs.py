@@ -32,7 +32,7 @@ from evidencebench_core.runs import (
     RunInfo,
     RunSpec,
     RunStore,
-    asked,
+    ask_model,
     chat_plan,
     parameters_of,
     request_settings,
@@ -127,16 +127,16 @@ async def _answer(llm: LLM, probe: Probe, prompt_name: str, settings: Mapping[st
     model, request = settings["model"], settings["request"]
     parameters = parameters_of(model, request)
     if not probe.reworded:
-        return await asked(llm, prompt(prompt_name).messages(**probe.fields), parameters)
+        return await ask_model(llm, prompt(prompt_name).messages(**probe.fields), parameters)
     name, mark = _REWORDINGS[probe.reworded]
     messages = prompt(name).messages(**probe.fields, answer=str(probe.item.answer))
     writer = settings["settings"]["writer"] or model
-    written = await asked(llm, messages, parameters_of(writer, request))
+    written = await ask_model(llm, messages, parameters_of(writer, request))
     wording = new_wording(mark, str(written["text"]), probe.fields[probe.reworded])
     if not wording:
         return {**written, "text": "", "wording": ""}
     fields = {**probe.fields, probe.reworded: wording}
-    result = await asked(llm, prompt(prompt_name).messages(**fields), parameters)
+    result = await ask_model(llm, prompt(prompt_name).messages(**fields), parameters)
     return {**result, "wording": wording}
 
 
@@ -184,7 +184,7 @@ def judge_plan(
     parameters = parameters_of(spec.settings["model"], spec.settings["request"])
 
     async def ask(llm: LLM, unit: str) -> Result:
-        return await asked(llm, prompt(name).messages(**by_unit[unit]), parameters)
+        return await ask_model(llm, prompt(name).messages(**by_unit[unit]), parameters)
 
     return chat_plan(store, spec, tuple(by_unit), ask, llm, fresh=fresh)
 

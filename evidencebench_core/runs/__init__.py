@@ -6,9 +6,9 @@ results; `RunStore` reads them back, `score_run` computes from them.
 
 from __future__ import annotations
 
-from evidencebench_core.runs.chat import asked, parameters_of, request_settings
+from evidencebench_core.runs.chat import ask_model, parameters_of, request_settings
 from evidencebench_core.runs.engines import Engine, LocalEngine
-from evidencebench_core.runs.estimate import RunEstimate, estimate, together
+from evidencebench_core.runs.estimate import RunEstimate, estimate, sum_estimates
 from evidencebench_core.runs.execute import Progress, execute
 from evidencebench_core.runs.find import (
     DEFAULT_BUDGET,
@@ -52,7 +52,7 @@ __all__ = [
     "RunStore",
     "Step",
     "Variant",
-    "asked",
+    "ask_model",
     "chat_plan",
     "drive",
     "estimate",
@@ -71,7 +71,7 @@ __all__ = [
     "run_label",
     "score_predictions",
     "score_run",
-    "together",
+    "sum_estimates",
     "train_ranker",
     "trained_on_ids",
     "variant_named",

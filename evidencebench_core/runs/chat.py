@@ -41,7 +41,7 @@ def parameters_of(model: str, request: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-async def asked(llm: LLM, messages: Sequence[Message], parameters: Mapping[str, Any]) -> Result:
+async def ask_model(llm: LLM, messages: Sequence[Message], parameters: Mapping[str, Any]) -> Result:
     """The result of one call, with `parameters_of` a model. It has of the `Answer`:
 
     ``text, finish_reason, refusal, reasoning, prompt_tokens, completion_tokens, seconds, model`` and ``key``, which

@@ -18,7 +18,7 @@ from evidencebench_core.perturb import (
     added_wordings,
     wording_problem,
 )
-from evidencebench_core.runs.chat import asked, parameters_of, request_settings
+from evidencebench_core.runs.chat import ask_model, parameters_of, request_settings
 from evidencebench_core.runs.plan import ChatPlan, chat_plan
 from evidencebench_core.runs.spec import RunSpec
 from evidencebench_core.runs.store import Result, RunStore
@@ -60,7 +60,7 @@ def draft_plan(
 
     async def ask(client: LLM, unit: str) -> Result:
         messages = prompt(kind).messages(hypothesis=hypotheses[unit])
-        return await asked(client, messages, parameters_of(model, request))
+        return await ask_model(client, messages, parameters_of(model, request))
 
     return chat_plan(store, spec, ids, ask, llm)
 
@@ -106,9 +106,9 @@ def decide(store: Store, dataset: str, draft: Draft, person: str, text: str) -> 
 
 def lost_terms(original: str, paraphrase: str) -> tuple[str, ...]:
     """Words with a digit or with a capital inside (IL-6, 0.3, mRNA) that a paraphrase does not have."""
-    kept = {word.casefold() for word in _words(paraphrase)}
+    words = {word.casefold() for word in _words(paraphrase)}
     terms = [word for word in _words(original) if _TERM.search(word)]
-    return tuple(dict.fromkeys(term for term in terms if term.casefold() not in kept))
+    return tuple(dict.fromkeys(term for term in terms if term.casefold() not in words))
 
 
 def _words(text: str) -> list[str]:

@@ -73,7 +73,7 @@ def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
     )
 
 
-def together(estimates: Sequence[RunEstimate]) -> RunEstimate:
+def sum_estimates(estimates: Sequence[RunEstimate]) -> RunEstimate:
     """The cost of several plans for one model."""
     names = ("n_instances", "n_looked_at", "calls", "cached", "prompt_tokens", "completion_tokens")
     sums = {name: sum(getattr(item, name) for item in estimates) for name in names}

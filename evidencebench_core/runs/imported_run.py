@@ -156,10 +156,10 @@ def file_selections(
     store: Store, dataset: str, path: Path, task: str | Task
 ) -> tuple[dict[str, tuple[int, ...]], list[str]]:
     """The selections of a prediction file or TREC run for a task, and what is odd about them, a line each."""
-    file, asked = _read(store, dataset, path), task_named(task)
+    file, chosen = _read(store, dataset, path), task_named(task)
     unscored = {name: order.ranking for name, order in file.orders.items()}  # `score` says why
-    scored = {name: answer.selection for name, answer in file.retrievals(asked).items()}
-    return unscored | scored, file.notices(asked)
+    scored = {name: answer.selection for name, answer in file.retrievals(chosen).items()}
+    return unscored | scored, file.notices(chosen)
 
 
 def _checked_name(name: str) -> str:

@@ -94,7 +94,7 @@ def train_ranker(
         yield Step(f"Cross-validating by paper in {n_folds} folds", fold, n_folds, "folds")
         pairs = list(zip(examples, fold_of, strict=True))
         ranker = fit_ranker([example for example, other in pairs if other != fold], encoder, seed)
-        unseen = {example.instance_id: example for example, own in pairs if own == fold}
+        unseen = {example.instance_id: example for example, other in pairs if other == fold}
         for instance in store.get_many(info.name, list(unseen)):
             answers[instance.id] = _answers(ranker, instance, unseen[instance.id])
     scores: dict[str, Score] = {}

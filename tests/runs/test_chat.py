@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import BudgetReachedError, LLMAnswerError
+from evidencebench_core.errors import BudgetReachedError
 from evidencebench_core.llm import LLM, Budget, Connection, Limits, Message
 from evidencebench_core.llm.answers import request_of
 from evidencebench_core.runs import (
@@ -15,7 +15,7 @@ from evidencebench_core.runs import (
     Progress,
     RunSpec,
     RunStore,
-    asked,
+    ask_model,
     chat_plan,
     estimate,
     execute,
@@ -33,7 +33,7 @@ PARAMETERS = parameters_of("m", request_settings({"max_tokens": 10}))
 
 
 async def ask(llm: LLM, unit: str) -> Result:
-    return await asked(llm, [Message("user", f"Question {unit}")], PARAMETERS)
+    return await ask_model(llm, [Message("user", f"Question {unit}")], PARAMETERS)
 
 
 def question(sent: dict[str, Any]) -> str:
@@ -99,22 +99,6 @@ def test_a_failure_is_tried_again_and_an_odd_answer_is_an_answer(store: Store) -
     assert results["q1"]["text"] == "yes"
     assert (results["q2"]["refusal"], results["q3"]["finish_reason"]) == ("No.", "length")
     assert results["q4"]["text"] == ""
-
-
-def test_work_of_several_calls(store: Store) -> None:
-    async def several(llm: LLM, unit: str) -> Result:
-        first = await ask(llm, unit)
-        second = await ask(llm, f"{first['text']} too")
-        if unit == "q1":
-            raise LLMAnswerError("m", "has no list", "Try again.")
-        return {"together": second["text"], "keys": [first["key"], second["key"]]}
-
-    with scripted(answering(lambda sent: reply(f"<{question(sent)}>"))) as server:
-        last = run(store, server.url, UNITS[:2], ask=several)
-        assert (last.done, last.failed, len(server.requests)) == (1, 1, 4)
-    results: dict[str, Any] = RunStore(store).results(SPEC.id)
-    assert results["q0"]["together"] == "<<q0> too>"
-    assert "has no list" in results["q1"]
 
 
 def test_caps_are_exact_and_a_stopped_run_goes_on(store: Store) -> None:

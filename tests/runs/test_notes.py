@@ -78,12 +78,6 @@ def test_a_note_takes_the_place_of_the_one_that_was_seen_and_of_no_other(store: 
     assert {one.text for one in notes.notes_on("tiny") if one.author == "ml"} == {"2"}
 
 
-def test_a_note_on_no_run_or_no_instance_is_refused(store: Store, run: str) -> None:
-    for wrong in (note("ffff"), replace(note(run), instance_id="none")):
-        with pytest.raises(UnknownNameError):
-            NoteStore(store).add(wrong)
-
-
 def test_a_row_a_note(store: Store, run: str) -> None:
     kept = NoteStore(store).add(note(run))
     assert list(note_rows([kept])[0]) == list(NOTE_COLUMNS)

@@ -17,7 +17,6 @@ import pytest
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import (
-    SettingError,
     StoreError,
 )
 from evidencebench_core.llm import LLM, Budget, Connection, Limits
@@ -174,15 +173,6 @@ def test_the_estimate_is_of_what_is_still_to_be_asked(store: Store) -> None:
     assert cost.money is not None
     assert cost.money > 0
     assert halved.money == pytest.approx(cost.money / 2)
-
-
-def test_an_llm_is_for_retrievers_that_ask(store: Store) -> None:
-    with scripted(reply()) as server:
-        with pytest.raises(SettingError, match="asks no server"):
-            plan(store, "tiny", "bm25", llm=llm_of(server, store))
-        cost = estimate(plan(store, "tiny", "bm25"))
-        assert (cost.calls, cost.money, server.requests) == (0, 0.0, [])
-    assert RunStore(store).runs() == ()
 
 
 N_INSTANCES = 30

@@ -15,7 +15,6 @@ from evidencebench_core.runs import (
     Variant,
     execute,
     plan,
-    score_run,
     variant_named,
 )
 from tests.factories import raw_instance, written
@@ -55,17 +54,6 @@ def test_the_retriever_is_asked_the_other_hypothesis(store: Store) -> None:
     variants = (None, Variant("w", {"tiny_1": "Salt and sleep."}))
     original, other = [answer_of(store, last_of(store, one).run_id, "tiny_1") for one in variants]
     assert original.scores != other.scores
-
-
-def test_variants_stay_apart_from_the_originals(store: Store) -> None:
-    plain, varied = last_of(store, None), last_of(store, Variant("negation", {"tiny_0": "Salt."}))
-    runs = RunStore(store)
-    assert [run.id for run in runs.runs("tiny")] == [plain.run_id]
-    assert {run.id for run in runs.runs("tiny", variants=True)} == {plain.run_id, varied.run_id}
-    run = runs.run(varied.run_id)
-    assert (run.variant, run.label) == ("negation", "bm25 [negation]")
-    assert (runs.run(plain.run_id).variant, runs.run(plain.run_id).label) == ("", "bm25")
-    assert score_run(store, varied.run_id, TASK).n_scored == 1
 
 
 def test_variants_by_name(store: Store, tmp_path: Path) -> None:

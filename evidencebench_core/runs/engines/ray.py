@@ -127,11 +127,11 @@ def cluster(address: str | None, workers: int | None) -> Iterator[Any]:
         yield ray
         return
     address = address or os.environ.get("RAY_ADDRESS") or "local"
-    own: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if address == "local":
-        own = {"num_cpus": workers, "object_store_memory": _MEMORY, "include_dashboard": False}
+        options = {"num_cpus": workers, "object_store_memory": _MEMORY, "include_dashboard": False}
     try:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **own)
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **options)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         problem = f"does not answer ({' '.join(str(error).split())[:200].rstrip('.')})"
         remedy = "Start Ray there (ray start --head), and here too (ray start --address=HOST:6379)."

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import BudgetReachedError, LLMError, LLMRejectedError, SettingError
+from evidencebench_core.errors import BudgetReachedError, LLMError, LLMRejectedError
 from evidencebench_core.llm import LLM, Budget, Connection, Price
 from evidencebench_core.runs import Plan, Progress, RunStore, estimate, execute, plan
 from evidencebench_core.runs.engines.batch import BatchEngine, batches_under_way
@@ -247,9 +247,3 @@ def test_fresh_asks_once_more_and_unreadable_ones_alone(store: Store) -> None:
         assert selections(store, last.run_id)["tiny_1"] == (2,)
         run(store, server, retry_unreadable=True)
         assert [cohort(request) for request in server.asked()[12:]] == [0]
-
-
-def test_only_chat_models_are_asked_in_batches(store: Store) -> None:
-    with pytest.raises(SettingError):
-        execute(plan(store, "tiny", "bm25"), BatchEngine())
-    assert RunStore(store).runs() == ()

@@ -16,7 +16,6 @@ from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.llm import prompt
 from evidencebench_core.llm.labels import stated_label
 from evidencebench_core.llm.parse import after_thinking, plain_text
-from evidencebench_core.llm.prompts import prompt_version
 from evidencebench_core.runs import (
     ChatPlan,
     Result,
@@ -99,7 +98,7 @@ def judge_spec(
     subject: str, task: str, prompt_name: str, model: str, request: Mapping[str, object] | None, **more: Any
 ) -> RunSpec:
     """The identity of a run about an answer set, a dataset or a run of answers."""
-    versions = {prompt_name: prompt_version(prompt_name)}
+    versions = {prompt_name: prompt(prompt_name).version}
     settings = {"task": task, "model": model, "prompts": versions, "request": request_settings(request)}
     return RunSpec(KIND, subject, settings | more)
 

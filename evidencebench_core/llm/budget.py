@@ -1,12 +1,15 @@
-"""Prices of tokens, spending, and the caps that no call may exceed."""
+"""What calls may cost and how fast they may come: prices, spending, caps, limits a minute."""
 
 from __future__ import annotations
 
+import asyncio
+import math
 import re
 import threading
 import tomllib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -15,11 +18,13 @@ from typing import Annotated, Final
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from evidencebench_core.errors import BudgetReachedError, SettingError, shown
+from evidencebench_core.errors import BudgetReachedError, LLMCancelledError, SettingError, shown
 from evidencebench_core.llm.answers import Answer, estimated_tokens
 
 FIRST_GUESS: Final = 800  # tokens of an answer, until there is one to go by
 
+_MINUTE: Final = 60.0
+_LOOK: Final = 1.0  # seconds between looks whether the run was stopped
 _DATE: Final = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
 _Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -144,21 +149,17 @@ class Budget:
         return min(guess, most or guess)
 
     @contextmanager
-    def reserve(
-        self, model: str, prompt_tokens: int, most: int | None = None, *, capped: bool = True
-    ) -> Iterator[Reservation]:
+    def reserve(self, model: str, prompt_tokens: int, most: int | None = None) -> Iterator[Reservation]:
         """A call, made in the block, of about so many tokens and an answer of at most ``most``.
 
-        It is spent if it is said to be paid when the block ends. `BudgetReachedError` if it would exceed a cap; not
-        ``capped``, it is made all the same.
+        It is spent if it is said to be paid when the block ends. `BudgetReachedError` if it would exceed a cap.
         """
         with self._lock:
             self._prices = prices() if self._prices is None else self._prices
             price = price_of(model, self._prices)
             call = Reservation(prompt_tokens, self.answer_tokens(most))
             estimate = self._cost(call, price)
-            if capped:
-                self._check_caps(estimate, model)
+            self._check_caps(estimate, model)
             self._under_way = self._under_way.plus(estimate)
         try:
             yield call
@@ -198,3 +199,64 @@ class Budget:
 def _cap_error(cap: str, state: str) -> BudgetReachedError:
     remedy = "Raise the cap and start again: what is answered is kept and costs nothing."
     return BudgetReachedError("budget", f"the cap of {cap} is reached: {state}", remedy, stops_run=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most that a server is asked."""
+
+    concurrency: int = 8  # calls at once
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    timeout: float = 900.0  # seconds without a byte after which a call is sent again
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if value is not None and not 0 < value < math.inf:
+                raise SettingError(name, f"is {shown(value)}", "Give a number above 0.")
+
+
+class Gate:
+    """Lets calls begin, one after the other, when there is room for them; for one event loop."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._slots, self._turn = asyncio.Semaphore(limits.concurrency), asyncio.Lock()
+        self._begun: deque[tuple[float, int]] = deque()  # calls of the last minute: when, and their tokens
+        self._stopped = False
+        self.note = ""  # why calls wait, in a line for people
+
+    def stop(self) -> None:
+        """Let no further call begin."""
+        self._stopped = True
+
+    @asynccontextmanager
+    async def permit(self, tokens: int) -> AsyncIterator[None]:
+        """Wait until a call of about so many tokens may begin; it is under way while the block runs."""
+        async with self._slots:
+            async with self._turn:
+                while (wait := self._wait(tokens)) > 0 and not self._stopped:
+                    await asyncio.sleep(min(wait, _LOOK))
+                self.note = ""
+                if self._stopped:
+                    problem, remedy = "was cancelled", "Start again: what is answered is kept."
+                    raise LLMCancelledError("the call", problem, remedy, stops_run=True)
+                self._begun.append((asyncio.get_running_loop().time(), tokens))
+            yield
+
+    def _wait(self, tokens: int) -> float:
+        """Seconds until a call may begin, as far as is known."""
+        now = asyncio.get_running_loop().time()
+        while self._begun and self._begun[0][0] <= now - _MINUTE:
+            self._begun.popleft()
+        requests, most = self._limits.requests_per_minute, self._limits.tokens_per_minute
+        if requests is not None and len(self._begun) >= requests:
+            reason = f"{requests:,} requests"
+        elif most and self._begun and sum(n for _, n in self._begun) + tokens > most:
+            reason = f"{most:,} tokens"
+        else:
+            return 0.0
+        wait = self._begun[0][0] + _MINUTE - now
+        self.note = f"waiting {math.ceil(wait)} s: {reason} a minute are used up"
+        return wait

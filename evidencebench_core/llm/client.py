@@ -23,9 +23,8 @@ from evidencebench_core.llm.answers import (
     request_key,
     valid_text,
 )
-from evidencebench_core.llm.budget import Budget, Reservation, Spending
+from evidencebench_core.llm.budget import Budget, Gate, Limits, Reservation, Spending
 from evidencebench_core.llm.connection import DEFAULT_ADDRESS, Connection, current_connection
-from evidencebench_core.llm.limits import Gate, Limits
 from evidencebench_core.words import clipped_text
 
 if TYPE_CHECKING:
@@ -150,7 +149,7 @@ class LLM:
 
     async def _ask(self, call: Call) -> Answer:
         guess = self.budget.answer_tokens(call.max_tokens)
-        async with self.gate.permit(call.prompt_tokens + guess) as permit:
+        async with self.gate.permit(call.prompt_tokens + guess):
             for is_last in (False, True):
                 # Reserve only when the call may start.
                 with self.budget.reserve(call.model, call.prompt_tokens, call.max_tokens) as spending:
@@ -162,7 +161,6 @@ class LLM:
                     except LLMAnswerError as error:
                         raise self._count_failure(error) from error
                     spending.settle(answer)
-                    permit.tokens = spending.prompt_tokens + spending.completion_tokens
                 if call.allow_empty or not is_empty(answer):
                     self._has_answered, self._n_failures = True, 0
                     await self.keep(call, answer)  # with its permit: a kill costs only the calls under way

@@ -14,7 +14,7 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.llm.answers import Message
 from evidencebench_core.llm.parse import after_thinking
-from evidencebench_core.llm.prompts import prompt, prompt_version
+from evidencebench_core.llm.prompts import prompt
 from evidencebench_core.reliability.draws import normal_form
 from evidencebench_core.reliability.items import ITEM_SETS, ItemSet, item_set, item_sets
 from evidencebench_core.reliability.tasks import (
@@ -108,7 +108,7 @@ def run_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
         {
             "task": row.name,
             "settings": values,
-            "prompts": {name: prompt_version(name) for name in used},
+            "prompts": {name: prompt(name).version for name in used},
             "model": _model(model),
             "request": request_settings(request),
         },
@@ -174,7 +174,7 @@ def judge_plan(
         run.id,
         {
             "task": run.task.name,
-            "judge": {name: prompt_version(name)},
+            "judge": {name: prompt(name).version},
             "model": _model(model),
             "request": request_settings(request),
         },

@@ -8,7 +8,7 @@ import pytest
 
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import prompt, prompt_names
-from evidencebench_core.llm.prompts import example_text, numbered, prompt_version
+from evidencebench_core.llm.prompts import example_text, numbered
 from evidencebench_core.retrievers.llm.strategies import REGENERATE, STRATEGIES, prompts_for
 
 
@@ -21,7 +21,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("name", prompt_names())
 def test_ours_are_filled(name: str) -> None:
     ours = prompt(name)
-    assert ours.version == prompt_version(name)
     values = {field: f"@{field}@" for field in ours.fields}
     text = "\n".join(message.content for message in ours.messages(**values))
     assert all(value in text for value in values.values())
@@ -63,7 +62,7 @@ def test_a_prompt_of_the_users(folder: Path) -> None:
     assert [message.content for message in mine.messages(hypothesis="H", budget=3)] == ["$5 for H"]
     assert prompt_names()[-1] == "mine"
     path.write_text("version: 7\n\n=== user ===\n$$6 for $hypothesis\n")
-    assert prompt_version("mine") != mine.version  # changed, though not renumbered
+    assert prompt("mine").version != mine.version  # changed, though not renumbered
     with pytest.raises(SettingError):
         mine.messages()
 
@@ -76,7 +75,6 @@ def test_a_prompt_of_the_users(folder: Path) -> None:
         b"version: 1\n=== system ===\nHi",
         b"version: 1\n=== user ===\n",
         b"version: 1\n=== user ===\n5 $ each",
-        b"version: 1\n=== user ===\n" + b"x" * (1 << 20),
         b"\xff\xfe",
     ],
 )
@@ -88,8 +86,13 @@ def test_files_that_are_no_prompt(folder: Path, content: bytes) -> None:
     assert caught.value.place == str(path)
 
 
-@pytest.mark.parametrize("name", ["sections", "../../etc/passwd", "cot"])
-def test_names_that_are_none(folder: Path, name: str) -> None:
-    (folder / "cot.txt").write_text("version: 1\n=== user ===\nHi")  # the name of one of ours
+@pytest.mark.parametrize("name", ["sections", "../../etc/passwd"])
+def test_names_of_no_prompt(name: str) -> None:
     with pytest.raises(SettingError):
         prompt(name)
+
+
+def test_ours_keep_their_names(folder: Path) -> None:
+    (folder / "cot.txt").write_text("version: 1\n=== user ===\nHi")
+    assert prompt("cot").fields == {"hypothesis", "sentences", "budget"}
+    assert prompt_names().count("cot") == 1

@@ -27,7 +27,6 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HEAD: Final = re.compile(r"^=== *(system|user|assistant) *=== *$", re.MULTILINE)
 _VERSION: Final = re.compile(r"version: *(\S+)")
 _TAG: Final = re.compile(r"<(?=[^\w<>]{0,8}[a-z])", re.IGNORECASE)
-_LARGEST: Final = 1 << 20  # bytes of a prompt file
 _FORM: Final = (
     "It needs a first line 'version: 1' and a part under '=== user ===' at the end; copy one of ours."
 )
@@ -56,11 +55,9 @@ class Prompt:
 
 def prompt(name: str) -> Prompt:
     """A prompt by name: one of ours, or the user's file; `SettingError` if there is none that can be used."""
-    path = _user_files().get(name)
     if name in _our_names():
-        if path is not None:
-            raise SettingError(str(path), "has the name of a prompt of ours", "Give your copy another name.")
         return _ours(name)
+    path = _user_files().get(name)
     if path is None:
         known = prompt_names()
         remedy = f"{did_you_mean(name, known)}Known: {', '.join(known)}; yours go to {prompt_folder()}."
@@ -69,20 +66,13 @@ def prompt(name: str) -> Prompt:
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise SettingError(str(path), f"cannot be read ({error})", "Save it as UTF-8 text.") from error
-    if len(text) >= _LARGEST:
-        raise SettingError(str(path), "is larger than 1 MB", "Write a shorter prompt.")
     return _parsed(name, text, str(path))
 
 
 def prompt_names() -> tuple[str, ...]:
-    """Ours, then the user's own, each sorted."""
+    """Ours, then the user's under other names, each sorted."""
     ours = _our_names()
     return (*ours, *sorted(_user_files().keys() - set(ours)))
-
-
-def prompt_version(name: str) -> str:
-    """The version of a prompt as it goes into a run's settings."""
-    return prompt(name).version
 
 
 def prompt_folder() -> Path:

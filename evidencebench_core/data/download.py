@@ -114,11 +114,11 @@ def git_blob(path: Path) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-def _entry(what: str, name: str, known: Mapping[str, _T]) -> _T:
-    if name not in known:
-        remedy = f"{did_you_mean(name, known)}Known: {', '.join(known)}."
-        raise UnknownNameError(f"{what} {shown(name)}", "cannot be downloaded", remedy)
-    return known[name]
+def _entry(noun: str, name: str, entries: Mapping[str, _T]) -> _T:
+    if name not in entries:
+        remedy = f"{did_you_mean(name, entries)}Known: {', '.join(entries)}."
+        raise UnknownNameError(f"{noun} {shown(name)}", "cannot be downloaded", remedy)
+    return entries[name]
 
 
 def _from_github(file: RemoteFile, target: Path, base_url: str | None, progress: Progress) -> None:

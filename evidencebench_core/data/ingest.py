@@ -61,21 +61,21 @@ def ingest(
     name = checked_name(dataset_name(path)[:100] if name is None else name, "dataset")
     with DatasetFile(path) as file:
         sha256 = file.sha256(progress)
-    known = store.datasets()
-    for info in known:
+    present = store.datasets()
+    for info in present:
         if info.sha256 == sha256:
             return IngestResult(info, added=False)
-    _check_free(store, name, known)
+    _check_free(store, name, present)
     remove_unfinished(store)
     with store.write() as db:
         dataset_id = _new_dataset(db, name, sha256, source or str(path.resolve()))
     try:
         _write_file(store, path, dataset_id, progress)
         with store.write() as db:
-            known = datasets_in(db)
-            same = [info for info in known if info.sha256 == sha256]  # another was quicker
+            present = datasets_in(db)
+            same = [info for info in present if info.sha256 == sha256]  # another was quicker
             if not same:
-                _check_free(store, name, known)
+                _check_free(store, name, present)
                 count_instances(db, dataset_id)
                 added = next(info for info in datasets_in(db) if info.id == dataset_id)
         if same:
@@ -122,8 +122,8 @@ def dataset_name(path: Path) -> str:
     return path.name
 
 
-def _check_free(store: Store, name: str, known: Sequence[DatasetInfo]) -> None:
-    if any(info.name == name for info in known):
+def _check_free(store: Store, name: str, present: Sequence[DatasetInfo]) -> None:
+    if any(info.name == name for info in present):
         problem = f"is in {store.path} with other content"
         raise StoreError(f"dataset {shown(name)}", problem, "Choose a name with --name.")
 
@@ -209,9 +209,9 @@ def _write(db: sqlite3.Connection, dataset_id: int, position: int, records: Sequ
 def _paper(db: sqlite3.Connection, paper: bytes) -> int:
     """The row of an instance's paper, which is kept once, however many instances share it."""
     key = hashlib.sha256(paper).hexdigest()
-    known = db.execute("SELECT id FROM papers WHERE key = ?", (key,)).fetchone()
-    if known:
-        return int(known[0])
+    row = db.execute("SELECT id FROM papers WHERE key = ?", (key,)).fetchone()
+    if row:
+        return int(row[0])
     insert = "INSERT INTO papers (key, body) VALUES (?, ?)"
     return cast("int", db.execute(insert, (key, compressed(paper))).lastrowid)
 

@@ -40,12 +40,12 @@ class NamedSets(Generic[T]):
 
     def named(self, store: Store, name: str) -> T:
         """The one of a name; `UnknownNameError` where there is none."""
-        known = {info.name: info for info in self.all(store)}
-        if name not in known:
-            remedy = f"There are: {', '.join(known)}." if known else self.remedy
-            remedy = did_you_mean(name, known, 0.5) + remedy
+        sets = {info.name: info for info in self.all(store)}
+        if name not in sets:
+            remedy = f"There are: {', '.join(sets)}." if sets else self.remedy
+            remedy = did_you_mean(name, sets, 0.5) + remedy
             raise UnknownNameError(f"{self.noun} {shown(name)}", f"is not in {store.path}", remedy)
-        return known[name]
+        return sets[name]
 
     def body(self, store: Store, info: T) -> Any:
         """The content of one."""

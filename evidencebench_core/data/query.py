@@ -60,29 +60,29 @@ def fts_terms(words: str) -> list[str]:
     return terms
 
 
-def matching_sql(wanted: Filter) -> tuple[str, list[object]]:
+def matching_sql(criteria: Filter) -> tuple[str, list[object]]:
     """Conditions and order for ``instances AS i`` with ``bodies AS b``, and the values beside the dataset's id."""
     conditions = ["i.dataset_id = ?"]
     values: list[object] = []
     for words, column, table in (
-        (wanted.hypothesis, "i.id", "hypothesis_words"),
-        (wanted.sentences, "i.paper", "paper_words"),
+        (criteria.hypothesis, "i.id", "hypothesis_words"),
+        (criteria.sentences, "i.paper", "paper_words"),
     ):
         if terms := fts_terms(words):
             conditions.append(f"{column} IN (SELECT rowid FROM {table} WHERE {table} MATCH ?)")
             values.append(" AND ".join(terms))
-    for name, (lowest, highest) in wanted.ranges.items():
+    for name, (lowest, highest) in criteria.ranges.items():
         _check_name("range", name, RANGES)
         for sign, bound in ((">=", lowest), ("<=", highest)):
             if bound is not None:
                 conditions.append(f"i.{name} {sign} ?")
                 values.append(bound)
-    _check_name("sort", wanted.sort, SORTS)
-    order = f"{_SORT_SQL[wanted.sort]} {'DESC' if wanted.descending else 'ASC'} NULLS LAST, i.position"
+    _check_name("sort", criteria.sort, SORTS)
+    order = f"{_SORT_SQL[criteria.sort]} {'DESC' if criteria.descending else 'ASC'} NULLS LAST, i.position"
     return f"WHERE {' AND '.join(conditions)} ORDER BY {order}", values
 
 
-def _check_name(what: str, name: str, known: tuple[str, ...]) -> None:
-    if name not in known:
-        remedy = f"{did_you_mean(name, known)}Known: {', '.join(known)}."
-        raise SettingError(f"{what} {shown(name)}", "is unknown", remedy)
+def _check_name(noun: str, name: str, names: tuple[str, ...]) -> None:
+    if name not in names:
+        remedy = f"{did_you_mean(name, names)}Known: {', '.join(names)}."
+        raise SettingError(f"{noun} {shown(name)}", "is unknown", remedy)

@@ -33,10 +33,14 @@ def now(timespec: Literal["seconds", "milliseconds", "microseconds"] = "seconds"
     return datetime.now(UTC).isoformat(timespec=timespec)
 
 
+def canonical_text(value: object) -> str:
+    """A JSON-able value as a text that does not depend on the order of its keys."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
 def digest(value: object) -> str:
-    """SHA-256 of a JSON-able value, whatever the order of its keys."""
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    """SHA-256 of the canonical text of a JSON-able value."""
+    return hashlib.sha256(canonical_text(value).encode()).hexdigest()
 
 
 def compressed(content: bytes) -> bytes:

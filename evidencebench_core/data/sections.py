@@ -109,7 +109,7 @@ def class_of_heading(heading: str) -> SectionClass | None:
     """
     if len(heading) > _LONGEST:
         return None
-    return next((known for words in _readings(heading) if (known := _class_of(words))), None)
+    return next((section_class for words in _readings(heading) if (section_class := _class_of(words))), None)
 
 
 def part_of_heading(heading: str) -> PaperPart:

@@ -101,8 +101,8 @@ class Store(Database):
         datasets = {info.name: info for info in self.datasets()}
         if name in datasets:
             return datasets[name]
-        known = f"There are: {', '.join(datasets)}." if datasets else "Ingest a file first."
-        remedy = did_you_mean(name, datasets, 0.5) + known
+        choices = f"There are: {', '.join(datasets)}." if datasets else "Ingest a file first."
+        remedy = did_you_mean(name, datasets, 0.5) + choices
         raise UnknownNameError(f"dataset {shown(name)}", f"is not in {self.path}", remedy)
 
     def ids(self, dataset: str, limit: int | None = None) -> tuple[str, ...]:
@@ -148,11 +148,11 @@ class Store(Database):
         """The gold of all instances, or of those named, in the order of the file; the papers are not read."""
         info = self.dataset(dataset)
         if ids is None:
-            wanted: Sequence[str] = self.ids(dataset)
+            ordered: Sequence[str] = self.ids(dataset)
         else:
             positions = dict(self._by_id(info, tuple(dict.fromkeys(ids)), "i.instance_id, i.position"))
-            wanted = sorted(positions, key=positions.__getitem__)
-        for batch in _batches(wanted):
+            ordered = sorted(positions, key=positions.__getitem__)
+        for batch in _batches(ordered):
             for instance_id, n_sentences, body in self._by_id(
                 info, batch, "i.instance_id, i.n_sentences, b.body"
             ):
@@ -164,10 +164,10 @@ class Store(Database):
         with self.read() as db:
             return dict(db.execute(sql, (self.dataset(dataset).id,)))
 
-    def matching(self, dataset: str, wanted: Filter | None = None) -> tuple[str, ...]:
+    def matching(self, dataset: str, criteria: Filter | None = None) -> tuple[str, ...]:
         """Ids of the instances that a filter lets through, in its order."""
         info = self.dataset(dataset)
-        conditions, values = matching_sql(wanted or Filter())
+        conditions, values = matching_sql(criteria or Filter())
         sql = f"SELECT i.instance_id FROM instances AS i JOIN bodies AS b ON b.instance = i.id {conditions}"
         with self.read() as db:
             return tuple([instance_id for (instance_id,) in db.execute(sql, [info.id, *values])])

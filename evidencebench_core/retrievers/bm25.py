@@ -75,14 +75,14 @@ class Bm25:
         index = _index_of(query.sentences, k1, b)
         if index is None:
             return ({},) * len(query.sentences)
-        asked = Counter(tokens_of(query.hypothesis))
+        query_words = Counter(tokens_of(query.hypothesis))
         return tuple(
             {
                 word: n
                 * index.idf[word]
                 * (k1 + 1)
                 / (counts[word] + k1 * (1 - b + b * length / index.avgdl))
-                for word, n in asked.items()
+                for word, n in query_words.items()
                 if word in counts
             }
             for counts, length in zip(index.doc_freqs, index.doc_len, strict=True)

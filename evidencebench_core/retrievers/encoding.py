@@ -55,16 +55,16 @@ def embeddings(model: str, texts: Sequence[str]) -> tuple[NDArray[np.float32], s
         The identity of the model: equal identities give equal embeddings.
     """
     identity = model_identity(model)
-    known = _read_cache(identity, texts)
-    if any(text not in known for text in texts):
+    vectors = _read_cache(identity, texts)
+    if any(text not in vectors for text in texts):
         with _encoding:
-            known |= _read_cache(identity, texts)  # another thread may have encoded them meanwhile
-            missing = [text for text in dict.fromkeys(texts) if text not in known]
+            vectors |= _read_cache(identity, texts)  # another thread may have encoded them meanwhile
+            missing = [text for text in dict.fromkeys(texts) if text not in vectors]
             if missing:
                 fresh = dict(zip(missing, encode(model, missing), strict=True))
                 _write_cache(identity, fresh)
-                known |= fresh
-    return np.stack([known[text] for text in texts]), identity
+                vectors |= fresh
+    return np.stack([vectors[text] for text in texts]), identity
 
 
 def encode(model: str, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -165,9 +165,9 @@ def minilm_folder() -> Path:
 
 def cache_folder() -> Path:
     """Where caches go: ``EVIDENCEBENCH_CACHE``, or the user's cache folder. It need not exist."""
-    named = os.environ.get("EVIDENCEBENCH_CACHE")
-    if named:
-        return Path(named).expanduser()
+    folder = os.environ.get("EVIDENCEBENCH_CACHE")
+    if folder:
+        return Path(folder).expanduser()
     from platformdirs import user_cache_path
 
     return user_cache_path("evidencebench", appauthor=False)
@@ -206,7 +206,7 @@ def _file_hash(path: Path) -> str:
 
 
 def _read_cache(identity: str, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-    known = {}
+    vectors = {}
     try:
         with closing(_open_cache()) as db:
             for text in dict.fromkeys(texts):
@@ -214,10 +214,10 @@ def _read_cache(identity: str, texts: Sequence[str]) -> dict[str, NDArray[np.flo
                     "SELECT vector FROM vectors WHERE model = ? AND text = ?", _key(identity, text)
                 ).fetchone()
                 if row is not None:
-                    known[text] = np.frombuffer(row[0], dtype="<f4")
+                    vectors[text] = np.frombuffer(row[0], dtype="<f4")
     except (sqlite3.Error, OSError) as error:
         _log.warning("the embedding cache cannot be read (%s)", error)
-    return known
+    return vectors
 
 
 def _write_cache(identity: str, vectors: Mapping[str, NDArray[np.float32]]) -> None:

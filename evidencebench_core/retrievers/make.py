@@ -47,30 +47,32 @@ def _with_members(full: Mapping[str, Setting]) -> dict[str, Setting]:
     owner, names = "retriever hybrid", cast("tuple[str, ...]", full["of"])
     if len(names) < 2 or len(set(names)) != len(names):
         raise SettingError(owner, f"of is {','.join(names)}", "Name two or more different retrievers.")
-    given: dict[str, dict[str, object]] = {name: {} for name in sorted(names)}
-    for name in given:
+    by_member: dict[str, dict[str, object]] = {name: {} for name in sorted(names)}
+    for name in by_member:
         entry = retriever_entry(name)
         if name == "hybrid" or entry.sees_gold or entry.asks_server:
             remedy = "Merge retrievers that run here and see no gold."
             raise SettingError(owner, f"{name} cannot be one of its members", remedy)
-    own = {key: value for key, value in full.items() if key in HybridSettings.model_fields}
-    for key in full.keys() - own.keys():
+    settings_by_key = {key: value for key, value in full.items() if key in HybridSettings.model_fields}
+    for key in full.keys() - settings_by_key.keys():
         member, _, setting = key.partition(".")
-        if member not in given:
+        if member not in by_member:
             problem = f"there is a setting for {shown(member)}, which is not one of its members"
-            raise SettingError(owner, problem, f"Members (setting of) are: {', '.join(given)}.")
-        given[member][setting] = full[key]
-    own["of"] = tuple(given)
-    for member, settings in given.items():
-        own |= {f"{member}.{key}": value for key, value in full_settings(member, settings).items()}
-    return own
+            raise SettingError(owner, problem, f"Members (setting of) are: {', '.join(by_member)}.")
+        by_member[member][setting] = full[key]
+    settings_by_key["of"] = tuple(by_member)
+    for member, settings in by_member.items():
+        settings_by_key |= {
+            f"{member}.{key}": value for key, value in full_settings(member, settings).items()
+        }
+    return settings_by_key
 
 
 def is_derived(name: str, setting: str) -> bool:
     """Whether a retriever, or its member, fills a setting in by itself; false where it is not known."""
-    member, _, own = setting.rpartition(".")
+    member, _, setting_name = setting.rpartition(".")
     entry = RETRIEVERS.get(member or name)
-    return entry is not None and own in entry.settings and entry.settings[own].derived
+    return entry is not None and setting_name in entry.settings and entry.settings[setting_name].derived
 
 
 def named_to_load(name: str, settings: Mapping[str, object]) -> dict[str, str]:
@@ -80,13 +82,13 @@ def named_to_load(name: str, settings: Mapping[str, object]) -> dict[str, str]:
     """
     named = {}
     for key, value in settings.items():
-        member, _, own = key.rpartition(".")
+        member, _, setting_name = key.rpartition(".")
         entry = retriever_entry(member or name)
-        field = entry.settings.get(own)
+        field = entry.settings.get(setting_name)
         if entry.asks_server or entry.name == "hybrid" or field is None or not field.is_free:
             continue
         if value not in (None, field.default, CROSS_VALIDATED):
-            named[f"{entry.name}.{own}"] = str(value)
+            named[f"{entry.name}.{setting_name}"] = str(value)
     return named
 
 

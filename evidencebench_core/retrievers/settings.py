@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, Self, Union, get_args, get_origin
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
+from evidencebench_core.data.records import canonical_text
 from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.retrievers.base import Setting
 
@@ -28,7 +29,7 @@ def _json_text(value: object) -> object:
     if not isinstance(given, dict) or not given:
         raise ValueError("a JSON object is expected")
     try:
-        return json.dumps(given, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return canonical_text(given)
     except TypeError as error:
         raise ValueError("holds what is no JSON") from error
 

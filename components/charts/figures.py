@@ -1,4 +1,4 @@
-"""The six figures: interval dots, lines, bars, squares, scatter, slopes.
+"""The five figures: interval dots, lines, bars, squares, scatter.
 
 Shares come as 0 to 1 and are drawn in percent.
 
@@ -9,7 +9,7 @@ Columns in brackets may be missing.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -24,7 +24,6 @@ from components.charts.style import (
     escaped_text,
     folded_text,
     name_rows,
-    name_steps,
     spread,
     styled_figure,
 )
@@ -32,16 +31,14 @@ from evidencebench_core.palette import CHANGES, DARK_PAGE, LIGHT_PAGE
 
 _BINS: Final = 40
 _INK: Final = ("#1d1f21", "#f4f2ee")  # on a light page, on a dark one
-Bound = float | tuple[float, float]
 
 
 def interval_dots(
     frame: pd.DataFrame,
     title: str,
     *,
-    lines: Mapping[str, Bound] | None = None,
+    lines: Mapping[str, float] | None = None,
     differences: bool = False,
-    top: float | None = None,
 ) -> go.Figure:
     """Values with their 95% intervals, a row a name, from top to bottom.
 
@@ -52,12 +49,10 @@ def interval_dots(
         stand together.
     title : str
         Of the axis.
-    lines : mapping of str to float or (float, float)
-        Dotted lines or bands with their labels: chance, ceiling, the mean.
+    lines : mapping of str to float
+        Dotted lines with their labels: chance, the mean.
     differences : bool
         Points around a line at no difference, in place of shares from 0 to 100%.
-    top : float
-        Where the axis ends, a share; without it at 100%.
     """
     frame = _with_defaults(frame, group="", colour=GREY)
     figure, names = go.Figure(), list(dict.fromkeys(frame["name"]))
@@ -81,65 +76,42 @@ def interval_dots(
             selected={"marker": {"opacity": 1}},
             unselected={"marker": {"opacity": 0.6}},
         )
-    for label, bound in (lines or {}).items():
-        low, high = bound if isinstance(bound, tuple) else (bound, bound)
-        note: dict[str, Any] = {"annotation": {"text": escaped_text(label)}, "annotation_position": "top"}
-        if low == high:
-            figure.add_vline(x=100 * low, line=DOTTED, **note)
-        else:
-            figure.add_vrect(x0=100 * low, x1=100 * high, fillcolor=GREY, opacity=0.2, line_width=0, **note)
+    for label, share in (lines or {}).items():
+        note = {"text": escaped_text(label)}
+        figure.add_vline(x=100 * share, line=DOTTED, annotation=note, annotation_position="top")
     if differences:
         figure.add_vline(x=0, line={"width": 1, "color": GREY})
     n_lines = name_rows(figure, names, top=0.7, width=28)
-    axis = {} if differences else PERCENT_AXIS
-    figure.update_xaxes(title=folded_text(title, 40), **(axis | ({"range": [0, 100 * top]} if top else {})))
+    figure.update_xaxes(title=folded_text(title, 40), **({} if differences else PERCENT_AXIS))
     height = 90 + max(34, 17 * n_lines, 20 * len(groups)) * len(names)
     return styled_figure(figure, height).update_layout(margin={"t": 24})
 
 
-def lines(
-    frame: pd.DataFrame,
-    x_title: str,
-    y_title: str,
-    *,
-    steps: Sequence[object] = (),
-    height: int = 280,
-    top: float | None = None,
-) -> go.Figure:
-    """Shares along an axis, a line a name, with their intervals.
+def lines(frame: pd.DataFrame, x_title: str, y_title: str, *, height: int = 280) -> go.Figure:
+    """Shares along an axis of numbers, a line a name, with their intervals.
 
     ``frame``: ``name``, ``x``, ``value``, [``low``, ``high``, ``n``, ``colour``, ``dashed``, ``id``].
-    ``x`` are numbers, or places among the names ``steps``, at equal distances.
     """
     frame = _with_defaults(frame, low=np.nan, high=np.nan, n=np.nan, colour=GREY, dashed=False)
-    figure, names = go.Figure(), list(dict.fromkeys(frame["name"]))
-    for place, name in enumerate(names):
-        rows = frame[frame["name"] == name]
-        aside = spread(place, len(names), 0.05) if steps else 0.0
+    figure = go.Figure()
+    for name, rows in frame.groupby("name", sort=False):
+        colour, dash = rows["colour"].iloc[0], "dot" if rows["dashed"].iloc[0] else "solid"
         add_shares(
             figure,
             "y",
             rows,
             "value",
-            rows["x"] + aside,
-            rows["colour"].iloc[0],
+            rows["x"],
+            colour,
             {"size": 6},
             mode="lines+markers",
-            line={
-                "color": rows["colour"].iloc[0],
-                "width": 2,
-                "dash": "dot" if rows["dashed"].iloc[0] else "solid",
-            },
+            line={"color": colour, "width": 2, "dash": dash},
             name=escaped_text(name),
             customdata=rows[["id", "n"]],
             hovertemplate="%{y:.1f}%<extra>%{fullData.name}</extra>",
         )
-    if steps:
-        name_steps(figure, steps, x_title)
-    else:
-        figure.update_xaxes(title=escaped_text(x_title), rangemode="tozero")
-    axis = PERCENT_AXIS | ({"range": [0, 100 * top], "dtick": None} if top else {})
-    figure.update_yaxes(title=escaped_text(y_title), **axis)
+    figure.update_xaxes(title=escaped_text(x_title), rangemode="tozero")
+    figure.update_yaxes(title=escaped_text(y_title), **PERCENT_AXIS)
     return styled_figure(figure, height)
 
 
@@ -310,43 +282,6 @@ def scatter(frame: pd.DataFrame, x_title: str, y_title: str, colour: str) -> go.
     axis = PERCENT_AXIS | {"range": [-2, 102]}
     figure.update_xaxes(title=escaped_text(x_title), **axis)
     figure.update_yaxes(title=escaped_text(y_title), **axis)
-    return styled_figure(figure, 420)
-
-
-def slopes(frame: pd.DataFrame, sides: tuple[str, str], y_title: str, *, dark: bool = False) -> go.Figure:
-    """Shares on one side and on the other, a line each: better, the same or worse; a wider line stands for more.
-
-    ``frame``: ``before``, ``after``, ``n`` (how many move like this), ``name``, [``id``].
-    """
-    frame = _with_defaults(frame)
-    change = np.sign(frame["after"] - frame["before"])
-    figure = go.Figure()
-    for sign, way in ((0, "same"), (-1, "worse"), (1, "better")):  # what changed lies on top
-        rows = frame[change == sign]
-        colour = CHANGES[way].on(dark)
-        figure.add_scatter(
-            x=[None],
-            y=[None],
-            mode="lines",
-            line={"color": colour, "width": 4},
-            name=f"{way}: {int(rows['n'].sum()):,}",
-            legendgroup=way,
-        )
-        for row in rows.to_dict("records"):
-            figure.add_scatter(
-                x=[0, 1],
-                y=[100 * row["before"], 100 * row["after"]],
-                mode="lines+markers",
-                line={"color": colour, "width": 1 + min(6.0, 1.5 * np.log(row["n"]))},
-                customdata=[[row["id"], escaped_text(row["name"])]] * 2,
-                hovertemplate=f"%{{y:.1f}}%<br>{row['n']:,} on this line<br>%{{customdata[1]}}<extra></extra>",
-                opacity=0.4 if way == "same" else 0.65,
-                legendgroup=way,
-                showlegend=False,
-            )
-    name_steps(figure, sides, "")
-    figure.update_xaxes(range=[-0.18, 1.18], showgrid=False)
-    figure.update_yaxes(title=escaped_text(y_title), **(PERCENT_AXIS | {"range": [-3, 103]}))
     return styled_figure(figure, 420)
 
 

@@ -41,18 +41,6 @@ def folded_text(text: object, width: int) -> str:
     return "<br>".join(escaped_text(line) for line in wrap(str(text), width))
 
 
-def whiskers(rows: pd.DataFrame, value: str, low: str = "low", high: str = "high") -> dict[str, Any]:
-    """Error bars from a column of shares to the bounds of its interval, none where there is none."""
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": (100 * (rows[high] - rows[value])).astype(float).clip(lower=0).fillna(0),
-        "arrayminus": (100 * (rows[value] - rows[low])).astype(float).clip(lower=0).fillna(0),
-        "thickness": 1.5,
-        "width": 3,
-    }
-
-
 def add_shares(
     figure: go.Figure,
     axis: Literal["x", "y"],
@@ -65,7 +53,16 @@ def add_shares(
 ) -> None:
     """Draw shares in percent with their intervals (and ``low``, ``high``) along an axis, at places on the other."""
     trace[axis], trace["y" if axis == "x" else "x"] = 100 * rows[value], list(places)
-    trace[f"error_{axis}"] = whiskers(rows, value) | {"color": colour}
+    above, below = 100 * (rows["high"] - rows[value]), 100 * (rows[value] - rows["low"])
+    trace[f"error_{axis}"] = {
+        "type": "data",
+        "symmetric": False,
+        "array": above.astype(float).clip(lower=0).fillna(0),
+        "arrayminus": below.astype(float).clip(lower=0).fillna(0),
+        "thickness": 1.5,
+        "width": 3,
+        "color": colour,
+    }
     figure.add_scatter(
         **{"mode": "markers", "line": {"color": colour, "width": 1.5}, **trace},
         marker={"size": 9, "color": colour, **marker},
@@ -88,9 +85,3 @@ def name_rows(
     room = [len(names) - 1 + bottom, -top]
     figure.update_yaxes(tickvals=list(range(len(names))), ticktext=texts, range=room, showgrid=False)
     return max((text.count("<br>") + 1 for text in texts), default=1)
-
-
-def name_steps(figure: go.Figure, names: Sequence[object], title: str) -> None:
-    """Label the steps 0, 1, ... from left to right."""
-    texts = [escaped_text(name) for name in names]
-    figure.update_xaxes(tickvals=list(range(len(names))), ticktext=texts, title=escaped_text(title))

@@ -1,4 +1,4 @@
-"""A DataFrame as a `table`, and reports' notes and marks that every analysis page shows alike."""
+"""A DataFrame as a `table`, instances as rows that open the reader, and downloads of frames."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import streamlit as st
 
 from components.app import resources
 from components.app.session import open_later
-from components.widgets.markdown import literal
 from components.widgets.runs import reader_link
 from components.widgets.table import Column, Interval, Row, table
 from evidencebench_core.analyses.report import records
@@ -136,8 +135,3 @@ def csv_and_json(
             on_click="ignore",
             key=f"json-{name}",
         )
-
-
-def draw_notes(notes: Sequence[str]) -> None:
-    """A report's notes as a list."""
-    st.markdown("\n".join(f"- {literal(note)}" for note in notes))

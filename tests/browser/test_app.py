@@ -190,9 +190,7 @@ def test_runs_are_started_compared_and_travel_to_the_reader(
     expect(page.locator(".js-plotly-plot")).to_have_count(2)  # the map and the slices
     settled(page)
     page.get_by_role("link", name="Browse").click()
-    settled(page)
-    print("URL", page.url)
-    expect(page.get_by_role("columnheader", name="lead")).to_be_visible(timeout=3000)
+    expect(page.get_by_role("columnheader", name="lead")).to_be_visible()
     settled(page)
     table(page, "Instances").locator("tr").first.click()
     expect(table(page, "Aspect Recall on this instance").locator("tr")).to_have_count(4)

@@ -1,22 +1,12 @@
-"""Flags, comments and conditions in a browser: set by hand, seen where they stand, opened again from a link."""
+"""Flags and comments in a browser: set by hand, seen where they stand."""
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from evidencebench_core.data import Store
-from evidencebench_core.runs import execute, plan
 from evidencebench_core.runs.notes import NoteStore
 from tests.browser.settling import press, sentence, settled
-
-
-@pytest.fixture(scope="module")
-def run(store: Store) -> str:
-    """Id of a run of bm25."""
-    planned = plan(store, "sample_data", "bm25")
-    list(execute(planned))
-    return planned.spec.id
 
 
 def test_a_sentence_is_flagged_and_marked(page: Page, app_url: str, store: Store) -> None:

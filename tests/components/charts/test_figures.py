@@ -1,4 +1,4 @@
-"""The six figures: what they draw of a frame, and text that stays text."""
+"""The five figures: what they draw of a frame, and text that stays text."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def test_dots_are_in_percent_with_their_intervals_and_ids() -> None:
             "id": ["x", "y"],
         }
     )
-    figure = figures.interval_dots(frame, "Recall", lines={"random": 0.1, "ceiling": (0.8, 0.9)})
+    figure = figures.interval_dots(frame, "Recall", lines={"random": 0.1, "ceiling": 0.8})
     (trace,) = figure.data
     assert (list(trace.x), list(trace.y)) == ([25.0, 50.0], [0, 1])
     assert list(trace.error_x.array) == pytest.approx([15.0, 0.0])
     assert list(trace.error_x.arrayminus) == pytest.approx([5.0, 0.0])
     assert [data[0] for data in trace.customdata] == ["x", "y"]
-    assert [shape.type for shape in figure.layout.shapes] == ["line", "rect"]
+    assert [shape.type for shape in figure.layout.shapes] == ["line", "line"]
 
 
 def test_groups_of_one_name_stand_together_and_what_is_undefined_has_no_dot() -> None:
@@ -82,12 +82,6 @@ def test_the_number_in_a_square_can_be_read(strength: float, dark: bool) -> None
     assert (high + 0.05) / (low + 0.05) >= 4.5
 
 
-def test_slopes_are_told_apart_by_their_way() -> None:
-    frame = pd.DataFrame({"before": [0.1, 0.3, 0.5], "after": [0.2, 0.3, 0.4], "n": [3, 1, 1], "name": "i"})
-    names = [trace.name for trace in figures.slopes(frame, ("a", "b"), "recall").data if trace.name]
-    assert names == ["same: 1", "worse: 1", "better: 3"]
-
-
 @pytest.mark.parametrize(
     "figure",
     [
@@ -95,9 +89,7 @@ def test_slopes_are_told_apart_by_their_way() -> None:
         figures.scatter(
             pd.DataFrame({"x": [0.1], "y": [0.2], "n": [1], "name": [HOSTILE]}), HOSTILE, "y", "red"
         ),
-        figures.lines(
-            pd.DataFrame({"name": [HOSTILE], "x": [0], "value": [1]}), HOSTILE, "y", steps=[HOSTILE]
-        ),
+        figures.lines(pd.DataFrame({"name": [HOSTILE], "x": [0], "value": [1]}), HOSTILE, "y"),
     ],
 )
 def test_a_name_is_no_link_wherever_a_figure_shows_it(figure: object) -> None:

@@ -46,7 +46,6 @@ def test_the_order_is_always_the_same(store: Store) -> None:
     ("focus", "budget", "key"),
     [
         ("all", 10, "er@10"),
-        ("all", 4, "er@optimal"),
         ("all", 5, "er@optimal"),
         ("all", None, "er@optimal"),
         ("results", 5, "result-er@5"),
@@ -66,13 +65,6 @@ def test_a_fixed_budget_has_lists_of_that_size(tmp_path: Path, focus: Any, budge
     gold = {"er@10": range(1, 11), "result-er@5": range(1, 6)}.get(key, (1, 5))
     instance = store.get("pool", "one")
     assert example == example_text(instance.hypothesis, [instance.sentences[index] for index in gold])
-
-
-def test_never_the_instance_itself(store: Store) -> None:
-    for number in range(10):
-        drawn = ExamplePool(store, "pool").draw(own(store, f"tiny_{number}"), 10)
-        assert len(drawn) == 9
-        assert all(f"cohort {number}." not in example for example in drawn)
 
 
 TYPESET = str.maketrans({" ": "\u00a0", "t": "T"})

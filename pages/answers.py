@@ -96,7 +96,9 @@ def draw_answer(state: PageState, info: AnswerSetInfo) -> None:
         return
     runs = judges_of(info, *JUDGED)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        texts = {one.question_id: one.question or one.question_id for one in answers.questions}
+        texts = {
+            question.question_id: question.question or question.question_id for question in answers.questions
+        }
         question = _picker(state, "question", texts)
         systems = [system for asked, system in answers.answer if asked == question]
         if not systems:
@@ -117,9 +119,9 @@ def draw_answer(state: PageState, info: AnswerSetInfo) -> None:
     sentence, document = _in_hand(state, answer)
     with left:
         answer_prose(
-            [_prose(answer, one, judged) for one in answer.sentences], key=f"prose-{info.sha256[:8]}",
+            [_prose(answer, part, judged) for part in answer.sentences], key=f"prose-{info.sha256[:8]}",
             chosen=sentence.id if sentence else "", document=document,
-            on_choice=lambda one, cited: state.put(sentence=one, document=cited or None),
+            on_choice=lambda place, cited: state.put(sentence=place, document=cited or None),
         )  # fmt: skip
         st.caption("Keys: j and k for the next and the previous sentence, n for the next problem.")
         reference = answers.question[question]
@@ -168,14 +170,15 @@ def _prose(answer: Answer, sentence: AnswerSentence, judged: Mapping[str, str | 
         for document in sentence.citations
     )
     own, judge = badge(sentence.relevance) if sentence.relevance else None, by_judge()
-    badges = [one.judge or one.human for one in citations]
-    shown = [one for one in (own, judge, *badges) if one]
-    differ = [(own, judge), *((one.human, one.judge) for one in citations if one.human.tone != "unknown")]
-    is_problem = any(one.tone in ("plain", "bad") for one in shown) or any(
-        one and other and one.tone != other.tone for one, other in differ
-    )
+    badges = [citation.judge or citation.human for citation in citations]
+    has_bad = any(shown.tone in ("plain", "bad") for shown in (own, judge, *badges) if shown)
+    pairs = [(own, judge)]
+    pairs += [(citation.human, citation.judge) for citation in citations if citation.human.tone != "unknown"]
+    has_dispute = any(human and by_model and human.tone != by_model.tone for human, by_model in pairs)
     note = f"judge: {judge}" if judge else ""
-    return Sentence(sentence.id, sentence.claim, own or judge or worst(badges), note, is_problem, citations)
+    return Sentence(
+        sentence.id, sentence.claim, own or judge or worst(badges), note, has_bad or has_dispute, citations
+    )
 
 
 # -- the set, and asking ------------------------------------------------------------------------------

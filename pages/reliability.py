@@ -33,7 +33,6 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM
 from evidencebench_core.reliability.card import (
     Card,
-    compare_models,
 )
 from evidencebench_core.reliability.from_evidencebench import ingest_evidence
 from evidencebench_core.reliability.items import (
@@ -55,7 +54,7 @@ from evidencebench_core.runs import ChatPlan
 from evidencebench_core.words import quantity
 
 MANY_NULLS: Final = 0.05  # answers without a label, from which on a figure has a star
-PARTS: Final = {"all": "All tests", "test": "One test", "models": "Two models", "questions": "Questions"}
+PARTS: Final = {"all": "All tests", "test": "One test", "questions": "Questions"}
 _CARD: Final = (
     Column("test", "Test", "title"),
     Column("interval", "Figure (95% interval)", "interval"),
@@ -65,8 +64,7 @@ _CARD: Final = (
     Column("always", "Same answer always", help="The figure, had every answer been the same"),
     Column("null_rate", "Null", "percent", "Answers in which no label was found"),
     Column("n", "n", "number", "Items behind the figure"),
-    Column("n_left_out", "Left out", "number"),
-    Column("in_words", "In words", lines=2),
+    Column("in_words", "In words", lines=6),
 )
 
 
@@ -110,7 +108,7 @@ def draw(state: PageState) -> None:
     elif not view.runs:
         st.info("No model was asked yet. Start runs above: you see first what they will take.")
     else:
-        {"all": draw_all, "test": draw_test, "models": draw_models}[part](state, view)
+        {"all": draw_all, "test": draw_test}[part](state, view)
 
 
 # -- all tests ----------------------------------------------------------------------------------------
@@ -143,7 +141,9 @@ def draw_all(state: PageState, view: View) -> None:
     reasons = Counter[str]()
     for score in cards[model].scores:
         reasons.update(score.left_out)
-    st.caption(literal("Left out: " + ", ".join(f"{reason} ({n:,})" for reason, n in reasons.items()) + "."))
+    if reasons:
+        counts = ", ".join(f"{reason} ({n:,})" for reason, n in reasons.items())
+        st.caption(literal(f"Left out: {counts}."))
     if view.info.source.startswith("invented"):
         st.caption("The questions are invented samples: the figures say nothing about medicine.")
     with st.container(horizontal=True):
@@ -201,44 +201,6 @@ def _open(state: PageState, run_id: str) -> None:
     state.put(part="test", run=run_id, where=None, probe=None, page=None)
 
 
-# -- two models ---------------------------------------------------------------------------------------
-
-
-def draw_models(state: PageState, view: View) -> None:
-    """Two models on the same questions, test by test."""
-    if len(view.models) < 2:
-        st.info("Only one model was asked. Start runs of another above.")
-        return
-    a = state["model"] if state["model"] in view.models else view.models[0]
-    others = [model for model in view.models if model != a]
-    b = state["against"] if state["against"] in others else others[0]
-    with st.container(horizontal=True):
-        st.selectbox("Model", view.models, **state.widget("model", a, part="a"))
-        st.selectbox("Against", others, **state.widget("against", b))
-    try:
-        with st.spinner("Comparing …"):
-            rows = compare_models(resources.store(), view.info.name, a, b)
-    except SettingError as error:
-        st.info(literal(str(error)))
-        return
-    columns = (
-        Column("test", "Test", "title"), Column("a", a), Column("b", b),
-        Column("difference", "Difference, points", help="95% interval"),
-        Column("p", "p, Holm", "number", digits=3), Column("n", "n", "number"),
-    )  # fmt: skip
-    cells = [
-        Row(
-            one.run.id,
-            (
-                title_of(one), one.value.text(), other.value.text(),
-                points(comparison) or "not judged by one model", p, comparison.n if comparison else None,
-            ),
-        )
-        for one, other, comparison, p in rows
-    ]  # fmt: skip
-    table(columns, cells, key=f"models-{a}-{b}", on_open=partial(_open, state), caption=f"{a} against {b}")
-
-
 # -- questions, and asking ------------------------------------------------------------------------------
 
 
@@ -272,7 +234,7 @@ def draw_questions(state: PageState, info: ItemSetInfo) -> None:
             if st.button("Make questions of it"):
                 keep(state, QUESTIONS, ingest_evidence(resources.store(), name))
                 st.rerun()
-        if SAMPLE_NAME not in {one.name for one in item_sets(resources.store())}:
+        if SAMPLE_NAME not in {known.name for known in item_sets(resources.store())}:
             st.button("Load the 24 sample questions", on_click=_load_sample, args=(state,))
 
 
@@ -318,7 +280,6 @@ with page(
     items="",
     part="all",
     model="",
-    against="",
     run="",
     where="",
     probe="",

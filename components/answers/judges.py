@@ -142,7 +142,7 @@ def draw_disagreements(state: PageState, info: AnswerSetInfo) -> None:
     if current is not None:
         row = rows[current.id]
         answer = answers.answer[row.question, row.system]
-        sentence = next(one for one in answer.sentences if one.id == row.sentence)
+        sentence = next(part for part in answer.sentences if part.id == row.sentence)
         question = answers.question[row.question].question or row.question
         st.markdown(f"**{literal(question)}**  \n{literal(row.system)}: {literal(sentence.claim)}")
         results = RunStore(store).results(run.id)

@@ -52,10 +52,10 @@ def citation_badge(sentence: AnswerSentence, document: str) -> Badge:
     """One badge for all that people said of a citation: supporting if any."""
     badges = people_badges(sentence, document)
     return next(
-        (one for one in (_SUPPORTS, _CONTRADICTS) if one in badges), badges[0] if badges else UNCHECKED
+        (badge for badge in (_SUPPORTS, _CONTRADICTS) if badge in badges), badges[0] if badges else UNCHECKED
     )
 
 
 def worst(badges: Iterable[Badge]) -> Badge | None:
     """The one to look at first; ``None`` of none."""
-    return min(badges, key=lambda one: _WORST.index(one.tone), default=None)
+    return min(badges, key=lambda badge: _WORST.index(badge.tone), default=None)

@@ -50,7 +50,11 @@ def _draw_document(answers: AnswerSet, sentence: AnswerSentence, name: str) -> N
     if known is None:
         st.caption("The set does not have the text of this document.")
         return
-    copied = [" ".join(one.excerpt.split()) for one in sentence.assessments if one.document == name]
+    copied = [
+        " ".join(assessment.excerpt.split())
+        for assessment in sentence.assessments
+        if assessment.document == name
+    ]
     copied = [excerpt for excerpt in copied if excerpt]
     if known.title:
         st.markdown(f"*{literal(known.title)}*")

@@ -56,7 +56,7 @@ def draw_test(state: PageState, view: View) -> None:
     run = runs.get(state["run"]) or next(iter(runs.values()))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
-            "Test", list(runs), format_func=lambda one: _name(runs[one]),
+            "Test", list(runs), format_func=lambda run_id: _name(runs[run_id]),
             **state.widget("run", run.id, reset=("where", "probe", "page")),
         )  # fmt: skip
         if run.task.judge_prompt and run.n_answered:
@@ -147,7 +147,7 @@ def _draw_answers(state: PageState, view: View, score: TaskScore) -> None:
 
 def _draw_answer(score: TaskScore, row: pd.Series[Any]) -> None:
     store = resources.store()
-    probe = next(one for one in run_probes(store, score.run).probes if one.id == row["probe"])
+    probe = next(probe for probe in run_probes(store, score.run).probes if probe.id == row["probe"])
     read = f"read as {row['label']}" if row["label"] else f"no label ({row['reason']})"
     st.markdown(f"**{row['state'].capitalize()}**: the right answer is {row['expected']}; {read}")
     st.code(row["text"], language=None, wrap_lines=True)

@@ -20,9 +20,8 @@ from evidencebench_core.answers.model import has_words
 from evidencebench_core.data.model import Focus
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError, UnknownNameError
-from evidencebench_core.llm import prompt
 from evidencebench_core.llm.prompts import numbered
-from evidencebench_core.runs import ChatPlan, Result, RunInfo, RunStore, ask_model, chat_plan, parameters_of
+from evidencebench_core.runs import ChatPlan, Result, RunInfo, RunStore, prompt_plan
 
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
@@ -56,16 +55,11 @@ def answer_plan(  # noqa: PLR0913 - what is asked, and how
         read = _answers(store, dataset, spec.id)
         again = [instance_id for instance_id, answer in read.items() if not answer.is_scored]
 
-    parameters = parameters_of(model, spec.settings["request"])
-
-    async def ask(llm: LLM, instance_id: str) -> Result:
+    def fields(instance_id: str) -> dict[str, str]:
         instance = store.get(dataset, instance_id)
-        messages = prompt(name).messages(
-            hypothesis=instance.hypothesis, sentences=numbered(instance.sentences)
-        )
-        return await ask_model(llm, messages, parameters)
+        return {"hypothesis": instance.hypothesis, "sentences": numbered(instance.sentences)}
 
-    return chat_plan(store, spec, ids, ask, llm, fresh=fresh, again=again)
+    return prompt_plan(store, spec, name, ids, fields, llm, fresh=fresh, again=again)
 
 
 def answers_of(store: Store, run: RunInfo) -> dict[str, CitedAnswer]:
@@ -141,15 +135,11 @@ def cited_judge_plan(
     def sentences_of(instance_id: str) -> tuple[str, ...]:
         return store.get(dataset, instance_id).sentences
 
-    parameters = parameters_of(model, spec.settings["request"])
-
-    async def ask(llm: LLM, unit: str) -> Result:
+    def fields(unit: str) -> dict[str, str]:
         instance_id, claim, s = pairs[unit]
-        fields = support_fields(claim, sentences_of(instance_id)[s])
-        messages = prompt("citation-judge").messages(**fields)
-        return await ask_model(llm, messages, parameters)
+        return support_fields(claim, sentences_of(instance_id)[s])
 
-    return chat_plan(store, spec, tuple(pairs), ask, llm, fresh=fresh)
+    return prompt_plan(store, spec, "citation-judge", tuple(pairs), fields, llm, fresh=fresh)
 
 
 def pair_units(instance_id: str, answer: CitedAnswer) -> dict[Pair, str]:
@@ -199,7 +189,7 @@ def cited_run_scores(
             problem = f"judges no answers of run {run.id}"
             raise SettingError(f"run {named.id}", problem, f"Judges' runs of it: {known}.")
         judges = [named]
-    judge = max(judges, key=lambda one: one.n_answered, default=None)
+    judge = max(judges, key=lambda run: run.n_answered, default=None)
     gold = dict(store.evidence_sets(dataset.name, store.ids(dataset.name, limit)))
     papers = store.paper_ids(dataset.name)
     labels = pair_labels(store, judge.id, answers) if judge else None

@@ -56,7 +56,7 @@ def index_sentences(text: str, shown_indices: Collection[int]) -> tuple[CitedSen
         cited, n_unknown = dict[int, None](), 0
         for numbers in ranges:
             fewer = numbers if len(numbers) < 10_000 else sorted(known)
-            inside = [one for one in fewer if one in known and one in numbers]
+            inside = [name for name in fewer if name in known and name in numbers]
             cited |= dict.fromkeys(inside)
             n_unknown += len(numbers) - len(inside)
         sentences.append(CitedSentence(claim, tuple(cited), n_unknown))
@@ -71,7 +71,7 @@ def without_citations(text: str) -> str:
 def citations_in(text: str) -> tuple[str, ...]:
     """The documents that a sentence cites in brackets, each once."""
     _, found = _masked(text, _document_ids)
-    return tuple(dict.fromkeys(one for cited in found for one in cited))
+    return tuple(dict.fromkeys(name for cited in found for name in cited))
 
 
 def document_id(text: str) -> str:
@@ -81,7 +81,11 @@ def document_id(text: str) -> str:
 
 
 def _document_ids(inside: str) -> list[str] | None:
-    return [document_id(one) for one in re.findall(r"\d+", inside)] if _DOCUMENTS.fullmatch(inside) else None
+    return (
+        [document_id(digits) for digits in re.findall(r"\d+", inside)]
+        if _DOCUMENTS.fullmatch(inside)
+        else None
+    )
 
 
 def _split(text: str, read: Callable[[str], Sequence[_T] | None]) -> list[tuple[str, list[_T]]]:

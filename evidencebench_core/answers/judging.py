@@ -23,8 +23,8 @@ from evidencebench_core.runs import (
     RunSpec,
     RunStore,
     ask_model,
-    chat_plan,
     parameters_of,
+    prompt_plan,
     request_settings,
 )
 
@@ -82,16 +82,10 @@ def judge_plan(  # noqa: PLR0913 - what is judged, and how it is asked
     if prompt_name is None:
         remedy = f"{did_you_mean(task, JUDGES)}Known: {', '.join(JUDGES)}."
         raise SettingError("judge", f"{shown(task)} is not known", remedy)
-    units = {one.unit: one for one in judgements(stored_answers(store, name), task, limit)}
-    asking = prompt(prompt_name)
+    asked_of = judgements(stored_answers(store, name), task, limit)
+    fields = {judgement.unit: judgement.fields for judgement in asked_of}
     spec = judge_spec(answer_set_info(store, name).sha256, task, prompt_name, model, request)
-
-    parameters = parameters_of(model, spec.settings["request"])
-
-    async def ask(llm: LLM, unit: str) -> Result:
-        return await ask_model(llm, asking.messages(**units[unit].fields), parameters)
-
-    return chat_plan(store, spec, tuple(units), ask, llm, fresh=fresh)
+    return prompt_plan(store, spec, prompt_name, tuple(fields), fields.__getitem__, llm, fresh=fresh)
 
 
 def judge_spec(
@@ -119,7 +113,10 @@ def judgements(answers: AnswerSet, task: str, limit: int | None = None) -> Itera
                 yield Judgement(unit_id(*key, f"nuggets from {start + 1} of {len(some)}"), fields)
             continue
         for sentence in answer.sentences:
-            claim, documents = sentence.claim, [one for one in sentence.citations if one in answers.document]
+            claim, documents = (
+                sentence.claim,
+                [name for name in sentence.citations if name in answers.document],
+            )
             if not has_words(claim):
                 continue
             unit = (*key, sentence.id)

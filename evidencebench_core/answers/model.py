@@ -104,7 +104,7 @@ class AnswerSentence(_Row):
         assessments = raw.get("assessments") or []
         citations = raw.get("citations")
         if citations is None and isinstance(raw.get("text"), str) and isinstance(assessments, list | tuple):
-            assessed = [one.get("document") for one in assessments if isinstance(one, dict)]
+            assessed = [given.get("document") for given in assessments if isinstance(given, dict)]
             citations = [*citations_in(raw["text"]), *assessed]
         return {**raw, "assessments": assessments, "citations": citations}
 
@@ -125,7 +125,7 @@ class AnswerSentence(_Row):
 
     def relations(self, document: str) -> tuple[Relation, ...]:
         """People's labels of a citation, in the order of the file."""
-        return tuple(one.relation for one in self.assessments if one.document == document)
+        return tuple(given.relation for given in self.assessments if given.document == document)
 
 
 class Answer(_Row):
@@ -148,8 +148,8 @@ class Answer(_Row):
             sentences = [{"text": sentence.text, "citations": sentence.citations} for sentence in split]
         if isinstance(sentences, list | tuple):
             sentences = [
-                {**one, "id": str(number)} if isinstance(one, dict) and one.get("id") is None else one
-                for number, one in enumerate(sentences, start=1)
+                {**given, "id": str(number)} if isinstance(given, dict) and given.get("id") is None else given
+                for number, given in enumerate(sentences, start=1)
             ]
         return {**raw, "sentences": sentences}
 
@@ -213,19 +213,19 @@ class AnswerSet(_Row):
     @cached_property
     def question(self) -> Mapping[str, Question]:
         """By id, in the order of the file; one that only answers name has no text."""
-        return {one.question_id: one for one in self.questions}
+        return {question.question_id: question for question in self.questions}
 
     @cached_property
     def answer(self) -> Mapping[tuple[str, str], Answer]:
         """By question id and system."""
-        return {(one.question_id, one.system): one for one in self.answers}
+        return {(answer.question_id, answer.system): answer for answer in self.answers}
 
     @cached_property
     def document(self) -> Mapping[str, Document]:
         """By id; those with words."""
-        return {one.document_id: one for one in self.documents if has_words(one.whole)}
+        return {document.document_id: document for document in self.documents if has_words(document.whole)}
 
     @property
     def systems(self) -> tuple[str, ...]:
         """In the order of the file."""
-        return tuple(dict.fromkeys(one.system for one in self.answers))
+        return tuple(dict.fromkeys(answer.system for answer in self.answers))

@@ -96,11 +96,11 @@ def _check_clusters(answers: AnswerSet) -> None:
         for answer in answers.answers
         for sentence in answer.sentences
     }
-    for one in answers.clusters:
-        members = [member for cluster in one.clusters.values() for member in cluster]
-        strangers = [member for member in members if (one.question_id, member) not in known]
+    for clustering in answers.clusters:
+        members = [member for cluster in clustering.clusters.values() for member in cluster]
+        strangers = [member for member in members if (clustering.question_id, member) not in known]
         if answers.answers and strangers:
-            problem = f"name {shown(strangers[0])}, which no answer to question {one.question_id} has"
+            problem = f"name {shown(strangers[0])}, which no answer to question {clustering.question_id} has"
             raise DataError("clusters", problem, "Give the answers that were clustered.")
 
 
@@ -118,7 +118,7 @@ def counts(answers: AnswerSet) -> dict[str, int]:
         "assessments": sum(len(sentence.assessments) for sentence in sentences),
         "documents": len(answers.documents),
         "documents cited and not given": len(cited - set(answers.document)),
-        "clusters": sum(len(one.clusters) for one in answers.clusters),
+        "clusters": sum(len(clustering.clusters) for clustering in answers.clusters),
     }
 
 
@@ -156,7 +156,8 @@ def _clusters(path: Path, question: str, item: Mapping[str, Any]) -> Iterator[Li
         place = f"{path}, {question}, {setting}"
         try:
             ids = {
-                number: [one["answer_sentence_id"] for one in members] for number, members in clusters.items()
+                number: [member["answer_sentence_id"] for member in members]
+                for number, members in clusters.items()
             }
         except (AttributeError, KeyError, TypeError) as error:
             raise DataError(place, "holds no clusters of answer sentences", _REMEDY) from error
@@ -180,7 +181,7 @@ def _medaesqa(place: str, item: Mapping[str, Any]) -> Iterator[Line]:
                 "system": system,
                 "answer": raw.get("answer"),
                 "accurate": {"yes": True, "no": False, "": None}.get(verdict, verdict),
-                "sentences": [_medaesqa_sentence(one) for one in raw.get("answer_sentences") or []],
+                "sentences": [_medaesqa_sentence(part) for part in raw.get("answer_sentences") or []],
             },
         )
 
@@ -188,16 +189,16 @@ def _medaesqa(place: str, item: Mapping[str, Any]) -> Iterator[Line]:
 def _medaesqa_sentence(raw: Mapping[str, Any]) -> dict[str, Any]:
     assessments = [
         {
-            "document": one.get("cited_pmid"),
-            "relation": one.get("evidence_relation"),
-            "excerpt": one.get("evidence_support"),
+            "document": given.get("cited_pmid"),
+            "relation": given.get("evidence_relation"),
+            "excerpt": given.get("evidence_support"),
         }
-        for one in raw.get("citation_assessment") or []
+        for given in raw.get("citation_assessment") or []
     ]
     return {
         "id": raw.get("answer_sentence_id"),
         "text": raw.get("answer_sentence"),
         "relevance": raw.get("answer_sentence_relevance"),
-        "citations": [one["document"] for one in assessments],
+        "citations": [given["document"] for given in assessments],
         "assessments": assessments,
     }

@@ -215,19 +215,21 @@ def _cluster_recalls(answers: AnswerSet) -> dict[str, pd.Series]:
     systems = answers.systems or tuple(
         dict.fromkeys(
             member.rpartition("-")[0]
-            for one in answers.clusters
-            for cluster in one.clusters.values()
+            for clustering in answers.clusters
+            for cluster in clustering.clusters.values()
             for member in cluster
         )
     )
     recalls: dict[str, dict[tuple[str, str], float]] = {}
-    for one in answers.clusters:
-        found = [{member.rpartition("-")[0] for member in cluster} for cluster in one.clusters.values()]
+    for clustering in answers.clusters:
+        by_cluster = [
+            {member.rpartition("-")[0] for member in cluster} for cluster in clustering.clusters.values()
+        ]
         for system in systems:
-            if answers.answers and (one.question_id, system) not in answers.answer:
+            if answers.answers and (clustering.question_id, system) not in answers.answer:
                 continue
-            share = sum(system in names for names in found) / len(found)
-            recalls.setdefault(one.metric, {})[one.question_id, system] = share
+            share = sum(system in names for names in by_cluster) / len(by_cluster)
+            recalls.setdefault(clustering.metric, {})[clustering.question_id, system] = share
     return {metric: pd.Series(values) for metric, values in recalls.items()}
 
 

@@ -1,4 +1,4 @@
-"""Runs in the store -> scores, the card of a model, and two models task by task."""
+"""Runs in the store -> scores, and the card of a model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.reliability.items import ITEM_SETS
 from evidencebench_core.reliability.runs import (
     ReliabilityRun,
@@ -20,7 +19,7 @@ from evidencebench_core.reliability.runs import (
     results_of,
     run_probes,
 )
-from evidencebench_core.reliability.score import Comparison, TaskScore, compare_scores, task_score
+from evidencebench_core.reliability.score import TaskScore, task_score
 from evidencebench_core.reliability.tasks import RELIABILITY_TASKS
 from evidencebench_core.stats import holm
 
@@ -124,30 +123,6 @@ def _baseline_of(store: Store, run: ReliabilityRun) -> ReliabilityRun | None:
     if run.task.name == "baseline" or not baselines:
         return None
     return max(baselines, key=lambda other: (other.request == run.request, other.n_answered))
-
-
-def compare_models(
-    store: Store, items: str, a: str, b: str
-) -> list[tuple[TaskScore, TaskScore, Comparison | None, float | None]]:
-    """Two models task by task on the same probes: scores, a minus b, and the p-value by Holm over the tasks.
-
-    `SettingError` if no task was asked of both with the same settings.
-    """
-    cards = [
-        {(score.task.name, score.run.label): score for score in model_card(store, items, model).scores}
-        for model in (a, b)
-    ]
-    both = [key for key in cards[0] if key in cards[1]]
-    if not both:
-        problem = f"no task was asked of both {shown(a)} and {shown(b)} with the same settings"
-        raise SettingError(f"item set {shown(items)}", problem, "Run a task for both models.")
-    pairs = [(cards[0][key], cards[1][key]) for key in both]
-    found = [compare_scores(one, other) for one, other in pairs]
-    p_values = holm([comparison.p if comparison else None for comparison in found])
-    return [
-        (one, other, comparison, p)
-        for (one, other), comparison, p in zip(pairs, found, p_values, strict=True)
-    ]
 
 
 # -- plain words ------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ def _items(instance: Instance, wordings: Mapping[str, str], seed: int) -> Iterat
             (instance.sentences[index],),
             "yes" if index in gold else "no",
             group=instance.paper_id,
-            passage=" ".join(instance.sentences[one] for one in around),
-            neighbour_covers=any(one in gold for one in around if one != index),
+            passage=" ".join(instance.sentences[place] for place in around),
+            neighbour_covers=any(place in gold for place in around if place != index),
             wordings=wordings,
         )

@@ -35,6 +35,7 @@ from evidencebench_core.runs import (
     ask_model,
     chat_plan,
     parameters_of,
+    prompt_plan,
     request_settings,
 )
 
@@ -180,13 +181,7 @@ def judge_plan(
         },
     )
     by_unit = {judge_unit(probe_id, texts): texts for probe_id, texts in fields.items()}
-
-    parameters = parameters_of(spec.settings["model"], spec.settings["request"])
-
-    async def ask(llm: LLM, unit: str) -> Result:
-        return await ask_model(llm, prompt(name).messages(**by_unit[unit]), parameters)
-
-    return chat_plan(store, spec, tuple(by_unit), ask, llm, fresh=fresh)
+    return prompt_plan(store, spec, name, tuple(by_unit), by_unit.__getitem__, llm, fresh=fresh)
 
 
 def judge_fields(task: ReliabilityTask, probes: Probes, results: Results) -> dict[str, dict[str, str]]:

@@ -34,17 +34,16 @@ Statistic = Callable[[Array], Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """One score against another's answers (``run``, ``model``) to the same n questions.
+    """A score against its baseline (``run``, ``model``), on n answers to the same items, by weighted F1.
 
-    ``figure`` is weighted F1 against a baseline, else the task's own; ``p`` is of right and wrong, by sign flips.
-    ``moves`` counts how each state of the other (rows) became which of this one, ``same`` is the share with one label;
-    ``followed`` is, of texts that say the opposite, how many answers turned with it, of how many right before.
+    ``p`` is of right and wrong, by sign flips. ``moves`` counts how each state of the baseline (rows) became which of
+    this one, ``same`` is the share with one label; ``followed`` is, of texts that say the opposite, how many answers
+    turned with it, of how many right before.
     """
 
     run: str
     model: str
     n: int
-    figure: str
     difference: Estimate
     p: float | None
     moves: pd.DataFrame
@@ -182,7 +181,7 @@ def task_score(
         rows.append({"variant": name, **value.as_dict(), "n": len(some), "null_rate": null_rate})
     against = None
     if baseline is not None and task.labels == baseline.task.labels:
-        against = _comparison(task, "weighted_f1", top, baseline, ["item"])
+        against = _against(task, top, baseline)
     return TaskScore(
         run,
         items.name,
@@ -196,41 +195,29 @@ def task_score(
     )
 
 
-def compare_scores(a: TaskScore, b: TaskScore) -> Comparison | None:
-    """Two models on the same probes of a task in the same words, a minus b; ``None`` if there are none."""
-    if a.judge != b.judge:
-        return None
-    return _comparison(a.task, a.task.figure, a.headline, b, ["probe", "wording"])
-
-
-def _comparison(
-    task: ReliabilityTask, figure: str, answers: pd.DataFrame, other: TaskScore, on: list[str]
-) -> Comparison | None:
-    columns = [*on, "expected", "label", "state"]
-    pairs = answers.merge(other.answers[columns], on=on, suffixes=("", "_other"))
+def _against(task: ReliabilityTask, answers: pd.DataFrame, baseline: TaskScore) -> Comparison | None:
+    """Answers against the baseline's to the same items; ``None`` where there are none."""
+    columns = ["item", "expected", "label", "state"]
+    pairs = answers.merge(baseline.answers[columns], on="item", suffixes=("", "_before"))
     if pairs.empty:
         return None
-    statistic = _pooled(weighted_f1) if figure == "weighted_f1" else _statistic(task)
-    labels = task.read_labels
-    sides = [
-        _tables(pairs, labels),
-        _tables(pairs.assign(expected=pairs["expected_other"], label=pairs["label_other"]), labels),
-    ]
+    before = pairs.assign(expected=pairs["expected_before"], label=pairs["label_before"])
+    tables = [_tables(side, task.read_labels) for side in (pairs, before)]
+    statistic = _pooled(weighted_f1)
     difference = bootstrap(
-        np.stack(sides, axis=1),
+        np.stack(tables, axis=1),
         lambda sums: statistic(sums[:, 0]) - statistic(sums[:, 1]),
         pairs["unit"],
     )
-    right, right_before = pairs["state"] == "right", pairs["state_other"] == "right"
-    moves = pd.crosstab(pairs["state_other"], pairs["state"])
-    turned = pairs[(pairs["expected"] != pairs["expected_other"]) & right_before & pairs["label"].notna()]
-    n_followed = int((turned["label"] != turned["label_other"]).sum())
-    same = pairs["label"].notna() & (pairs["label"] == pairs["label_other"])
+    right, right_before = pairs["state"] == "right", pairs["state_before"] == "right"
+    moves = pd.crosstab(pairs["state_before"], pairs["state"])
+    turned = pairs[(pairs["expected"] != pairs["expected_before"]) & right_before & pairs["label"].notna()]
+    n_followed = int((turned["label"] != turned["label_before"]).sum())
+    same = pairs["label"].notna() & (pairs["label"] == pairs["label_before"])
     return Comparison(
-        other.run.id,
-        other.run.model,
+        baseline.run.id,
+        baseline.run.model,
         len(pairs),
-        figure,
         difference,
         paired(right.astype(float), right_before.astype(float), pairs["unit"]).p,
         moves.reindex(index=STATES, columns=STATES, fill_value=0),

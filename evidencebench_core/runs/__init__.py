@@ -23,7 +23,15 @@ from evidencebench_core.runs.find import (
     read_content,
 )
 from evidencebench_core.runs.imported_run import import_run
-from evidencebench_core.runs.plan import DEFAULT_TASKS, ChatPlan, Plan, RetrievalPlan, chat_plan, plan
+from evidencebench_core.runs.plan import (
+    DEFAULT_TASKS,
+    ChatPlan,
+    Plan,
+    RetrievalPlan,
+    chat_plan,
+    plan,
+    prompt_plan,
+)
 from evidencebench_core.runs.results import score_predictions, score_run
 from evidencebench_core.runs.spec import RunInfo, RunSpec, retrieval_spec, run_label
 from evidencebench_core.runs.step import Step, drive
@@ -65,6 +73,7 @@ __all__ = [
     "passages_of",
     "picks_in",
     "plan",
+    "prompt_plan",
     "read_content",
     "request_settings",
     "retrieval_spec",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from evidencebench_core.data.query import Filter
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError
+from evidencebench_core.llm.prompts import prompt
 from evidencebench_core.retrievers import (
     Query,
     Retriever,
@@ -19,6 +20,7 @@ from evidencebench_core.retrievers import (
     retriever_entry,
 )
 from evidencebench_core.retrievers.trained_on import TrainedOn
+from evidencebench_core.runs.chat import ask_model, parameters_of
 from evidencebench_core.runs.spec import RunSpec, retrieval_spec
 from evidencebench_core.runs.store import Result, RunStore
 from evidencebench_core.runs.trained import keep_trained, training_behind
@@ -253,6 +255,24 @@ def chat_plan(
         replaces=fresh or bool(again),
         ask=ask,
     )
+
+
+def prompt_plan(
+    store: Store,
+    spec: RunSpec,
+    name: str,
+    units: Sequence[str],
+    fields: Callable[[str], Mapping[str, str]],
+    llm: LLM | None = None,
+    **options: Any,
+) -> ChatPlan:
+    """A `chat_plan` that fills one prompt with the fields of each unit; the spec has ``model`` and ``request``."""
+    parameters = parameters_of(spec.settings["model"], spec.settings["request"])
+
+    async def ask(client: LLM, unit: str) -> Result:
+        return await ask_model(client, prompt(name).messages(**fields(unit)), parameters)
+
+    return chat_plan(store, spec, units, ask, llm, **options)
 
 
 def _default_llm(store: Store) -> LLM:

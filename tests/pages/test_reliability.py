@@ -36,7 +36,7 @@ def test_the_first_start_has_one_button_that_gets_there(open_page: OpenPage, emp
     page.press("Load the 24 sample questions")
     assert [info.n_items for info in item_sets(empty_store)] == [24]
     assert page.address == {"items": "sample"}
-    for part in ("test", "models", "questions"):
+    for part in ("test", "questions"):
         assert not page.run(part=part).problems
     assert "12 yes, 12 no" in page.words
 
@@ -56,7 +56,7 @@ def test_every_part_draws_what_was_answered_and_text_stays_text(open_page: OpenP
             )
         )
         assert "<img" not in page.raw.replace("\\<img", "")
-    page.run(part="models", model="yea")
+    page.run(part="all", model="yea")
     assert not page.problems
     assert len(page.get("bidi_component")) > 0
 

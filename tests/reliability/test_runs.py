@@ -10,7 +10,7 @@ import pytest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import BudgetReachedError, SettingError, UnknownNameError
 from evidencebench_core.llm import LLM, Budget, Connection
-from evidencebench_core.reliability.card import compare_models, model_card, run_score
+from evidencebench_core.reliability.card import model_card, run_score
 from evidencebench_core.reliability.items import Item, add_items, delete_item_set
 from evidencebench_core.reliability.runs import (
     items_of,
@@ -27,7 +27,7 @@ from evidencebench_core.reliability.runs import (
 from evidencebench_core.reliability.sample import add_sample_items, sample_items
 from evidencebench_core.runs import ChatPlan, RunStore, execute
 from tests.llm.server import Scripted, answering, reply, scripted
-from tests.reliability.asking import ask_scripted, carry_out
+from tests.reliability.asking import ask_scripted
 
 ITEMS = [
     Item(
@@ -182,25 +182,6 @@ def test_the_card_shows_of_each_task_the_fullest_run(store: Store) -> None:
     assert spelling.baseline is not None
     assert spelling.baseline.run == baseline.run.id
     assert card.p_holm[2] is not None
-
-
-def test_two_models_task_by_task(store: Store) -> None:
-    ask_scripted(store, "teas", ["baseline", "unknown", "freeform"], ["word-overlap", "always-yes"])
-    rows = compare_models(store, "teas", "word-overlap", "always-yes")
-    assert [one.task.name for one, *_ in rows] == ["baseline", "freeform", "unknown"]
-    for one, other, comparison, p_holm in rows:
-        assert comparison is not None
-        assert one.value.value is not None
-        assert other.value.value is not None
-        assert comparison.difference.value == pytest.approx(one.value.value - other.value.value)
-        assert comparison.n == 8
-        assert p_holm is not None
-        assert p_holm >= (comparison.p or 0)
-    free = reliability_runs(store, "teas")[-1]
-    carry_out(store, judge_plan(store, free.id, "another"), lambda _: "yes")
-    carry_out(store, judge_plan(store, free.id, "another", request={"temperature": 1}), lambda _: "yes")
-    with pytest.raises(SettingError, match="no task was asked of both"):
-        compare_models(store, "teas", "word-overlap", "nobody")
 
 
 def test_the_sample_is_added_once(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from evidencebench_core.reliability.card import in_words, score_record
-from evidencebench_core.reliability.score import compare_scores
 from evidencebench_core.reliability.tasks import ORDERS, Probe
 from tests.reliability.asking import item_set, scored, texts
 
@@ -175,18 +174,6 @@ def test_free_text_is_scored_by_its_judge() -> None:
     assert in_words(score) == "By the judge as a judge, 1 of 3 answers say what they should."
     question = scored(items, "question", lambda probe: probe.item.question, judge=same)
     assert question.value.value == 1.0
-
-
-def test_two_models_on_the_same_probes() -> None:
-    items = item_set(GOLD * 4)
-    good = scored(items, "baseline", texts(*GOLD * 4), model="good")
-    poor = scored(items, "baseline", lambda _: "yes", model="poor")
-    comparison = compare_scores(good, poor)
-    assert comparison is not None
-    assert (comparison.model, comparison.n) == ("poor", 20)
-    assert comparison.difference.value == pytest.approx(1 - 0.45)
-    assert comparison.moves.loc["wrong", "right"] == 8
-    assert comparison.p == pytest.approx(2 / 2**8)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from components.app import server
+from components.app import serving
 
 
 def show_page() -> None:
@@ -29,10 +29,10 @@ def show_page() -> None:
     page = st.navigation(pages, position="top")
     st.set_page_config(page_title=f"{page.title} · EvidenceBench Explorer")
     page.run()
-    server.load_encoder()
+    serving.load_encoder()
 
 
 if __name__ == "app":  # imported by `streamlit run`, which serves the App that it finds here
-    app = st.App(__file__, middleware=server.middleware(), lifespan=server.lifespan)
+    app = st.App(__file__, middleware=serving.middleware(), lifespan=serving.lifespan)
 else:
     show_page()

@@ -9,9 +9,9 @@ from components.annotate.deciding import draw_comparing, draw_proposals, draw_pr
 from components.annotate.editor import Editor, annotator_here, ask_who, editor_of
 from components.annotate.marking import draw_aspects, draw_reader, draw_saving
 from components.app import resources
-from components.app.page import drop_missing, guard, name_window
 from components.app.session import widget_value
 from components.app.state import PageState
+from components.widgets.guarded import drop_missing, guarded_page, name_window
 from components.widgets.markdown import literal
 from evidencebench_core.annotation.differences import open_proposals
 from evidencebench_core.annotation.marked import MarkedPaper, marked_paper
@@ -122,5 +122,5 @@ def _draw_marking(state: PageState, editor: Editor) -> None:
         draw_saving(editor)
 
 
-with guard():
+with guarded_page():
     draw(PageState("annotate", DEFAULTS))

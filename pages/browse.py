@@ -8,13 +8,13 @@ import streamlit as st
 
 from components.app import resources
 from components.app.choices import MOST_CHOICES, Choice, choice_of_run
-from components.app.page import name_window
 from components.app.state import PageState, Value
 from components.browse.listing import LIST_DEFAULTS, draw_list, found_sentence, listing, shared_prefix
 from components.browse.reading import READING_DEFAULTS, draw_reading
 from components.frame.page import Context, context_line, page, read_context
+from components.models.retriever_picker import choices_of, draw_choices
+from components.widgets.guarded import name_window
 from components.widgets.markdown import literal
-from components.widgets.retriever_picker import choices_of, draw_choices
 from components.widgets.task_picker import task_picker
 from evidencebench_core.data import Instance
 from evidencebench_core.errors import UnknownNameError

@@ -10,7 +10,6 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.page import drop_missing, guard, name_window
 from components.app.session import flash, open_later, session_text, set_session_text
 from components.app.state import PageState
 from components.paper.bring import MAX_HYPOTHESIS, UNREAD, draw_bring, open_paper, open_what_was_read
@@ -18,6 +17,7 @@ from components.paper.findings import draw_files, draw_findings
 from components.paper.opened import OpenPaper, named_papers
 from components.paper.pages import text_or_pages, view_switch
 from components.paper.search import findings_of
+from components.widgets.guarded import drop_missing, guarded_page, name_window
 from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
@@ -280,5 +280,5 @@ def _cells(opened: OpenPaper, findings: Findings | None) -> tuple[str | float | 
     return title, findings.best, opened.paper.sentences[index], section_of(opened.paper, index)
 
 
-with guard():
+with guarded_page():
     draw(PageState("paper", DEFAULTS))

@@ -7,6 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from evidencebench_core.llm import Connection, connection_from_environment
+
 
 def local_widget(key: str, value: object) -> dict[str, Any]:
     """``key`` of a widget outside the address that starts at a value and then keeps its own."""
@@ -70,3 +72,18 @@ def open_requested_page() -> None:
         page, values = st.session_state.pop("next-page")
         st.session_state.pop("shown-page", None)
         st.switch_page(f"pages/{page}.py", query_params=values)
+
+
+def session_connection() -> Connection:
+    """The server and key of this session; the environment's key goes to the environment's server only."""
+    environment = connection_from_environment()
+    base_url = session_text("llm.server")
+    connection = Connection(base_url) if base_url else environment
+    if connection.address == environment.address:
+        connection = environment
+    return Connection(connection.base_url, session_text(key_name(connection)) or connection.api_key)
+
+
+def key_name(connection: Connection) -> str:
+    """The `session_text` that has a server's key."""
+    return f"llm.key.{connection.address}"

@@ -11,7 +11,6 @@ from typing import Any, Final
 import streamlit as st
 
 from components.app.choices import Choice
-from components.app.page import drop_missing
 from components.app.reading import Reading
 from components.app.state import PageState
 from components.browse.answers import Answer, answer_at_hand, answers_to
@@ -30,6 +29,7 @@ from components.browse.notes import draw_notes, sentence_notes
 from components.frame.page import Context, percent
 from components.models.calls import draw_calls, outcome_line, reason_line
 from components.widgets.chips import aspect_chip, go_to, sentence_chip
+from components.widgets.guarded import drop_missing
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, paper_view
 from components.widgets.table import Column, Row, table

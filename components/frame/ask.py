@@ -8,10 +8,10 @@ from typing import Any
 
 import streamlit as st
 
-from components.app.page import guarded_part
 from components.models.caps import draw_caps
 from components.models.plans import draw_chosen_server, draw_plans_cost, start_plans
 from components.models.server import session_model
+from components.widgets.guarded import guarded_part
 from evidencebench_core.llm import LLM
 from evidencebench_core.runs import Plan
 

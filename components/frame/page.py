@@ -11,9 +11,9 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.page import guard
 from components.app.state import PageState
 from components.models.ranker import warn_of_trained_runs
+from components.widgets.guarded import guarded_page
 from components.widgets.markdown import literal
 from components.widgets.task_picker import task_picker
 from evidencebench_core.analyses import Report
@@ -60,7 +60,7 @@ def page(name: str, title: str = "", **defaults: str) -> Iterator[PageState]:
             context = context_line(state, about="Runs side by side.", n_runs=10)
             report = cached_report("comparison", context.key, lambda: compare(...))
     """
-    with guard():
+    with guarded_page():
         if title:
             st.title(title)
         yield PageState(name, {"dataset": "", "task": "er@optimal", "runs": "", **defaults})

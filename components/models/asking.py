@@ -14,11 +14,11 @@ import streamlit as st
 from components.app import resources
 from components.app.choices import Choice
 from components.app.jobs import Job, JobCancelled
-from components.app.page import guarded_part
 from components.app.reading import Reading
-from components.app.session import flash
+from components.app.session import flash, session_connection
 from components.models.caps import dollars, session_budget, session_llm, spent_text
-from components.models.server import address_text, draw_model_needed, session_connection
+from components.models.server import address_text, draw_model_needed
+from components.widgets.guarded import guarded_part
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError, LLMCancelledError, SettingError
 from evidencebench_core.llm import LLM, Spending, Work, answer_of, price_of, rehearse

@@ -9,8 +9,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.jobs import Job, JobStopped
-from components.app.session import local_widget, session_text, set_session_text
-from components.models.server import session_connection
+from components.app.session import local_widget, session_connection, session_text, set_session_text
 from components.widgets.markdown import literal
 from evidencebench_core.errors import BudgetReachedError
 from evidencebench_core.llm import LLM, Budget, Spending

@@ -9,9 +9,9 @@ import streamlit as st
 
 from components.app import resources
 from components.app.jobs import Job
-from components.app.session import session_text
+from components.app.session import session_connection, session_text
 from components.models.caps import closing_note, estimate_text, session_budget, session_llm
-from components.models.server import address_text, draw_server, session_connection, session_model
+from components.models.server import address_text, draw_server, session_model
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.llm import LLM

@@ -11,7 +11,14 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from components.app.session import flash, session_text, session_text_widget, set_session_text
+from components.app.session import (
+    flash,
+    key_name,
+    session_connection,
+    session_text,
+    session_text_widget,
+    set_session_text,
+)
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError, SettingError
 from evidencebench_core.llm import (
@@ -34,16 +41,6 @@ class Trial:
     models: tuple[str, ...] = ()
     model: str = ""
     """Which was asked for one word."""
-
-
-def session_connection() -> Connection:
-    """The server and key of this session; the environment's key goes to the environment's server only."""
-    environment = connection_from_environment()
-    base_url = session_text("llm.server")
-    connection = Connection(base_url) if base_url else environment
-    if connection.address == environment.address:
-        connection = environment
-    return Connection(connection.base_url, session_text(_key_name(connection)) or connection.api_key)
 
 
 def session_model() -> str:
@@ -98,9 +95,9 @@ def draw_server() -> None:
         key="typed.llm.key",
         on_change=_keep_key,
     )
-    if session_text(_key_name(connection)):
+    if session_text(key_name(connection)):
         st.button(
-            "Forget the key", type="tertiary", on_click=set_session_text, args=(_key_name(connection), "")
+            "Forget the key", type="tertiary", on_click=set_session_text, args=(key_name(connection), "")
         )
     model_field = st.container()  # drawn after the try, which may bring the list of models
     if st.button("Try the connection", type="primary"):
@@ -163,7 +160,7 @@ def _keep_key() -> None:
     if not (key.isascii() and key.isprintable() and " " not in key):
         flash("A key has no spaces, and only ASCII letters, digits and punctuation. It was not taken.")
     elif key:
-        set_session_text(_key_name(session_connection()), key)
+        set_session_text(key_name(session_connection()), key)
 
 
 def _draw_model() -> None:
@@ -182,7 +179,3 @@ def _draw_model() -> None:
 def _last_trial(connection: Connection) -> Trial | None:
     last: Trial | None = st.session_state.get(f"llm.tried.{connection.address}")
     return last
-
-
-def _key_name(connection: Connection) -> str:
-    return f"llm.key.{connection.address}"

@@ -12,17 +12,17 @@ import streamlit as st
 from components.app import resources
 from components.app.choices import Choice, problem_of
 from components.app.jobs import Job
-from components.app.page import guarded_part
 from components.app.session import flash, local_widget
 from components.frame.page import percent
 from components.frame.upload import uploaded_path
 from components.models.caps import closing_note, draw_caps
 from components.models.plans import draw_chosen_server, draw_plans_cost, plan_steps, start_plans
 from components.models.ranker import draw_ways_to_train, offer_training
+from components.models.retriever_picker import settings_fields
 from components.models.server import session_model
+from components.widgets.guarded import guarded_part
 from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
-from components.widgets.retriever_picker import settings_fields
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.llm import LLM
 from evidencebench_core.retrievers import RETRIEVERS, full_settings, retriever_entry

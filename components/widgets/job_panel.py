@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.jobs import Job
-from components.app.page import guarded_part
+from components.widgets.guarded import guarded_part
 from components.widgets.markdown import literal
 
 

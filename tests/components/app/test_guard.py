@@ -13,7 +13,7 @@ from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from components.app import guard, server
+from components.app import guard, serving
 from tests.browser.serving import ROOT, calling_nobody, served, served_app
 
 TOKEN = "correct-horse-battery"  # noqa: S105 - made up
@@ -186,12 +186,12 @@ def test_a_token_is_asked_where_others_reach_the_app(
     monkeypatch: pytest.MonkeyPatch, address: str | None, given: str | None, expected: str | None
 ) -> None:
     options = {"server.address": address, "server.allowedHosts": []}
-    monkeypatch.setattr(server.st, "get_option", options.get)
+    monkeypatch.setattr(serving.st, "get_option", options.get)
     monkeypatch.delenv("EVIDENCEBENCH_TOKEN", raising=False)
     if given is not None:
         monkeypatch.setenv("EVIDENCEBENCH_TOKEN", given)
-    server._token.cache_clear()
-    (middleware,) = server.middleware()
-    server._token.cache_clear()
+    serving._token.cache_clear()
+    (middleware,) = serving.middleware()
+    serving._token.cache_clear()
     token = middleware.args[-1]
     assert len(token) >= 16 if expected == "made" else token == expected

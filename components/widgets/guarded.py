@@ -12,9 +12,8 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.session import open_requested_page, pop_flashes
+from components.app.session import open_requested_page, pop_flashes, session_connection
 from components.app.state import PageState
-from components.models.server import session_connection
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.llm import using
@@ -23,7 +22,7 @@ _APP: Final = Path(__file__).resolve().parents[2] / "app.py"
 
 
 @contextmanager
-def guard() -> Iterator[None]:
+def guarded_page() -> Iterator[None]:
     """Show an error of ours as the one line that it is; everything else is a bug, shown and logged.
 
     Within it, and in the jobs that are started from it, models are asked at the session's server.
@@ -45,7 +44,7 @@ def guard() -> Iterator[None]:
 def guarded_part(what: str = "This part of the page") -> Iterator[None]:
     """The same for fragments and dialogs, which are decorated with it.
 
-    An error in these never reaches the page's `guard`: Streamlit catches it first, and draws it as a bug.
+    An error in these never reaches the page's `guarded_page`: Streamlit catches it first, and draws it as a bug.
     """
     try:
         with using(session_connection()):

@@ -40,7 +40,7 @@ def canonical_text(value: object) -> str:
 
 def digest(value: object) -> str:
     """SHA-256 of the canonical text of a JSON-able value."""
-    return hashlib.sha256(canonical_text(value).encode()).hexdigest()
+    return hashlib.sha256(canonical_text(value).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def compressed(content: bytes) -> bytes:

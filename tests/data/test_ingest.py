@@ -14,6 +14,7 @@ import pytest
 
 from evidencebench_core.data import connection
 from evidencebench_core.data.ingest import IngestResult, add_instance, ingest
+from evidencebench_core.data.records import digest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import DataError, InstanceError, StoreError, StreamError
 from tests.factories import raw_dataset, raw_instance, written
@@ -191,3 +192,4 @@ def test_half_a_surrogate_pair_is_one_line(store: Store, tmp_path: Path) -> None
     sentences = ingest(store, path) and store.get("half", "tiny_1").sentences
     assert sentences[0].startswith("half ")
     sentences[0].encode()
+    assert digest({"hypothesis": "half \ud83e"}) != digest({"hypothesis": "half"})

@@ -41,6 +41,9 @@ def test_a_deleted_dataset_leaves_nothing_behind_and_the_others_whole(store: Sto
     delete_dataset(store, "other")
     assert rows(store) == before
     assert store.matching("tiny", words) == matching
+    with store.read() as db:  # no word of it is left in the index
+        count = "SELECT count(*) FROM hypothesis_words WHERE hypothesis_words MATCH 'zebras'"
+        assert db.execute(count).fetchone()[0] == 0
     with pytest.raises(UnknownNameError):
         delete_dataset(store, "other")
     # Rows get the numbers of those that are gone: their words must be gone too.

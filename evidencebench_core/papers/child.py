@@ -35,6 +35,7 @@ _REMEDY: Final = "Give the paper as JATS XML or plain text, or paste its text."
 _ROOT: Final = Path(__file__).parents[2]  # so that -m finds this package, and no other
 _POLL: Final = 0.05  # seconds between two looks at the child
 _MAX_AT_ONCE: Final = 2
+_MAX_OUTPUT: Final = 64 * MIB
 _slots = threading.BoundedSemaphore(_MAX_AT_ONCE)
 
 
@@ -105,7 +106,7 @@ def _answer_of_child(
     message: bytes, place: str, limits: Limits, check: Callable[[], None] | None
 ) -> dict[str, Any]:
     ends = time.monotonic() + limits.max_seconds
-    output: bytes | None = None
+    output: list[bytes] = []
     with subprocess.Popen(
         [sys.executable, "-m", "evidencebench_core.papers.child"],
         stdin=subprocess.PIPE,
@@ -114,21 +115,23 @@ def _answer_of_child(
         cwd=_ROOT,
         env={key: os.environ[key] for key in _PASSED_ON if key in os.environ} | {"PYTHONUTF8": "1"},
     ) as child:
-        rest: bytes | None = message  # given once, however often we look
+        exchange = threading.Thread(target=_exchange, args=(child, message, output), daemon=True)
+        exchange.start()
         try:
-            while output is None:
-                with suppress(subprocess.TimeoutExpired):
-                    output, _ = child.communicate(rest, timeout=_POLL)
-                rest = None
+            while exchange.is_alive():
+                exchange.join(_POLL)
                 if check is not None:
                     check()
-                if output is None and time.monotonic() > ends:
+                if time.monotonic() > ends:
                     problem = f"took longer than {limits.max_seconds:g} seconds to read"
                     raise PaperError(place, problem, _REMEDY)
+            with suppress(subprocess.TimeoutExpired):  # its output has ended, and so does it
+                child.wait(1.0)
         finally:
             child.kill()
+            exchange.join()
     try:
-        answer: dict[str, Any] = dict(json.loads(output))
+        answer: dict[str, Any] = dict(json.loads(b"".join(output)))
     except (ValueError, TypeError, RecursionError):
         bound = f"{limits.max_memory / MIB:,.0f} MiB of memory"
         problem = f"could not be read: it is damaged, or needs more than {bound}"
@@ -136,6 +139,17 @@ def _answer_of_child(
     if "error" in answer:
         raise PaperError(*answer["error"])
     return answer
+
+
+def _exchange(child: subprocess.Popen[bytes], message: bytes, output: list[bytes]) -> None:
+    """Give the child its message and take what it answers, up to a bound; ends when the child is killed."""
+    assert child.stdin is not None  # noqa: S101 - both are pipes
+    assert child.stdout is not None  # noqa: S101
+    with suppress(OSError):  # a child that died does not read on
+        child.stdin.write(message)
+    with suppress(OSError):
+        child.stdin.close()
+    output.append(child.stdout.read(_MAX_OUTPUT))
 
 
 # -- the child ------------------------------------------------------------------------------------

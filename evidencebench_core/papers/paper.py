@@ -1,22 +1,15 @@
 """A reader's own paper, as a candidate pool like those of the benchmark.
 
-What the pools of the benchmark look like, and what every importer here does therefore:
-
-- **Title.** First sentence, of type ``section_name``. (41 of the 95 papers of the train set begin with
-  their title, as a heading and twice; the others begin with the abstract. Here it stands once.)
-- **Abstract.** Its sentences are of type ``abstract``, in one block, with no heading "Abstract" above
-  them. The labels of a structured abstract ("Background", "Methods:") are sentences of their own, of
-  type ``abstract`` too (84 of 122 labels in the train set); labels within the text stay where they are.
-- **Headings.** One sentence each, of type ``section_name``, with their numbers ("2.1. Participants").
-- **Text.** One sentence a candidate, of type ``normal_paragraph``; citations stay as they are printed.
-- **Left out.** Tables, figures, display formulas, references, footnotes, acknowledgements and other back
-  matter, supplements: counted in ``left_out``.
+The title is the first sentence, of type ``section_name``, once. The abstract has no heading above it; labels of its
+parts ("Background", "Methods:") are sentences of type ``abstract`` where they stand alone. A heading is one
+sentence, with its number. Tables, figures, display formulas, references, footnotes, back matter and supplements
+are left out and counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -25,7 +18,7 @@ from evidencebench_core.data.sections import section_titles
 from evidencebench_core.errors import PaperError
 
 PaperKind = Literal["jats", "pdf", "docx", "text", "markdown"]
-DoubtKind = Literal["abstract", "characters", "columns", "left out"]
+DoubtKind = Literal["abstract", "characters", "left out"]
 
 
 class Box(NamedTuple):
@@ -80,7 +73,7 @@ class Paper:
     kind: PaperKind  # what it was read from
     left_out: Mapping[str, int]  # how many tables, figures, ... are not in the pool; only what was met
     notes: tuple[str, ...]  # sentences for a user, such as "No abstract was recognised."
-    doubts: tuple[Doubt, ...] = ()  # where the recovered text is doubtful; so far of PDFs only
+    doubts: tuple[Doubt, ...] = ()  # of a PDF
     # For every sentence its lines on the pages, of a PDF; else empty. A sentence added by hand has none.
     boxes: tuple[tuple[Box, ...], ...] = ()
     licence: str = ""  # one of `licence.LICENCES`, as the file says it
@@ -115,35 +108,17 @@ class Paper:
 
     def as_dict(self) -> dict[str, Any]:
         """The paper as JSON has it; `from_dict` turns it back."""
-        raw: dict[str, Any] = {
-            "paper_id": self.paper_id,
-            "title": self.title,
-            "sentences": list(self.sentences),
-            "sentence_types": list(self.sentence_types),
-            "kind": self.kind,
-            "left_out": dict(self.left_out),
-            "notes": list(self.notes),
-        }
-        if self.doubts:
-            raw["doubts"] = [[doubt.section, doubt.page, doubt.kind, doubt.text] for doubt in self.doubts]
-        if self.licence:
-            raw["licence"] = self.licence
-        if self.boxes:
-            raw["boxes"] = [[list(box) for box in boxes] for boxes in self.boxes]
-        return raw
+        raw = asdict(replace(self, left_out=dict(self.left_out)))
+        return raw | {"boxes": [[list(box) for box in boxes] for boxes in self.boxes]}
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> Paper:
-        """A paper that `as_dict` wrote."""
+        """A paper that `as_dict` wrote, also after a way through JSON."""
         return cls(
-            paper_id=raw["paper_id"],
-            title=raw["title"],
-            sentences=tuple(raw["sentences"]),
-            sentence_types=tuple(raw["sentence_types"]),
-            kind=raw["kind"],
-            left_out=MappingProxyType(raw["left_out"]),
-            notes=tuple(raw["notes"]),
-            doubts=tuple(Doubt(*doubt) for doubt in raw.get("doubts", ())),
-            boxes=tuple(tuple(Box(*box) for box in boxes) for boxes in raw.get("boxes", ())),
-            licence=raw.get("licence", ""),
+            **{name: tuple(value) if isinstance(value, list) else value for name, value in raw.items()}
+            | {
+                "left_out": MappingProxyType(raw["left_out"]),
+                "doubts": tuple(Doubt(**doubt) for doubt in raw["doubts"]),
+                "boxes": tuple(tuple(Box(*box) for box in boxes) for boxes in raw["boxes"]),
+            }
         )

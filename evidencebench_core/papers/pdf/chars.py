@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pypdfium2
 import pypdfium2.raw as pdfium
@@ -38,6 +38,8 @@ _BOLD: Final = re.compile(r"bold|black|heavy|demi|semib|s?s?bx\d|medi\b|[-,.]bd?
 _ITALIC: Final = re.compile(r"ital|oblique|slant|(?:bx|ss|cm|sf)ti\d|[-,.](?:b?i|it|obl)$", re.I)
 # Fonts of signs whose codes are those of letters and digits: "P 5 0.03" for "P = 0.03".
 _SIGNS: Final = re.compile(r"math.*pi(?:-|$)|mathpi|MT2SY|^Adv.*(?:sym|smpi|4C4E)|universal.*pi", re.I)
+
+
 _ACCENTS: Final = {
     "´": "\u0301", "`": "\u0300", "¨": "\u0308", "ˆ": "\u0302", "˜": "\u0303", "¸": "\u0327", "˚": "\u030a",
     "˝": "\u030b", "ˇ": "\u030c", "¯": "\u0304",
@@ -97,8 +99,7 @@ class Page:
     is_cut: bool = False  # has more in it than is read of one page
 
 
-@dataclass(slots=True)
-class _Style:
+class _Style(NamedTuple):
     """What the characters of one text object share."""
 
     font: str
@@ -126,12 +127,12 @@ def open_document(content: bytes, place: str) -> pypdfium2.PdfDocument:
     try:
         document = pypdfium2.PdfDocument(content)
     except pypdfium2.PdfiumError as error:
-        if error.err_code == pdfium.FPDF_ERR_PASSWORD:
-            remedy = "Open it with its password and print it to a new PDF without one."
-            raise PaperError(place, "is encrypted and asks for a password", remedy) from error
-        if error.err_code == pdfium.FPDF_ERR_SECURITY:
-            raise PaperError(place, "is encrypted in a way that cannot be read here", _REMEDY) from error
-        raise PaperError(place, "cannot be read as PDF: it is damaged, or no PDF", _REMEDY) from error
+        problems = {
+            pdfium.FPDF_ERR_PASSWORD: "is encrypted and asks for a password",
+            pdfium.FPDF_ERR_SECURITY: "is encrypted in a way that cannot be read here",
+        }
+        problem = problems.get(error.err_code, "cannot be read as PDF: it is damaged, or no PDF")
+        raise PaperError(place, problem, _REMEDY) from error
     n_pages = len(document)
     if n_pages < 1:
         raise PaperError(place, "has no pages", _REMEDY)

@@ -24,14 +24,6 @@ from evidencebench_core.papers.pdf.columns import Column
 from evidencebench_core.papers.pdf.lines import Body, Line
 from evidencebench_core.papers.pdf.text import Words, running_text
 
-_FILE_NAME: Final = re.compile(
-    r"\.(?:docx?|pdf|indd|qxd|tex|dvi|rtf|odt|ps|html?)\b|^untitled|^microsoft word|^slide \d", re.I
-)
-_ARTICLE_KIND: Final = re.compile(
-    r"(?:original|research|review|short|brief|case|clinical|open|full|regular|special|rapid)?\s*"
-    r"(?:article|report|paper|communication|access|research|review|study|investigation|letter)s?",
-    re.IGNORECASE,
-)
 _ABSTRACT_LABEL: Final = re.compile(
     r"^(?:abstract|a\s?b\s?s\s?t\s?r\s?a\s?c\s?t|summary)\s*(?:[.:—–-]+\s*|\s+(?=[A-Z]))(?-i:(?![a-z]))",
     re.IGNORECASE,
@@ -55,7 +47,7 @@ def title_blocks(blocks: Sequence[TextBlock], stated: str, body: Body) -> list[T
     than a journal's name; else the first bold lines.
     """
     first_page = [block for block in blocks if block.page == 0]
-    if len(stated.split()) > 2 and not _FILE_NAME.search(stated):
+    if len(stated.split()) > 2:
         for i in range(len(first_page)):
             for n in (1, 2, 3):
                 if _letters("".join(block.text for block in first_page[i : i + n])) == _letters(stated):
@@ -66,7 +58,6 @@ def title_blocks(blocks: Sequence[TextBlock], stated: str, body: Body) -> list[T
         if block.n_words >= 3
         and len(block.lines) <= 8
         and class_of_heading(block.text) is None
-        and not _ARTICLE_KIND.fullmatch(block.text)
         and not is_aside(block.text)
     ]
     largest = max(candidates, key=lambda block: block.size, default=None)  # the first of them
@@ -92,9 +83,9 @@ def _abstract_range(blocks: Sequence[TextBlock], roles: Sequence[Role], body: Bo
             break
         main = class_of_heading(block.text) if role == "heading" else None
         if main == "abstract" or (main is not None and block.text.lower().startswith("summary")):
-            return i + 1, _end_of_abstract(blocks, roles, i + 1), i
+            return i + 1, _end_of_abstract(blocks, roles, i + 1, body), i
         if role == "text" and _ABSTRACT_LABEL.match(block.text):
-            return i, _end_of_abstract(blocks, roles, i), i
+            return i, _end_of_abstract(blocks, roles, i, body), i
         if main is not None and main != "other":
             return _unnamed_abstract(blocks, roles, i, body)
     first = next((i for i, role in enumerate(roles) if role == "text" and blocks[i].n_words >= 30), 0)
@@ -110,9 +101,11 @@ def _unnamed_abstract(
     ]
     if not texts:
         return heading, heading, heading
-    first, last = texts[0], texts[-1]
-    n_words = sum(blocks[i].n_words for i in texts)
-    while last + 1 < heading and roles[last + 1] == "text" and not ends_sentence(blocks[last].text):
+    first = texts[0]
+    end = next((i for i in texts if _looks_else(blocks[first], blocks[i], body)), heading)
+    last = max(i for i in texts if i < end)
+    n_words = sum(blocks[i].n_words for i in texts if i < end)
+    while last + 1 < end and roles[last + 1] == "text" and not ends_sentence(blocks[last].text):
         last += 1  # its last words may stand in the next column
     is_introduced = class_of_heading(blocks[heading].text) == "introduction"
     is_set_apart = not all(map(body.matches, blocks[first].lines))
@@ -125,7 +118,7 @@ def _is_running(block: TextBlock) -> bool:
     return ends_sentence(block.text) or block.n_words > 60
 
 
-def _end_of_abstract(blocks: Sequence[TextBlock], roles: Sequence[Role], start: int) -> int:
+def _end_of_abstract(blocks: Sequence[TextBlock], roles: Sequence[Role], start: int, body: Body) -> int:
     """Index of the first block that is no longer of the abstract, which begins at ``start``.
 
     Labels of a structured abstract are headings of chapters too ("Methods"): if a heading stands directly below
@@ -148,17 +141,17 @@ def _end_of_abstract(blocks: Sequence[TextBlock], roles: Sequence[Role], start: 
             labels.add(name)
         elif role == "text" and opening is None:
             opening = block
-        elif role == "text" and opening is not None and _looks_else(opening, block):
+        elif role == "text" and opening is not None and _looks_else(opening, block, body):
             return index
     return len(blocks)
 
 
-def _looks_else(opening: TextBlock, block: TextBlock) -> bool:
+def _looks_else(opening: TextBlock, block: TextBlock, body: Body) -> bool:
     """Whether a block below the abstract's first one is set differently; labels in it may be bold."""
     return (
         abs(opening.size - block.size) > 0.04 * opening.size
         or (opening.bold > 0.9 and block.bold < 0.1)
-        or opening.lines[-1].font != block.lines[-1].font
+        or body.matches(opening.lines[-1]) != body.matches(block.lines[-1])
         or (opening.column is block.column and abs(opening.left - block.left) > 1.2 * block.size)
     )
 

@@ -63,9 +63,8 @@ def _overlap(a: Box, b: Box) -> bool:
     return a.page == b.page and wide > 6 and high > 4
 
 
-def test_boxes_and_doubts_come_back_from_the_child_and_other_formats_have_none() -> None:
+def test_boxes_and_doubts_come_back_from_the_child() -> None:
     content = typeset(gold_of("pdf_two_columns").article, LAYOUTS[1])
     paper = read_paper(content)
     assert paper == paper_of_pdf(content)
     assert Paper.from_dict(paper.as_dict()) == paper
-    assert "boxes" not in read_paper(b"Tea is hot.").as_dict()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-import orjson
+from pydantic import TypeAdapter
 
 from evidencebench_core.llm.answers import Answer, Message, request_of
 from evidencebench_core.llm.parse import OutcomeKind
@@ -123,32 +123,25 @@ class CallRecord(Answer):
         return cls(**values, **more, cost=cost, messages=() if answer.key else messages)
 
 
+_CALLS: Final = TypeAdapter(tuple[CallRecord, ...])
+
+
 def calls_json(calls: Iterable[CallRecord]) -> str:
     """Calls as `calls_in` reads them; what is empty is left out."""
-    records = [{item.name: getattr(call, item.name) for item in fields(call)} for call in calls]
-    return orjson.dumps(
-        [{name: value for name, value in record.items() if value not in (None, "", ())} for record in records]
-    ).decode()
+    return _CALLS.dump_json(tuple(calls), exclude_defaults=True).decode()
 
 
 def calls_in(retrieval: Retrieval, store: Store | None = None) -> tuple[CallRecord, ...]:
     """The calls behind a retrieval, in order; without a store their ``messages`` may be empty."""
-    calls = tuple(map(_call, json.loads(retrieval.details.get("calls", "[]"))))
-    if store is None:
-        return calls
-    return tuple(
-        call if call.messages else replace(call, messages=_messages(request_of(store, call.key)))
-        for call in calls
-    )
+    calls = _CALLS.validate_json(retrieval.details.get("calls", "[]"))
+    return calls if store is None else tuple(_with_messages(call, store) for call in calls)
 
 
-def _call(values: dict[str, Any]) -> CallRecord:
-    tuples = {name: tuple(values.get(name, ())) for name in ("picked", "left_out")}
-    return CallRecord(**(values | tuples | {"messages": _messages(values)}))
-
-
-def _messages(body: Mapping[str, Any] | None) -> tuple[Message, ...]:
-    return tuple(Message(turn["role"], turn["content"]) for turn in (body or {}).get("messages", ()))
+def _with_messages(call: CallRecord, store: Store) -> CallRecord:
+    body = None if call.messages else request_of(store, call.key)
+    if body is None:
+        return call
+    return replace(call, messages=tuple(Message(**turn) for turn in body["messages"]))
 
 
 def reasons_in(retrieval: Retrieval) -> dict[int, str]:

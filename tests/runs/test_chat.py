@@ -22,10 +22,8 @@ from evidencebench_core.runs import (
     parameters_of,
     request_settings,
 )
-from evidencebench_core.runs.engines.batch import BatchEngine
 from evidencebench_core.runs.store import Result
 from tests.llm.server import Step, answering, reply, scripted, status
-from tests.runs.engines.batch_server import batch_server
 
 SPEC = RunSpec("reliability", "a" * 64, {"task": "baseline", "model": "m"})
 UNITS = [f"q{number}" for number in range(6)]
@@ -107,15 +105,3 @@ def test_caps_are_exact_and_a_stopped_run_goes_on(store: Store) -> None:
             run(store, server.url, budget=Budget(calls=4))
         assert (len(server.requests), len(texts(store))) == (4, 4)
         assert run(store, server.url, budget=Budget(calls=2)).done == len(server.requests) == 6
-
-
-def test_batches_answer_as_calls_do(store: Store) -> None:
-    def say(sent: dict[str, Any]) -> str:
-        return "" if question(sent) == "q1" else f"Yes, {question(sent)}"
-
-    with batch_server(say) as server:
-        last = run(store, server.url, engine=BatchEngine(poll=0.001))
-        assert (last.done, len(server.batches), len(server.asked())) == (6, 1, 6)
-        assert run(store, server.url, [*UNITS, "q6"], engine=BatchEngine(poll=0.001)).done == 7
-        assert len(server.asked()) == 7
-    assert texts(store) == {unit: "" if unit == "q1" else f"Yes, {unit}" for unit in [*UNITS, "q6"]}

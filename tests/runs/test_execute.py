@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from types import MappingProxyType
 
 import pytest
@@ -16,7 +15,7 @@ from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import Query, Retrieval, Setting
 from evidencebench_core.runs import DEFAULT_TASKS, Progress, RunStore, execute, plan
-from tests.factories import raw_dataset, raw_instance, written
+from tests.factories import raw_dataset, written
 
 MODULE = import_module("evidencebench_core.runs.plan")  # the package has the function under this name
 
@@ -112,17 +111,6 @@ def test_nothing_is_asked_twice(store: Store, use: Use) -> None:
     assert (more[0].done, more[-1].done, more[-1].run_id, len(lead.asked)) == (0, 6, last.run_id, 28)
 
 
-def test_limit_counts_instances_of_the_dataset_with_something_to_cover_or_not(
-    store: Store, tmp_path: Path
-) -> None:
-    last = finished(execute(plan(store, "tiny", "lead", tasks=["result-er@5"], limit=5)))
-    assert (last.done, last.total) == (4, 4)  # tiny_4, the fifth, has no results
-    assert set(answers(store, last.run_id)) == {("result-er@5", f"tiny_{number}") for number in range(4)}
-    ingest(store, written({"only": raw_instance(4, {"a": [1]})}, tmp_path / "d.json"), name="d")
-    reports = list(execute(plan(store, "d", "lead", tasks=["result-er@5"])))
-    assert [(report.done, report.total, report.remaining) for report in reports] == [(0, 0, 0.0)]
-
-
 def test_a_run_that_nothing_came_of_is_not_in_the_store(store: Store, use: Use) -> None:
     reports = execute(plan(store, "tiny", "lead"))
     next(reports)
@@ -153,16 +141,6 @@ def test_a_run_in_which_nothing_works_is_given_up(store: Store, use: Use) -> Non
     with pytest.raises(RetrieverError, match="out of order"):
         finished(execute(plan(store, "tiny", "lead")))
     assert len(broken.asked) >= 10
-
-
-def test_cancel_keeps_what_is_answered(store: Store, use: Use) -> None:
-    lead = use()
-    reports = list(execute(plan(store, "tiny", "lead"), cancelled=lambda: len(lead.asked) >= 6))
-    assert reports[-1].unit == "tiny_1"
-    run = RunStore(store).run(reports[-1].run_id)
-    assert set(run.tasks.values()) == {2}
-    finished(execute(plan(store, "tiny", "lead")))
-    assert len(lead.asked) == len(set(lead.asked)) == 22
 
 
 def test_oracle_gets_the_gold_of_each_instance(store: Store) -> None:

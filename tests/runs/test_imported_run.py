@@ -12,7 +12,6 @@ import pytest
 from evidencebench_core.data import Store
 from evidencebench_core.errors import EvidenceBenchError, SettingError
 from evidencebench_core.export import rows, write_predictions, write_run
-from evidencebench_core.retrievers import retriever_entry
 from evidencebench_core.runs import RunStore, execute, import_run, plan, score_predictions, score_run
 from evidencebench_core.tasks import TASKS, task_named
 from tests.factories import raw_dataset, store_with
@@ -84,16 +83,6 @@ def test_ids_that_a_line_cannot_hold(tmp_path: Path) -> None:
     assert score_run(store, found.run.id, "er@10") == score_run(store, lead.id, "er@10")
     raw_id = saved(tmp_path, "plain%41 Q0 3 1 1 me")
     assert import_run(store, "tiny", raw_id, "raw", ["er@10"]).answers == {"er@10": 1}
-
-
-def test_a_partial_file_is_a_partial_run(store: Store, tmp_path: Path) -> None:
-    answers = {ID: [5, 0], "tiny_1": [], "tiny_4": [1, 2]}  # tiny_4 has no result aspects
-    path = saved(tmp_path, answers)
-    found = import_run(store, "tiny", path, "mine", ["er@optimal", "result-er@5"])
-    assert found.run.tasks == {"er@optimal": 3, "result-er@5": 2}
-    score = score_run(store, found.run.id, "er@optimal")
-    assert score.missing == ("tiny_2", "tiny_3", "tiny_5")
-    assert score == score_predictions(store, "tiny", answers, "er@optimal")
 
 
 def test_scores_order_a_ranking_and_ranks_where_they_are_equal(store: Store, tmp_path: Path) -> None:
@@ -174,17 +163,3 @@ def test_a_name_that_is_taken(store: Store, bm25: str, tmp_path: Path) -> None:
 def test_names_that_a_run_cannot_have(store: Store, tmp_path: Path, name: str) -> None:
     with pytest.raises(SettingError, match="Use 1 to 80 letters"):
         import_run(store, "tiny", saved(tmp_path, {ID: [0]}), name, ["er@10"])
-
-
-def test_files_that_are_none_and_systems_that_cannot_be_asked(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(EvidenceBenchError, match="cannot be read"):
-        import_run(store, "tiny", tmp_path / "none", "mine")
-    with pytest.raises(EvidenceBenchError, match="Is a directory"):
-        import_run(store, "tiny", tmp_path, "mine")
-    monkeypatch.setattr("evidencebench_core.runs.imported_run._LARGEST", 3)
-    with pytest.raises(EvidenceBenchError, match="has more than"):
-        import_run(store, "tiny", saved(tmp_path, {ID: [0]}), "mine", ["er@10"])
-    with pytest.raises(EvidenceBenchError, match="is not here to be asked"):
-        retriever_entry("imported")

@@ -6,12 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from evidencebench_core.analyses.notes import dataset_notes
-from evidencebench_core.analyses.report import records
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SelectionError, SettingError, UnknownNameError
 from evidencebench_core.runs import RunStore, retrieval_spec
-from evidencebench_core.runs.notes import NOTE_COLUMNS, Note, NoteStore, note_rows
+from evidencebench_core.runs.notes import Note, NoteStore
 
 
 @pytest.fixture
@@ -78,12 +76,6 @@ def test_a_note_takes_the_place_of_the_one_that_was_seen_and_of_no_other(store: 
     assert {one.text for one in notes.notes_on("tiny") if one.author == "ml"} == {"2"}
 
 
-def test_a_row_a_note(store: Store, run: str) -> None:
-    kept = NoteStore(store).add(note(run))
-    assert list(note_rows([kept])[0]) == list(NOTE_COLUMNS)
-    assert note_rows([kept])[0]["tags"] == "b; a"
-
-
 def on_place(text: str = "", author: str = "ml", **about: object) -> Note:
     return Note(instance_id="tiny_0", author=author, dataset="tiny", text=text, **about)  # type: ignore[arg-type]
 
@@ -118,25 +110,3 @@ def test_a_note_on_no_place_is_refused(
     with pytest.raises(error):
         NoteStore(store).add(replace(on_place("x"), **changed))
     assert NoteStore(store).notes_on("tiny") == ()
-
-
-def test_notes_come_with_the_words_that_they_are_about(store: Store, run: str) -> None:
-    NoteStore(store).add(note(run))
-    NoteStore(store).add(on_place("=1+1", sentence=3))
-    NoteStore(store).add(replace(on_place(flagged=True), instance_id="tiny_1"))
-    report = dataset_notes(store, "tiny")
-    comment, miss, flag = records(report.to_pandas())
-    paper = store.get("tiny", "tiny_0")
-    assert (comment["sentence"], comment["sentence_text"]) == (3, paper.sentences[3])
-    assert (comment["hypothesis"], comment["flagged"], comment["run_id"]) == (paper.hypothesis, False, "")
-    assert (miss["aspect_id"], miss["cause"], miss["tags"], miss["sentence"]) == (
-        "harm",
-        "budget",
-        "b; a",
-        None,
-    )
-    assert (flag["instance_id"], flag["flagged"], flag["sentence_text"]) == ("tiny_1", True, None)
-    assert "3 notes on 2 instances, 1 of them flags" in report.notes[0]
-    assert len(dataset_notes(store, "tiny", ["tiny_0"]).to_pandas()) == 2
-    assert records(dataset_notes(store, "tiny", flagged=True).to_pandas()) == [flag]
-    assert len(dataset_notes(store, "tiny", []).to_pandas()) == 0

@@ -9,17 +9,14 @@ import pytest
 from evidencebench_core.annotation.marked import instance_key
 from evidencebench_core.annotation.model import Annotation
 from evidencebench_core.annotation.store import Annotations
-from evidencebench_core.data.ingest import add_instance
 from evidencebench_core.data.removal import (
     dataset_dependents,
     delete_dataset,
-    delete_instance,
 )
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.runs import RunStore, execute, plan, variant_named
 from evidencebench_core.runs.notes import Note, NoteStore
-from tests.factories import tiny_dataset
 
 
 def run(store: Store, retriever: str, variant: str = "", dataset: str = "tiny") -> str:
@@ -90,20 +87,3 @@ def test_a_renamed_run_is_the_same_run(store: Store) -> None:
     assert runs.rename(before, " the\nfirst ") == replace(before, label="the first")
     assert run(store, "lead") == run_id
     assert runs.rename(before, " ") == before
-
-
-def test_a_run_goes_on_over_a_dataset_that_grew_and_loses_answers_of_an_instance_that_went(
-    store: Store,
-) -> None:
-    raws = list(tiny_dataset().items())
-    for name, raw in raws[:2]:
-        add_instance(store, "mine", name, raw)
-    spec = plan(store, "mine", "lead").spec
-    list(execute(plan(store, "mine", "lead")))
-    add_instance(store, "mine", *raws[2])
-    planned = plan(store, "mine", "lead")
-    assert (planned.spec, set(planned.missing)) == (spec, {raws[2][0]})
-    NoteStore(store).add(Note(instance_id=raws[0][0], author="Ada", dataset="mine", flagged=True))
-    delete_instance(store, "mine", raws[0][0])
-    assert NoteStore(store).notes_on("mine") == ()
-    assert RunStore(store).done(spec.id, "er@10") == {raws[1][0]}

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.runs import (
     execute,
     plan,
@@ -43,12 +42,3 @@ def test_predictions(store: Store) -> None:
     # 1 - C(3,2)/C(4,2) = 1/2, so (1/2 + 0 + 1/2) / 3 = 1/3.
     assert dict(score.per_instance) == pytest.approx({"tiny_0": 1.0, "tiny_1": 0.0, "tiny_2": 1 / 3})
     assert (score.n_scored, score.n_missing, score.n_empty) == (3, 3, 1)
-
-
-def test_unknown_names(store: Store) -> None:
-    with pytest.raises(UnknownNameError):
-        score_predictions(store, "huge", {}, "er@10")
-    with pytest.raises(UnknownNameError):
-        score_run(store, "ffff", "er@10")
-    with pytest.raises(SettingError):
-        score_run(store, executed(store, "lead"), "er@none")

@@ -16,11 +16,7 @@ import pytest
 
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
-from evidencebench_core.errors import (
-    StoreError,
-)
 from evidencebench_core.llm import LLM, Budget, Connection, Limits
-from evidencebench_core.retrievers.llm import calls_in
 from evidencebench_core.runs import Plan, Progress, RunStore, estimate, execute, plan, score_run
 from tests.factories import raw_dataset, written
 from tests.llm.server import Scripted, Step, answering, reply, scripted, status
@@ -72,17 +68,6 @@ def test_answers_are_stored_as_they_come_and_score_as_one_by_one(store: Store) -
     assert any(one.startswith("cot 2-") for one in run.settings["prompts"])
     # In tiny_0 sentence 0 is the method and 5 both outcome {3, 5} and harm {5, 7}.
     assert score_run(store, run.id, "er@10").per_instance["tiny_0"] == 1.0
-
-
-def test_the_prompt_is_read_back_from_the_store(store: Store) -> None:
-    with scripted(reply("DECISION: [1]")) as server:
-        last = finished(executing(server, store, limit=1))
-        sent = server.requests[0].json["messages"]
-    retrieval = RunStore(store).retrieval(last.run_id, "er@10", "tiny_0")
-    assert retrieval is not None
-    assert "Sentence 4 tells" not in str(dict(retrieval.details))  # not twice in one store
-    (call,) = calls_in(retrieval, store)
-    assert [{"role": one.role, "content": one.content} for one in call.messages] == sent
 
 
 def test_outcomes_are_counted(store: Store) -> None:
@@ -203,27 +188,6 @@ def worker(server: Scripted, store: Store, strategy: str, concurrency: int) -> s
     environment = os.environ | {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "secret"}
     command = [sys.executable, "-c", WORKER, str(store.path), strategy, str(concurrency)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True)
-
-
-def test_a_run_under_way_in_another_process_is_refused(shared: Store) -> None:
-    go_on = threading.Event()
-
-    def say(_: dict[str, Any]) -> Step:
-        assert go_on.wait(60)
-        return reply("DECISION: [1]")
-
-    with scripted(answering(say)) as server:
-        with worker(server, shared, "cot", 1) as first:
-            assert first.stdout is not None
-            assert first.stdout.readline() == "0\n"
-            while not server.requests:
-                assert first.poll() is None
-            with pytest.raises(StoreError, match=str(first.pid)):
-                finished(execute(plan(shared, "tiny", "llm", MODEL, ["er@10"], llm=llm_of(server, shared))))
-            go_on.set()
-            assert first.stdout.read().split()[-1] == str(N_INSTANCES)
-        last = finished(execute(plan(shared, "tiny", "llm", MODEL, ["er@10"], llm=llm_of(server, shared))))
-        assert (last.done, len(server.requests)) == (N_INSTANCES, N_INSTANCES)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX")

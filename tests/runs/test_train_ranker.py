@@ -12,7 +12,7 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.ranker import training
 from evidencebench_core.retrievers.ranker.model import Ranker
 from evidencebench_core.retrievers.ranker.training import Example
-from evidencebench_core.runs import RankerTraining, RunStore, Step, drive, score_run, train_ranker
+from evidencebench_core.runs import RankerTraining, RunStore, Step, drive, train_ranker
 from tests.factories import raw_dataset, written
 
 pytestmark = pytest.mark.usefixtures("encoded_texts")
@@ -55,16 +55,6 @@ def test_each_fold_is_fitted_without_its_papers(
     assert all(fold < whole for fold in folds)
     assert set.intersection(*folds) == set()  # each paper is left out once
     assert sum(len(whole - fold) for fold in folds) == len(whole)
-
-
-def test_the_answers_are_a_run_with_the_scores_that_were_told(store: Store, tmp_path: Path) -> None:
-    done = trained(store, tmp_path / "model", folds=2)
-    assert done.run_id is not None
-    run = RunStore(store).run(done.run_id)
-    assert (run.label, run.n_trained_on) == ("evidence-ranker cross-validated", 0)
-    assert set(done.scores) == {"er@optimal", "er@10", "result-er@optimal", "result-er@5"}
-    for name, score in done.scores.items():
-        assert score_run(store, run.id, name).per_instance == score.per_instance
 
 
 @pytest.mark.parametrize("options", [{"folds": 1}, {"folds": 9}, {"seed": -1}])

@@ -29,12 +29,6 @@ def last_of(
     return last
 
 
-def test_a_variant_is_its_texts() -> None:
-    variant = Variant("n", {"a": "x", "b": "y"})
-    assert variant.digest == Variant("n", {"b": "y", "a": "x"}).digest
-    assert variant.digest != Variant("n", {"a": "z", "b": "y"}).digest
-
-
 def test_instances_without_the_variant_are_left_out_and_counted(store: Store) -> None:
     variant = Variant("negation", {"tiny_1": "Salt.", "tiny_4": "Water."})
     last = last_of(store, variant)

@@ -233,17 +233,3 @@ def test_caps_hold_and_prices_are_those_of_batches(store: Store, monkeypatch: py
         last = run(store, server)
         assert (last.done, len(server.asked())) == (6, 6)
         assert estimate(planned(store, server.url), batch=True).calls == 0
-
-
-def test_fresh_asks_once_more_and_unreadable_ones_alone(store: Store) -> None:
-    sentence = "1"
-    with batch_server(
-        lambda request: f"DECISION: [{sentence}]" if cohort(request) else "I will not."
-    ) as server:
-        last = run(store, server)
-        sentence = "2"
-        run(store, server, fresh=True)
-        assert len(server.asked()) == 12
-        assert selections(store, last.run_id)["tiny_1"] == (2,)
-        run(store, server, retry_unreadable=True)
-        assert [cohort(request) for request in server.asked()[12:]] == [0]

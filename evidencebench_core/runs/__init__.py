@@ -6,10 +6,8 @@ results; `RunStore` reads them back, `score_run` computes from them.
 
 from __future__ import annotations
 
-from evidencebench_core.runs.chat import ask_model, parameters_of, request_settings
 from evidencebench_core.runs.engines import Engine, LocalEngine
-from evidencebench_core.runs.estimate import RunEstimate, estimate, sum_estimates
-from evidencebench_core.runs.execute import Progress, execute
+from evidencebench_core.runs.execute import Progress, RunEstimate, estimate, execute, sum_estimates
 from evidencebench_core.runs.find import (
     DEFAULT_BUDGET,
     Findings,
@@ -28,16 +26,24 @@ from evidencebench_core.runs.plan import (
     ChatPlan,
     Plan,
     RetrievalPlan,
+<<<<<<< HEAD
     chat_plan,
     plan,
     prompt_plan,
 )
 from evidencebench_core.runs.results import score_predictions, score_run
+=======
+    ask_model,
+    chat_plan,
+    parameters_of,
+    plan,
+    request_settings,
+)
+>>>>>>> 87283df (Runs: four modules fewer)
 from evidencebench_core.runs.spec import RunInfo, RunSpec, retrieval_spec, run_label
 from evidencebench_core.runs.step import Step, drive
-from evidencebench_core.runs.store import Result, RunStore
+from evidencebench_core.runs.store import Result, RunStore, score_predictions, score_run, trained_on_ids
 from evidencebench_core.runs.train_ranker import RankerTraining, train_ranker
-from evidencebench_core.runs.trained import trained_on_ids
 from evidencebench_core.runs.variant import Variant, variant_named
 
 __all__ = [

@@ -18,8 +18,7 @@ from evidencebench_core.perturb import (
     added_wordings,
     wording_problem,
 )
-from evidencebench_core.runs.chat import ask_model, parameters_of, request_settings
-from evidencebench_core.runs.plan import ChatPlan, chat_plan
+from evidencebench_core.runs.plan import ChatPlan, ask_model, chat_plan, parameters_of, request_settings
 from evidencebench_core.runs.spec import RunSpec
 from evidencebench_core.runs.store import Result, RunStore
 

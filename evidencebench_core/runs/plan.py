@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from evidencebench_core.data.query import Filter
 from evidencebench_core.data.store import DatasetInfo, Store
-from evidencebench_core.errors import SettingError
+from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.llm.prompts import prompt
 from evidencebench_core.retrievers import (
     Query,
     Retriever,
     ServedRetriever,
+    Setting,
     full_settings,
     make_retriever,
     query_of,
     retriever_entry,
 )
-from evidencebench_core.retrievers.trained_on import TrainedOn
-from evidencebench_core.runs.chat import ask_model, parameters_of
+from evidencebench_core.retrievers.table import RequestSettings
+from evidencebench_core.retrievers.trained_on import TrainedOn, read_trained_on
 from evidencebench_core.runs.spec import RunSpec, retrieval_spec
-from evidencebench_core.runs.store import Result, RunStore
-from evidencebench_core.runs.trained import keep_trained, training_behind
+from evidencebench_core.runs.store import Result, RunStore, keep_trained
 from evidencebench_core.runs.variant import Variant
 from evidencebench_core.tasks import Task, task_named
 
 if TYPE_CHECKING:
     from evidencebench_core.data.model import EvidenceSet
-    from evidencebench_core.llm.client import LLM
+    from evidencebench_core.llm import LLM, Message
 
 DEFAULT_TASKS: Final = ("er@optimal", "er@10", "result-er@optimal", "result-er@5")
 
@@ -273,6 +275,62 @@ def prompt_plan(
         return await ask_model(client, prompt(name).messages(**fields(unit)), parameters)
 
     return chat_plan(store, spec, units, ask, llm, **options)
+
+
+MAX_TOKENS: Final = 4096
+"""Of an answer, thoughts included: the same for all models."""
+
+_KEPT: Final = (
+    "text", "finish_reason", "refusal", "reasoning", "prompt_tokens", "completion_tokens", "seconds", "model", "key",
+)  # fmt: skip
+
+
+def request_settings(
+    settings: Mapping[str, object] | None = None, max_tokens: int = MAX_TOKENS
+) -> dict[str, Setting]:
+    """All `RequestSettings` in canonical form, defaults filled in; `SettingError` for what cannot be set."""
+    given = {"max_tokens": max_tokens, **(settings or {})}
+    return RequestSettings.read("request", given).values()
+
+
+def parameters_of(model: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a request with these `request_settings`, but the messages."""
+    return {
+        "model": model,
+        "temperature": request["temperature"],
+        "max_tokens": request["max_tokens"] or None,
+        "reasoning_effort": request["reasoning_effort"],
+        **json.loads(request["extra_body"] or "{}"),
+    }
+
+
+async def ask_model(llm: LLM, messages: Sequence[Message], parameters: Mapping[str, Any]) -> Result:
+    """The result of one call, with `parameters_of` a model. It has of the `Answer`:
+
+    ``text, finish_reason, refusal, reasoning, prompt_tokens, completion_tokens, seconds, model`` and ``key``, which
+    names request and answer in the store. An answer may be empty.
+    """
+    answer = await llm.chat(messages, allow_empty=True, **parameters)
+    return {name: getattr(answer, name) for name in _KEPT}
+
+
+def training_behind(retriever: object, settings: Mapping[str, Setting]) -> list[TrainedOn]:
+    """The training data of the models in a retriever."""
+    data: list[TrainedOn | None] = [getattr(retriever, "trained_on", None)]
+    for key, value in settings.items():
+        member, _, name = key.rpartition(".")
+        if not isinstance(value, str) or name not in ("model", "encoder"):
+            continue
+        if member != "evidence-ranker":
+            data.append(read_trained_on(Path(value).expanduser()))
+            continue
+        from evidencebench_core.retrievers.ranker.model_file import model_folder, read_model
+
+        try:
+            data.append(read_model(model_folder(value))[0].trained_on)
+        except RetrieverError:
+            continue
+    return [trained for trained in data if trained is not None]
 
 
 def _default_llm(store: Store) -> LLM:

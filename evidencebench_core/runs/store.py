@@ -11,21 +11,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from evidencebench_core.data.records import from_blob, now, to_blob
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import StoreError, UnknownNameError, shown
 from evidencebench_core.retrievers import IMPORTED, Retrieval
 from evidencebench_core.runs.spec import RETRIEVAL, RunInfo, RunSpec, as_tuples, run_label
-from evidencebench_core.runs.trained import n_trained_on
-from evidencebench_core.tasks import TASKS
+from evidencebench_core.tasks import TASKS, Missing, Score, Task, score, task_named
 from evidencebench_core.words import one_line
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from evidencebench_core.retrievers.llm.outcome import OutcomeCounts
+    from evidencebench_core.retrievers.trained_on import TrainedOn
 
 Result: TypeAlias = Mapping[str, Any]
 """The result of a question to a model, JSON-able."""
@@ -51,6 +51,13 @@ _WITH_VARIANTS: Final = """SELECT other.id FROM runs AS this JOIN runs AS other 
         AND json_extract(other.settings, '$.retriever') = json_extract(this.settings, '$.retriever')
         AND json_extract(other.settings, '$.settings') = json_extract(this.settings, '$.settings')
     WHERE this.id = ?"""
+
+_SEEN: Final = """FROM trained_on JOIN runs ON runs.id = trained_on.run_id
+    JOIN datasets ON datasets.id = runs.dataset_id JOIN instances ON instances.dataset_id = datasets.id
+    WHERE trained_on.run_id = ?
+    AND (instances.paper_id IN (SELECT value FROM json_each(trained_on.paper_ids))
+         OR (trained_on.dataset_sha256 = datasets.sha256
+             AND instances.instance_id IN (SELECT value FROM json_each(trained_on.instance_ids))))"""
 
 
 class RunStore:
@@ -238,9 +245,83 @@ class RunStore:
             return db.execute(sql, (run_id, task, *values)).fetchall()
 
 
+def score_run(store: Store, run_id: str, task: str | Task, missing: Missing = "report") -> Score:
+    """The score of a run on a task, over the whole dataset: unanswered instances are missing.
+
+    Parameters
+    ----------
+    run_id : str
+        An id, or the beginning of one.
+    missing : {"report", "zero"}
+        Whether a missing instance is left out of the mean and named, or counted as 0.
+
+    Raises
+    ------
+    UnknownNameError, SettingError
+        No such run or task.
+    """
+    runs, chosen = RunStore(store), task_named(task)
+    run = runs.run(run_id)
+    return score_predictions(store, run.dataset, runs.selections(run.id, chosen.name), chosen, missing)
+
+
+def score_predictions(
+    store: Store,
+    dataset: str,
+    predictions: Mapping[str, object],
+    task: str | Task,
+    missing: Missing = "report",
+) -> Score:
+    """The score of anybody's predictions, instance id to sentence indices.
+
+    Raises
+    ------
+    UnknownNameError, SettingError
+        No such dataset or task.
+    SelectionError
+        Predictions for instances that the dataset does not have; indices that are not integers, or that the paper
+        does not have.
+    """
+    return score(
+        task_named(task),
+        store.evidence_sets(dataset),
+        cast("Mapping[str, Sequence[int]]", predictions),  # checked there, one by one
+        missing=missing,
+        papers=store.paper_ids(dataset),
+        sufficient=store.dataset(dataset).sufficient,
+    )
+
+
 def delete_runs_about(db: sqlite3.Connection, subject: str) -> None:
     """Delete the runs about a subject that is deleted, in the transaction that is open."""
     db.execute("DELETE FROM runs WHERE subject = ?", (subject,))
+
+
+def keep_trained(store: Store, run_id: str, *models: TrainedOn) -> None:
+    """Remember what the models behind a run have learnt from."""
+    rows = [
+        (run_id, model.dataset_sha256, json.dumps(model.instance_ids), json.dumps(model.paper_ids))
+        for model in models
+    ]
+    with store.write() as db:
+        db.execute("DELETE FROM trained_on WHERE run_id = ?", (run_id,))
+        db.executemany("INSERT INTO trained_on VALUES (?, ?, ?, ?)", rows)
+
+
+def n_trained_on(db: sqlite3.Connection, run_id: str) -> int:
+    """How many instances of a run's dataset its models have learnt from; see `trained_on_ids`."""
+    return int(db.execute(f"SELECT count(DISTINCT instances.id) {_SEEN}", (run_id,)).fetchone()[0])
+
+
+def trained_on_ids(store: Store, run: RunInfo) -> frozenset[str]:
+    """The instances of a run's dataset that its models have learnt from.
+
+    An instance counts if it was in the training data under its id, or another one on the same paper was.
+    Answers of cross-validation do not count: none came from a model that had seen the paper.
+    """
+    with store.read() as db:
+        rows = db.execute(f"SELECT DISTINCT instances.instance_id {_SEEN}", (run.id,))
+        return frozenset(instance_id for (instance_id,) in rows)
 
 
 def _columns(result: Retrieval | Result | str) -> tuple[bytes | None, bytes | None, str | None, str]:

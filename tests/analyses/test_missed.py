@@ -20,7 +20,7 @@ from evidencebench_core.metrics import marginal_gains
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.trained_on import TrainedOn
 from evidencebench_core.runs import score_run
-from evidencebench_core.runs.trained import keep_trained
+from evidencebench_core.runs.store import keep_trained
 from tests.analyses.stores import complete_run, missed_store, ranked, run_of
 from tests.factories import raw_instance, store_with
 

@@ -26,20 +26,13 @@ from evidencebench_core.runs.plan import (
     ChatPlan,
     Plan,
     RetrievalPlan,
-<<<<<<< HEAD
-    chat_plan,
-    plan,
-    prompt_plan,
-)
-from evidencebench_core.runs.results import score_predictions, score_run
-=======
     ask_model,
     chat_plan,
     parameters_of,
     plan,
+    prompt_plan,
     request_settings,
 )
->>>>>>> 87283df (Runs: four modules fewer)
 from evidencebench_core.runs.spec import RunInfo, RunSpec, retrieval_spec, run_label
 from evidencebench_core.runs.step import Step, drive
 from evidencebench_core.runs.store import Result, RunStore, score_predictions, score_run, trained_on_ids

@@ -5,13 +5,20 @@ from __future__ import annotations
 import streamlit as st
 
 from components.annotate.choose import draw_choice
-from components.annotate.deciding import draw_comparing, draw_proposals, draw_proposing, newest_proposal
+from components.annotate.deciding import (
+    JOB_KIND,
+    draw_comparing,
+    draw_proposals,
+    draw_proposing,
+    newest_proposal,
+)
 from components.annotate.editor import Editor, annotator_here, ask_who, editor_of
 from components.annotate.marking import draw_aspects, draw_reader, draw_saving
 from components.app import resources
 from components.app.session import widget_value
 from components.app.state import PageState
 from components.widgets.guarded import drop_missing, guarded_page, name_window
+from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from evidencebench_core.annotation.differences import open_proposals
 from evidencebench_core.annotation.marked import MarkedPaper, marked_paper
@@ -99,6 +106,7 @@ def _draw_bar(state: PageState, marked: MarkedPaper, annotator: str, editor: Edi
 
 def _draw_marking(state: PageState, editor: Editor) -> None:
     _draw_bar(state, editor.marked, editor.annotator, editor)
+    job_panel(JOB_KIND)
     key = f"hypothesis.{editor.version}"
     st.text_area(
         "Hypothesis",

@@ -15,7 +15,6 @@ from components.frame.ask import Ask, ask_button
 from components.frame.desk import Actions, Decision, Item, desk
 from components.models.server import session_model
 from components.widgets.frame_table import frame_table
-from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.table import Column
 from evidencebench_core.annotation.agreement import TwoAnnotations, agreement_report
@@ -67,7 +66,6 @@ def draw_proposing(editor: Editor) -> None:
         return [proposal_plan(resources.store(), [given], session_model(), llm=llm)]
 
     ask_button(Ask("Have a model propose", JOB_KIND, "paper", fields, plans), "Have a model propose")
-    job_panel(JOB_KIND)
 
 
 def draw_proposals(state: PageState, editor: Editor, proposal: Annotation) -> None:

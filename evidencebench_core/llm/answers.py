@@ -127,10 +127,7 @@ class AnswerStore:
     async def commit(self) -> None:
         """Commit what was added, together with what is added while another transaction is written.
 
-        Raises
-        ------
-        LLMError
-            If the store cannot be written: the run ends, as further answers would be lost like these.
+        An `LLMError` ends the run if the store cannot be written: further answers would be lost like these.
         """
         if self._commit is None:
             self._commit = asyncio.create_task(self._commit_waiting())

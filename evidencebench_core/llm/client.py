@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from evidencebench_core.errors import LLMAnswerError, LLMError, LLMRejectedError, LLMUnreachableError
 from evidencebench_core.llm.answers import (
@@ -59,8 +59,7 @@ class Call:
 
     @property
     def max_tokens(self) -> int | None:
-        most: int | None = self.body.get("max_tokens")
-        return most
+        return cast("int | None", self.body.get("max_tokens"))
 
 
 class LLM:
@@ -123,12 +122,8 @@ class LLM:
         """The answer to a conversation: from the store, else from the server, and then committed.
 
         ``rehearsal`` is the answer that an estimate takes the model to give, ``parameters`` are further fields of the
-        request (``None``: not sent). An answer without text is asked for once more unless ``allow_empty``.
-
-        Raises
-        ------
-        LLMError
-            With ``stops_run`` every further call would fail the same way.
+        request (``None``: not sent). An answer without text is asked for once more unless ``allow_empty``. After an
+        `LLMError` with ``stops_run`` every further call would fail the same way.
         """
         body = chat_body(messages, {"model": model, **parameters})
         key = request_key("chat", body)

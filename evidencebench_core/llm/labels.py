@@ -45,16 +45,9 @@ _LONGEST_LABEL: Final = 200
 def read_label(
     text: str, labels: Sequence[str], *, refusal: str | None = None, finish_reason: str | None = None
 ) -> LabelRead:
-    """The label that an answer gives.
+    """The label, of some in lower case, that a raw answer gives.
 
-    Parameters
-    ----------
-    text : str
-        The raw answer, thoughts included.
-    labels : sequence of str
-        In lower case. Where "unknown" is one of them, "not enough information" and its like count as unknown.
-    refusal, finish_reason : str, optional
-        As the server says them; they tell why there is no label.
+    Where "unknown" is one of them, "not enough information" and its like count as unknown.
     """
     answer = after_thinking(plain_text(text))
     plain = "" if answer is None else _QUOTES.sub("", without_marks(answer).lower()).strip()

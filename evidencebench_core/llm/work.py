@@ -106,6 +106,7 @@ class _Driver(Generic[_K, _T]):
         self._beside: list[asyncio.Task[None]] = []
 
     async def begin(self, beside: Callable[[], Coroutine[Any, Any, None]] | None) -> None:
+        """Open the client, and begin what runs beside the pieces."""
         await self._llm.__aenter__()
         if beside is not None:
             self._beside.append(asyncio.create_task(beside()))

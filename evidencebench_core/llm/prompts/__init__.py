@@ -21,7 +21,7 @@ from typing import Final, cast
 import platformdirs
 
 from evidencebench_core.errors import SettingError, did_you_mean, shown
-from evidencebench_core.llm.answers import Message, Role
+from evidencebench_core.llm.answers import Message, Role, valid_text
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HEAD: Final = re.compile(r"^=== *(system|user|assistant) *=== *$", re.MULTILINE)
@@ -49,7 +49,7 @@ class Prompt:
         if missing := sorted(self.fields - fields.keys()):
             problem = f"needs ${missing[0]}, which is not known here"
             raise SettingError(f"prompt {self.name}", problem, "Take another prompt.")
-        values = {name: _TAG.sub("‹", str(value)) for name, value in fields.items()}
+        values = {name: _TAG.sub("‹", valid_text(str(value))) for name, value in fields.items()}
         return tuple(Message(role, string.Template(body).substitute(values)) for role, body in self.parts)
 
 

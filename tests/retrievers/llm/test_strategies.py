@@ -259,6 +259,13 @@ def test_what_is_sent(settings: dict[str, object], sent: dict[str, object]) -> N
     assert {name: body[name] for name in body if name not in ("model", "messages")} == sent
 
 
+def test_half_a_surrogate_pair_of_a_paper_is_shown_as_one_odd_character() -> None:
+    client = in_turn("DECISION: [0]")
+    (call,) = calls_in(asked(client, query_over(["A \ud800."], hypothesis="H \udc00")))
+    assert client.shown == [["0: A \ufffd."]]
+    assert call.messages[-1].content == client.prompts[0]
+
+
 def test_a_failed_call_in_the_last_step_is_an_error() -> None:
     with pytest.raises(LLMUnreachableError):
         asked(in_turn("DECISION: [1]", *[DOWN] * 4), QUERY, strategy="section")

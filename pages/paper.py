@@ -25,8 +25,7 @@ from evidencebench_core.export import left_out_text
 from evidencebench_core.export.findings import NOTICE, section_of
 from evidencebench_core.papers import Paper
 from evidencebench_core.retrievers import RETRIEVERS
-from evidencebench_core.runs import DEFAULT_BUDGET, Findings
-from evidencebench_core.runs.find import default_retriever
+from evidencebench_core.runs.find import DEFAULT_BUDGET, Findings, default_retriever
 from evidencebench_core.words import clipped_text, quantity
 
 DEFAULTS = {

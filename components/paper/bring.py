@@ -18,7 +18,7 @@ from components.widgets.table import Column, Row, table
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.papers import DEFAULT_LIMITS, ENDINGS
 from evidencebench_core.papers.europe_pmc import reference_of
-from evidencebench_core.runs import fetch_paper, read_content
+from evidencebench_core.runs.find import fetch_paper, read_content
 from evidencebench_core.words import quantity
 
 MAX_HYPOTHESIS: Final = 2000  # characters

@@ -16,7 +16,7 @@ from components.widgets.component import component, sentence_event
 from evidencebench_core.errors import PaperError
 from evidencebench_core.export import csv_text, findings_document, findings_html, pick_documents
 from evidencebench_core.export.findings import NOTHING, first_page, passage_documents
-from evidencebench_core.runs import Findings
+from evidencebench_core.runs.find import Findings
 from evidencebench_core.words import file_stem
 
 _component = component(

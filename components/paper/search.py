@@ -9,7 +9,7 @@ import streamlit as st
 from components.paper.opened import OpenPaper
 from components.widgets.markdown import literal
 from evidencebench_core.retrievers import make_retriever
-from evidencebench_core.runs import Findings, findings_in
+from evidencebench_core.runs.find import Findings, findings_in
 from evidencebench_core.words import clipped_text, quantity
 
 

@@ -29,7 +29,7 @@ from evidencebench_core.runs import (
     retrieval_spec,
     variant_named,
 )
-from evidencebench_core.runs.variant import spelling_name
+from evidencebench_core.runs.plan import spelling_name
 from evidencebench_core.stats import interval, interval_note, overlap, paired
 from evidencebench_core.tasks import Task, task_named
 

@@ -16,7 +16,7 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
-    from evidencebench_core.runs import Findings, ReadPaper
+    from evidencebench_core.runs.find import Findings, ReadPaper
 
 _WHOLE = 3  # papers of several whose picks are printed in full
 
@@ -74,7 +74,7 @@ def find(
 
 def _papers_at(papers: list[str]) -> tuple[dict[str, ReadPaper], list[str]]:
     from evidencebench_core.papers import DEFAULT_LIMITS
-    from evidencebench_core.runs import papers_at, read_content
+    from evidencebench_core.runs.find import papers_at, read_content
 
     if papers != ["-"]:
         return papers_at(papers)

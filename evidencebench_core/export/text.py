@@ -7,7 +7,7 @@ from typing import Final
 
 from evidencebench_core.data.model import Instance
 from evidencebench_core.export.findings import passage_documents
-from evidencebench_core.runs import Findings
+from evidencebench_core.runs.find import Findings
 from evidencebench_core.words import one_line, quantity, wrapped
 
 _WHOLE: Final = 3  # papers of several whose picks are printed in full

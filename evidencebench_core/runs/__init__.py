@@ -8,49 +8,43 @@ from __future__ import annotations
 
 from evidencebench_core.runs.engines import Engine, LocalEngine
 from evidencebench_core.runs.execute import Progress, RunEstimate, estimate, execute, sum_estimates
-from evidencebench_core.runs.find import (
-    DEFAULT_BUDGET,
-    Findings,
-    Passage,
-    ReadPaper,
-    fetch_paper,
-    findings_in,
-    papers_at,
-    passages_of,
-    picks_in,
-    read_content,
-)
 from evidencebench_core.runs.imported_run import import_run
 from evidencebench_core.runs.plan import (
     DEFAULT_TASKS,
     ChatPlan,
     Plan,
     RetrievalPlan,
+    Variant,
     ask_model,
     chat_plan,
     parameters_of,
     plan,
     prompt_plan,
     request_settings,
+    variant_named,
 )
-from evidencebench_core.runs.spec import RunInfo, RunSpec, retrieval_spec, run_label
 from evidencebench_core.runs.step import Step, drive
-from evidencebench_core.runs.store import Result, RunStore, score_predictions, score_run, trained_on_ids
+from evidencebench_core.runs.store import (
+    Result,
+    RunInfo,
+    RunSpec,
+    RunStore,
+    retrieval_spec,
+    run_label,
+    score_predictions,
+    score_run,
+    trained_on_ids,
+)
 from evidencebench_core.runs.train_ranker import RankerTraining, train_ranker
-from evidencebench_core.runs.variant import Variant, variant_named
 
 __all__ = [
-    "DEFAULT_BUDGET",
     "DEFAULT_TASKS",
     "ChatPlan",
     "Engine",
-    "Findings",
     "LocalEngine",
-    "Passage",
     "Plan",
     "Progress",
     "RankerTraining",
-    "ReadPaper",
     "Result",
     "RetrievalPlan",
     "RunEstimate",
@@ -64,16 +58,10 @@ __all__ = [
     "drive",
     "estimate",
     "execute",
-    "fetch_paper",
-    "findings_in",
     "import_run",
-    "papers_at",
     "parameters_of",
-    "passages_of",
-    "picks_in",
     "plan",
     "prompt_plan",
-    "read_content",
     "request_settings",
     "retrieval_spec",
     "run_label",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -19,8 +18,7 @@ from evidencebench_core.perturb import (
     wording_problem,
 )
 from evidencebench_core.runs.plan import ChatPlan, ask_model, chat_plan, parameters_of, request_settings
-from evidencebench_core.runs.spec import RunSpec
-from evidencebench_core.runs.store import Result, RunStore
+from evidencebench_core.runs.store import Result, RunSpec, RunStore
 
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
 DraftKind = Literal["paraphrase", "negation"]
 Decision = Literal["waiting", "accepted", "rejected"]
 RUN_KIND: Final = "wordings"
-_WORD: Final = re.compile(r"[^\s()\[\],;:]+")
-_TERM: Final = re.compile(r"\d|.[A-Z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +80,6 @@ def drafts(store: Store, dataset: str) -> tuple[Draft, ...]:
                 continue
             text = " ".join((parsed_hypothesis(str(result["text"])) or "").split())
             problem = wording_problem(original, text)
-            missing = ", ".join(lost_terms(original, text)) if kind == "paraphrase" else ""
-            if missing and not problem:
-                problem = f"the paraphrase has lost {missing}"
             decision = decisions.get((name, instance_id, made_by), "waiting")
             all_drafts.append(Draft(instance_id, name, original, text, problem, made_by, decision))
     return tuple(all_drafts)
@@ -101,14 +94,3 @@ def decide(store: Store, dataset: str, draft: Draft, person: str, text: str) -> 
         raise SettingError("the reader", "has no name", "Say who read the draft: it is kept with it.")
     decision = Wording(draft.instance_id, draft.name, words, draft.made_by, person.strip())
     add_wordings(store, dataset, [decision])
-
-
-def lost_terms(original: str, paraphrase: str) -> tuple[str, ...]:
-    """Words with a digit or with a capital inside (IL-6, 0.3, mRNA) that a paraphrase does not have."""
-    words = {word.casefold() for word in _words(paraphrase)}
-    terms = [word for word in _words(original) if _TERM.search(word)]
-    return tuple(dict.fromkeys(term for term in terms if term.casefold() not in words))
-
-
-def _words(text: str) -> list[str]:
-    return [word.strip(".'\"“”‘’!?") for word in _WORD.findall(text)]

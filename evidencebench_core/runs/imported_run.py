@@ -22,8 +22,7 @@ from evidencebench_core.data.strict_json import json_value
 from evidencebench_core.errors import DataError, SelectionError, SettingError, shown
 from evidencebench_core.retrievers import IMPORTED, Retrieval
 from evidencebench_core.runs.plan import DEFAULT_TASKS
-from evidencebench_core.runs.spec import RunInfo, retrieval_spec
-from evidencebench_core.runs.store import RunStore
+from evidencebench_core.runs.store import RunInfo, RunStore, retrieval_spec
 from evidencebench_core.tasks import Task, task_named, validated_selection
 from evidencebench_core.words import quantity
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from evidencebench_core.data.query import Filter
+from evidencebench_core.data.records import digest
 from evidencebench_core.data.store import DatasetInfo, Store
-from evidencebench_core.errors import RetrieverError, SettingError
+from evidencebench_core.errors import RetrieverError, SettingError, shown
 from evidencebench_core.llm.prompts import prompt
+from evidencebench_core.perturb import hypothesis_variants, misspelling
 from evidencebench_core.retrievers import (
     Query,
     Retriever,
@@ -24,9 +27,7 @@ from evidencebench_core.retrievers import (
 )
 from evidencebench_core.retrievers.table import RequestSettings
 from evidencebench_core.retrievers.trained_on import TrainedOn, read_trained_on
-from evidencebench_core.runs.spec import RunSpec, retrieval_spec
-from evidencebench_core.runs.store import Result, RunStore, keep_trained
-from evidencebench_core.runs.variant import Variant
+from evidencebench_core.runs.store import Result, RunSpec, RunStore, keep_trained, retrieval_spec
 from evidencebench_core.tasks import Task, task_named
 
 if TYPE_CHECKING:
@@ -34,6 +35,51 @@ if TYPE_CHECKING:
     from evidencebench_core.llm import LLM, Message
 
 DEFAULT_TASKS: Final = ("er@optimal", "er@10", "result-er@optimal", "result-er@5")
+
+_SPELLING: Final = re.compile(r"spelling:n=(\d{1,4})(?:,seed=(\d{1,9}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """Another wording of hypotheses, by instance id; instances that are not in it are left out.
+
+    ``name`` is what people read: ``"paraphrase:lexical"``, ``"negation"``, ``"spelling:n=3,seed=0"``.
+    """
+
+    name: str
+    hypotheses: Mapping[str, str]
+
+    @property
+    def digest(self) -> str:
+        """Of the texts: two variants of one name with other texts are different runs."""
+        return digest([self.name, dict(self.hypotheses)])[:12]
+
+
+def variant_named(store: Store, dataset: str, name: str) -> Variant:
+    """The variant that a name stands for on a dataset; `SettingError` if no instance has it.
+
+    ``negation`` and ``paraphrase:NAME`` from the data or added since, ``spelling:n=N`` or ``spelling:n=N,seed=S``
+    (without hypotheses that have no word to misspell).
+    """
+    if spelling := _SPELLING.fullmatch(name):
+        n, seed = int(spelling[1]), int(spelling[2] or 0)
+        if n < 1:
+            raise SettingError("variant spelling:n=0", "is the original", "Run without a variant.")
+        name = spelling_name(n, seed)
+        rows = store.rows(dataset, store.ids(dataset))
+        misspelt = {row.id: misspelling(row.hypothesis, n, seed) for row in rows}
+        return Variant(name, {id_: text.text for id_, text in misspelt.items() if text.n_mutated})
+    texts = hypothesis_variants(store, dataset)
+    if name not in texts:
+        names = ", ".join([*texts, "spelling:n=N"])
+        remedy = f"There are: {names}. A file brings more: `evidencebench run --wordings FILE`."
+        raise SettingError(f"variant {shown(name)}", f"is not in {shown(dataset)}", remedy)
+    return Variant(name, texts[name])
+
+
+def spelling_name(n: int, seed: int = 0) -> str:
+    """``spelling:n=3,seed=0``."""
+    return f"spelling:n={n},seed={seed}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +232,8 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how
         # What a retriever filled in itself, such as the digest of a model, belongs to the run's identity.
         full = {**full, **{key: value for key, value in made.settings.items() if key in full}}
     runs = RunStore(store)
-    name, digest = (variant.name, variant.digest) if variant else ("", "")
-    spec = retrieval_spec(info.sha256, retriever, full, name, digest)
+    words = (variant.name, variant.digest) if variant else ()
+    spec = retrieval_spec(info.sha256, retriever, full, *words)
     chosen = tuple(dict.fromkeys(task_named(task) for task in tasks))
     all_ids = store.ids(dataset, limit)
     ids = [unit for unit in all_ids if variant is None or unit in variant.hypotheses]

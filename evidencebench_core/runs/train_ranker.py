@@ -19,9 +19,8 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import CROSS_VALIDATED, Retrieval, query_of
 from evidencebench_core.retrievers.trained_on import TrainedOn, read_trained_on
 from evidencebench_core.runs.plan import DEFAULT_TASKS
-from evidencebench_core.runs.spec import retrieval_spec
 from evidencebench_core.runs.step import Step
-from evidencebench_core.runs.store import RunStore, keep_trained, score_predictions
+from evidencebench_core.runs.store import RunStore, keep_trained, retrieval_spec, score_predictions
 from evidencebench_core.tasks import Score, task_named
 
 if TYPE_CHECKING:

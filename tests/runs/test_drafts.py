@@ -11,7 +11,7 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM, Connection
 from evidencebench_core.perturb import hypothesis_variants, remove_wording
 from evidencebench_core.runs import execute
-from evidencebench_core.runs.drafts import Draft, decide, draft_plan, drafts, lost_terms
+from evidencebench_core.runs.drafts import Draft, decide, draft_plan, drafts
 from tests.factories import raw_instance, store_with
 from tests.llm.server import answering, reply, scripted
 
@@ -45,10 +45,9 @@ def written(store: Store) -> tuple[Draft, ...]:
 
 
 def test_drafts_with_what_speaks_against_them(written: tuple[Draft, ...]) -> None:
-    lost, fine, empty = written
+    _, fine, empty = written
     assert [draft.name for draft in written] == ["paraphrase:tiny"] * 3
     assert (fine.text, fine.problem, fine.decision) == ("Wine does damage.", "", "waiting")
-    assert "IL-6" in lost.problem
     assert (empty.text, empty.problem != "") == ("", True)
 
 
@@ -73,7 +72,3 @@ def test_what_is_refused(store: Store, written: tuple[Draft, ...]) -> None:
             decide(store, "three", fine, person, text)
     with pytest.raises(SettingError):
         draft_plan(store, "three", "negation", " ")
-
-
-def test_lost_terms() -> None:
-    assert lost_terms("IL-6 and BRCA1 at 0.3 in men.", "Brca1 in men") == ("IL-6", "0.3")

@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Paper
 from evidencebench_core.retrievers import Retrieval, make_retriever
-from evidencebench_core.runs import findings_in, papers_at, passages_of, picks_in
-from evidencebench_core.runs.find import MAX_FROM_ABSTRACT, paper_at
+from evidencebench_core.runs.find import (
+    MAX_FROM_ABSTRACT,
+    findings_in,
+    paper_at,
+    papers_at,
+    passages_of,
+    picks_in,
+)
 
 N_ABSTRACT, N_BODY = 6, 12
 PAPER = Paper(

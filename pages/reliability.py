@@ -36,11 +36,11 @@ from evidencebench_core.reliability.card import (
 )
 from evidencebench_core.reliability.from_evidencebench import ingest_evidence
 from evidencebench_core.reliability.items import (
+    ITEM_SETS,
     ItemSetInfo,
     delete_item_set,
     item_set,
     item_sets,
-    rename_item_set,
 )
 from evidencebench_core.reliability.read_items import MOST_BYTES, ingest_items
 from evidencebench_core.reliability.runs import (
@@ -79,7 +79,7 @@ QUESTIONS: Final = SetKind(
     "A CSV with a header, JSON or JSON lines with `id, question, context, answer`, and `long_answer` and `group` "
     "where there are any; the JSON of PubMedQA or BioASQ as it is; or pairs, `statement_1, statement_2, similar`.",
     _ingest, lambda info: quantity(info.n_items, "question"),
-    lambda name, new: rename_item_set(resources.store(), name, new),
+    lambda name, new: ITEM_SETS.rename(resources.store(), name, new),
     lambda name: delete_item_set(resources.store(), name), MOST_BYTES,
 )  # fmt: skip
 

@@ -12,11 +12,11 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from evidencebench_core.analyses.frame import gold_frame, instance_frame, runs_named
+from evidencebench_core.analyses.frame import gold_frame, instance_frame, left_out_notes, runs_named
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.store import Store
 from evidencebench_core.runs import RunStore
-from evidencebench_core.stats import Estimate, ratios
+from evidencebench_core.stats import interval_note, ratios
 from evidencebench_core.tasks import Score, Task, score, task_named
 
 GROUPS: Final = {
@@ -109,52 +109,44 @@ def _recall(of_group: Score) -> dict[str, Any]:
 
 
 def _difference(above: Score, below: Score, papers: dict[str, str]) -> dict[str, Any]:
-    names = [*above.per_instance, *below.per_instance]
-    is_above = np.arange(len(names)) < above.n_scored
-    values = np.array([*above.per_instance.values(), *below.per_instance.values()])
+    recalls = {**above.per_instance, **below.per_instance}
+    is_above = np.array([name in above.per_instance for name in recalls], dtype=bool)
     bottoms = np.column_stack([is_above, ~is_above]).astype(float)
-    estimate = Estimate(None)
-    if names:
-        *_, estimate = ratios(
-            values[:, None] * bottoms, bottoms, [papers[name] for name in names], differences=[([0], [1])]
-        )
-    expectations = (above.random_expectation, below.random_expectation)
+    tops = np.array(list(recalls.values()))[:, None] * bottoms
+    *_, estimate = ratios(tops, bottoms, [papers[name] for name in recalls], differences=[([0], [1])])
+    chances = [group.random_expectation for group in (above, below) if group.random_expectation is not None]
     return {
         "n_above": above.n_scored,
         "n_below": below.n_scored,
         "difference": estimate.value,
         "low": estimate.low,
         "high": estimate.high,
-        "chance_difference": None if None in expectations else expectations[0] - expectations[1],  # type: ignore[operator]
+        "chance_difference": chances[0] - chances[1] if len(chances) == 2 else None,
         "few": min(above.n_scored, below.n_scored) < FEW,
     }
 
 
 def _groups(frame: pd.DataFrame) -> pd.DataFrame:
-    members = [frame[frame["group"] == group] for group in GROUPS]
-    return pd.DataFrame(
-        {
-            "group": list(GROUPS),
-            "rule": list(GROUPS.values()),
-            "n_instances": [len(group) for group in members],
-            "n_papers": [group["paper"].nunique() for group in members],
-            "share": [len(group) / len(frame) if len(frame) else np.nan for group in members],
-            "n_all_ends": [int((group["n_sentences"] <= 2 * _ENDS).sum()) for group in members],
-        }
+    named = frame.assign(all_ends=frame["n_sentences"] <= 2 * _ENDS).groupby("group")
+    table = named.agg(
+        n_instances=("paper", "size"), n_papers=("paper", "nunique"), n_all_ends=("all_ends", "sum")
     )
+    table = table.reindex(list(GROUPS), fill_value=0).rename_axis("group").reset_index()
+    table.insert(1, "rule", list(GROUPS.values()))
+    table.insert(4, "share", table["n_instances"] / (len(frame) or np.nan))
+    return table
 
 
 def _notes(frame: pd.DataFrame, any_run: bool) -> list[str]:
-    neither = int((frame["group"] == "neither").sum())
+    n_neither, n_without = int((frame["group"] == "neither").sum()), int(frame["group"].isna().sum())
     notes = [
-        f"{neither} of {len(frame)} instances are in neither group. Groups go by all aspects, whatever the task."
+        f"{n_neither} of {len(frame)} instances are in neither group. Groups go by all aspects, whatever the task.",
+        *left_out_notes({"instances without aspects": n_without}),
     ]
-    if without := int(frame["group"].isna().sum()):
-        notes.append(f"{without} instances without aspects are in no group.")
     if any_run:
         notes.append(
-            f"Intervals: 95%, papers drawn whole. In a group of fewer than {FEW} instances (marked few) they are too "
-            "short. The groups hold different papers: compare the difference with chance_difference, that of random "
-            "picks."
+            f"{interval_note(frame['paper'].nunique())}. In a group of fewer than {FEW} instances (marked few) they "
+            "are too short. The groups hold different papers: compare the difference with chance_difference, that of "
+            "random picks."
         )
     return notes

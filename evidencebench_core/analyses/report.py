@@ -11,20 +11,11 @@ import pandas as pd
 
 from evidencebench_core.errors import UnknownNameError, shown
 
-SHARES: Final = frozenset(
-    {
-        "recall",
-        "recall_low",
-        "recall_high",
-        "original",
-        "difference",
-        "chance",
-        "chance_difference",
-        "ceiling",
-    }
-    | {"share", "share_covering", "share_aspects", "share_only", "standard_error", "overlap", "front_share"}
-    | {"can", "can_low", "can_high", "must", "must_low", "must_high"}
-)
+SHARES: Final = frozenset((
+    "can", "can_high", "can_low", "ceiling", "chance", "chance_difference", "difference", "front_share", "must",
+    "must_high", "must_low", "original", "overlap", "recall", "recall_high", "recall_low", "share", "share_aspects",
+    "share_covering", "share_only", "standard_error",
+))  # fmt: skip
 """Columns with shares of 0 to 1, or differences of such, by their names, which mean the same in every report."""
 
 

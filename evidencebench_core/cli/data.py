@@ -253,8 +253,8 @@ def _subject(store: Store, kind: Kind, name: str) -> tuple[str, Callable[[str], 
         text = f"dataset {store.dataset(name).name}, its runs and notes"
         rename, remove = removal.rename_dataset, removal.delete_dataset
     elif kind == "items":
-        text = f"items {items.item_set_info(store, name).name}, and their runs"
-        rename, remove = items.rename_item_set, items.delete_item_set
+        text = f"items {items.ITEM_SETS.named(store, name).name}, and their runs"
+        rename, remove = items.ITEM_SETS.rename, items.delete_item_set
     else:
         text = f"answers {answers.answer_set_info(store, name).name}, and their runs"
         rename, remove = answers.rename_answers, answers.delete_answers

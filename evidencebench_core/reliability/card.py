@@ -16,11 +16,11 @@ from evidencebench_core.reliability.runs import (
     judge_runs,
     reliability_run,
     reliability_runs,
-    results_of,
     run_probes,
 )
 from evidencebench_core.reliability.score import TaskScore, task_score
 from evidencebench_core.reliability.tasks import RELIABILITY_TASKS
+from evidencebench_core.runs import RunStore
 from evidencebench_core.stats import holm
 
 
@@ -100,13 +100,13 @@ def run_score(store: Store, run_id: str, judge_run: str | None = None) -> TaskSc
         judge for judge in judge_runs(store, run.id) if judge.n_answered and judge_run in (None, judge.id)
     ]
     judge = max(judges, key=lambda judge: (judge.n_answered, judge.created_at), default=None)
-    baseline = _baseline_of(store, run)
+    baseline, results = _baseline_of(store, run), RunStore(store)
     return task_score(
         run,
         items_of(store, run),
         run_probes(store, run),
-        results_of(store, run),
-        results_of(store, judge) if judge else None,
+        results.results(run.id),
+        results.results(judge.id) if judge else None,
         run_score(store, baseline.id) if baseline else None,
         judge.model if judge else "",
     )
@@ -133,8 +133,13 @@ def in_words(score: TaskScore) -> str:
     top = score.headline
     if top.empty:
         return "Nothing to score yet."
+    if score.task.figure == "bias" and score.value.value is None:
+        return "Too few answers of one kind to tell."
     if score.task.figure == "bias":
-        return _bias_in_words(score)
+        return (
+            "Half of the right answers are yes. Depending on the examples shown first, the share of yes was "
+            f"{100 * (score.value.value or 0):.0f} points away from that on average."
+        )
     n_right, n = int((top["state"] == "right").sum()), len(top)
     if score.task.figure == "refrain_rate":
         mirror = score.answers[score.answers["variant"] == "mirror"]
@@ -147,15 +152,6 @@ def in_words(score: TaskScore) -> str:
         itself = ", which is the model itself" if score.judge == score.run.model else ""
         return f"By {score.judge} as a judge{itself}, {n_right:,} of {n:,} answers say what they should."
     return f"It was right on {n_right:,} of {n:,} answers. {_against_in_words(score)}"
-
-
-def _bias_in_words(score: TaskScore) -> str:
-    if score.value.value is None:
-        return "Too few answers of one kind to tell."
-    return (
-        "Half of the right answers are yes. Depending on the examples shown first, the share of yes was "
-        f"{100 * score.value.value:.0f} points away from that on average."
-    )
 
 
 def _against_in_words(score: TaskScore) -> str:

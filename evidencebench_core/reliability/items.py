@@ -126,21 +126,11 @@ def item_sets(store: Store) -> tuple[ItemSetInfo, ...]:
     return ITEM_SETS.all(store)
 
 
-def item_set_info(store: Store, name: str) -> ItemSetInfo:
-    """An item set without its items; `UnknownNameError` where there is none of that name."""
-    return ITEM_SETS.named(store, name)
-
-
 def item_set(store: Store, name: str) -> ItemSet:
     """An item set of the store; `UnknownNameError` where there is none of that name."""
     info = ITEM_SETS.named(store, name)
     items = tuple(Item.from_dict(values) for values in ITEM_SETS.body(store, info))
     return ItemSet(info.name, info.sha256, items, info.kind)
-
-
-def rename_item_set(store: Store, name: str, new: str) -> ItemSetInfo:
-    """Give an item set another name, which must be free; its runs stay with it."""
-    return ITEM_SETS.rename(store, name, new)
 
 
 def delete_item_set(store: Store, name: str) -> None:

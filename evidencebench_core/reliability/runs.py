@@ -70,14 +70,10 @@ class ReliabilityRun:
     def label(self) -> str:
         """The settings that are not the defaults, in words."""
         defaults = {**task_settings(self.task, {}), **request_settings()}
-        differing = {
-            name: value
-            for name, value in {**self.settings, **self.request}.items()
-            if value != defaults[name]
-        }
         return " ".join(
             f"{name}={'+'.join(value) if isinstance(value, tuple) else value}"
-            for name, value in differing.items()
+            for name, value in {**self.settings, **self.request}.items()
+            if value != defaults[name]
         )
 
 
@@ -166,7 +162,7 @@ def judge_plan(
     if run.judged or not run.task.judge_prompt:
         problem = f"is of the task {run.task.name}, whose answers need no judge"
         raise SettingError(place, problem, "Score it as it is.")
-    fields = judge_fields(run.task, run_probes(store, run), results_of(store, run))
+    fields = judge_fields(run.task, run_probes(store, run), RunStore(store).results(run.id))
     if not fields:
         raise SettingError(place, "has no answers to judge yet", "Run it first.")
     name = run.task.judge_prompt
@@ -263,11 +259,6 @@ def run_probes(store: Store, run: ReliabilityRun) -> Probes:
 @lru_cache(maxsize=12)
 def _probes(items: ItemSet, task: str, settings: tuple[tuple[str, Any], ...]) -> Probes:
     return probes_of(items, reliability_task(task), dict(settings))
-
-
-def results_of(store: Store, run: ReliabilityRun) -> dict[str, Result | str]:
-    """By unit the result, or in one line why there is none; what was not asked yet is not in it."""
-    return RunStore(store).results(run.id)
 
 
 def _run(store: Store, info: RunInfo) -> ReliabilityRun:

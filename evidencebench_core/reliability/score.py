@@ -34,7 +34,7 @@ Statistic = Callable[[Array], Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """A score against its baseline (``run``, ``model``), on n answers to the same items, by weighted F1.
+    """A score against its baseline, a ``run``, on n answers to the same items, by weighted F1.
 
     ``p`` is of right and wrong, by sign flips. ``moves`` counts how each state of the baseline (rows) became which of
     this one, ``same`` is the share with one label; ``followed`` is, of texts that say the opposite, how many answers
@@ -42,7 +42,6 @@ class Comparison:
     """
 
     run: str
-    model: str
     n: int
     difference: Estimate
     p: float | None
@@ -216,7 +215,6 @@ def _against(task: ReliabilityTask, answers: pd.DataFrame, baseline: TaskScore) 
     same = pairs["label"].notna() & (pairs["label"] == pairs["label_before"])
     return Comparison(
         baseline.run.id,
-        baseline.run.model,
         len(pairs),
         difference,
         paired(right.astype(float), right_before.astype(float), pairs["unit"]).p,

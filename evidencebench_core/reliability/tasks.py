@@ -6,15 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, Literal, cast
+from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import Field
 
 from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.perturb.spelling import misspellings
 from evidencebench_core.reliability.draws import (
-    ANSWERS,
-    MOST_EXAMPLES,
     balanced_items,
     drawn_distractors,
     drawn_examples,
@@ -138,7 +136,7 @@ def _negation(draft: Draft) -> Iterator[Probe]:
 
 
 def _few_shot(draft: Draft) -> Iterator[Probe]:
-    orders = _orders(draft.settings["orders"])
+    orders = tuple(dict.fromkeys(order.upper() for order in draft.settings["orders"]))
     tested = balanced_items(draft.items)
     if not tested:
         n_yes = sum(item.answer == "yes" for item in draft.items)
@@ -160,15 +158,6 @@ def _few_shot(draft: Draft) -> Iterator[Probe]:
             yield Probe(item, order, _fields(item, examples=text), item.answer, details=details)
 
 
-def _orders(given: tuple[str, ...]) -> tuple[str, ...]:
-    orders = tuple(order.upper() for order in given)
-    for order in orders:
-        if not 1 <= len(order) <= MOST_EXAMPLES or set(order) - set(ANSWERS) or orders.count(order) > 1:
-            remedy = "An order is 1 to 8 letters Y and N, the first shown first, and is given once."
-            raise SettingError("task few-shot", f"orders cannot have {shown(order)}", remedy)
-    return orders
-
-
 def _example(item: Item, kind: Kind) -> str:
     context, question = ("Sentence", "Hypothesis") if kind == "evidence" else ("Context", "Question")
     answer = str(item.answer).capitalize()
@@ -176,11 +165,7 @@ def _example(item: Item, kind: Kind) -> str:
 
 
 def _spelling(draft: Draft) -> Iterator[Probe]:
-    names = draft.settings["errors"]
-    for name in names:
-        if not name.isdecimal() or len(name) > 4 or names.count(name) > 1:
-            remedy = "Give whole numbers from 0, each once."
-            raise SettingError("task spelling", f"errors cannot have {shown(name)}", remedy)
+    names = tuple(dict.fromkeys(draft.settings["errors"]))
     numbers = [int(name) for name in names]
     seed, keep_digits = draft.settings["seed"], draft.settings["keep_digits"]
     texts = [misspellings(item.text, numbers, seed, keep_digits) for item in draft.items]
@@ -235,6 +220,10 @@ _SHORT: Final = ("question", "context", "answer")
 _YES_NO: Final = ("yes", "no")
 
 
+Order = Annotated[str, Field(pattern="^[YNyn]{1,8}$")]
+Number = Annotated[str, Field(pattern="^[0-9]{1,4}$")]
+
+
 class _Rewording(Settings):
     writer: str | None = Field(None, description="The model that rewords; none: the one that is asked.")
 
@@ -244,11 +233,11 @@ class _Drawn(Settings):
 
 
 class _FewShot(_Drawn):
-    orders: tuple[str, ...] = Field(ORDERS, description="Orders of the examples' answers, such as NNNY.")
+    orders: tuple[Order, ...] = Field(ORDERS, description="Orders of the examples' answers, such as NNNY.")
 
 
 class _Spelling(_Drawn):
-    errors: tuple[str, ...] = Field(
+    errors: tuple[Number, ...] = Field(
         ("0", "1", "3", "10", "20", "50"), description="How many words are misspelt."
     )
     keep_digits: bool = Field(False, description="Change no digit: a changed number can change a result.")

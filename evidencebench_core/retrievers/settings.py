@@ -82,8 +82,9 @@ class Settings(BaseModel):
         if name not in cls.model_fields:
             problem = str(first["msg"]).removeprefix("Value error, ")
             return SettingError(owner, problem, "Change the settings.")
-        allowed = field_of(cls, name).allowed()
-        return SettingError(owner, f"{name} cannot be {shown(first['input'])}", f"Give {allowed}.")
+        field = field_of(cls, name)
+        remedy = f"Give {field.allowed()}." + (f" {field.help}" if field.kind is tuple else "")
+        return SettingError(owner, f"{name} cannot be {shown(first['input'])}", remedy)
 
 
 _WORDS: Final[Mapping[type, str]] = {

@@ -20,7 +20,6 @@ from evidencebench_core.reliability.runs import (
     new_wording,
     reliability_run,
     reliability_runs,
-    results_of,
     run_plan,
     run_probes,
 )
@@ -71,7 +70,7 @@ def test_a_run_is_the_same_whoever_continues_it(store: Store) -> None:
     assert (found.id, found.task.name, found.model, found.n_answered) == (run_id, "spelling", "m", 16)
     assert found.label == "errors=0+1"
     probes = run_probes(store, reliability_run(store, run_id[:6]))
-    assert set(results_of(store, found)) == {probe.id for probe in probes.probes}
+    assert set(RunStore(store).results(found.id)) == {probe.id for probe in probes.probes}
 
 
 def test_what_decides_what_is_asked_is_in_the_id(store: Store) -> None:
@@ -116,7 +115,7 @@ def test_a_rewording_is_the_first_step_of_its_items_conversation(store: Store) -
     found = reliability_run(store, run_id)
     score = run_score(store, run_id)
     assert (score.value.n, score.left_out) == (7, {"the answer is maybe": 1, "no usable rewording": 1})
-    wording = results_of(store, found)["paraphrase q1"]["wording"]  # type: ignore[call-overload, index]
+    wording = RunStore(store).results(found.id)["paraphrase q1"]["wording"]  # type: ignore[call-overload, index]
     probe = next(probe for probe in run_probes(store, found).probes if probe.item.id == "q1")
     assert "Is this tea of help?" in messages_of(found, items_of(store, found), probe, wording)[-1].content
 

@@ -134,8 +134,8 @@ def test_a_wrong_context_is_never_ones_own(n: int, seed: int, data: st.DataObjec
         ("distraction", LETTERS[:2], {}, "has 1 context other than that of item 'A'. It needs 2"),
         ("few-shot", LETTERS, {"orders": "YY"}, "has 1 example with the answer yes to show with item 'A'"),
         ("few-shot", LETTERS[:3], {}, "has 3 items with the answer yes and 0 with no"),
-        ("few-shot", LETTERS, {"orders": "YX"}, "orders cannot have 'YX'"),
-        ("spelling", LETTERS, {"errors": "3,-1"}, "errors cannot have '-1'"),
+        ("few-shot", LETTERS, {"orders": "YX"}, "orders cannot be 'YX'.* such as NNNY"),
+        ("spelling", LETTERS, {"errors": "3,-1"}, "errors cannot be '-1'.* How many words"),
     ],
 )
 def test_a_task_that_cannot_be_run_is_refused_with_the_numbers(

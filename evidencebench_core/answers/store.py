@@ -13,7 +13,6 @@ from evidencebench_core.answers.read import counts
 from evidencebench_core.data.named_sets import NamedSets
 from evidencebench_core.data.records import digest, now
 from evidencebench_core.data.store import Store
-from evidencebench_core.runs.store import delete_runs_about
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +73,7 @@ def delete_answers(store: Store, name: str) -> None:
         sha256 = answer_set_info(store, name).sha256
         for table, column in (("answer_marks", "subject"), ("answer_sets", "sha256")):
             db.execute(f"DELETE FROM {table} WHERE {column} = ?", (sha256,))
-        delete_runs_about(db, sha256)
+        db.execute("DELETE FROM runs WHERE subject = ?", (sha256,))
 
 
 # -- what people decide about a judge's labels ------------------------------------------------------

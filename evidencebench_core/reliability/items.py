@@ -135,9 +135,7 @@ def item_set(store: Store, name: str) -> ItemSet:
 
 def delete_item_set(store: Store, name: str) -> None:
     """Delete an item set with its runs; stored answers of language models stay, and are found again."""
-    from evidencebench_core.runs.store import delete_runs_about
-
     with store.write() as db:
         sha256 = ITEM_SETS.named(store, name).sha256
-        delete_runs_about(db, sha256)
+        db.execute("DELETE FROM runs WHERE subject = ?", (sha256,))
         db.execute("DELETE FROM item_sets WHERE sha256 = ?", (sha256,))

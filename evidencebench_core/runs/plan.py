@@ -41,12 +41,9 @@ _SPELLING: Final = re.compile(r"spelling:n=(\d{1,4})(?:,seed=(\d{1,9}))?")
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Another wording of hypotheses, by instance id; instances that are not in it are left out.
+    """Another wording of hypotheses, by instance id; instances that are not in it are left out."""
 
-    ``name`` is what people read: ``"paraphrase:lexical"``, ``"negation"``, ``"spelling:n=3,seed=0"``.
-    """
-
-    name: str
+    name: str  # "paraphrase:lexical", "negation", "spelling:n=3,seed=0"
     hypotheses: Mapping[str, str]
 
     @property
@@ -97,9 +94,7 @@ class Plan:
 
     store: Store
     spec: RunSpec
-    missing: Mapping[
-        str, Sequence[str]
-    ]  # tasks still to be asked by unit; those that failed before come last
+    missing: Mapping[str, Sequence[str]]  # tasks to be asked by unit; those that failed before come last
     total: int  # units that can be answered
     any_stored: bool  # whether the run has results already
     llm: LLM | None = None  # None for a retriever that asks no server

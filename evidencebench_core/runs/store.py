@@ -146,11 +146,6 @@ def _defaults(retriever: str, settings: Mapping[str, Setting]) -> dict[str, Sett
     return defaults
 
 
-def as_tuples(value: Any) -> Any:
-    """A setting as JSON has it, with the tuples that it had."""
-    return tuple(map(as_tuples, value)) if isinstance(value, list) else value
-
-
 class RunStore:
     """The runs of a `Store`, of every kind."""
 
@@ -337,19 +332,9 @@ class RunStore:
 
 
 def score_run(store: Store, run_id: str, task: str | Task, missing: Missing = "report") -> Score:
-    """The score of a run on a task, over the whole dataset: unanswered instances are missing.
+    """The score of a run on a task, over the whole dataset.
 
-    Parameters
-    ----------
-    run_id : str
-        An id, or the beginning of one.
-    missing : {"report", "zero"}
-        Whether a missing instance is left out of the mean and named, or counted as 0.
-
-    Raises
-    ------
-    UnknownNameError, SettingError
-        No such run or task.
+    Instances without an answer are left out of the mean and named (``missing="report"``), or counted as 0 (``"zero"``).
     """
     runs, chosen = RunStore(store), task_named(task)
     run = runs.run(run_id)
@@ -365,13 +350,7 @@ def score_predictions(
 ) -> Score:
     """The score of anybody's predictions, instance id to sentence indices.
 
-    Raises
-    ------
-    UnknownNameError, SettingError
-        No such dataset or task.
-    SelectionError
-        Predictions for instances that the dataset does not have; indices that are not integers, or that the paper
-        does not have.
+    `SelectionError` for instances that the dataset does not have, and for what is no index of a sentence.
     """
     return score(
         task_named(task),
@@ -381,11 +360,6 @@ def score_predictions(
         papers=store.paper_ids(dataset),
         sufficient=store.dataset(dataset).sufficient,
     )
-
-
-def delete_runs_about(db: sqlite3.Connection, subject: str) -> None:
-    """Delete the runs about a subject that is deleted, in the transaction that is open."""
-    db.execute("DELETE FROM runs WHERE subject = ?", (subject,))
 
 
 def keep_trained(store: Store, run_id: str, *models: TrainedOn) -> None:
@@ -453,7 +427,8 @@ def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
     retriever, variant, label, trained = "", "", name, 0
     if kind == RETRIEVAL:
         retriever, variant = settings["retriever"], settings.get("variant", "")
-        settings = {key: as_tuples(value) for key, value in settings["settings"].items()}
+        lists = settings["settings"]
+        settings = {name: tuple(value) if isinstance(value, list) else value for name, value in lists.items()}
         trained = n_trained_on(db, run_id)
         if retriever == IMPORTED and name:
             label = run_label(retriever, {"name": name})

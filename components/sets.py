@@ -19,33 +19,19 @@ from evidencebench_core.errors import EvidenceBenchError
 
 @dataclass(frozen=True)
 class SetKind:
-    """A kind of named sets.
+    """A kind of named sets."""
 
-    Attributes
-    ----------
-    param, label, noun : str
-        The page's parameter with the name; over the picker; "set of questions".
-    form : str
-        What a file may be, as Markdown.
-    ingest : callable
-        Given paths and a name (empty: after the first file), keeps the set and returns its info.
-    size : callable
-        Given an info, ``"24 questions"``.
-    rename, delete : callable
-        By name.
-    most_bytes : int
-        Of a file.
-    """
-
-    param: str
-    label: str
-    noun: str
-    form: str
-    ingest: Callable[[Sequence[Path], str], Any]
-    size: Callable[[Any], str]
+    param: str  # of the page's address, with the name
+    label: str  # over the picker
+    noun: str  # "set of questions"
+    form: str  # what a file may be, as Markdown
+    ingest: Callable[
+        [Sequence[Path], str], Any
+    ]  # keeps files under a name (empty: the first's); returns the info
+    size: Callable[[Any], str]  # of an info: "24 questions"
     rename: Callable[[str, str], object]
     delete: Callable[[str], object]
-    most_bytes: int
+    most_bytes: int  # of a file
 
 
 def picked_set(state: PageState, kind: SetKind, infos: Sequence[Any]) -> Any:

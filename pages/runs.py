@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 import pandas as pd
@@ -60,13 +61,14 @@ def draw(state: PageState) -> None:
             start_dialog(dataset, context.task)
         if st.button("Import a run"):
             import_dialog(dataset)
-        with st.popover("More"):
-            if st.button("Train the ranker", width="stretch"):
-                train_dialog()
-            if st.button("Model server", width="stretch"):
-                server_dialog()
-            if st.button("Rename or delete a run", disabled=not every, width="stretch"):
-                keeping_dialog(every)
+        dialogs: dict[str, Callable[[], None]] = {
+            "Train the ranker": train_dialog,
+            "Model server": server_dialog,
+        }
+        if every:
+            dialogs["Rename or delete a run"] = partial(keeping_dialog, every)
+        if choice := st.menu_button("More", list(dialogs)):
+            dialogs[choice]()
     job_panel("run", TRAIN)
     answered = runs_with_answers(dataset)
     if not answered:

@@ -164,11 +164,9 @@ def runs(dataset: DatasetInfo) -> tuple[RunInfo, ...]:
 
 
 def answer_runs(subject: str) -> tuple[RunInfo, ...]:
-    """Runs in which a model answers a dataset's hypotheses, or judges such a run; not cached, they change."""
-    tasks = ("cited-answer", "citations")
-    return tuple(
-        run for run in RunStore(store()).runs_of("answers", subject) if run.settings["task"] in tasks
-    )
+    """Runs in which a model answers a dataset's hypotheses; not cached, they change."""
+    runs = RunStore(store()).runs_of("answers", subject)
+    return tuple(run for run in runs if run.settings["task"] == "cited-answer")
 
 
 def _with_warning(run: RunInfo) -> RunInfo:

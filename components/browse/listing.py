@@ -10,7 +10,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState
-from components.browse.notes import NOTES, draw_export, note_cell, note_kind
+from components.browse.notes import NOTES, note_cell, note_kind
 from components.frame.filters import Filter, filter_popover, filtered
 from components.frame.page import Context
 from components.widgets.frame_table import frame_table
@@ -78,7 +78,6 @@ def draw_list(state: PageState, context: Context) -> None:
             )
         found = _found(state, context)
         filter_popover(state, found, _filters(context, found))
-        draw_export(context.dataset, frame["id"])
         if any(state[name] != default for name, default in LIST_DEFAULTS.items() if name != "page"):
             st.button("Clear", key="clear", on_click=state.put, kwargs=dict.fromkeys(LIST_DEFAULTS))
         st.caption(f"{len(frame):,} of {context.dataset.n_instances:,}", width="content")

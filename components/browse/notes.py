@@ -1,8 +1,8 @@
-"""Flags and comments on an instance and its sentences: in the table of instances, beside the paper, to export."""
+"""Flags and comments on an instance and its sentences: in the table of instances, beside the paper."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -13,11 +13,9 @@ from components.app import resources
 from components.app.session import flash, session_text, set_session_text, widget_value
 from components.app.state import PageState
 from components.widgets.chips import go_to, sentence_chip
-from components.widgets.frame_table import csv_and_json
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
 from evidencebench_core.analyses.causes import cause_title
-from evidencebench_core.analyses.notes import dataset_notes
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export.reader import SentenceNote
@@ -50,21 +48,6 @@ def note_cell(notes: Sequence[Note]) -> str | None:
     n_comments = sum(bool(note.text or note.cause or note.tags) for note in notes)
     parts = [f"⚑ {n_flags}"] * (n_flags > 0) + [quantity(n_comments, "comment")] * (n_comments > 0)
     return ", ".join(parts) or None
-
-
-def draw_export(dataset: DatasetInfo, ids: Collection[str]) -> None:
-    """The notes on these instances as CSV and as JSON; nothing while there are none."""
-    notes = resources.notes(dataset)
-    noted = notes.keys() & set(ids) if notes else set()
-    if not noted:
-        return
-    with st.popover("Export notes"):
-        n_notes = sum(len(notes[instance_id]) for instance_id in noted)
-        st.markdown(f"{quantity(n_notes, 'note')} on {quantity(len(noted), 'instance')} of those shown")
-        csv_and_json(
-            f"notes-{dataset.name}",
-            lambda: dataset_notes(resources.store(), dataset.name, noted).to_pandas(),
-        )
 
 
 def draw_notes(state: PageState, dataset: DatasetInfo, instance: Instance) -> None:

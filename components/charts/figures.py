@@ -40,19 +40,11 @@ def interval_dots(
     lines: Mapping[str, float] | None = None,
     differences: bool = False,
 ) -> go.Figure:
-    """Values with their 95% intervals, a row a name, from top to bottom.
+    """Values with their 95% intervals, a row a name, from top to bottom; groups of one name stand together.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        ``name``, ``value``, ``low``, ``high`` (NaN: none), ``n``, [``group``, ``colour``, ``id``]. Groups of one name
-        stand together.
-    title : str
-        Of the axis.
-    lines : mapping of str to float
-        Dotted lines with their labels: chance, the mean.
-    differences : bool
-        Points around a line at no difference, in place of shares from 0 to 100%.
+    ``frame``: ``name``, ``value``, ``low``, ``high`` (NaN: none), ``n``, [``group``, ``colour``, ``id``]. ``title`` is
+    the axis's, ``lines`` are dotted and labelled (chance, the mean). ``differences`` are points around a line at none,
+    in place of shares from 0 to 100%.
     """
     frame = _with_defaults(frame, group="", colour=GREY)
     figure, names = go.Figure(), list(dict.fromkeys(frame["name"]))
@@ -124,22 +116,10 @@ def bars(
     of: str = "",
     colour: str = "",
 ) -> go.Figure:
-    """Counts or shares, a bar a row.
+    """Counts, or ``shares``, a bar a row; with ``down`` bars grow upwards, else rightwards.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        ``name``, ``value``, [``group``, ``colour``, ``id``, ``text``]; ``text`` stands at the end of the bar.
-    title : str
-        Of the axis of the values.
-    shares : bool
-        Values are shares.
-    down : bool
-        Bars grow upwards, from left to right; without it rightwards, from top to bottom.
-    of : str
-        What is counted, for the hover text.
-    colour : str
-        Of all bars, where the frame has none.
+    ``frame``: ``name``, ``value``, [``group``, ``colour``, ``id``, ``text``]; ``text`` stands at the end of the bar.
+    ``title`` is that of the values' axis, ``of`` what is counted, ``colour`` that of all bars without one.
     """
     frame = _with_defaults(frame, group="", colour=colour or GREY, text="")
     figure, groups = go.Figure(), list(dict.fromkeys(frame["group"]))
@@ -200,18 +180,9 @@ def squares(
 ) -> go.Figure:
     """A value printed in the square of each row and column, blue above 0, orange below.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        ``row``, ``column``, ``value`` (NaN: the page's colour), ``text``, ``hover``, [``framed``, ``id``].
-    rows, columns : mapping of str to str
-        Keys and labels, from the top and from the left.
-    strongest : float
-        The value that has the full colour.
-    dark : bool
-        Whether the page is.
-    step : int
-        Pixels from a column to the next.
+    ``frame``: ``row``, ``column``, ``value`` (NaN: the page's colour), ``text``, ``hover``, [``framed``, ``id``].
+    ``rows`` and ``columns`` are keys and labels, from the top and from the left, ``step`` pixels apart; the value
+    ``strongest`` has the full colour.
     """
     frame = _with_defaults(frame, framed=False)
     side = min(step, 44)

@@ -18,27 +18,13 @@ from evidencebench_core.runs import Plan
 
 @dataclass(frozen=True)
 class Ask:
-    """Work with a model, as a dialog asks for it.
+    """Work with a model, as a dialog asks for it."""
 
-    Attributes
-    ----------
-    title : str
-        Of the dialog and of its job.
-    kind : str
-        Of the job, for `job_panel`.
-    noun : str
-        What one unit is: "question".
-    fields : callable
-        Draws the choices; returns them, or ``None`` while something lacks.
-    plans : callable
-        The plans that these choices make. Called again and again: it only plans.
-    """
-
-    title: str
-    kind: str
-    noun: str
-    fields: Callable[[], Any]
-    plans: Callable[[LLM, Any], Sequence[Plan]]
+    title: str  # of the dialog and of its job
+    kind: str  # of the job, for `job_panel`
+    noun: str  # what one unit is: "question"
+    fields: Callable[[], Any]  # draws the choices; returns them, or None while something lacks
+    plans: Callable[[LLM, Any], Sequence[Plan]]  # of these choices; called again and again: it only plans
 
 
 def ask_button(ask: Ask, label: str, **options: Any) -> None:

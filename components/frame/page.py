@@ -43,18 +43,8 @@ class Context:
 def page(name: str, title: str = "", **defaults: str) -> Iterator[PageState]:
     """A page of the app, called by its url path; errors within it are shown as one line.
 
-    Parameters
-    ----------
-    name : str
-        ``"runs"``; its file is ``pages/runs.py``.
-    title : str
-        The heading; empty for a page that draws its own.
-    **defaults
-        The values in the page's address beside dataset, task and runs, with their defaults; at most nine.
-
-    Examples
-    --------
-    ::
+    ``title`` is its heading, empty for a page that draws its own; ``defaults`` are the values in its address beside
+    dataset, task and runs::
 
         with page("runs", "Runs", a="", b="") as state:
             context = context_line(state, about="Runs side by side.", n_runs=10)
@@ -67,17 +57,9 @@ def page(name: str, title: str = "", **defaults: str) -> Iterator[PageState]:
 
 
 def context_line(state: PageState, about: str, *, n_runs: int = 0, most_runs: int = MOST_RUNS) -> Context:
-    """Draw dataset, task and runs in one line; the script stops here where no dataset is loaded.
+    """Draw dataset, task and runs in one line; where no dataset is loaded, what the page is ``about``, and stop.
 
-    Parameters
-    ----------
-    state : PageState
-    about : str
-        What the page is for, said where it has nothing to show.
-    n_runs : int
-        Runs that are shown where none is chosen; 0: the page has no runs.
-    most_runs : int
-        Runs that can be chosen.
+    ``n_runs`` are shown where none is chosen (0: the page has no runs), ``most_runs`` can be chosen.
     """
     datasets = {info.name: info for info in resources.store().datasets()}
     if not datasets:

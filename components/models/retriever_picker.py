@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -13,7 +13,6 @@ from components.app.choices import (
     BETWEEN,
     MOST_CHOICES,
     Choice,
-    choice_of,
     choice_of_run,
     choices_from,
     choices_text,
@@ -56,7 +55,7 @@ def choices_of(state: PageState, runs: Sequence[RunInfo], first: Sequence[Choice
 
 
 def draw_choices(state: PageState, chosen: Sequence[Choice], runs: Sequence[RunInfo]) -> None:
-    """Draw the choice of up to three retrievers or runs, and the settings of those that are asked live."""
+    """Draw the choice of up to three retrievers, with their usual settings, or runs."""
     by_option = {choice.option: choice for choice in (*map(choice_of_run, runs), *chosen)}
     live = [choice.option for choice in chosen if not choice.run]
     stored = [choice.option for choice in chosen if choice.run]
@@ -90,12 +89,6 @@ def draw_choices(state: PageState, chosen: Sequence[Choice], runs: Sequence[RunI
         "Underline the words that sentences share with the hypothesis",
         help="With bm25 the thicker the more a word adds to the sentence's score; else every word alike.",
     )
-    for choice in (choice for choice in chosen if not choice.run):
-        with st.expander(f"Settings of {literal(choice.name)}", on_change="rerun") as fold:
-            if fold.open:
-                settings_fields(
-                    choice.name, choice.settings, _widget_for(state, chosen, choice), in_link=True
-                )
 
 
 def _new(name: str) -> Choice:
@@ -103,47 +96,17 @@ def _new(name: str) -> Choice:
     return Choice(name, {"model": model} if model else {})
 
 
-def _widget_for(state: PageState, chosen: Sequence[Choice], choice: Choice) -> WidgetFor:
-    """Widgets of a choice's settings that write the changed choices into the state."""
+def settings_fields(name: str, widget: WidgetFor) -> dict[str, object]:
+    """One widget a setting of a retriever; returns the settings that they show.
 
-    def widget(setting: str, value: object) -> dict[str, Any]:
-        def read(new: object) -> str:
-            field = RETRIEVERS[choice.name].settings[setting]
-            try:
-                given = {**choice.settings, setting: None if new == "" and field.default is None else new}
-                changed = choice_of(choice.name, given)
-            except SettingError as error:
-                flash(literal(str(error)))
-                changed = choice
-            return choices_text([changed if other is choice else other for other in chosen])
-
-        return state.widget(_PARAM, value, read, part=f"{choice.name}.{setting}")
-
-    return widget
-
-
-def settings_fields(
-    name: str, given: Mapping[str, object], widget: WidgetFor, in_link: bool = False
-) -> dict[str, object]:
-    """One widget a setting; returns the settings that they show. Draws a line of text where there are none.
-
-    ``widget`` gives, for a setting and its value, the ``key`` and ``on_change`` of its widget. What names a file or
-    a model to load has none where the settings are kept ``in_link``.
+    ``widget`` gives, for a setting and its value, the ``key`` and ``on_change`` of its widget.
     """
-    entry = RETRIEVERS[name]
-    loads = in_link and not entry.asks_server
-    fields = {
-        key: field
-        for key, field in entry.settings.items()
-        if not field.derived and not (loads and field.is_free)
-    }
-    if not fields:
-        st.caption("No settings.")
-    current = full_settings(name, given)
+    entry, current = RETRIEVERS[name], full_settings(name, {})
     known = _known_values() if entry.asks_server else {}
     return {
         key: _draw_field(field, current[key], partial(widget, key), known.get(key))
-        for key, field in fields.items()
+        for key, field in entry.settings.items()
+        if not field.derived
     }
 
 

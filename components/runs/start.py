@@ -71,7 +71,7 @@ def start_dialog(dataset: DatasetInfo, task: Task) -> None:
             return local_widget(f"run.{name}.{setting}", first)
 
         with st.expander("Settings", expanded=entry.asks_server and not session_model()):
-            settings = settings_fields(name, {}, widget)
+            settings = settings_fields(name, widget)
     known = dict(TASKS) | {task.name: task}
     task_names = st.multiselect(
         "Tasks",

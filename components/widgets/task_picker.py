@@ -7,9 +7,7 @@ from typing import Final
 import streamlit as st
 
 from components.app.state import PageState
-from components.widgets.markdown import literal
-from evidencebench_core.errors import SettingError
-from evidencebench_core.tasks import TASKS, Task, task_named
+from evidencebench_core.tasks import TASKS, task_named
 
 TASK_HELP: Final = (
     "How many sentences may be picked, and whether all study aspects count or the result aspects only. "
@@ -18,27 +16,15 @@ TASK_HELP: Final = (
 _ANY: Final = {"er@k": "ER@K, K of your own", "result-er@k": "Result-ER@K, K of your own"}
 
 
-def task_picker(state: PageState, param: str = "task", *, in_line: bool = False) -> Task:
-    """The task that the address names, with a picker to change it; an unknown one is said.
-
-    ``in_line`` is for a line of controls: no label, and as narrow as may be.
-    """
-    try:
-        task = task_named(state[param])
-    except SettingError as error:
-        st.warning(literal(str(error)))
-        task = task_named(state.defaults[param])
+def task_picker(state: PageState, *, in_line: bool = False) -> None:
+    """Choose the task of the address, which is a known one; ``in_line``: no label, and as narrow as may be."""
+    task = task_named(state["task"])
     titles = {name: known.title for name, known in TASKS.items()} | _ANY
     any_k = "result-er@k" if task.focus == "results" else "er@k"
     shown = task.name if task.name in TASKS else any_k
-
-    def read(option: str) -> str:
-        return option.replace("@k", "@8") if option in _ANY else option
-
     label: Final = "collapsed" if in_line else "visible"
-    with st.container(
-        horizontal=True, vertical_alignment="bottom", width="content" if in_line else "stretch"
-    ):
+    width: Final = "content" if in_line else "stretch"
+    with st.container(horizontal=True, vertical_alignment="bottom", width=width):
         st.selectbox(
             "Task",
             list(titles),
@@ -46,7 +32,7 @@ def task_picker(state: PageState, param: str = "task", *, in_line: bool = False)
             help=TASK_HELP,
             label_visibility=label,
             width=210 if in_line else "stretch",
-            **state.widget(param, shown, read),
+            **state.widget("task", shown, lambda option: option.replace("@k", "@8")),
         )
         if shown in _ANY and isinstance(task.budget, int):
             prefix = shown.removesuffix("k")
@@ -57,6 +43,5 @@ def task_picker(state: PageState, param: str = "task", *, in_line: bool = False)
                 help="How many sentences may be picked",
                 label_visibility=label,
                 width=120,
-                **state.widget(param, task.budget, lambda k: f"{prefix}{k}", part="k"),
+                **state.widget("task", task.budget, lambda k: f"{prefix}{k}", part="k"),
             )
-    return task

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.answers.asking import answer_plan, cited_judge_plan
+from evidencebench_core.answers.asking import answer_plan
 from evidencebench_core.data import Store
 from evidencebench_core.llm import LLM, Connection
 from evidencebench_core.runs import execute
@@ -16,10 +16,7 @@ from tests.pages.app import OpenPage
 READ = {"instance": "sample_cohort"}
 
 
-def step(sent: dict[str, Any]) -> Any:
-    text = sent["messages"][-1]["content"]
-    if "<document>" in text:
-        return reply("LABEL: supports" if "1.49" in text else "perhaps")
+def step(_: dict[str, Any]) -> Any:
     return reply(
         "VERDICT: supports\nANSWER: Night work raises the risk <b>by half</b> [6, 0]. So it is [2, 999]."
     )
@@ -32,19 +29,10 @@ def test_the_answer_and_its_citations(sample_store: Store, open_page: OpenPage) 
         llm = LLM(Connection(server.url, "k"), sample_store)
         plan = answer_plan(sample_store, "sample_data", "gpt-x", limit=2, llm=llm)
         list(execute(plan))
-        words = open_page("browse", **READ).words
-        assert "Supports" in words
-        assert "without a label" not in words
-        judge = cited_judge_plan(
-            sample_store,
-            plan.run_id,
-            "judge-y",
-            llm=LLM(Connection(server.url, "k"), sample_store),
-        )
-        list(execute(judge))
-    app = open_page("browse", **READ)
-    assert "2 citations without a label" in app.words
-    assert "not in the paper, and left out: 1" in app.words
+    words = open_page("browse", **READ).words
+    assert "Supports" in words
+    assert "citations are gold" in words
+    assert "not in the paper, and left out: 1" in words
     assert (
         "was not asked about this instance"
         in open_page("browse", instance=sample_store.ids("sample_data")[-1]).words

@@ -124,24 +124,11 @@ def table_data(  # noqa: PLR0913 - the whole table, by name
     empty: str = "",
     height: int | None = None,
 ) -> dict[str, Any]:
-    """The JSON-able data of a table.
+    """The JSON-able data of a table, with one cell a column in every row.
 
-    Parameters
-    ----------
-    columns, rows
-        One cell a column in every row.
-    action : {"none", "open", "tick"}
-        What a click on a row means.
-    chosen : sequence of str
-        Ids of rows drawn as chosen.
-    sort, descending
-        The column key the rows are sorted by (sorting itself is the caller's), for the arrow.
-    caption : str
-        Read by screen readers; names the table.
-    empty : str
-        Shown instead of rows where there are none.
-    height : int or None
-        Pixels after which the table scrolls inside itself.
+    ``action`` is what a click on a row means, ``chosen`` are rows drawn so, ``sort`` is the key of the column that the
+    caller has sorted by; ``caption`` names the table to screen readers, ``empty`` stands in place of no rows, and the
+    table scrolls inside itself after ``height`` pixels.
     """
     for row in rows:
         if len(row.cells) != len(columns):

@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 
 assert main(["ingest", {str(SAMPLE)!r}]) == 0
 for words in (
-    ["train-ranker", "--dataset", "sample_data", "--no-cv"],
+    ["train-ranker", "--dataset", "sample_data", "--folds", "0"],
     ["run", "--dataset", "sample_data", "--retriever", "dense", "--limit", "2"],
     ["run", "--dataset", "sample_data", "--retriever", "evidence-ranker", "--limit", "2"],
 ):

@@ -78,15 +78,11 @@ def slices(store: Store, runs: options.RunIds, task: options.Task = "er@optimal"
 
 
 @verb("dataset train", within=ANALYSE, tables=True)
-def dataset(
-    store: Store,
-    name: options.DatasetName,
-    all_papers: bool = Option(False, "--all-papers", help="read more than 2,000 papers"),
-) -> Report:
+def dataset(store: Store, name: options.DatasetName) -> Report:
     """The make-up of a dataset."""
-    from evidencebench_core.analyses.dataset import READ, dataset_report
+    from evidencebench_core.analyses.dataset import dataset_report
 
-    return dataset_report(store, name, None if all_papers else READ)
+    return dataset_report(store, name)
 
 
 @verb("mesh train --headings mesh.csv --tree mtrees2026.bin", within=ANALYSE, tables=True)

@@ -56,13 +56,15 @@ def propose(
 def _row(store: Store, given: ProposalInput, saved: dict[str, Any]) -> dict[str, Any]:
     from evidencebench_core.annotation.marked import marked_paper
 
-    row: dict[str, Any] = {"paper": given.paper, "name": marked_paper(store, given.paper).name}
-    annotation = saved.get(given.paper)
-    if annotation is None:
-        return row | {"aspects": None, "marks": None, "unjudged": None}
-    n_marks = sum(len(aspect.sentences) for aspect in annotation.aspects)
-    n_unjudged = len(annotation.origin.get("unjudged", ()))
-    return row | {"aspects": len(annotation.aspects), "marks": n_marks, "unjudged": n_unjudged}
+    proposal = saved.get(given.paper)
+    aspects = () if proposal is None else proposal.aspects
+    return {
+        "paper": given.paper,
+        "name": marked_paper(store, given.paper).name,
+        "aspects": len(aspects),
+        "marks": sum(len(aspect.sentences) for aspect in aspects),
+        "unjudged": 0 if proposal is None else len(proposal.origin.get("unjudged", ())),
+    }
 
 
 @verb("evidence-inference annotations --name ei", within=ANNOTATE, creates=True)

@@ -29,10 +29,7 @@ def ingest(
     sample: bool = Option(False, "--sample", help="six invented questions, answered by three systems"),
     name: options.NewName = None,
 ) -> Output:
-    """Bring answers of systems into the store.
-
-    Files given together, such as MedAESQA's main and cluster files, make one set.
-    """
+    """Bring answers of systems into the store; files given together make one set."""
     from evidencebench_core.answers.read import SAMPLE, read_answers
     from evidencebench_core.answers.store import add_answers
 
@@ -55,10 +52,7 @@ def ask(
     retry_unreadable: options.RetryUnreadable = False,
     limit: options.Limit = None,
 ) -> Output:
-    """Have a model answer hypotheses from their papers.
-
-    In a few sentences that cite the paper's sentences.
-    """
+    """Have a model answer hypotheses from their papers, in sentences that cite the paper's."""
     from evidencebench_core.answers.asking import answer_plan, answers_of
     from evidencebench_core.runs import RunStore
 
@@ -96,11 +90,7 @@ def judge(
     ),
     limit: options.Limit = None,
 ) -> Output:
-    """Have a model judge answers.
-
-    Whether documents support the sentences that cite them, how much an answer needs each sentence, whether all that a
-    sentence cites supports it together, which of the expert's facts an answer gives.
-    """
+    """Have a model judge answers: citations, relevance of sentences, correctness, an expert's facts (nuggets)."""
     from evidencebench_core.answers.asking import cited_judge_plan
     from evidencebench_core.answers.judging import JUDGES, judge_plan
 

@@ -29,10 +29,7 @@ def serve(
     token: bool = Option(False, "--token", help="ask for the printed link's token here too"),
     no_browser: bool = Option(False, "--no-browser", help="do not open a browser, only serve"),
 ) -> int:
-    """Open the app in the browser.
-
-    It serves this machine only, until Ctrl-C.
-    """
+    """Open the app in the browser; it serves this machine only, until Ctrl-C."""
     folder = app_folder()
     environment = {**os.environ, "EVIDENCEBENCH_STORE": str(store.path)}
     if sample:

@@ -67,10 +67,7 @@ def _price(money: float | None) -> str:
 
 
 def _check_model(llm: LLM, model: str) -> None:
-    """Raise where the server can never be asked; a note where it does not list the model.
-
-    Some servers answer any name with the model that they have, and the run would stand under a wrong name.
-    """
+    """Raise where the server can never be asked; a note where another model may answer under this name."""
     from evidencebench_core.llm import has_model, listed_models
 
     try:

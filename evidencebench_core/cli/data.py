@@ -56,10 +56,8 @@ def _outcome(result: IngestResult) -> str:
 
 
 def dataset_document(dataset: DatasetInfo) -> dict[str, Any]:
-    """A dataset as JSON-able values."""
-    counts = ("n_instances", "n_papers", "n_result_instances")
-    names = ("name", "sha256", *counts, "synthetic", "source", "sufficient", "ingested_at")
-    return {name: getattr(dataset, name) for name in names}
+    """A dataset as JSON-able values, without its place in the store."""
+    return {name: value for name, value in asdict(dataset).items() if name != "id"}
 
 
 @verb("download evidencebench --split train --ingest", creates=True)
@@ -68,21 +66,13 @@ def download(
     name: str = Argument(..., metavar="NAME", help="evidencebench or evidencebench-100k"),
     split: str | None = Option(None, metavar="S", help="train, dev or test (default: all)"),
     folder: Path | None = Option(None, metavar="PATH", help="where to (default: beside the default store)"),
-    base_url: str | None = Option(None, metavar="URL", help="another server that has the files"),
     into_store: bool = Option(False, "--ingest", help="bring the files into the store as well"),
 ) -> Output:
     """Fetch a published dataset."""
     from evidencebench_core.data.download import download as fetch
 
     with progress_bar("bytes") as bar:
-        paths = fetch(
-            name,
-            split,
-            folder,
-            base_url=base_url,
-            report=lambda line: write_line(bar, line),
-            progress=lambda done, total: advance(bar, done, total),
-        )
+        paths = fetch(name, split, folder, report=partial(write_line, bar), progress=partial(advance, bar))
     results = [_ingest(store, path) for path in paths] if into_store else []
     datasets = [dataset_document(result.dataset) for result in results]
     lines = [*map(str, paths), *map(_outcome, results)]
@@ -97,10 +87,7 @@ def backup(
     file: Path = Argument(..., metavar="FILE", help="the copy"),
     overwrite: bool = Option(False, "--overwrite", help="replace FILE where it is there already"),
 ) -> Output:
-    """Copy the store to a file, and the trained ranker.
-
-    Runs may go on meanwhile.
-    """
+    """Copy the store to a file, and the trained ranker; runs may go on meanwhile."""
     import shutil
 
     from evidencebench_core.retrievers.ranker.model_file import default_model_path
@@ -142,8 +129,6 @@ def _dataset_of(store: Store, instance_id: str) -> str:
     remedy = "`evidencebench list instances --dataset NAME` lists those that are."
     raise UnknownNameError(place, f"is in no dataset of {store.path}", remedy)
 
-
-# -- everything that has a name ------------------------------------------------------------------------
 
 Listed = Literal["datasets", "instances", "runs", "papers", "items", "answers"]
 Kind = Literal["dataset", "run", "paper", "items", "answers"]
@@ -235,8 +220,6 @@ def _subject(store: Store, kind: Kind, name: str) -> tuple[str, Callable[[str], 
     from evidencebench_core.reliability import items
     from evidencebench_core.runs import RunStore
 
-    rename: Callable[..., Any]
-    remove: Callable[..., object]
     if kind == "run":
         runs = RunStore(store)
         run = runs.run(name)
@@ -249,13 +232,11 @@ def _subject(store: Store, kind: Kind, name: str) -> tuple[str, Callable[[str], 
             raise UnknownNameError(f"paper {shown(name)}", problem, "`evidencebench list papers` lists them.")
         text, paper_id = f"paper {fits[0].id} ({fits[0].name}), and its annotations", fits[0].id
         return text, partial(papers.rename, paper_id), partial(papers.remove, paper_id)
-    if kind == "dataset":
-        text = f"dataset {store.dataset(name).name}, its runs and notes"
-        rename, remove = removal.rename_dataset, removal.delete_dataset
-    elif kind == "items":
-        text = f"items {items.ITEM_SETS.named(store, name).name}, and their runs"
-        rename, remove = items.ITEM_SETS.rename, items.delete_item_set
-    else:
-        text = f"answers {answers.answer_set_info(store, name).name}, and their runs"
-        rename, remove = answers.rename_answers, answers.delete_answers
-    return text, partial(rename, store, name), partial(remove, store, name)
+    named: dict[str, tuple[Any, Any, Any]] = {
+        "dataset": (type(store).dataset, removal.rename_dataset, removal.delete_dataset),
+        "items": (items.ITEM_SETS.named, items.ITEM_SETS.rename, items.delete_item_set),
+        "answers": (answers.answer_set_info, answers.rename_answers, answers.delete_answers),
+    }
+    info, rename_to, remove = named[kind]
+    text = f"{kind} {info(store, name).name}, and what hangs on it"
+    return text, partial(rename_to, store, name), partial(remove, store, name)

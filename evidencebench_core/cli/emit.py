@@ -36,20 +36,19 @@ class Output:
 
 def emit(answer: Output | Report, json: bool, out: Path | None = None) -> None:
     """Print an answer as tables, or as one JSON document; with ``out`` the tables of a report go to CSV files."""
-    output = answer if isinstance(answer, Output) else _output_of(answer)
-    if out is not None and not isinstance(answer, Output):
-        _write_csv(answer, out)
+    if isinstance(answer, Output):
+        output = answer
+    else:
+        if out is not None:
+            _write_csv(answer, out)
+        tables = {name: table.to_dict("records") for name, table in answer.printed().items()}
+        percent = frozenset[str]().union(*map(answer.share_columns, tables))
+        output = Output(answer.as_dict(), tables, answer.title, answer.notes, percent, answer.legend)
     if json:
         json_format.dump(output.document, sys.stdout, indent=2, allow_nan=False)
         print()
     elif out is None:
         _print(output)
-
-
-def _output_of(report: Report) -> Output:
-    tables = {name: table.to_dict("records") for name, table in report.printed().items()}
-    percent = frozenset[str]().union(*map(report.share_columns, tables))
-    return Output(report.as_dict(), tables, report.title, report.notes, percent, report.legend)
 
 
 def note(text: str) -> None:
@@ -60,12 +59,6 @@ def note(text: str) -> None:
 def width() -> int:
     """Of running text, in columns."""
     return min(shutil.get_terminal_size().columns, MAX_COLUMNS)
-
-
-def listing(names: Sequence[str], limit: int = 5) -> str:
-    """The first names, and how many more there are."""
-    more = len(names) - limit
-    return ", ".join(names[:limit]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _print(output: Output) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
+import codecs
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TextIO, cast
 
 from typer import Option
 
@@ -39,10 +39,7 @@ def export(
     out: options.Out = None,
     json: Json = False,
 ) -> Output | None:
-    """Write a run as TREC, CSV, JSON or predictions.
-
-    What is left out, and why, is said on stderr.
-    """
+    """Write a run as TREC, CSV, JSON or predictions; what is left out is said on stderr."""
     from evidencebench_core import export as writers
     from evidencebench_core.runs import RunStore, score_run
 
@@ -50,7 +47,8 @@ def export(
     tasks = writers.tasks_of(run, task, several=format_ in ("csv", "json"))
     first, dataset = tasks[0], store.dataset(run.dataset)
     written: dict[str, ExportCounts] = {}
-    with _stream(out, json) as binary, _as_text(binary) as stream:
+    with _stream(out, json) as binary:
+        stream = cast(TextIO, codecs.getwriter("utf-8")(binary))
         rows = {chosen: writers.rows(store, run, chosen, with_papers=text) for chosen in tasks}
         if format_ == "json":
             scored = ((chosen, score_run(store, run.id, chosen), rows[chosen]) for chosen in tasks)
@@ -71,29 +69,14 @@ def export(
 
 @verb("export-dataset train --out train.json")
 def export_dataset(
-    store: Store,
-    name: options.DatasetName,
-    format_: Literal["benchmark", "qrels"] = Option(
-        "benchmark", "--format", help="its own JSON, or TREC qrels"
-    ),
-    task: str | None = Option(None, metavar="T", help="qrels: whose aspects"),
-    out: options.Out = None,
-    json: Json = False,
+    store: Store, name: options.DatasetName, out: options.Out = None, json: Json = False
 ) -> Output | None:
-    """Write a dataset as released, or its gold as qrels."""
-    from evidencebench_core.export import stream_dataset, write_qrels
-    from evidencebench_core.tasks import task_named
+    """Write a dataset as released; `export --format qrels` writes its gold as TREC qrels."""
+    from evidencebench_core.export import stream_dataset
 
     info = store.dataset(name)
-    if format_ == "qrels":
-        chosen = task_named(task or "er@optimal")
-        with _stream(out, json) as binary, _as_text(binary) as stream:
-            written = write_qrels(store.evidence_sets(info.name), chosen, stream)
-        return _written({chosen.name: written}, out, json)
-    if task is not None:
-        raise SettingError("--task", "is for qrels", "Leave it out: a dataset file has all tasks.")
-    with _stream(out, json) as binary:
-        file = stream_dataset(store, info, binary)
+    with _stream(out, json) as stream:
+        file = stream_dataset(store, info, stream)
     for instance_id, licence in file.left_out.items():
         note(f"Left out: {instance_id}, of a paper under {licence}, which allows no changed copy")
     note(f"{quantity(file.n_instances, 'instance')}, {file.n_bytes:,} bytes")
@@ -107,10 +90,7 @@ def notes(
     instance: list[str] | None = Option(None, metavar="ID", help="only this instance (may be repeated)"),
     flagged: bool = Option(False, "--flagged", help="only flags"),
 ) -> Report:
-    """List the flags and comments on a dataset.
-
-    Of each author the newest on each place; --out writes them as CSV.
-    """
+    """List the flags and comments on a dataset."""
     from evidencebench_core.analyses.notes import dataset_notes
 
     if instance:
@@ -143,13 +123,3 @@ def _stream(out: Path | None, json: bool) -> Iterator[BinaryIO]:
         sys.stdout.flush()
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
-
-
-@contextmanager
-def _as_text(stream: BinaryIO) -> Iterator[TextIO]:
-    """UTF-8 text into a binary stream, line ends as they are written."""
-    text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-    try:
-        yield text
-    finally:
-        text.detach()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from typer import Argument, Option
 
@@ -13,12 +13,9 @@ from evidencebench_core.cli import options
 from evidencebench_core.cli.emit import Output, note, width
 from evidencebench_core.cli.frame import Json, Store, command_line, verb
 from evidencebench_core.errors import SettingError
-from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.runs.find import Findings, ReadPaper
-
-_WHOLE = 3  # papers of several whose picks are printed in full
 
 
 @verb('find paper.pdf --hypothesis "Night work increases the risk of diabetes."', creates=True)
@@ -41,7 +38,8 @@ def find(
     json: Json = False,
 ) -> Output | None:
     """Show what bears on a hypothesis in any paper."""
-    from evidencebench_core.export.text import findings_text
+    from evidencebench_core.export import findings_document
+    from evidencebench_core.export.text import WHOLE, findings_text, remarks
     from evidencebench_core.retrievers import ServedRetriever, make_retriever, retriever_entry
     from evidencebench_core.runs.find import default_retriever, findings_in
 
@@ -66,10 +64,12 @@ def find(
         _write_html(html, results[0], Path(next(iter(read))))
     if not json:
         print(*findings_text(results, width()), sep="\n")
-    for line in (*problems, *(line for findings in results[:_WHOLE] for line in _remarks(findings))):
+    for line in (*problems, *(line for findings in results[:WHOLE] for line in remarks(findings))):
         note(line)
     note("Highlights can miss evidence. They are no medical advice.")
-    return Output(_document(results, problems, k)) if json else None
+    documents = [findings_document(findings, k) for findings in results] if json else []
+    several = {"papers": documents, "problems": problems}
+    return Output(documents[0] if len(documents) == 1 and not problems else several) if json else None
 
 
 def _papers_at(papers: list[str]) -> tuple[dict[str, ReadPaper], list[str]]:
@@ -80,25 +80,6 @@ def _papers_at(papers: list[str]) -> tuple[dict[str, ReadPaper], list[str]]:
         return papers_at(papers)
     content = sys.stdin.buffer.read(DEFAULT_LIMITS.max_bytes + 1)
     return {"-": read_content(content, "standard input")}, []
-
-
-def _document(results: list[Findings], problems: list[str], k: int) -> dict[str, Any]:
-    from evidencebench_core.export import findings_document
-
-    documents = [findings_document(findings, k) for findings in results]
-    if len(documents) == 1 and not problems:
-        return documents[0]
-    return {"papers": documents, "problems": problems}
-
-
-def _remarks(findings: Findings) -> list[str]:
-    from evidencebench_core.export import left_out_text
-
-    paper = findings.read.paper
-    left_out = left_out_text(paper.left_out)
-    searched = f"{quantity(len(paper.sentences), 'sentence')} searched by {findings.retriever.name}"
-    doubts = [f"Doubtful text in {doubt.place}: {doubt.text}" for doubt in paper.doubts]
-    return [f"{searched}; left out: {left_out}" if left_out else searched, *paper.notes, *doubts]
 
 
 def _write_html(path: Path, findings: Findings, file: Path) -> None:

@@ -1,11 +1,5 @@
 """The frame of the command: a verb is a function from the store and its options to what is printed.
 
-::
-
-    @verb("score 3f2a --task er@10")
-    def score(store: Store, run: options.RunId, task: options.Tasks = None) -> Output:
-        '''Score a run.'''
-
 ``--store`` and ``--json`` come with the frame; an option whose type is a dataclass (`options.Ask`) becomes the
 options of its fields.
 """
@@ -79,9 +73,7 @@ def verb(
         parameters = inspect.signature(function).parameters
         groups = {name: hints[name] for name in parameters if is_dataclass(hints[name])}
         own = [name for name in parameters if name != "store" and name not in groups]
-        choices: dict[str, Any] = {
-            name: (hints[name], parameters[name].default) for name in own
-        }  # and defaults
+        choices: dict[str, Any] = {name: (hints[name], parameters[name].default) for name in own}
         for kind in groups.values():
             types = get_type_hints(kind, include_extras=True)
             choices |= {field.name: (types[field.name], field.default) for field in fields(kind)}

@@ -48,9 +48,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that cannot show a letter gets its code, not a crash
             stream.reconfigure(errors="backslashreplace")
+    frame.WORDS[:] = words
     try:
         try:
-            return _invoke(words)
+            with typer.main.get_command(app).make_context("evidencebench", list(words)) as context:
+                return context.command.invoke(context) or 0
         finally:
             sys.stdout.flush()
     except typer.Exit as stop:
@@ -76,14 +78,6 @@ def _output_failure(error: OSError) -> int:
         return 1
     place = error.filename or "the output"
     return _failure(f"{place}: cannot be written ({error.strerror}). Free the disk, or write elsewhere.")
-
-
-def _invoke(words: list[str]) -> int:
-    command = typer.main.get_command(app)
-    frame.WORDS[:] = words
-    with command.make_context("evidencebench", list(words)) as context:
-        code: int | None = command.invoke(context)
-    return code or 0
 
 
 def _failure(reason: str, code: int = 1) -> int:

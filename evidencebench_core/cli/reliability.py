@@ -103,10 +103,7 @@ def score(
     name: str = Argument(..., metavar="ITEMS|RUN", help="an item set, for the cards of its models; or a run"),
     model: str | None = Option(None, metavar="M", help="only this model"),
 ) -> Report:
-    """Score the tests of models, with intervals.
-
-    Of a run also every answer, with --out.
-    """
+    """Score the tests of models, with intervals; of a run --out writes every answer too."""
     import pandas as pd
 
     from evidencebench_core.analyses import Report

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from evidencebench_core.cli import options
 from evidencebench_core.cli.ask import carry_out, print_steps
-from evidencebench_core.cli.emit import Output, cell, listing, note
+from evidencebench_core.cli.emit import Output, cell, note
 from evidencebench_core.cli.frame import Report, Store, verb
 from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.errors import SettingError, UnknownNameError
@@ -20,7 +20,7 @@ from evidencebench_core.words import quantity
 if TYPE_CHECKING:
     from evidencebench_core.retrievers import RetrieverEntry
     from evidencebench_core.retrievers.llm import OutcomeCounts
-    from evidencebench_core.runs import Progress, RunInfo, Variant
+    from evidencebench_core.runs import Progress, RunInfo
     from evidencebench_core.tasks import Score
 
 Predictions = Annotated[
@@ -59,9 +59,7 @@ def retrievers(
 
 def _retriever_document(entry: RetrieverEntry) -> dict[str, Any]:
     settings = {key: asdict(spec) | {"kind": spec.kind.__name__} for key, spec in entry.settings.items()}
-    return {
-        "name": entry.name, "summary": entry.summary, "sees_gold": entry.sees_gold, "settings": settings
-    }  # fmt: skip
+    return {name: getattr(entry, name) for name in ("name", "summary", "sees_gold")} | {"settings": settings}
 
 
 @verb("run --dataset train --retriever bm25 --set k1=1.2")
@@ -78,9 +76,13 @@ def run(
     retry_unreadable: options.RetryUnreadable = False,
 ) -> Output:
     """Run a retriever over a dataset, or go on with it."""
+    from evidencebench_core.perturb import add_wordings, read_wordings
     from evidencebench_core.retrievers import retriever_entry
-    from evidencebench_core.runs import DEFAULT_TASKS, RunStore, plan, score_run
+    from evidencebench_core.runs import DEFAULT_TASKS, RunStore, plan, score_run, variant_named
 
+    if wordings is not None:
+        n_added = add_wordings(store, dataset, read_wordings(wordings), str(wordings))
+        note(f"{quantity(n_added, 'wording')} of {wordings} kept beside {dataset}")
     planned = plan(
         store,
         dataset,
@@ -88,7 +90,7 @@ def run(
         options.settings_of(settings),
         task or DEFAULT_TASKS,
         limit,
-        variant=_variant(store, dataset, variant, wordings),
+        variant=variant_named(store, dataset, variant) if variant else None,
         llm=work.llm(store) if retriever_entry(retriever).asks_server else None,
         fresh=work.fresh,
         retry_unreadable=retry_unreadable,
@@ -105,17 +107,6 @@ def run(
         return _scored(document, scores, _title(info), _outcome_notes(outcomes))
 
     return carry_out(store, [planned], work, "instance", result)
-
-
-def _variant(store: Store, dataset: str, name: str | None, wordings: Path | None) -> Variant | None:
-    """The variant asked for, once the file with wordings, if there is one, is in the store."""
-    from evidencebench_core.perturb import add_wordings, read_wordings
-    from evidencebench_core.runs import variant_named
-
-    if wordings is not None:
-        n_added = add_wordings(store, dataset, read_wordings(wordings), str(wordings))
-        note(f"{quantity(n_added, 'wording')} of {wordings} kept beside {dataset}")
-    return None if name is None else variant_named(store, dataset, name)
 
 
 def run_document(run: RunInfo, outcomes: Mapping[str, OutcomeCounts]) -> dict[str, Any]:
@@ -195,22 +186,9 @@ def _scored(
         "skipped": "nothing to cover; missing: no answer",
     }
     percent = ("recall", "95% interval", "SE", "ceiling", "random")
-    left_out = dict.fromkeys(line for score in scores for line in _score_notes(score))
+    left_out = dict.fromkeys(line for score in scores for line in score.notes)
     sufficient = [SUFFICIENT_NOTE] if any(score.sufficient for score in scores) else []
     return Output(document, {"": rows}, title, [*left_out, *sufficient, *notes], percent, legend)
-
-
-def _score_notes(score: Score) -> Iterator[str]:
-    """Which instances were left out and why."""
-    for reason in dict.fromkeys(score.skipped.values()):
-        ids = [instance_id for instance_id, why in score.skipped.items() if why == reason]
-        yield f"{score.task.title}: {quantity(len(ids), 'instance')} skipped, {reason}: {listing(ids)}"
-    if score.missing:
-        scored_zero = set(score.missing) <= score.per_instance.keys()
-        missing = f"without an answer, {'scored 0' if scored_zero else 'left out of the mean'}"
-        yield f"{score.task.title}: {quantity(score.n_missing, 'instance')} {missing}: {listing(score.missing)}"
-    if score.n_empty:
-        yield f"{score.task.title}: {quantity(score.n_empty, 'empty selection')}, scored 0"
 
 
 def _outcome_notes(outcomes: Mapping[str, OutcomeCounts]) -> list[str]:
@@ -258,10 +236,7 @@ def score_file(
 
 @verb("compare 3f2a 9c01 --task er@10", tables=True)
 def compare(store: Store, run_ids: options.RunIds, task: options.Task = "er@optimal") -> Report:
-    """Compare runs in pairs.
-
-    Each pair over the instances of both, papers drawn whole, p-values adjusted by Holm.
-    """
+    """Compare runs in pairs, papers drawn whole, p-values adjusted by Holm."""
     from evidencebench_core.analyses.comparison import compare as compare_runs
     from evidencebench_core.runs import RunStore
 
@@ -309,50 +284,32 @@ def import_run(
 def train_ranker(
     store: Store,
     dataset: options.Dataset,
-    folds: int | None = Option(None, metavar="N", help="of the cross-validation (default: 5)"),
-    no_cv: bool = Option(False, "--no-cv", help="train only: nothing is known of how good the model is"),
-    encoder: str = Option(
-        "minilm", metavar="MODEL", help="minilm, a sentence-transformers folder, or a Hugging Face name"
-    ),
+    folds: int = Option(5, metavar="N", help="of the cross-validation; 0: train only"),
+    encoder: str = Option("minilm", metavar="MODEL", help="minilm, a folder, or a Hugging Face name"),
     seed: int = Option(0, metavar="N", help="of folds and networks"),
-    out: Path | None = Option(
-        None, metavar="FOLDER", help="the model (default: where evidence-ranker looks for it)"
-    ),
+    out: Path | None = Option(None, metavar="FOLDER", help="where to (default: where evidence-ranker looks)"),
 ) -> Output:
     """Train evidence-ranker on gold, and cross-validate it."""
     from evidencebench_core.runs import train_ranker as training
 
-    if no_cv and folds is not None:
-        raise SettingError("arguments", "--folds is for a cross-validation", "Leave out --no-cv.")
-    n_folds = 0 if no_cv else folds
-    done = print_steps(training(store, dataset, folds=n_folds, encoder=encoder, seed=seed, out=out))
+    done = print_steps(training(store, dataset, folds=folds, encoder=encoder, seed=seed, out=out))
     document = {
         "dataset": done.dataset.name, "dataset_sha256": done.dataset.sha256, "n_trained_on": done.n_instances,
         "encoder": encoder, "seed": seed, "model": str(done.path), "weights": done.digest,
         "seconds": round(done.seconds, 1), "run": done.run_id, "folds": done.n_folds,
         "cross_validated": {task: score.as_dict() for task, score in done.scores.items()},
     }  # fmt: skip
-    rows = [
-        {
-            "task": score.task.title,
-            "recall": score.aspect_recall,
-            "95% interval": score.ci95,
-            "n": score.n_scored,
-        }
-        for score in done.scores.values()
-    ]
-    named = f" --set model={done.path}" if out else ""
     notes = [
         f"Model {done.digest}, {done.seconds:.0f} s: {done.path}",
-        f"Use it: evidencebench run --dataset OTHER --retriever evidence-ranker{named}",
+        f"Use it: evidencebench run --dataset OTHER --retriever evidence-ranker{f' --set model={out}' if out else ''}",
         f"It has seen these {quantity(done.n_instances, 'instance')}: its own scores on them are no estimate. "
         "The dataset's terms hold for the model.",
     ]
-    if not rows:
+    if not done.scores:
         return Output(document, notes=notes)
     notes.append(f"The answers of the cross-validation are run {done.run_id}: compare it with others.")
-    title = f"Aspect Recall in % on {done.dataset.name}, cross-validated by paper in {done.n_folds} folds"
-    return Output(document, {"": rows}, title, notes, ("recall", "95% interval"))
+    title = f"{done.dataset.name}, cross-validated by paper in {done.n_folds} folds"
+    return _scored(document, list(done.scores.values()), title, notes)
 
 
 @verb("finetune-encoder --dataset train --out encoder --set triplets=20000")

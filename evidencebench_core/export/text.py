@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from evidencebench_core.data.model import Instance
-from evidencebench_core.export.findings import passage_documents
+from evidencebench_core.export.findings import left_out_text, passage_documents
 from evidencebench_core.runs.find import Findings
 from evidencebench_core.words import one_line, quantity, wrapped
 
-_WHOLE: Final = 3  # papers of several whose picks are printed in full
+WHOLE: Final = 3
+"""Papers of several whose picks are printed in full."""
 
 
 def instance_text(instance: Instance, dataset: str, width: int) -> Iterator[str]:
@@ -57,9 +58,18 @@ def findings_text(results: Sequence[Findings], width: int) -> Iterator[str]:
         if not findings.is_close:
             nothing = f"No sentence comes close to it (best {best} of 1): the paper may say nothing on it."
             yield from wrapped(nothing, width, "   ")
-        elif number <= _WHOLE:
+        elif number <= WHOLE:
             for passage in passage_documents(findings):
                 yield f"\n{passage['rank']:>3}  {one_line(passage['place'])}"
                 yield from wrapped(" ".join(text for text, _ in passage["parts"]), width, "     ")
                 if passage["why"]:
                     yield from wrapped(f"Why: {passage['why']}", width, "     ")
+
+
+def remarks(findings: Findings) -> list[str]:
+    """What was searched, what was left out of the paper, and where its text is doubtful."""
+    paper = findings.read.paper
+    searched = f"{quantity(len(paper.sentences), 'sentence')} searched by {findings.retriever.name}"
+    left_out = left_out_text(paper.left_out)
+    doubts = [f"Doubtful text in {doubt.place}: {doubt.text}" for doubt in paper.doubts]
+    return [f"{searched}; left out: {left_out}" if left_out else searched, *paper.notes, *doubts]

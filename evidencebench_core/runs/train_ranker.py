@@ -127,7 +127,7 @@ def _n_folds(folds: int | None, n_papers: int) -> int:
     if folds is None:
         return min(_USUAL_FOLDS, n_papers) if n_papers > 1 else 0
     if folds and not 2 <= folds <= n_papers:
-        remedy = "Give at least 2, and no more than there are papers; or train without: --no-cv."
+        remedy = "Give at least 2, and no more than there are papers; or 0 to train only."
         raise SettingError("folds", f"is {folds}, with {n_papers} papers", remedy)
     return folds
 

@@ -12,7 +12,7 @@ from evidencebench_core.errors import SelectionError, SettingError, shown
 from evidencebench_core.metrics import ceiling_range, expected_recall, random_expectation
 from evidencebench_core.stats import Estimate, interval, standard_error
 from evidencebench_core.tasks.selection import validated_selection
-from evidencebench_core.words import range_text
+from evidencebench_core.words import quantity, range_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,6 +84,27 @@ class Score:
     def ceiling_text(self) -> str:
         """``99.8%``, or ``at least 84.1%, at most 91.0%``; empty without any."""
         return "" if self.ceiling_range is None else range_text(*self.ceiling_range)
+
+    @property
+    def notes(self) -> list[str]:
+        """Which instances were left out and why, a line a reason."""
+        by_reason: dict[str, list[str]] = {}
+        for instance_id, reason in self.skipped.items():
+            by_reason.setdefault(f"skipped, {reason}", []).append(instance_id)
+        if self.missing:
+            treatment = (
+                "scored 0" if set(self.missing) <= self.per_instance.keys() else "left out of the mean"
+            )
+            by_reason[f"without an answer, {treatment}"] = list(self.missing)
+        lines = []
+        for reason, ids in by_reason.items():
+            more = f" and {len(ids) - 5:,} more" if len(ids) > 5 else ""
+            lines.append(
+                f"{self.task.title}: {quantity(len(ids), 'instance')} {reason}: {', '.join(ids[:5])}{more}"
+            )
+        if self.n_empty:
+            lines.append(f"{self.task.title}: {quantity(self.n_empty, 'empty selection')}, scored 0")
+        return lines
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON-able values; the keys are a contract of the command line, ``sufficient_gold`` where it is true."""

@@ -46,7 +46,6 @@ def test_trec_run_and_qrels(command, one_task: str) -> None:
     assert len(ranking.splitlines()) == 60
     qrels = command("export", one_task, "--format", "qrels").out
     assert qrels.splitlines()[:2] == ["tiny_0 1 0 1", "tiny_0 2 3 1"]
-    assert qrels == command("export-dataset", "tiny", "--format", "qrels", "--task", "er@3").out
 
 
 def test_json_of_a_run_and_of_what_was_written(command, two_tasks: str, tmp_path: Path) -> None:

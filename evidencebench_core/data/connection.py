@@ -33,7 +33,6 @@ _MEANINGS: Final = {  # primary result code of SQLite -> (problem, remedy)
     sqlite3.SQLITE_FULL: ("cannot be written: the disk is full", "Free some space, or name another store."),
     sqlite3.SQLITE_READONLY: ("cannot be written: it is read-only", _PERMISSION),
     sqlite3.SQLITE_PERM: ("cannot be opened: no permission", _PERMISSION),
-    sqlite3.SQLITE_AUTH: ("cannot be opened: no permission", _PERMISSION),
     sqlite3.SQLITE_CANTOPEN: ("cannot be opened or made there", "Check its folder, or name another store."),
     sqlite3.SQLITE_BUSY: (f"is being written to by another program for over {_WAIT:.0f} seconds", _LATER),
     sqlite3.SQLITE_LOCKED: ("is being written to", _LATER),
@@ -61,9 +60,9 @@ class Database:
 
     def close(self) -> None:
         """Close the connection of this thread; the store stays usable."""
-        db = self._of_thread.__dict__.pop("db", None)
-        if db is not None:
-            db.close()
+        if hasattr(self._of_thread, "db"):
+            self._of_thread.db.close()
+            del self._of_thread.db
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:

@@ -154,9 +154,9 @@ class _Consistency:
             self.fail(field, f"has an entry twice: {shown(values)}", "List each once.")
 
     def known(self, field: str, aspects: Iterable[str]) -> None:
-        unknown = [aspect for aspect in aspects if aspect not in self.raw.aspect_list_ids]
-        if unknown:
-            self.fail(field, f"names aspect {shown(unknown[0])}", "Aspects are those of aspect_list_ids.")
+        for aspect in aspects:
+            if aspect not in self.raw.aspect_list_ids:
+                self.fail(field, f"names aspect {shown(aspect)}", "Aspects are those of aspect_list_ids.")
 
     def indices(self, field: str, indices: Sequence[int]) -> frozenset[int]:
         """The sentences that the indices stand for."""
@@ -180,8 +180,7 @@ class _Consistency:
         field, inverse = "sentence_index2aspects", self.raw.sentence_index2aspects
         wrong_keys = inverse.keys() ^ _keys(self.n_sentences)
         if wrong_keys:
-            key = min(wrong_keys)
-            problem = f"{'has' if key in inverse else 'lacks'} the key {shown(key)}"
+            problem = f"has or lacks the key {shown(min(wrong_keys))}"
             self.fail(field, problem, f'Keys are "0" to "{self.n_sentences - 1}".')
         expected = inverse_of(covering)
         if {key: aspects for key, aspects in inverse.items() if aspects != []} == expected:
@@ -205,13 +204,12 @@ class _Consistency:
         if set(stated) != covered:
             problem = f"is {shown(stated)}, but the selection covers {shown(sorted(covered))}"
             self.fail(f"{key}.covered_aspects", problem, "List the aspects of the task that it covers.")
-        if budget is not None:
-            if len(picks) > budget:
-                self.fail(field, f"has {len(picks)} sentences for a budget of {budget}", "It must fit.")
+        is_optimal = isinstance(evaluation, OptimalEvaluation)
+        limit = evaluation.optimal if isinstance(evaluation, OptimalEvaluation) else budget or 0
+        if len(picks) > limit or (is_optimal and len(picks) < limit):
+            self.fail(field, f"has {len(picks)} sentences for a budget of {limit}", "The selection must fit.")
+        if not is_optimal:
             return
-        optimal = cast("OptimalEvaluation", evaluation).optimal
-        if len(picks) != optimal:
-            self.fail(field, f"has {len(picks)} sentences where optimal is {optimal}", "It must fit.")
         n_coverable = sum(bool(self.covers[aspect]) for aspect in focus)
         if len(covered) < n_coverable:
             remedy = "An optimal selection covers every aspect that a sentence covers."

@@ -102,12 +102,6 @@ def add_instance(store: Store, name: str, instance_id: str, raw: Mapping[str, An
             dataset_id = _new_dataset(db, name, sha256, MARKED_BY_HAND)
         else:
             dataset_id = info.id
-            taken = "SELECT 1 FROM instances WHERE dataset_id = ? AND instance_id = ?"
-            if db.execute(taken, (dataset_id, instance_id)).fetchone():
-                problem = f"has an instance {shown(instance_id)}"
-                raise StoreError(
-                    f"dataset {shown(name)}", problem, "Choose another id, or delete that one first."
-                )
         place = "SELECT coalesce(max(position) + 1, 0) FROM instances WHERE dataset_id = ?"
         position = db.execute(place, (dataset_id,)).fetchone()[0]
         _write(db, dataset_id, position, [instance])
@@ -130,11 +124,8 @@ def _check_free(store: Store, name: str, present: Sequence[DatasetInfo]) -> None
 
 def _new_dataset(db: sqlite3.Connection, name: str, sha256: str, source: str) -> int:
     """A dataset without instances, which nobody sees before it has a time."""
-    inserted = db.execute(
-        "INSERT INTO datasets (name, sha256, source, pid) VALUES (?, ?, ?, ?)",
-        (name, sha256, source, os.getpid()),
-    )
-    return cast("int", inserted.lastrowid)
+    insert = "INSERT INTO datasets (name, sha256, source, pid) VALUES (?, ?, ?, ?)"
+    return cast("int", db.execute(insert, (name, sha256, source, os.getpid())).lastrowid)
 
 
 def _write_file(store: Store, path: Path, dataset_id: int, progress: Progress | None) -> None:

@@ -1,4 +1,4 @@
-"""Deleting and renaming a dataset, deleting an instance that was marked by hand."""
+"""Deleting and renaming a dataset."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import sqlite3
 from typing import Final, Literal
 
 from evidencebench_core.data.records import checked_name, now
-from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in
+from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
 from evidencebench_core.errors import StoreError, shown
 
 _ROWS: Final = 128  # a transaction
-_OF_RESULT: Final = "unit = :instance AND run_id IN (SELECT id FROM runs WHERE dataset_id = :id)"
 
 
 def dataset_dependents(store: Store, name: str) -> dict[str, int]:
@@ -34,31 +33,12 @@ def delete_dataset(store: Store, name: str) -> None:
     language models stay: they were paid for, and are found again if the dataset comes back.
     """
     info = store.dataset(name)
-    values = _values(info)
+    values = {"id": info.id, "sha256": info.sha256, "key": f"instance:{info.sha256}:", "pid": os.getpid()}
     with store.write() as db:
         db.execute("DELETE FROM annotations WHERE substr(paper, 1, length(:key)) = :key", values)
         db.execute("DELETE FROM runs WHERE subject = :sha256 AND kind <> 'retrieval'", values)
         db.execute("UPDATE datasets SET ingested_at = '', pid = :pid WHERE id = :id", values)
     remove_dataset(store, info.id)
-
-
-def delete_instance(store: Store, name: str, instance_id: str) -> None:
-    """Delete an instance that was marked by hand with all that depends on it; the last one goes with its dataset."""
-    info = store.dataset(name)
-    if info.source != MARKED_BY_HAND:
-        remedy = "It stays as it was read; a dataset can be deleted as a whole."
-        raise StoreError(f"dataset {shown(name)}", "came from a file", remedy)
-    store.rows(name, [instance_id])  # an error where there is none
-    if info.n_instances == 1:
-        delete_dataset(store, name)
-        return
-    values = {**_values(info), "instance": instance_id}
-    with store.write() as db:
-        db.execute("DELETE FROM annotations WHERE paper = :key || :instance", values)
-        db.execute(f"DELETE FROM results WHERE {_OF_RESULT}", values)
-        for table in ("notes", "wordings", "instances"):
-            db.execute(f"DELETE FROM {table} WHERE dataset_id = :id AND instance_id = :instance", values)
-        count_instances(db, info.id, "microseconds")
 
 
 def rename_dataset(store: Store, name: str, new: str) -> DatasetInfo:
@@ -108,7 +88,3 @@ def remove_dataset(store: Store, dataset_id: int) -> None:
         while n_deleted:
             with store.write(durable=False) as db:
                 n_deleted = db.execute(rows, (dataset_id,)).rowcount
-
-
-def _values(info: DatasetInfo) -> dict[str, object]:
-    return {"id": info.id, "sha256": info.sha256, "key": f"instance:{info.sha256}:", "pid": os.getpid()}

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import ijson
+import zstandard
 
 from evidencebench_core.data.format import KEYS, OPTIONAL_KEYS
 from evidencebench_core.errors import StreamError, shown
 
 _CHUNK: Final = 1 << 16
-_ZSTD_FEED: Final = 1 << 10  # bytes at a time, of which up to 32 MiB come
 _LARGEST: Final = 16 << 20  # bytes of an instance, give or take what a chunk becomes
 _FIRST_KEY: Final = re.compile(rb'\s*\{\s*"([^"\\]*)"')
 _LINE_KEYS: Final = frozenset(("id", *KEYS, *OPTIONAL_KEYS))
@@ -96,34 +96,16 @@ class DatasetFile:
     def _content(self) -> Iterator[bytes]:
         magic = self._file.read(4)
         self._file.seek(0)
+        content: Any = self._file
+        if magic[:2] == b"\x1f\x8b":
+            content = gzip.GzipFile(fileobj=self._file, mode="rb")
+        elif magic == b"\x28\xb5\x2f\xfd":
+            content = zstandard.ZstdDecompressor().stream_reader(self._file, read_across_frames=True)
         try:
-            if magic[:2] == b"\x1f\x8b":
-                with gzip.GzipFile(fileobj=self._file, mode="rb") as unpacked:
-                    yield from iter(lambda: unpacked.read(_CHUNK), b"")
-            elif magic == b"\x28\xb5\x2f\xfd":
-                yield from self._zstd()
-            else:
-                yield from iter(lambda: self._file.read(_CHUNK), b"")
-        except (EOFError, zlib.error, OSError) as error:
+            yield from iter(lambda: content.read(_CHUNK), b"")
+        except (EOFError, zlib.error, zstandard.ZstdError, OSError) as error:
             problem = f"is damaged, cut off or cannot be read ({error})"
             raise StreamError(str(self.path), problem, "Get the file again.") from error
-
-    def _zstd(self) -> Iterator[bytes]:
-        import zstandard
-
-        frame = None
-        try:
-            while data := self._file.read(_ZSTD_FEED):
-                while data:
-                    frame = frame or zstandard.ZstdDecompressor().decompressobj()
-                    if chunk := frame.decompress(data):
-                        yield chunk
-                    data = frame.unused_data
-                    frame = None if frame.eof else frame
-        except zstandard.ZstdError as error:
-            raise EOFError(str(error)) from error
-        if frame is not None:
-            raise EOFError("the last zstd frame has no end")
 
 
 def iter_raw(path: Path) -> Iterator[tuple[str, object]]:

@@ -13,10 +13,9 @@ from components.app import resources
 from components.app.session import flash, open_later, session_text, set_session_text
 from components.app.state import PageState
 from components.paper.bring import MAX_HYPOTHESIS, UNREAD, draw_bring, open_paper, open_what_was_read
-from components.paper.findings import draw_files, draw_findings
+from components.paper.findings import draw_files, draw_findings, findings_of
 from components.paper.opened import OpenPaper, named_papers
 from components.paper.pages import text_or_pages, view_switch
-from components.paper.search import findings_of
 from components.widgets.guarded import drop_missing, guarded_page, name_window
 from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal

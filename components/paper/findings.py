@@ -1,9 +1,10 @@
-"""The findings in one paper as a list, and the files to take them away."""
+"""The findings in papers, remembered while the server runs: as a list, and the files to take them away."""
 
 from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,15 +14,43 @@ import streamlit as st
 from components.app.state import PageState
 from components.paper.opened import OpenPaper, page_image
 from components.widgets.component import component, sentence_event
+from components.widgets.markdown import literal
 from evidencebench_core.errors import PaperError
 from evidencebench_core.export import csv_text, findings_document, findings_html, pick_documents
 from evidencebench_core.export.findings import NOTHING, first_page, passage_documents
-from evidencebench_core.runs.find import Findings
-from evidencebench_core.words import file_stem
+from evidencebench_core.retrievers import make_retriever
+from evidencebench_core.runs.find import Findings, findings_in
+from evidencebench_core.words import clipped_text, file_stem, quantity
 
 _component = component(
     "findings_list", Path(__file__).parent, '<ol class="findings"></ol>', palette=".findings"
 )
+
+
+def findings_of(
+    papers: Sequence[OpenPaper], hypothesis: str, retriever: str, budget: int, *, abstract_too: bool
+) -> dict[str, Findings]:
+    """Findings by the paper's ref; a search that is broken off goes on with the next paper."""
+    findings, progress = {}, st.empty()
+    with st.spinner(f"{retriever} reads {quantity(len(papers), 'paper')} …"):
+        for done, opened in enumerate(papers):
+            if done:
+                progress.progress(done / len(papers), literal(clipped_text(opened.title, 60)))
+            findings[opened.ref] = _findings(opened, hypothesis, retriever, budget, abstract_too)
+    progress.empty()
+    return findings
+
+
+@st.cache_resource(
+    max_entries=256,
+    show_spinner=False,
+    hash_funcs={OpenPaper: lambda opened: (opened.ref, hash(opened.paper.sentences))},
+)
+def _findings(
+    opened: OpenPaper, hypothesis: str, retriever: str, budget: int, abstract_too: bool
+) -> Findings:
+    chosen = make_retriever(retriever)
+    return findings_in(opened.read, hypothesis, chosen, budget, abstract_too=abstract_too)
 
 
 def draw_findings(state: PageState, findings: Findings, *, large: bool = False) -> None:

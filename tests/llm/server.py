@@ -43,37 +43,28 @@ def reply(text: str | None = "DECISION: [1]", **choice: object) -> Step:
     return body(json.dumps(completion(text, **choice)).encode())
 
 
-def body(content: bytes, kind: str = "application/json", code: int = 200, **headers: str) -> Step:
+def body(content: bytes, kind: str = "application/json", code: int = 200) -> Step:
     """Any content, whole."""
 
     def step(handler: Handler) -> None:
         handler.send_response(code)
         handler.send_header("Content-Type", kind)
         handler.send_header("Content-Length", str(len(content)))
-        for name, value in headers.items():
-            handler.send_header(name.replace("_", "-"), value)
         handler.end_headers()
         handler.wfile.write(content)
 
     return step
 
 
-def status(
-    number: int, message: str = "no", headers: Mapping[str, str] | None = None, **error: object
-) -> Step:
+def status(number: int, message: str = "no", **error: object) -> Step:
     """A failure in the protocol's form."""
-    content = json.dumps({"error": {"message": message, **error}}).encode()
-    return body(
-        content, code=number, **{name.replace("-", "_"): value for name, value in (headers or {}).items()}
-    )
+    return body(json.dumps({"error": {"message": message, **error}}).encode(), code=number)
 
 
-def reset(after: bytes = b"") -> Step:
-    """Sends so much, raw, and then a TCP reset."""
+def reset() -> Step:
+    """A TCP reset."""
 
     def step(handler: Handler) -> None:
-        handler.wfile.write(after)
-        handler.wfile.flush()
         handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         handler.connection.close()
         handler.close_connection = True
@@ -82,12 +73,8 @@ def reset(after: bytes = b"") -> Step:
 
 
 def stall() -> Step:
-    """Sends nothing until the client goes."""
-
-    def step(handler: Handler) -> None:
-        handler.wait_for_client()
-
-    return step
+    """Nothing until the client goes."""
+    return lambda handler: handler.wait_for_client() and None
 
 
 def answering(function: Callable[[dict[str, Any]], Step]) -> Step:

@@ -89,12 +89,13 @@ class _Float:
     def lines(self, *, is_table: bool) -> list[Line]:
         """All lines of it."""
         start = next(i for i, row in enumerate(self.rows) if self.first in row)
-        end = self._end_of_caption(start, is_table=is_table)
+        end = self._end_of_caption(start)
         above, below = self.rows[:start][::-1], self.rows[end:]
-        if is_table:
-            rows = self._table(self.rows[end - 1][0].y, below) or self._table_above(above)
-        else:
-            rows = self._picture(above) + self._picture(below)
+        foot = self._lowest_rule(below) if is_table else self.first.y
+        within = [row for row in below if row[0].y > foot - 1]
+        rows = within + list(takewhile(self._is_no_text, below[len(within) :]))
+        if not is_table or not rows:
+            rows += takewhile(self._is_no_text, above)
         return [line for row in self.rows[start:end] + rows for line in row]
 
     def _extent(self, lines: Sequence[Line], gutters: Sequence[Gutter]) -> tuple[float, float]:
@@ -114,94 +115,49 @@ class _Float:
         end = max(near, default=x1)
         return x0, x1 if end <= x1 + 20 else next((edge for edge in edges if edge > end - 20), end + 1)
 
-    def _end_of_caption(self, start: int, *, is_table: bool) -> int:
+    def _end_of_caption(self, start: int) -> int:
         """Index of the row below the caption's last one."""
         first, step = self.first, 1.45 * self.first.size
         for index in range(start + 1, len(self.rows)):
-            row, y = self.rows[index], self.rows[index - 1][0].y
-            gap = y - row[0].y
-            is_ruled = is_table and any(
-                row[0].y + 0.5 * row[0].size < rule.y < y and rule.x1 > first.x0 for rule in self.rules
-            )
+            row, gap = self.rows[index], self.rows[index - 1][0].y - self.rows[index][0].y
             is_text = index > start + 1 and not self.body.matches(first) and all(map(self.body.matches, row))
             other_size = abs(_size(row) - first.size) > 0.06 * first.size
-            if gap > 1.25 * step or is_ruled or _is_tabular(row) or other_size or is_text:
+            if gap > 1.25 * step or _is_tabular(row) or other_size or is_text:
                 return index
             step = gap
         return len(self.rows)
 
-    def _table(self, y: float, below: Sequence[_Row]) -> list[_Row]:
-        """Rows of a table under its caption at a height, down to its lowest rule, with the notes under it."""
-        body = self.body
-        foot = self._lowest_rule(y, below)
-        rows = [row for row in below if row[0].y > foot - 1]
-        last = min([y, foot, *(row[0].y for row in rows)])
-        rest = below[len(rows) :]
-        for row, following in pairwise([*rest, []]):
-            is_small = all(map(body.is_smaller, row))
-            is_near = last - row[0].y < (2.0 if foot < y else 2.6) * max(body.leading, _size(row))
-            has_cells = foot == y and (_is_tabular(row) or _width(row) < 0.6 * (self.x1 - self.x0))
-            ends_prose = self._is_prose(following) and not _is_tabular(row) and not is_small
-            if not is_near or self._is_prose(row) or ends_prose or not (is_small or has_cells):
-                break
-            if self._is_heading(row) or CAPTION.match(row[0].text):
-                break
-            rows.append(row)
-            last = row[0].y
-        return rows
-
-    def _lowest_rule(self, y: float, below: Sequence[_Row]) -> float:
-        """The height of a table's lowest rule above the running text; ``y`` for a table without rules."""
-        texts = (
-            rows[0][0].y
-            for rows in zip(below, below[1:], below[2:], strict=False)
-            if all(map(self._is_prose, rows))
-        )
-        foot = next(texts, 0.0)
+    def _lowest_rule(self, below: Sequence[_Row]) -> float:
+        """The height of a table's lowest rule above the running text; that of its caption without rules."""
+        triples = zip(below, below[1:], below[2:], strict=False)
+        texts = (rows[0][0].y for rows in triples if all(map(self._is_prose, rows)))
+        end, top = next(texts, 0.0), self.first.y
         rules = [
             rule
             for rule in self.rules
-            if foot < rule.y < y + 20 and self.x0 - 6 < rule.x0 and rule.x1 < self.x1 + 6
+            if end < rule.y < top + 20 and self.x0 - 6 < rule.x0 and rule.x1 < self.x1 + 6
         ]
         widest = max((rule.x1 - rule.x0 for rule in rules), default=0.0)
-        return min((rule.y for rule in rules if rule.x1 - rule.x0 > 0.6 * widest and rule.y < y), default=y)
-
-    def _table_above(self, rows: Sequence[_Row]) -> list[_Row]:
-        """Rows of a table whose caption stands below it, under its highest rule, up to running text."""
-        line, body = self.first, self.body
-        heights = [r.y for r in self.rules if r.x0 < line.x1 and r.x1 > line.x0 and r.y > line.y]
-        if not heights or min(heights) - line.y > 3 * body.leading:
-            return []
-
-        def is_text(row: _Row) -> bool:
-            is_prose = not _is_tabular(row) and all(body.matches(o) and len(o.words) > 7 for o in row)
-            return is_prose or row[0].y > max(heights) or self._is_heading(row)
-
-        return list(takewhile(lambda row: not is_text(row), rows))
-
-    def _picture(self, rows: Sequence[_Row]) -> list[_Row]:
-        """Rows going away from a caption that are no text: labels of axes, legends, cells."""
-        body = self.body
-
-        def is_text(row: _Row) -> bool:
-            is_long = not _is_tabular(row) and _width(row) > 0.6 * (self.x1 - self.x0)
-            is_bold = all(o.bold > 0.9 and o.size >= 0.98 * body.size and len(o.text) > 3 for o in row)
-            is_prose = any(map(body.matches, row)) or (is_long and len(row[0].words) > 7)
-            return is_prose or is_bold or self._is_heading(row)
-
-        return list(takewhile(lambda row: not is_text(row), rows))
-
-    def _is_prose(self, row: _Row) -> bool:
-        return (
-            bool(row)
-            and not _is_tabular(row)
-            and all(map(self.body.matches, row))
-            and _width(row) > 0.6 * (self.x1 - self.x0)
+        return min(
+            (rule.y for rule in rules if rule.x1 - rule.x0 > 0.6 * widest and rule.y < top), default=top
         )
 
-    def _is_heading(self, row: _Row) -> bool:
-        text = " ".join(line.text for line in row)
-        return class_of_heading(text) is not None and not all(map(self.body.is_smaller, row))
+    def _is_no_text(self, row: _Row) -> bool:
+        """Whether a row is cells, notes, labels of axes or a legend."""
+        body = self.body
+        if class_of_heading(" ".join(line.text for line in row)) and not all(map(body.is_smaller, row)):
+            return False
+        if CAPTION.match(row[0].text):
+            return False
+        if _is_tabular(row) or all(map(body.is_smaller, row)):
+            return not any(body.matches(line) and len(line.words) > 7 for line in row)
+        is_long = _width(row) > 0.6 * (self.x1 - self.x0) and len(row[0].words) > 7
+        is_bold = all(o.bold > 0.9 and o.size >= 0.98 * body.size and len(o.text) > 3 for o in row)
+        return not (is_long or is_bold or any(map(body.matches, row)))
+
+    def _is_prose(self, row: _Row) -> bool:
+        is_wide = _width(row) > 0.6 * (self.x1 - self.x0)
+        return is_wide and not _is_tabular(row) and all(map(self.body.matches, row))
 
 
 def _size(row: _Row) -> float:

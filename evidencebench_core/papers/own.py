@@ -51,20 +51,11 @@ class OwnPapers:
 
     def save(self, paper: Paper, name: str = "", hypothesis: str = "", pdf: bytes = b"") -> OwnPaper:
         """Keep a paper, with the PDF it was read from if that is given; the title is its name where none is."""
-        called = _name(name or paper.title or paper.paper_id)
-        values = (
-            called,
-            hypothesis.strip(),
-            paper.paper_id,
-            paper.title,
-            len(paper.sentences),
-            now(),
-            to_blob(paper.as_dict()),
-            pdf or None,
-        )
+        shown_name = _name(name or paper.title or paper.paper_id)
+        values = (shown_name, hypothesis.strip(), paper.paper_id, paper.title, len(paper.sentences), now())
+        insert = f"INSERT INTO own_papers ({_COLUMNS}, body, pdf) VALUES (NULL{', ?' * 8})"
         with self.store.write() as db:
-            insert = f"INSERT INTO own_papers ({_COLUMNS}, body, pdf) VALUES (NULL{', ?' * 8})"
-            number = db.execute(insert, values).lastrowid
+            number = db.execute(insert, (*values, to_blob(paper.as_dict()), pdf or None)).lastrowid
         return self.get(int(number or 0))
 
     def all(self) -> tuple[OwnPaper, ...]:
@@ -86,12 +77,10 @@ class OwnPapers:
 
     def _row(self, number: int, columns: str) -> tuple[Any, ...]:
         with self.store.read() as db:
-            row: tuple[Any, ...] | None = db.execute(
-                f"SELECT {columns} FROM own_papers WHERE id = ?", (number,)
-            ).fetchone()
-        if row is None:
+            rows = db.execute(f"SELECT {columns} FROM own_papers WHERE id = ?", (number,)).fetchall()
+        if not rows:
             raise _unknown(number)
-        return row
+        return tuple(rows[0])
 
     def rename(self, number: int, name: str) -> OwnPaper:
         """Give it another name."""

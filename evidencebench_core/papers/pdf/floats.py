@@ -25,8 +25,9 @@ def without_floats(
     """Lines of a page without tables, figures and captions, and how many there were of each.
 
     A caption is a line that begins with "Table 1" or "Fig. 2" and stands apart from the text above it, by
-    white or by its font. A table is what does not look like running text below its caption, or above it where
-    nothing does; a figure is what does not on both sides.
+    white or by its font. A table goes on below its caption to the last of its rules, or while rows have wide gaps
+    or small letters; a table whose caption stands below it, and a figure, are all beside the caption that does
+    not look like running text.
     """
     dropped: set[Line] = set()
     counts: Counter[str] = Counter()
@@ -90,7 +91,9 @@ class _Float:
         start = next(i for i, row in enumerate(self.rows) if self.first in row)
         end = self._end_of_caption(start)
         above, below = self.rows[:start][::-1], self.rows[end:]
-        rows = list(takewhile(self._is_no_text, below))
+        foot = self._lowest_rule(below) if is_table else self.first.y
+        within = [row for row in below if row[0].y > foot - 1]
+        rows = within + list(takewhile(self._is_no_text, below[len(within) :]))
         if not is_table or not rows:
             rows += takewhile(self._is_no_text, above)
         return [line for row in self.rows[start:end] + rows for line in row]
@@ -124,6 +127,21 @@ class _Float:
             step = gap
         return len(self.rows)
 
+    def _lowest_rule(self, below: Sequence[_Row]) -> float:
+        """The height of a table's lowest rule above the running text; that of its caption without rules."""
+        triples = zip(below, below[1:], below[2:], strict=False)
+        texts = (rows[0][0].y for rows in triples if all(map(self._is_prose, rows)))
+        end, top = next(texts, 0.0), self.first.y
+        rules = [
+            rule
+            for rule in self.rules
+            if end < rule.y < top + 20 and self.x0 - 6 < rule.x0 and rule.x1 < self.x1 + 6
+        ]
+        widest = max((rule.x1 - rule.x0 for rule in rules), default=0.0)
+        return min(
+            (rule.y for rule in rules if rule.x1 - rule.x0 > 0.6 * widest and rule.y < top), default=top
+        )
+
     def _is_no_text(self, row: _Row) -> bool:
         """Whether a row is cells, notes, labels of axes or a legend."""
         body = self.body
@@ -132,10 +150,14 @@ class _Float:
         if CAPTION.match(row[0].text):
             return False
         if _is_tabular(row) or all(map(body.is_smaller, row)):
-            return not any(body.matches(line) and len(line.words) > 7 for line in row)
+            return not any(body.matches(line) and len(line.words) > 4 for line in row)
         is_long = _width(row) > 0.6 * (self.x1 - self.x0) and len(row[0].words) > 7
         is_bold = all(o.bold > 0.9 and o.size >= 0.98 * body.size and len(o.text) > 3 for o in row)
         return not (is_long or is_bold or any(map(body.matches, row)))
+
+    def _is_prose(self, row: _Row) -> bool:
+        is_wide = _width(row) > 0.6 * (self.x1 - self.x0)
+        return is_wide and not _is_tabular(row) and all(map(self.body.matches, row))
 
 
 def _size(row: _Row) -> float:

@@ -23,6 +23,8 @@ _KEEPS_HYPHEN: Final = frozenset(
     """.split()  # noqa: SIM905
 )
 _CONJUNCTIONS: Final = frozenset({"and", "or", "to", "nor", "versus", "vs", "but", "through"})
+# Endings of long second parts of words with a hyphen: "site-directed".
+_ADJECTIVE: Final = re.compile(r"\w{3,}(?:ed|ing|ory|ive|ent|ant)")
 
 
 class Words:
@@ -53,7 +55,10 @@ class Words:
         head, tail = first.rsplit("-", 1)[-1], second.lower()
         if head.lower() in _KEEPS_HYPHEN or len(head) == 1 or head.isupper() or "-" in first:
             return True
-        return min(len(head), len(tail)) > 3 and bool(self.plain[head.lower()] and self.plain[tail])
+        if len(head) < 3 or not self.plain[head.lower()]:
+            return False
+        is_word = self.plain[tail] > 0 and len(tail) > 3
+        return is_word or (len(head) > 3 and len(tail) > 6 and _ADJECTIVE.fullmatch(tail) is not None)
 
 
 def plain(text: str) -> str:

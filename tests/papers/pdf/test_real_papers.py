@@ -36,8 +36,6 @@ def test_title_abstract_and_amount(
 
 SENTENCES = {
     NAMES[0]: (
-        # The table above the last word of a line has its caption below it.
-        "based on the statistics collected in the index described earlier.",
         "What is the percentage of female subjects in depression clinical trials?",
         "in order to compute the Erdős number of an author X",
     ),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from math import isfinite
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, TypeAlias
 from urllib.parse import unquote
 
 from evidencebench_core.data.files import file_content
@@ -35,6 +35,8 @@ _LINE: Final = "A line of a TREC run is `id Q0 sentence rank score tag`, with %2
 _PREDICTIONS: Final = 'A prediction file is one JSON object: {"instance id": [sentence index, ...], ...}.'
 _IN_NAMES: Final = " .,+=@/()_-"
 
+_Order: TypeAlias = tuple[tuple[int, ...], tuple[float, ...]]
+
 
 @dataclass(frozen=True, slots=True)
 class RunImport:
@@ -47,18 +49,11 @@ class RunImport:
     notices: Sequence[str]
 
 
-class _Order(NamedTuple):
-    """The sentences of one instance, best first, and their scores."""
-
-    ranking: tuple[int, ...]
-    scores: tuple[float, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class _File:
     path: Path
     source: str
-    orders: Mapping[str, _Order]  # by instance id
+    orders: Mapping[str, _Order]  # by instance id: its sentences, best first, and their scores
     are_selections: bool  # of a prediction file: they have no tail to take K from
     gold: Mapping[str, EvidenceSet]
 
@@ -71,7 +66,7 @@ class _File:
         """Why the lists are not made for a task; empty if they are."""
         budgets, n_wrong = self.budgets(task), 0
         for name, k in budgets.items():
-            n, n_sentences = len(self.orders[name].ranking), self.gold[name].n_sentences
+            n, n_sentences = len(self.orders[name][0]), self.gold[name].n_sentences
             wanted = n_sentences if k is None else min(k, n_sentences)
             n_wrong += n != wanted if self.are_selections else n < wanted
         if not budgets:
@@ -156,7 +151,7 @@ def file_selections(
 ) -> tuple[dict[str, tuple[int, ...]], list[str]]:
     """The selections of a prediction file or TREC run for a task, and what is odd about them, a line each."""
     file, chosen = _read(store, dataset, path), task_named(task)
-    unscored = {name: order.ranking for name, order in file.orders.items()}  # `score` says why
+    unscored = {name: ranking for name, (ranking, _) in file.orders.items()}  # `score` says why
     scored = {name: answer.selection for name, answer in file.retrievals(chosen).items()}
     return unscored | scored, file.notices(chosen)
 
@@ -190,7 +185,7 @@ def _predictions(path: Path, data: bytes, gold: Mapping[str, EvidenceSet]) -> di
             repeated = next(pick for number, pick in enumerate(picks) if pick in picks[:number])
             problem = f"selects sentence {repeated} more than once"
             raise SelectionError(place, problem, "Name every sentence once.")
-        orders[name] = _Order(indices, tuple(map(float, range(len(indices), 0, -1))))
+        orders[name] = indices, tuple(map(float, range(len(indices), 0, -1)))
     return orders
 
 
@@ -220,7 +215,7 @@ def _trec_run(path: Path, data: bytes, gold: Mapping[str, EvidenceSet]) -> dict[
     orders: dict[str, _Order] = {}
     for name, keys in places.items():
         ranking = sorted(keys, key=keys.__getitem__)
-        orders[name] = _Order(tuple(ranking), tuple(-keys[index][0] for index in ranking))
+        orders[name] = tuple(ranking), tuple(-keys[index][0] for index in ranking)
     return orders
 
 

@@ -159,7 +159,6 @@ class _Batches:
             self._forget(file.id)
             raise
         except LLMUnreachableError:  # the server may have begun it all the same
-            await asyncio.sleep(self._engine.poll)
             if batch_id := await self._begun(file.id):
                 return file.id, batch_id
             raise

@@ -38,7 +38,6 @@ _QUIET: Final = {  # nothing is sent to Ray's makers, and what it logs stays in 
 class RayEngine:
     """Answers on a cluster, of retrievers that ask no server."""
 
-    address: str | None = None  # HOST:PORT, or auto; without it RAY_ADDRESS, else this machine alone
     workers: int | None = None  # without it one for each processor
     note: str = field(default="", init=False)
 
@@ -55,7 +54,7 @@ class RayEngine:
             return
         self.note = "waiting for Ray and its workers"
         yield {}
-        with cluster(self.address, self.workers) as ray:
+        with cluster(self.workers) as ray:
             try:
                 yield from self._computed(ray, cast("RetrievalPlan", plan), stopped)
             except ray.exceptions.RayError as error:
@@ -117,8 +116,8 @@ def _made(name: str, settings: str, n_threads: tuple[int, int]) -> Retriever | N
 
 
 @contextmanager
-def cluster(address: str | None, workers: int | None) -> Iterator[Any]:
-    """Ray, connected; a connection that was there before is used, and stays."""
+def cluster(workers: int | None) -> Iterator[Any]:
+    """Ray at ``RAY_ADDRESS`` (HOST:PORT, or auto), else on this machine; a connection that was there before stays."""
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
     import ray
@@ -126,7 +125,7 @@ def cluster(address: str | None, workers: int | None) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
-    address = address or os.environ.get("RAY_ADDRESS") or "local"
+    address = os.environ.get("RAY_ADDRESS") or "local"
     options: dict[str, Any] = {}
     if address == "local":
         options = {"num_cpus": workers, "object_store_memory": _MEMORY, "include_dashboard": False}

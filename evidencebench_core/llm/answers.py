@@ -113,9 +113,9 @@ class AnswerStore:
         if self._store is None:
             return {}
         sql = "SELECT key, answer FROM llm_answers WHERE key IN (SELECT value FROM json_each(?))"
-        wanted = [key for key in keys if not self._fresh or key in self._new]
+        names = [key for key in keys if not self._fresh or key in self._new]
         with self._store.read() as db:
-            return {key: orjson.loads(answer) for key, answer in db.execute(sql, (json.dumps(wanted),))}
+            return {key: orjson.loads(answer) for key, answer in db.execute(sql, (json.dumps(names),))}
 
     def add(
         self, key: str, model: str, address: str, body: Mapping[str, Any], record: Mapping[str, Any]

@@ -71,8 +71,8 @@ def _prices_in(text: str) -> dict[str, Price]:
 
 def price_of(model: str, table: Mapping[str, Price] | None = None) -> Price | None:
     """A model's price; a dated version without one of its own has that of its name. ``None``: not known."""
-    known = prices() if table is None else table
-    return known.get(model) or known.get(_DATE.sub("", model))
+    table = prices() if table is None else table
+    return table.get(model) or table.get(_DATE.sub("", model))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Spending:
 
 @dataclass(slots=True)
 class Reservation:
-    """A call under way with its assumed tokens; whoever gets a reply says that it is paid, and what it took."""
+    """A call under way with its estimated tokens; marked as paid, and settled, once there is a reply."""
 
     prompt_tokens: int
     completion_tokens: int

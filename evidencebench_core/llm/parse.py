@@ -84,11 +84,11 @@ def read_answer(
     ranges = None if answer is None else _decision(without_marks(answer))
     if ranges is None:
         return ParsedAnswer(no_answer_reason(answer, refusal, finish_reason) or "no_list")
-    known = sorted(shown)
+    order = sorted(shown)
     indices: dict[int, None] = {}
     n_unknown = 0
     for numbers in ranges:
-        inside = [index for index in known if index in numbers]
+        inside = [index for index in order if index in numbers]
         indices |= dict.fromkeys(inside)
         n_unknown += len(numbers) - len(inside)
     if not indices:

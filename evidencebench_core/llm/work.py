@@ -60,10 +60,10 @@ def results(
 ) -> Iterator[Results[_K, _T]]:
     """Results of many pieces of work with their keys, in lists of what is ready, as they come; empty ones meanwhile.
 
-    As many pieces are under way as calls may be (``n_at_once``: so many). Once ``stopped`` says so, or whoever reads
-    goes away, no call begins; those under way have ``grace`` seconds to end, and a piece that was cut short has no
-    result. An error that every call would meet is raised after all that came before it. ``beside`` runs in the same
-    loop meanwhile. The loop has a thread of its own, and runs only while the next list is waited for.
+    As many pieces are under way as calls may be (``n_at_once``: so many). Once ``stopped`` is true, or the iterator is
+    closed, no call begins; those under way have ``grace`` seconds to end, and a piece that was cut short has no result.
+    An error that every call would meet is raised after all that came before it. ``beside`` runs in the same loop
+    meanwhile. The loop has a thread of its own, and runs only while the next list is waited for.
     """
     driver: _Driver[_K, _T] = _Driver(llm)
     coming, room = iter(pieces), n_at_once or llm.limits.concurrency
@@ -181,13 +181,13 @@ def rehearse(llm: LLM, *pieces: Work[_T]) -> tuple[list[_T | None], Spending]:
     """
 
     async def rehearsal() -> list[_T | None]:
-        known: list[_T | None] = []
+        values: list[_T | None] = []
         async with dry:
             for work in pieces:
                 n_before = dry.n_rehearsed
                 result = await work(dry)
-                known.append(result if dry.n_rehearsed == n_before else None)
-        return known
+                values.append(result if dry.n_rehearsed == n_before else None)
+        return values
 
     dry = DryRun(llm)
     return run_async(rehearsal()), dry.budget.spent

@@ -59,8 +59,8 @@ def prompt(name: str) -> Prompt:
         return _ours(name)
     path = _user_files().get(name)
     if path is None:
-        known = prompt_names()
-        remedy = f"{did_you_mean(name, known)}Known: {', '.join(known)}; yours go to {prompt_folder()}."
+        names = prompt_names()
+        remedy = f"{did_you_mean(name, names)}Known: {', '.join(names)}; yours go to {prompt_folder()}."
         raise SettingError("prompt", f"{shown(name)} is not known", remedy)
     try:
         text = path.read_text("utf-8-sig")

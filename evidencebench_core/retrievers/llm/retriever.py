@@ -153,8 +153,8 @@ def _details(session: Session, strategy: str, choice: ParsedAnswer) -> Mapping[s
 
 def _sum(figures: Iterable[float | None], form: str = "") -> str:
     """The sum of what is known of every call; empty if one is not known."""
-    known = list(figures)
-    return "" if None in known else format(sum(figure or 0 for figure in known), form)
+    values = list(figures)
+    return "" if None in values else format(sum(figure or 0 for figure in values), form)
 
 
 def _derive(settings: dict[str, Any], name: str, value: Setting) -> None:

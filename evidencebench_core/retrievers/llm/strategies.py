@@ -175,14 +175,14 @@ def prompts_for(
 
 def _replacement(name: str, ours: Prompt) -> Prompt:
     """A prompt that can do what one of ours does: it shows what is chosen from, and needs nothing else."""
-    theirs, known = prompt(name), ours.fields | {"budget", "examples"}
-    if missing := sorted({"hypothesis", "sentences"} - theirs.fields):
+    template, allowed = prompt(name), ours.fields | {"budget", "examples"}
+    if missing := sorted({"hypothesis", "sentences"} - template.fields):
         problem = f"has no ${missing[0]}, which the model has to see"
-    elif unknown := sorted(theirs.fields - known):
+    elif unknown := sorted(template.fields - allowed):
         problem = f"has ${unknown[0]}, which is not known in the place of {ours.name}"
     else:
-        return theirs
-    remedy = f"Known there: {', '.join('$' + field for field in sorted(known))}; see {ours.name}."
+        return template
+    remedy = f"Known there: {', '.join('$' + field for field in sorted(allowed))}; see {ours.name}."
     raise SettingError(f"prompt {name}", problem, remedy)
 
 

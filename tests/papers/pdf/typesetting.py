@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from reportlab.pdfbase.pdfmetrics import registerFont, stringWidth
-from reportlab.pdfbase.ttfonts import TTFont
+from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
 A4 = (595.0, 842.0)
@@ -46,19 +45,15 @@ class Layout:
     columns: int = 1
     gutter: float = 18.0
     margin: float = 54.0
-    font: str = "Times"
     size: float = 10.0
     leading: float = 12.0
     justified: bool = True
-    placed: bool = True
     hyphens: bool = True
-    ligatures: bool = False
     wide_abstract: bool = True
-    abstract: Literal["heading", "inline", "apart", "unnamed"] = "heading"
+    abstract: Literal["heading", "apart", "unnamed"] = "heading"
     abstract_size: float = 9.0
-    headings: Literal["bold", "numbered", "capitals", "italic", "large", "small capitals"] = "bold"
+    headings: Literal["bold", "numbered"] = "bold"
     indent: float = 12.0
-    between: float = 0.0
     header: str = ""
     footer: str = ""
     line_numbers: bool = False
@@ -71,11 +66,7 @@ class Layout:
 
 
 Word = tuple[str, str]  # its text and its superscript
-_FONTS = {
-    "Vera": ("Vera", "VeraBd", "VeraIt"),
-    "Times": ("Times-Roman", "Times-Bold", "Times-Italic"),
-    "Helvetica": ("Helvetica", "Helvetica-Bold", "Helvetica-Oblique"),
-}
+_ROMAN, _BOLD, _ITALIC = "Times-Roman", "Times-Bold", "Times-Italic"
 _PIECE = re.compile(r"\[\^([^\]]+)\]")
 _SYLLABLE = re.compile(r"(?<=[aeiouy][bcdfghklmnprstvwz])(?=[bcdfghklmnprstvwz][aeiouy])")
 
@@ -90,10 +81,6 @@ class _Setter:
     top: float = 0.0
     line_number: int = 0
     reserved: dict[int, float] = field(default_factory=dict)
-
-    @property
-    def fonts(self) -> tuple[str, str, str]:
-        return _FONTS[self.layout.font]
 
     @property
     def page_width(self) -> float:
@@ -117,18 +104,18 @@ class _Setter:
         self.page += 1
         layout, canvas, (width, height) = self.layout, self.canvas, self.layout.page
         if layout.header and (self.page > 1 or not layout.masthead):
-            canvas.setFont(self.fonts[2], layout.size - 2)
+            canvas.setFont(_ITALIC, layout.size - 2)
             text = layout.header.split(" | ")[-1] if self.page % 2 else layout.header
             canvas.drawString(layout.margin, height - 34, text)
             if not layout.footer:
                 canvas.drawRightString(width - layout.margin, height - 34, str(self.page + 100))
         if layout.footer:
-            canvas.setFont(self.fonts[0], layout.size - 2)
+            canvas.setFont(_ROMAN, layout.size - 2)
             canvas.drawString(layout.margin, 30, layout.footer)
-            canvas.setFont(self.fonts[0], layout.size - 2)
+            canvas.setFont(_ROMAN, layout.size - 2)
             canvas.drawCentredString(width / 2, 42, f"Page {self.page} of 12")
         elif not layout.header:
-            canvas.setFont(self.fonts[0], layout.size - 2)
+            canvas.setFont(_ROMAN, layout.size - 2)
             canvas.drawCentredString(width / 2, 30, str(self.page))
         self.column = 0
         self.top = self.y = height - layout.margin
@@ -153,8 +140,6 @@ class _Setter:
         """Words broken into lines."""
         found: list[list[Word]] = [[]]
         room = width - first
-        if self.layout.ligatures:
-            text = text.replace("fi", "\ufb01").replace("fl", "\ufb02")
         for word in _words(text):
             rest = word
             while True:
@@ -191,7 +176,7 @@ class _Setter:
         leading: float = 0.0, first: float = 0.0, hang: float = 0.0, wide: bool = False,
     ) -> None:  # fmt: skip
         layout = self.layout
-        font, size = font or self.fonts[0], size or layout.size
+        font, size = font or _ROMAN, size or layout.size
         leading = leading or layout.leading * size / layout.size
         width = self.page_width if wide else self.width
         run_in = re.match(r"\*\*(.+?)\*\*\s*", text)
@@ -203,27 +188,22 @@ class _Setter:
             self.advance(leading)
             left = self.x + (first if number == 0 else hang)
             room = width - (first if number == 0 else hang)
-            fonts = [self.fonts[1] if count + i < bold else font for i in range(len(line))]
+            fonts = [_BOLD if count + i < bold else font for i in range(len(line))]
             count += len(line)
             self.draw(line, left, room, fonts, size, last=number == len(lines) - 1)
             if layout.line_numbers:
                 self.line_number += 1
-                self.canvas.setFont(self.fonts[0], size - 3)
+                self.canvas.setFont(_ROMAN, size - 3)
                 self.canvas.drawRightString(layout.margin - 14, self.y, str(self.line_number))
 
     def draw(
         self, line: Sequence[Word], x: float, room: float, fonts: Sequence[str], size: float, *, last: bool
     ) -> None:
-        """One line: words placed one by one, or one string with spaces."""
+        """One line: words placed one by one."""
         natural = sum(_width(w, f, size) for w, f in zip(line, fonts, strict=True))
         space = stringWidth(" ", fonts[0], size)
         if self.layout.justified and not last and len(line) > 1:
             space = min((room - natural) / (len(line) - 1), 4 * space)
-        if not self.layout.placed and not any(raised for _, raised in line) and len(set(fonts)) == 1:
-            self.canvas.setFont(fonts[0], size)
-            extra = space - stringWidth(" ", fonts[0], size)
-            self.canvas.drawString(x, self.y, " ".join(word for word, _ in line), wordSpace=extra)
-            return
         for (word, raised), font in zip(line, fonts, strict=True):
             self.canvas.setFont(font, size)
             self.canvas.drawString(x, self.y, word)
@@ -236,34 +216,17 @@ class _Setter:
 
     def heading(self, section: Section, number: int) -> None:
         layout, text = self.layout, section.heading
-        size, font = layout.size, self.fonts[1]
-        style = layout.headings if section.level == 1 else "italic"
+        size, font = layout.size, _BOLD
         if layout.headings == "numbered" and not text[:1].isdigit():
             text = f"{number}. {text}"
-        if style == "capitals":
-            text = text.upper()
-        elif style == "italic":
-            font = self.fonts[2]
-        elif style == "large":
-            size = layout.size + 2.5
+        if section.level > 1:
+            font = _ITALIC
         if self.y - 3.5 * layout.leading < self.foot:
             self.y = 0.0
         if self.y < self.top:
             self.y -= 0.8 * layout.leading
-        if style == "small capitals":
-            self.small_capitals(text)
-        else:
-            self.paragraph(text, font, size)
+        self.paragraph(text, font, size)
         self.y -= 0.2 * layout.leading
-
-    def small_capitals(self, text: str) -> None:
-        self.advance(self.layout.leading)
-        x = self.x
-        for letter in text:
-            size = self.layout.size if letter.isupper() else self.layout.size * 0.8
-            self.canvas.setFont(self.fonts[0], size)
-            self.canvas.drawString(x, self.y, letter.upper())
-            x += stringWidth(letter.upper(), self.fonts[0], size)
 
     def figure(self) -> None:
         layout = self.layout
@@ -296,14 +259,14 @@ class _Setter:
         self.y -= 0.8 * layout.leading
         width = self.page_width if wide else self.width
         caption = "Table 1. Characteristics of the cases and the controls at baseline, by factor."
-        self.paragraph(caption, self.fonts[1], small, wide=wide)
+        self.paragraph(caption, _BOLD, small, wide=wide)
         ruled = layout.table != "plain"
         self.y -= 4
         for i, row in enumerate(rows):
             if ruled and i in (0, 1):
                 self.canvas.line(self.x, self.y - 2, self.x + width, self.y - 2)
             self.y -= small * 1.3
-            self.canvas.setFont(self.fonts[0], small)
+            self.canvas.setFont(_ROMAN, small)
             for j, cell in enumerate(row):
                 self.canvas.drawString(self.x + j * width / 4, self.y - 2, cell)
         if ruled:
@@ -325,9 +288,6 @@ def _width(word: Word, font: str, size: float) -> float:
 
 def typeset(article: Article, layout: Layout) -> bytes:
     """The PDF of an article."""
-    if layout.font == "Vera":
-        for name in _FONTS["Vera"]:
-            registerFont(TTFont(name, f"{name}.ttf"))  # comes with reportlab
     target = io.BytesIO()
     setter = _Setter(layout, Canvas(target, pagesize=layout.page, pageCompression=1, invariant=1))
     if layout.stated_title:
@@ -344,7 +304,6 @@ def typeset(article: Article, layout: Layout) -> bytes:
         for i, paragraph in enumerate(section.paragraphs or ("",)):
             if paragraph:
                 setter.paragraph(paragraph, first=layout.indent if i else 0.0)
-                setter.y -= layout.between
             if number == figure_at and i == 0:
                 setter.figure()
             if number == table_at and i == min(1, max(0, len(section.paragraphs) - 1)):
@@ -357,9 +316,9 @@ def typeset(article: Article, layout: Layout) -> bytes:
 def _front(setter: _Setter, article: Article) -> None:
     layout = setter.layout
     if layout.masthead:
-        setter.paragraph(layout.masthead, setter.fonts[2], 8, wide=True)
+        setter.paragraph(layout.masthead, _ITALIC, 8, wide=True)
         setter.y -= 10
-    setter.paragraph(article.title, setter.fonts[1], 16, leading=19, wide=True)
+    setter.paragraph(article.title, _BOLD, 16, leading=19, wide=True)
     setter.y -= 6
     setter.paragraph("Ann B. Author[^1] and Carl D. Writer[^2,*]", size=11, wide=True)
     affiliations = "1 Department of Medicine, University of Somewhere, 2 Institute of Things"
@@ -367,24 +326,22 @@ def _front(setter: _Setter, article: Article) -> None:
     setter.y -= 10
     abstract: dict[str, Any] = {"wide": layout.wide_abstract, "size": layout.abstract_size}
     if layout.abstract in ("heading", "apart"):
-        setter.paragraph("Abstract", setter.fonts[1], wide=layout.wide_abstract)
-    for number, part in enumerate(article.abstract):
+        setter.paragraph("Abstract", _BOLD, wide=layout.wide_abstract)
+    for part in article.abstract:
         text = " ".join(part.paragraphs)
         if layout.abstract == "apart" and part.heading:
-            setter.paragraph(part.heading, setter.fonts[1], **abstract)
+            setter.paragraph(part.heading, _BOLD, **abstract)
         elif part.heading:
             text = f"**{part.heading}:** {text}"
-        if layout.abstract == "inline" and number == 0:
-            text = f"**Abstract.** {text.replace('**', '')}"
-        setter.paragraph(text, setter.fonts[1] if layout.abstract == "unnamed" else "", **abstract)
+        setter.paragraph(text, _BOLD if layout.abstract == "unnamed" else "", **abstract)
     if layout.abstract != "unnamed":
-        setter.paragraph("Key words: evidence; retrieval; hypothesis", setter.fonts[2], **abstract)
+        setter.paragraph("Key words: evidence; retrieval; hypothesis", _ITALIC, **abstract)
     setter.y -= 14
     setter.top = setter.y
     if layout.footnote:
         y = layout.margin + 18 + 2.2 * layout.leading
         setter.canvas.line(setter.x, y + 10, setter.x + 60, y + 10)
-        setter.canvas.setFont(setter.fonts[0], 7.5)
+        setter.canvas.setFont(_ROMAN, 7.5)
         setter.canvas.drawString(setter.x, y, layout.footnote)
         setter.canvas.drawString(setter.x, y - 9, "E-mail: author@example.org")
 

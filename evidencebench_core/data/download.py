@@ -79,7 +79,6 @@ def download(
     split: str | None = None,
     folder: Path | None = None,
     *,
-    base_url: str | None = None,
     report: Report = _silent,
     progress: Progress = _silent,
 ) -> tuple[Path, ...]:
@@ -87,7 +86,7 @@ def download(
 
     Each of ``split`` and ``folder`` may be left out: all splits, `download_folder`. ``report`` is given the licence of
     each file before anything is fetched, ``progress`` bytes done of the file at hand and bytes in all, or ``None``.
-    ``base_url`` (or ``EVIDENCEBENCH_DOWNLOAD_BASE``, ``HF_ENDPOINT``) stands for GitHub's or the hub's own address.
+    ``EVIDENCEBENCH_DOWNLOAD_BASE`` and ``HF_ENDPOINT`` stand for GitHub's and the hub's own addresses.
 
     `DownloadError` if a file could not be fetched whole: nothing stands under its final name.
     """
@@ -102,9 +101,9 @@ def download(
     for file in files.values():
         report(f"{file.filename}: licence {file.licence}, from {dataset.page}")
         if file.git_blob:
-            _from_github(file, folder / file.filename, base_url, progress)
+            _from_github(file, folder / file.filename, progress)
         else:
-            _from_hub(file, folder, base_url, progress)
+            _from_hub(file, folder, progress)
     return tuple(folder / file.filename for file in files.values())
 
 
@@ -121,7 +120,7 @@ def _entry(noun: str, name: str, entries: Mapping[str, _T]) -> _T:
     return entries[name]
 
 
-def _from_github(file: RemoteFile, target: Path, base_url: str | None, progress: Progress) -> None:
+def _from_github(file: RemoteFile, target: Path, progress: Progress) -> None:
     import httpx
 
     if target.exists():
@@ -129,7 +128,7 @@ def _from_github(file: RemoteFile, target: Path, base_url: str | None, progress:
             remedy = "Move it away, or name another folder."
             raise DownloadError(str(target), "is there already, with other content", remedy)
         return
-    base = (base_url or os.environ.get("EVIDENCEBENCH_DOWNLOAD_BASE") or _GITHUB).rstrip("/")
+    base = (os.environ.get("EVIDENCEBENCH_DOWNLOAD_BASE") or _GITHUB).rstrip("/")
     url = f"{base}/{_REF}/datasets/{file.filename}"
     try:
         request = httpx.stream("GET", url, timeout=_TIMEOUT, follow_redirects=True)
@@ -147,7 +146,7 @@ def _from_github(file: RemoteFile, target: Path, base_url: str | None, progress:
         raise DownloadError(error.place, error.problem, error.remedy) from error
 
 
-def _from_hub(file: RemoteFile, folder: Path, base_url: str | None, progress: Progress) -> None:
+def _from_hub(file: RemoteFile, folder: Path, progress: Progress) -> None:
     """By the hub's client, which resumes what was cut off and compares what it knows of the file."""
     import httpx
     from huggingface_hub import hf_hub_download
@@ -159,7 +158,7 @@ def _from_hub(file: RemoteFile, folder: Path, base_url: str | None, progress: Pr
             file.filename,
             repo_type="dataset",
             local_dir=folder,
-            endpoint=base_url or os.environ.get("HF_ENDPOINT"),
+            endpoint=os.environ.get("HF_ENDPOINT"),
             token=False,
             tqdm_class=_bar(progress),
         )

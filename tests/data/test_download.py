@@ -53,9 +53,11 @@ class Behaviour:
 
 
 @pytest.fixture
-def does() -> Iterator[Behaviour]:
+def does(monkeypatch: pytest.MonkeyPatch) -> Iterator[Behaviour]:
     behaviour = Behaviour()
     with serving(behaviour.answer) as behaviour.base:
+        monkeypatch.setenv("EVIDENCEBENCH_DOWNLOAD_BASE", f"{behaviour.base}/")
+        monkeypatch.setenv("HF_ENDPOINT", behaviour.base)
         yield behaviour
 
 
@@ -82,7 +84,7 @@ def test_all_splits_licence_first(does: Behaviour, tmp_path: Path) -> None:
     seen: list[int] = []
     folder = tmp_path / "deep" / "folder"
     paths = download(
-        "evidencebench", folder=folder, base_url=does.base + "/", report=lines.append,
+        "evidencebench", folder=folder, report=lines.append,
         progress=lambda done, _: seen.append(done),
     )  # fmt: skip
     assert [path.name for path in paths] == [f"evidencebench_{s}_set.json" for s in ("train", "dev", "test")]
@@ -95,23 +97,15 @@ def test_all_splits_licence_first(does: Behaviour, tmp_path: Path) -> None:
     ]
     assert seen.count(512_000) == 3
     does.asked.clear()
-    assert download("evidencebench", folder=folder, base_url=does.base) == paths
+    assert download("evidencebench", folder=folder) == paths
     assert does.asked == []  # what is there and whole is not fetched again
-
-
-def test_base_from_the_environment(does: Behaviour, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    does.files[github_path("dev")] = CONTENT
-    monkeypatch.setenv("EVIDENCEBENCH_DOWNLOAD_BASE", does.base)
-    (path,) = download("evidencebench", "dev", tmp_path)
-    assert path.read_bytes() == CONTENT
-    assert [path for path, _ in does.asked] == [github_path("dev")]
 
 
 def test_a_file_in_the_way_is_not_touched(tmp_path: Path) -> None:
     path = tmp_path / "evidencebench_dev_set.json"
     path.write_text("mine")
     with pytest.raises(DownloadError):
-        download("evidencebench", "dev", tmp_path, base_url="http://127.0.0.1:9")
+        download("evidencebench", "dev", tmp_path)
     assert path.read_text() == "mine"
 
 
@@ -126,14 +120,13 @@ def test_unknown_names(tmp_path: Path) -> None:
     assert download_folder().name == "downloads"
 
 
-def test_from_the_hub(does: Behaviour, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_from_the_hub(does: Behaviour, tmp_path: Path) -> None:
     does.files = {f"{HUB}/{ref}/{HUB_FILE}": CONTENT for ref in ("main", HUB_COMMIT)}
-    monkeypatch.setenv("HF_ENDPOINT", does.base)
     seen: list[tuple[int, int | None]] = []
     (path,) = download("evidencebench-100k", "test", tmp_path, progress=lambda *n: seen.append(n))
     assert path.read_bytes() == CONTENT
     assert seen[-1] == (512_000, 512_000)
-    assert download("evidencebench-100k", "test", tmp_path, base_url=does.base) == (path,)
+    assert download("evidencebench-100k", "test", tmp_path) == (path,)
 
 
 @pytest.mark.parametrize(
@@ -150,11 +143,12 @@ def test_from_the_hub(does: Behaviour, tmp_path: Path, monkeypatch: pytest.Monke
     ],
 )
 def test_failures_leave_nothing(
-    does: Behaviour, tmp_path: Path, dataset: str, changes: dict[str, Any]
+    does: Behaviour, tmp_path: Path, dataset: str, changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in changes.items():
         setattr(does, name, value)
+    monkeypatch.setenv("EVIDENCEBENCH_DOWNLOAD_BASE", does.base)
     with pytest.raises(DownloadError) as caught:
-        download(dataset, "test", tmp_path, base_url=does.base)
+        download(dataset, "test", tmp_path)
     assert "\n" not in str(caught.value)
     assert list(tmp_path.glob("*.json*")) == []

@@ -110,5 +110,5 @@ def _draw_datasets(state: PageState, datasets: tuple[DatasetInfo, ...]) -> None:
         draw_dataset(state, dataset)
 
 
-with page("", "EvidenceBench Explorer", shown="", quantity="sentences", by="sections") as state:
+with page("", "EvidenceBench Explorer", shown="", quantity="sentences") as state:
     draw(state)

@@ -23,11 +23,12 @@ from components.runs.start import (
     train_dialog,
     unfinished_tasks,
 )
-from components.widgets.frame_table import csv_button, frame_table
+from components.widgets.frame_table import frame_table
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Interval, Row, TableEvent, table
 from evidencebench_core.data import published_results
+from evidencebench_core.retrievers.llm import OUTCOME_KINDS
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.tasks import TASKS, Score, Task
 
@@ -35,15 +36,6 @@ ABOUT: Final = (
     "Runs are systems with their settings over a dataset; here they are started, scored and compared."
 )
 LARGE: Final = 5_000  # instances, from which on only the chosen task is scored
-OUTCOMES: Final = (
-    ("selection", "Selection", "A list of sentences that were shown"),
-    ("empty", "Empty", "The model chose nothing"),
-    ("unknown", "Not shown", "It chose only indices that it was not shown"),
-    ("no_list", "No list", "It did not say what it chooses"),
-    ("refusal", "Refused", "It declined to answer"),
-    ("cut_off", "Cut off", "Its tokens ran out before it chose"),
-    ("failed", "Failed", "The call got no answer; a resumed run tries again"),
-)
 PUBLISHED: Final = (
     Column("system", "System"),
     Column("aspect_recall", "Aspect Recall", "percent"),
@@ -135,7 +127,6 @@ def _draw_table(state: PageState, context: Context, runs: Sequence[RunInfo]) -> 
     st.caption(
         f"Aspect Recall in percent with 95% interval; instances: {literal(n)}. Click runs to compare them."
     )
-    csv_button("Export (CSV)", f"{context.dataset.name}-runs", lambda: _frame(ranked, scores))
 
 
 def _shown_tasks(context: Context, runs: Sequence[RunInfo]) -> list[Task]:
@@ -159,26 +150,6 @@ def _missing(run: RunInfo, tasks: Sequence[Task], scores: dict[tuple[str, str], 
     return f"{n:,} missing on {task.title}" if n else None
 
 
-def _frame(runs: Sequence[RunInfo], scores: dict[tuple[str, str], Score]) -> pd.DataFrame:
-    """One row a run and task."""
-    labels = {run.id: run.label for run in runs}
-    rows = [
-        {
-            "id": run_id,
-            "run": labels[run_id],
-            "task": task,
-            "aspect_recall": score.aspect_recall,
-            "low": score.ci95[0] if score.ci95 else None,
-            "high": score.ci95[1] if score.ci95 else None,
-            "n_scored": score.n_scored,
-            "n_skipped": score.n_skipped,
-            "n_missing": score.n_missing,
-        }
-        for (run_id, task), score in scores.items()
-    ]
-    return pd.DataFrame(rows)
-
-
 def _draw_unfinished(context: Context, runs: Sequence[RunInfo]) -> None:
     """A button for every run that can go on, and what models answered."""
     for run in runs:
@@ -190,17 +161,7 @@ def _draw_unfinished(context: Context, runs: Sequence[RunInfo]) -> None:
     rows = [{"run": run.label, **counts.as_dict()} for run, counts in outcomes if counts is not None]
     if rows:
         with st.expander("Response outcomes"):
-            frame_table(
-                (
-                    Column("run", "Run"),
-                    *(Column(key, label, "number", text) for key, label, text in OUTCOMES),
-                ),
-                pd.DataFrame(rows),
-                key="outcomes",
-                muted=True,
-                action="none",
-                caption=f"What models answered on {context.task.title}, in instances",
-            )
+            st.dataframe(pd.DataFrame(rows).rename(columns=OUTCOME_KINDS), hide_index=True, key="outcomes")
             st.caption(
                 "In instances. Without a selection one counts as answered with nothing and scores 0; failed calls are "
                 "missing."

@@ -38,7 +38,6 @@ from evidencebench_core.words import WARNING
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-
 _MOST_HELD: Final = 30_000  # instances whose gold is held in memory
 SAMPLE: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
 
@@ -161,12 +160,6 @@ def wording_origins(dataset: DatasetInfo) -> dict[tuple[str, str], str]:
 def runs(dataset: DatasetInfo) -> tuple[RunInfo, ...]:
     """The store's runs over a dataset; not cached, they change."""
     return tuple(map(_with_warning, RunStore(store()).runs(dataset.name)))
-
-
-def answer_runs(subject: str) -> tuple[RunInfo, ...]:
-    """Runs in which a model answers a dataset's hypotheses; not cached, they change."""
-    runs = RunStore(store()).runs_of("answers", subject)
-    return tuple(run for run in runs if run.settings["task"] == "cited-answer")
 
 
 def _with_warning(run: RunInfo) -> RunInfo:

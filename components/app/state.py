@@ -15,10 +15,8 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 Value = str | int | Sequence[str] | None
-CONTEXT: Final = ("dataset", "task", "runs")
-"""Values that hold on every page."""
-_OF_ANY_DATASET: Final = ("dataset", "task", "r")
-"""What a page about a task keeps when another dataset is chosen elsewhere."""
+CONTEXT: Final = ("dataset", "task", "runs")  # values that hold on every page
+_OF_ANY_DATASET: Final = ("dataset", "task", "r")  # what a page about a task keeps on another dataset
 
 
 class PageState:

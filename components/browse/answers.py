@@ -28,7 +28,6 @@ class Answer:
 
     choice: Choice
     retrieval: Retrieval
-    question: Question | None = None  # to a server
     letter: str = ""  # where several systems are read side by side
 
     @property
@@ -84,9 +83,8 @@ def _answer(reading: Reading, choice: Choice) -> Answer | None:
         st.caption(f"{lacks}: its retriever is asked.")
         return _answer(reading, choice_of(choice.name, choice.settings))
     if RETRIEVERS[choice.name].asks_server:
-        question = Question(reading, choice)
-        answer = answer_or_button(question)
-        return Answer(choice, answer, question) if answer else None
+        answer = answer_or_button(Question(reading, choice))
+        return Answer(choice, answer) if answer else None
     loads = choice.name in _ENCODING and not is_loaded()
     text = "Loading the embedding model …" if loads else f"{choice.name} reads the paper …"
     with st.spinner(text, show_time=True):
@@ -102,7 +100,8 @@ def _of_run(reading: Reading, run: RunInfo) -> Retrieval | None:
 
 def _warn_if_seen(reading: Reading, answer: Answer) -> None:
     choice = answer.choice
-    if answer.question or (choice.run is None and RETRIEVERS[choice.name].sees_gold):
+    entry = RETRIEVERS.get(choice.name)
+    if choice.run is None and entry is not None and (entry.sees_gold or entry.asks_server):
         return
     if has_seen(reading.dataset, reading.instance, choice.name, choice.settings, choice.run):
         st.warning(

@@ -13,8 +13,7 @@ from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.ranker.reasons import why_texts
 from evidencebench_core.tasks import Task
 
-MOST_PICKS = 60
-"""Picks that are listed one by one."""
+MOST_PICKS = 60  # that are listed one by one
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from components.app.choices import Choice
 from components.app.reading import Reading
 from components.app.state import PageState
 from components.browse.answers import Answer, answer_at_hand, answers_to
-from components.browse.cited_answer import draw_cited_answer
 from components.browse.hypothesis import hypothesis_editor
 from components.browse.ledger import (
     MOST_PICKS,
@@ -53,7 +52,7 @@ from evidencebench_core.tasks import Task
 from evidencebench_core.words import range_text
 
 READING_DEFAULTS: Final = {
-    **dict.fromkeys(("h", "asif", "r", "aspect", "sentence", "words", "answer"), ""),
+    **dict.fromkeys(("h", "asif", "r", "aspect", "sentence", "words"), ""),
     "system": "0",
 }
 _MOST_RANKED: Final = 60
@@ -87,7 +86,7 @@ def draw_reading(state: PageState, context: Context, instance: Instance, choices
         for answer in answers:
             if line := outcome_line(answer.retrieval, task.budget_for(instance.evidence)):
                 st.markdown(f"{literal(answer.name)}: {line}.")
-            draw_calls(answer.letter, answer.label, answer.retrieval, answer.question)
+            draw_calls(answer.letter, answer.label, answer.retrieval)
         if hypothesis != instance.hypothesis and active is not None:
             original = Reading(dataset, instance, instance.hypothesis, task)
             _draw_edit(state, shown, task, active, answer_at_hand(original, active.choice))
@@ -100,12 +99,10 @@ def draw_reading(state: PageState, context: Context, instance: Instance, choices
             beside = references(instance.evidence, task)
             _draw_scores(instance, task, answers, beside)
             if active is not None:
-                _draw_ledger(state, instance, task, answers, active, beside)
+                _draw_ledger(state, instance, task, active, beside)
         if len(answers) > 1 or (answers and not gold_applies):
             st.markdown("## Ranks side by side" if len(answers) > 1 else "## Picks")
             _draw_ranks(state, shown, {answer.label: answer.retrieval for answer in answers}, "ranks")
-        if hypothesis == instance.hypothesis:
-            draw_cited_answer(state, dataset, instance)
         if gold_applies and has_aspects:
             _draw_aspects(state, instance, task, answers)
 
@@ -236,23 +233,10 @@ def _draw_scores(instance: Instance, task: Task, answers: Sequence[Answer], besi
 
 
 def _draw_ledger(
-    state: PageState,
-    instance: Instance,
-    task: Task,
-    answers: Sequence[Answer],
-    active: Answer,
-    beside: References,
+    state: PageState, instance: Instance, task: Task, active: Answer, beside: References
 ) -> None:
+    """What each pick adds of the system that is marked in the paper, where another can be chosen."""
     st.markdown(f"## What each pick of {literal(active.label)} adds")
-    if len(answers) > 1:
-        st.segmented_control(
-            "Picks of",
-            range(len(answers)),
-            format_func=lambda place: answers[place].name,
-            label_visibility="collapsed",
-            required=True,
-            **state.widget("system", answers.index(active), lambda place: place or None),
-        )
     rows = ledger_rows(instance, task, active.retrieval, beside)
     table(
         ledger_columns(active.retrieval, beside),

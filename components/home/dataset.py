@@ -17,7 +17,6 @@ from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.frame_table import frame_table
 from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
-from components.widgets.switches import option_switch
 from components.widgets.table import Column
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.dataset import dataset_report
@@ -31,7 +30,6 @@ _FILTERS: Final = {  # what Browse can filter by
     "optimal K": "optimal",
 }
 _OF: Final = {"sentences per aspect": "aspects", "aspects per covering sentence": "sentences"}
-_PLACES: Final = {"sections": "By section", "types": "By sentence type"}
 _OVERVIEW: Final = (
     Column("quantity", "Quantity"),
     Column("n", "n", "number", "Instances; aspects or sentences where the quantity is of those"),
@@ -67,7 +65,7 @@ def draw_dataset(state: PageState, dataset: DatasetInfo) -> None:
         )
     with right:
         _draw_histogram(state, report, dataset)
-        _draw_places(state, report, dataset)
+        _draw_places(report, dataset)
     show_notes(report)
 
 
@@ -115,24 +113,16 @@ def _draw_histogram(state: PageState, report: Report, dataset: DatasetInfo) -> N
         st.switch_page("pages/browse.py", query_params={"dataset": dataset.name, "where": where})
 
 
-def _draw_places(state: PageState, report: Report, dataset: DatasetInfo) -> None:
-    """Which share of aspects can be found where, and which only there."""
-    by = option_switch(
-        state,
-        "by",
-        "Where aspects can be found",
-        _PLACES,
-        fallback="sections are",
-        label_visibility="visible",
-    )
-    frame, dark = report.tables[by].assign(name=report.tables[by]["where"]), is_dark()
+def _draw_places(report: Report, dataset: DatasetInfo) -> None:
+    """In which section aspects can be found, and which only there."""
+    frame, dark = report.tables["sections"].assign(name=report.tables["sections"]["where"]), is_dark()
     there = frame.assign(
         value=frame["share_aspects"], group="can be found there", colour=MARKS["gold"].on(dark)
     )
     only = frame.assign(value=frame["share_only"], group="only there", colour=SYSTEMS[0].on(dark))
     draw_chart(
         bars(pd.concat([there, only]), "Share of aspects, %", shares=True),
-        key=f"places-{by}-{dataset.id}",
+        key=f"places-{dataset.id}",
         alt="; ".join(
             f"{row['where']}: {100 * row['share_aspects']:.0f}% of aspects, {100 * row['share_only']:.0f}% only there"
             for row in frame.fillna(0).to_dict("records")

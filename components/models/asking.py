@@ -21,7 +21,7 @@ from components.models.server import address_text, draw_model_needed
 from components.widgets.guarded import guarded_part
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError, LLMCancelledError, SettingError
-from evidencebench_core.llm import LLM, Spending, Work, answer_of, price_of, rehearse
+from evidencebench_core.llm import Spending, Work, answer_of, price_of, rehearse
 from evidencebench_core.retrievers import Retrieval, ServedRetriever, make_retriever
 from evidencebench_core.words import quantity
 
@@ -97,21 +97,10 @@ def answer_or_button(question: Question) -> Retrieval | None:
     return None
 
 
-def draw_ask_again(question: Question, letter: str) -> None:
-    """The button that pays for a new answer."""
-    st.button(
-        "Ask again",
-        key=f"again.{letter}",
-        help="Asks the server although the answer is stored, and pays again. The new answer replaces the old one.",
-        on_click=_start,
-        args=(question, True),
-    )
-
-
-def _start(question: Question, fresh: bool = False) -> None:
-    """Ask in the background; ``fresh`` asks again for what is in the store."""
+def _start(question: Question) -> None:
+    """Ask in the background."""
     budget = session_budget()
-    llm = LLM(session_connection(), resources.store(), budget, fresh=fresh)
+    llm = session_llm(budget)
     try:
         work = question.work()
     except EvidenceBenchError as error:

@@ -7,7 +7,6 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.models.asking import Question, draw_ask_again
 from components.models.caps import dollars
 from components.widgets.markdown import literal
 from evidencebench_core.retrievers import Retrieval
@@ -45,8 +44,8 @@ def reason_line(retrieval: Retrieval, index: int) -> str:
     return f"“{literal(reason, 1200)}”" if reason else ""
 
 
-def draw_calls(letter: str, label: str, retrieval: Retrieval, question: Question | None) -> None:
-    """An expander with every call: prompt, raw answer, tokens, seconds, cost; ``question`` can be asked again."""
+def draw_calls(letter: str, label: str, retrieval: Retrieval) -> None:
+    """An expander with every call: prompt, raw answer, tokens, seconds, cost."""
     calls = calls_in(retrieval, resources.store())
     if not calls:
         return
@@ -67,8 +66,6 @@ def draw_calls(letter: str, label: str, retrieval: Retrieval, question: Question
                 key=f"call.{letter}.{len(calls)}",
             )
         _draw_call(calls[place], letter)
-        if question is not None:
-            draw_ask_again(question, letter)
 
 
 def _draw_call(call: CallRecord, letter: str) -> None:

@@ -24,11 +24,15 @@ from components.models.server import known_models, session_model
 from components.widgets.markdown import literal
 from components.widgets.switches import on_off_switch
 from evidencebench_core.errors import SettingError
-from evidencebench_core.llm import prompt, prompt_names
+from evidencebench_core.llm import prompt_names
 from evidencebench_core.retrievers import RETRIEVERS, SettingField, full_settings
 from evidencebench_core.runs import RunInfo
 
 _PARAM: Final = "r"  # of the address
+_OTHER_PROMPTS: Final = (
+    *("annotate-", "answer-", "citation-", "cited-", "negation", "nugget-", "paraphrase", "regenerate"),
+    "reliability-",
+)  # that choose no sentences
 
 WidgetFor = Callable[[str, object], dict[str, Any]]
 
@@ -112,19 +116,10 @@ def settings_fields(name: str, widget: WidgetFor) -> dict[str, object]:
 
 def _known_values() -> dict[str, list[str]]:
     """What can be chosen for settings of a retriever that asks a server, as far as that is known."""
-    prompts = [name for name in prompt_names() if _chooses(name)]
+    prompts = [name for name in prompt_names() if not name.startswith(_OTHER_PROMPTS)]
     datasets = [info.name for info in resources.store().datasets()]
     models = list(known_models())
     return {"prompt": prompts, "examples": datasets, **({"model": models} if models else {})}
-
-
-def _chooses(prompt_name: str) -> bool:
-    """Whether a prompt shows sentences to choose from."""
-    try:
-        asks_else = prompt_name.startswith(("cited-", "annotate-"))
-        return not asks_else and {"hypothesis", "sentences"} <= prompt(prompt_name).fields
-    except SettingError:  # one of the user's that cannot be read: the retriever says why
-        return True
 
 
 def _draw_field(

@@ -95,10 +95,6 @@ def draw_server() -> None:
         key="typed.llm.key",
         on_change=_keep_key,
     )
-    if session_text(key_name(connection)):
-        st.button(
-            "Forget the key", type="tertiary", on_click=set_session_text, args=(key_name(connection), "")
-        )
     model_field = st.container()  # drawn after the try, which may bring the list of models
     if st.button("Try the connection", type="primary"):
         with st.spinner("Asking the server …", show_time=True):

@@ -12,7 +12,7 @@ from components.app.state import PageState
 from components.charts.figures import interval_dots, squares
 from components.frame.page import Context, cached_report, percent, show_notes
 from components.widgets.chart import draw_chart, is_dark, picked_point
-from components.widgets.frame_table import csv_button, frame_table, instance_table
+from components.widgets.frame_table import csv_button, instance_table
 from components.widgets.markdown import literal
 from components.widgets.switches import option_switch
 from components.widgets.table import Column
@@ -26,13 +26,6 @@ from evidencebench_core.runs import RunInfo
 _ALPHA: Final = 0.05
 _SHOWN: Final = 200
 _PARTS: Final = {"slices": "Slice by slice", "aspects": "Aspect by aspect"}
-_PAIRS: Final = (
-    Column("label_a", "A"),
-    Column("label_b", "B"),
-    Column("points", "A − B, points (95%)"),
-    Column("p_holm", "p, Holm", "number", "Two-sided, corrected for all pairs", sortable=False, digits=4),
-    Column("record", "Wins / ties / losses", help="Instances on which A is above, level, below"),
-)
 _ASPECTS: Final = (
     Column("label", "Aspect"),
     Column("kind", "Kind"),
@@ -147,12 +140,17 @@ def _draw_matrix(state: PageState, report: Report, pairs: pd.DataFrame, n: int) 
 
 def _draw_pairs(pairs: pd.DataFrame) -> None:
     pairs = pairs.astype(dict.fromkeys(("difference", "low", "high", "p_holm"), float))
-    rows = pairs.sort_values("p_holm", kind="stable").to_dict("records")
-    frame = pd.DataFrame(rows).assign(
-        points=[points(row) for row in rows],
-        record=[f"{row['wins']:,} / {row['ties']:,} / {row['losses']:,}" for row in rows],
-    )
-    frame_table(_PAIRS, frame, key="pairs", muted=True, action="none", caption="Every pair", height=420)
+    rows = [
+        {
+            "A": row["label_a"],
+            "B": row["label_b"],
+            "A − B, points (95%)": points(row),
+            "p, Holm": row["p_holm"],
+            "Wins / ties / losses": f"{row['wins']:,} / {row['ties']:,} / {row['losses']:,}",
+        }
+        for row in pairs.sort_values("p_holm", kind="stable").to_dict("records")
+    ]
+    st.dataframe(rows, hide_index=True, key="pairs")
     csv_button("Export (CSV)", "pairs", lambda: pairs)
 
 

@@ -17,15 +17,9 @@ def sentence_chip(index: int, text: str = "", words: str = "", filled: bool = Tr
     return Chip(f"sentence:{index}", f"{index}{words}", None, text, filled)
 
 
-def clicked_chip(event: TableEvent) -> tuple[str, str]:
-    """The kind and the value of the chip that was clicked; both empty where it was none."""
-    kind, _, value = event.value.partition(":") if event.kind == "chip" else ("", "", "")
-    return kind, value
-
-
 def go_to(state: PageState, event: TableEvent) -> None:
     """Follow a chip: show its sentence, or pin its aspect (a second click lets go)."""
-    kind, value = clicked_chip(event)
+    kind, _, value = event.value.partition(":") if event.kind == "chip" else ("", "", "")
     if kind == "sentence":
         state.put(sentence=value)
     elif kind == "aspect":

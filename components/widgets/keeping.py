@@ -12,11 +12,9 @@ from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.words import enumerated, quantity
 
 
-def draw_rename(
-    name: str, rename: Callable[[str], object], key: str, note: str | None = None, label: str = "Name"
-) -> None:
+def draw_rename(name: str, rename: Callable[[str], object], key: str, label: str = "Name") -> None:
     """A field with the name, and the button that takes another."""
-    new = st.text_input(label, value=name, max_chars=200, key=f"rename.{key}", help=note).strip()
+    new = st.text_input(label, value=name, max_chars=200, key=f"rename.{key}").strip()
     if st.button("Rename", key=f"rename-it.{key}", disabled=new == name):
         try:
             rename(new)

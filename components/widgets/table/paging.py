@@ -30,13 +30,10 @@ class Paging:
         if self.n_pages == 1:
             return
         with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center"):
-            if st.button("Previous page", disabled=self.page == 1):
-                state.put(page=self.page - 1)
-                st.rerun()
+            for label, there in (("Previous page", self.page - 1), ("Next page", self.page + 1)):
+                is_there = 1 <= there <= self.n_pages
+                st.button(label, disabled=not is_there, on_click=state.put, kwargs={"page": there})
             st.caption(f"Page {self.page:,} of {self.n_pages:,}")
-            if st.button("Next page", disabled=self.page == self.n_pages):
-                state.put(page=self.page + 1)
-                st.rerun()
 
 
 def paging(state: PageState, n_rows: int) -> Paging:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
+from evidencebench_core.llm import LLM, prompt
 from evidencebench_core.llm.parse import parsed_hypothesis
-from evidencebench_core.llm.prompts import prompt
 from evidencebench_core.perturb import (
     NEGATION,
     PARAPHRASE,
@@ -19,9 +19,6 @@ from evidencebench_core.perturb import (
 )
 from evidencebench_core.runs.plan import ChatPlan, ask_model, chat_plan, parameters_of, request_settings
 from evidencebench_core.runs.store import Result, RunSpec, RunStore
-
-if TYPE_CHECKING:
-    from evidencebench_core.llm import LLM
 
 DraftKind = Literal["paraphrase", "negation"]
 Decision = Literal["waiting", "accepted", "rejected"]

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Final, cast
 
 from evidencebench_core.errors import RetrieverError
-from evidencebench_core.llm.budget import Price, Spending, price_of
+from evidencebench_core.llm import Price, Spending, price_of, rehearse
 from evidencebench_core.runs.engines import Engine, LocalEngine, ask
 from evidencebench_core.runs.plan import Plan
 from evidencebench_core.runs.store import Results, RunStore
@@ -155,8 +155,6 @@ def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
     units = tuple(plan.missing)
     if plan.llm is None:
         return RunEstimate("", len(units), 0, 0, 0, 0, 0, None)
-    from evidencebench_core.llm.work import rehearse
-
     plan.llm.fresh = plan.fresh
     sample = units[:: max(1, -(-len(units) // _SAMPLE))]
     _, cost = rehearse(plan.llm, *(partial(ask, plan, unit) for unit in plan.units(sample)))

@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evidencebench_core.errors import PaperError
+from evidencebench_core.llm import LLM, answer_of
 from evidencebench_core.papers import ENDINGS, Paper, read_paper
 from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
 from evidencebench_core.papers.limits import DEFAULT_LIMITS
@@ -21,9 +22,6 @@ from evidencebench_core.retrievers import (
     query_of,
 )
 from evidencebench_core.retrievers.ranking import timed
-
-if TYPE_CHECKING:
-    from evidencebench_core.llm import LLM
 
 DEFAULT_BUDGET: Final = 10
 MAX_FROM_ABSTRACT: Final = 2
@@ -100,8 +98,6 @@ def findings_in(
     if llm is None or not isinstance(retriever, ServedRetriever):
         retrieval = timed(retriever.retrieve)(query)
     else:
-        from evidencebench_core.llm import answer_of
-
         served = retriever
         retrieval = answer_of(llm, lambda server: served.answer(server, query))
     picks = picks_in(paper, retrieval, budget, abstract_too=abstract_too)

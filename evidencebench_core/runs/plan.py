@@ -13,7 +13,7 @@ from evidencebench_core.data.query import Filter
 from evidencebench_core.data.records import digest
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import RetrieverError, SettingError, shown
-from evidencebench_core.llm.prompts import prompt
+from evidencebench_core.llm import LLM, Message, prompt
 from evidencebench_core.perturb import hypothesis_variants, misspelling
 from evidencebench_core.retrievers import (
     Query,
@@ -32,7 +32,6 @@ from evidencebench_core.tasks import Task, task_named
 
 if TYPE_CHECKING:
     from evidencebench_core.data.model import EvidenceSet
-    from evidencebench_core.llm import LLM, Message
 
 DEFAULT_TASKS: Final = ("er@optimal", "er@10", "result-er@optimal", "result-er@5")
 
@@ -218,7 +217,7 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how
     full = full_settings(retriever, settings)
     made = None if retriever_entry(retriever).sees_gold else make_retriever(retriever, full)
     if isinstance(made, ServedRetriever):
-        llm = llm or _default_llm(store)
+        llm = llm or LLM(store=store)
         made = made.connected(store)
     elif llm is not None or fresh or retry_unreadable:
         remedy = "Remove the options for servers: limits, fresh answers, caps in calls, tokens and money."
@@ -293,7 +292,7 @@ def chat_plan(
         missing=dict.fromkeys(sorted(wanted, key=tried.__contains__), ("",)),
         total=len(set(units)),
         any_stored=bool(done),
-        llm=llm or _default_llm(store),
+        llm=llm or LLM(store=store),
         fresh=fresh or bool(again),
         replaces=fresh or bool(again),
         ask=ask,
@@ -372,9 +371,3 @@ def training_behind(retriever: object, settings: Mapping[str, Setting]) -> list[
         except RetrieverError:
             continue
     return [trained for trained in data if trained is not None]
-
-
-def _default_llm(store: Store) -> LLM:
-    from evidencebench_core.llm.client import LLM
-
-    return LLM(store=store)

@@ -60,7 +60,7 @@ _WITH_VARIANTS: Final = """SELECT other.id FROM runs AS this JOIN runs AS other 
         AND json_extract(other.settings, '$.settings') = json_extract(this.settings, '$.settings')
     WHERE this.id = ?"""
 
-_SEEN: Final = """FROM trained_on JOIN runs ON runs.id = trained_on.run_id
+_SEEN: Final = """SELECT DISTINCT instances.instance_id FROM trained_on JOIN runs ON runs.id = trained_on.run_id
     JOIN datasets ON datasets.id = runs.dataset_id JOIN instances ON instances.dataset_id = datasets.id
     WHERE trained_on.run_id = ?
     AND (instances.paper_id IN (SELECT value FROM json_each(trained_on.paper_ids))
@@ -373,11 +373,6 @@ def keep_trained(store: Store, run_id: str, *models: TrainedOn) -> None:
         db.executemany("INSERT INTO trained_on VALUES (?, ?, ?, ?)", rows)
 
 
-def n_trained_on(db: sqlite3.Connection, run_id: str) -> int:
-    """How many instances of a run's dataset its models have learnt from; see `trained_on_ids`."""
-    return int(db.execute(f"SELECT count(DISTINCT instances.id) {_SEEN}", (run_id,)).fetchone()[0])
-
-
 def trained_on_ids(store: Store, run: RunInfo) -> frozenset[str]:
     """The instances of a run's dataset that its models have learnt from.
 
@@ -385,8 +380,11 @@ def trained_on_ids(store: Store, run: RunInfo) -> frozenset[str]:
     Answers of cross-validation do not count: none came from a model that had seen the paper.
     """
     with store.read() as db:
-        rows = db.execute(f"SELECT DISTINCT instances.instance_id {_SEEN}", (run.id,))
-        return frozenset(instance_id for (instance_id,) in rows)
+        return _trained_on(db, run.id)
+
+
+def _trained_on(db: sqlite3.Connection, run_id: str) -> frozenset[str]:
+    return frozenset(instance_id for (instance_id,) in db.execute(_SEEN, (run_id,)))
 
 
 def _columns(result: Retrieval | Result | str) -> tuple[bytes | None, bytes | None, str | None, str]:
@@ -429,7 +427,7 @@ def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
         retriever, variant = settings["retriever"], settings.get("variant", "")
         lists = settings["settings"]
         settings = {name: tuple(value) if isinstance(value, list) else value for name, value in lists.items()}
-        trained = n_trained_on(db, run_id)
+        trained = len(_trained_on(db, run_id))
         if retriever == IMPORTED and name:
             label = run_label(retriever, {"name": name})
         label = label or run_label(retriever, settings, variant)

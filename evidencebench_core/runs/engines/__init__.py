@@ -10,12 +10,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from evidencebench_core.errors import EvidenceBenchError, LLMCancelledError, RetrieverError
+from evidencebench_core.llm import LLM, results
 from evidencebench_core.retrievers import Query, Retrieval, Retriever
 from evidencebench_core.retrievers.ranking import timed
 from evidencebench_core.runs.plan import Plan, RetrievalPlan, Unit
 
 if TYPE_CHECKING:
-    from evidencebench_core.llm.client import LLM
     from evidencebench_core.runs.store import Results
 
 _COMMIT: Final = 0.25  # seconds of computing between two commits
@@ -53,8 +53,6 @@ class LocalEngine:
 
     def answers(self, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Results]:
         if plan.llm is not None:
-            from evidencebench_core.llm.work import results
-
             pieces = ((unit.id, partial(ask, plan, unit)) for unit in plan.units())
             for ready in results(plan.llm, pieces, stopped=stopped, grace=self.grace):
                 yield dict(cast("Any", ready))

@@ -14,6 +14,7 @@ from evidencebench_core.analyses.systems import Systems, systems
 from evidencebench_core.data.store import Store
 from evidencebench_core.stats import holm, interval, interval_note, paired, standard_error
 from evidencebench_core.tasks import Task
+from evidencebench_core.words import quantity
 
 
 def compare(store: Store, runs: Sequence[str], task: str | Task = "er@optimal") -> Report:
@@ -60,7 +61,7 @@ def comparison(compared: Systems) -> Report:
             f"{len(table):,} instances from {len(set(papers)):,} papers that every run is scored on.",
             *compared.notes,
             f"{interval_note(len(set(papers)))}. p by flipping the signs of whole papers; p_holm corrects it for the "
-            f"{len(pairs):,} pairs compared here (Holm), and is the one to judge by.",
+            f"{quantity(len(pairs), 'pair')} compared here (Holm), and is the one to judge by.",
         ),
     )
 

@@ -14,6 +14,7 @@ from evidencebench_core.cli.ask import carry_out
 from evidencebench_core.cli.emit import Output, note
 from evidencebench_core.cli.frame import Report, Store, group, verb
 from evidencebench_core.errors import SettingError
+from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.runs import Progress
@@ -85,14 +86,13 @@ def judge(
     name: Name,
     model: options.Model,
     work: options.Work,
-    task: list[str] | None = Option(
-        None, metavar="T", help="citations (of a run always), relevance, correctness or nuggets"
-    ),
+    task: list[str] | None = Option(None, metavar="T", help="citations, relevance, correctness or nuggets"),
     limit: options.Limit = None,
 ) -> Output:
     """Have a model judge answers: citations, relevance of sentences, correctness, an expert's facts (nuggets)."""
     from evidencebench_core.answers.asking import cited_judge_plan
-    from evidencebench_core.answers.judging import JUDGES, judge_plan
+    from evidencebench_core.answers.judging import JUDGES, judge_labels, judge_plan
+    from evidencebench_core.runs import RunStore
 
     llm = work.llm(store)
     if _is_set(store, name):
@@ -102,7 +102,16 @@ def judge(
         ]
     else:
         plans = [cited_judge_plan(store, name, model, limit=limit, llm=llm, fresh=work.fresh)]
-    return carry_out(store, plans, work, "judgement", _run_rows)
+
+    def result(reports: list[Progress]) -> Output:
+        runs = [RunStore(store).run(report.run_id) for report in reports]
+        labels = [label for run in runs for label in judge_labels(store, run).values()]
+        n_lost = labels.count(None)
+        if n_lost:
+            note(f"evidencebench: {n_lost:,} of {quantity(len(labels), 'label')} could not be read")
+        return _run_rows(reports, code=int(0 < n_lost == len(labels)))
+
+    return carry_out(store, plans, work, "judgement", result)
 
 
 def _run_rows(reports: list[Progress], code: int = 0) -> Output:
@@ -153,7 +162,7 @@ def _set_report(store: Store, name: str, model: str | None) -> Report:
     from evidencebench_core.answers.units import answer_values, judge_agreement, system_scores
 
     info, answers = answer_set_info(store, name), stored_answers(store, name)
-    judged, agreements = None, []
+    judged, agreements, notes = None, [], []
     if model is not None:
         judged = labels_by_task(store, info.sha256, model, marks(store, info.sha256))
         if not judged:
@@ -163,6 +172,9 @@ def _set_report(store: Store, name: str, model: str | None) -> Report:
         for kind in ("citations", "relevance"):
             if kind in as_judged:
                 agreement = judge_agreement(answers, as_judged[kind], kind)
+                notes.append(
+                    f"{kind}: {quantity(agreement.n_unlabelled, 'judgement')} without a label, all wrong."
+                )
                 for measure, value in agreement.figures.items():
                     row = {
                         "judged": kind,
@@ -176,6 +188,6 @@ def _set_report(store: Store, name: str, model: str | None) -> Report:
     tables = {"systems": scores[~scores["metric"].isin(("sentences", "citations"))]}
     if agreements:
         tables["agreement with people"] = pd.DataFrame(agreements)
-    unlabelled = model is None and tables["systems"].empty
-    notes = ("Nobody has labelled these answers: `answers judge` asks a model.",) if unlabelled else ()
-    return Report(name, tables, notes, shares=("value", "its figure"))
+    if model is None and tables["systems"].empty:
+        notes.append("Nobody has labelled these answers: `answers judge` asks a model.")
+    return Report(name, tables, tuple(notes), shares=("value", "its figure"))

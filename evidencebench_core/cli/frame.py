@@ -37,20 +37,10 @@ _PLAIN: dict[str, Any] = {
     "no_args_is_help": True,
     "context_settings": {"help_option_names": ["--help"], "max_content_width": 100},
 }
-StorePath = Annotated[
-    Path | None,
-    Option(
-        metavar="PATH", help="the store's file (default: $EVIDENCEBENCH_STORE, or a file in your data folder)"
-    ),
-]
+StorePath = Annotated[Path | None, Option(metavar="PATH", help="the store (default: $EVIDENCEBENCH_STORE)")]
 Json = Annotated[bool, Option("--json", help="print one JSON document on stdout")]
-Tables = Annotated[
-    Path | None,
-    Option(metavar="FILE", help="write the tables there as CSV, of several each with its name in the file's"),
-]
-app = typer.Typer(
-    help="Look at EvidenceBench: papers with their evidence, retrievers, honest scores.", **_PLAIN
-)
+Tables = Annotated[Path | None, Option(metavar="FILE", help="write the tables there as CSV files")]
+app = typer.Typer(help="EvidenceBench: papers with their evidence, retrievers, honest scores.", **_PLAIN)
 
 
 def group(name: str, summary: str) -> typer.Typer:

@@ -112,7 +112,8 @@ def run(
 def run_document(run: RunInfo, outcomes: Mapping[str, OutcomeCounts]) -> dict[str, Any]:
     """A run as JSON-able values; ``outcomes`` is in it if a model was asked."""
     document = {"run": run.id} | {field.name: getattr(run, field.name) for field in fields(run)[1:]}
-    document |= {"settings": dict(run.settings), "tasks": dict(run.tasks)}
+    asked = " of ".join(str(run.settings[name]) for name in ("task", "model") if name in run.settings)
+    document |= {"label": run.label or asked, "settings": dict(run.settings), "tasks": dict(run.tasks)}
     if outcomes:
         document["outcomes"] = {task: counts.as_dict() for task, counts in outcomes.items()}
     return document

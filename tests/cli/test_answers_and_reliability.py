@@ -76,3 +76,19 @@ def test_answers(command: Command, tiny: Path, asks: Any, monkeypatch: pytest.Mo
     assert {row["measure"] for row in by_judge["agreement with people"]} == {"accuracy", "kappa", "macro F1"}
     assert "agreement with people" in command("answers", "score", "systems", "--judge", "m").out
     assert "other" in command.failure("answers", "score", "systems", "--judge", "other")
+
+
+def test_what_cannot_be_read_is_counted_and_fails(
+    command: Command, tiny: Path, asks: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command("answers", "ingest", "--sample", "--name", "systems")
+    with asks(lambda sent: reply("I cannot say.")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        words = ("--dataset", "tiny", "--model", "m")
+        asked = command("answers", "ask", *words)
+        judged = command("answers", "judge", "systems", "--task", "citations", "--model", "m")
+        ran = command("run", "--dataset", "tiny", "--retriever", "llm", "--set", "model=m", "--task", "er@10")
+    assert [asked.code, judged.code, ran.code] == [1, 1, 1]
+    assert "6 refusal" in asked.err
+    assert "39 of 39 labels" in judged.err
+    assert "6 refused" in ran.out

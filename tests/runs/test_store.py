@@ -34,18 +34,6 @@ def test_the_same_spec_is_the_same_run_found_by_the_beginning_of_its_id(runs: Ru
     assert runs.run(first.id[:5]) == runs.run(f" {first.id.upper()} ") == first
 
 
-def test_runs_of_a_dataset(runs: RunStore) -> None:
-    made(runs)
-    made(runs, "lead")
-    assert {run.label for run in runs.runs("tiny")} == {"bm25", "lead"}
-    table = runs.to_pandas("tiny")
-    assert [*table.id] == [run.id for run in runs.runs("tiny")]
-    assert dict(table.set_index("label").settings["bm25"])["b"] == 0.75
-    assert len(runs.to_pandas("tiny", variants=True)) == 2
-    with pytest.raises(UnknownNameError):
-        runs.runs("huge")
-
-
 @pytest.mark.parametrize("name", ["", "  ", "nope", "%", "_" * 12, "\ud800"])
 def test_no_such_run(runs: RunStore, name: str) -> None:
     made(runs)
@@ -142,13 +130,6 @@ def test_the_id_is_of_all_that_decides_the_results() -> None:
     ]
     assert len({spec.id for spec in specs}) == len(specs)
     assert specs[0].id == retrieval_spec("ab", "r", {"y": 2, "x": 1}).id
-
-
-def test_tasks_stand_in_the_benchmarks_order(runs: RunStore) -> None:
-    run = made(runs)
-    tasks = ["result-er@5", "er@3", "er@10", "er@optimal"]
-    runs.add(run.id, {"tiny_0": dict.fromkeys(tasks, ANSWER)})
-    assert list(runs.run(run.id).tasks) == ["er@optimal", "er@10", "result-er@5", "er@3"]
 
 
 def test_labels() -> None:

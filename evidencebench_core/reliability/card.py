@@ -114,15 +114,12 @@ def run_score(store: Store, run_id: str, judge_run: str | None = None) -> TaskSc
 
 def _baseline_of(store: Store, run: ReliabilityRun) -> ReliabilityRun | None:
     """The baseline of the same model over the same items, asked in the same way if there is one."""
-    runs = reliability_runs(store, items_of(store, run).name)
-    baselines = [
-        other
-        for other in runs
-        if other.task.name == "baseline" and other.model == run.model and other.n_answered
-    ]
-    if run.task.name == "baseline" or not baselines:
+    if run.task.name == "baseline":
         return None
-    return max(baselines, key=lambda other: (other.request == run.request, other.n_answered))
+    runs = reliability_runs(store, items_of(store, run).name)
+    answered = [other for other in runs if other.model == run.model and other.n_answered]
+    baselines = [other for other in answered if other.task.name == "baseline"]
+    return max(baselines, key=lambda other: (other.request == run.request, other.n_answered), default=None)
 
 
 # -- plain words ------------------------------------------------------------------------------------

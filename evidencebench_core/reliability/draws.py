@@ -48,22 +48,13 @@ def drawn_examples(items: Sequence[Item], orders: Sequence[str], seed: int) -> l
             if len(others) < most:
                 problem = f"has {quantity(len(others), 'example')} with the answer {ANSWERS[letter]} to show with item"
                 remedy = f"An order needs {most}: add items, or choose orders with fewer."
-                raise _too_few(f"{problem} {shown(item.id)}", remedy)
+                raise SettingError("the item set", f"{problem} {shown(item.id)}", remedy)
         drawn.append(examples)
     return drawn
 
 
-def drawn_distractors(items: Sequence[Item], n: int, seed: int) -> list[list[Item]]:
+def drawn_others(items: Sequence[Item], n: int, seed: int, purpose: str) -> list[list[Item]]:
     """For each item others with contexts of their own; the first ones are the same for a larger number."""
-    return _others(items, n, seed, "distraction")
-
-
-def wrong_contexts(items: Sequence[Item], seed: int) -> list[Item]:
-    """For each item another one, whose context is shown."""
-    return [other for (other,) in _others(items, 1, seed, "unknown")]
-
-
-def _others(items: Sequence[Item], n: int, seed: int, purpose: str) -> list[list[Item]]:
     texts = {item.id: normal_form(shown_text(item)) for item in items}
     drawn = []
     for item in items:
@@ -76,7 +67,8 @@ def _others(items: Sequence[Item], n: int, seed: int, purpose: str) -> list[list
                 seen.add(texts[other.id])
         if len(chosen) < n:
             problem = f"has {quantity(len(chosen), 'context')} other than that of item {shown(item.id)}"
-            raise _too_few(problem, f"It needs {n}: add items, or ask for fewer.")
+            remedy = f"It needs {n}: add items, or ask for fewer."
+            raise SettingError("the item set", problem, remedy)
         drawn.append(chosen)
     return drawn
 
@@ -103,7 +95,3 @@ def _rng(purpose: str, seed: int, item: Item) -> random.Random:
 def _is_apart(item: Item, other: Item) -> bool:
     """Whether an item is not of another's group, such as the same paper."""
     return not item.group or item.group != other.group
-
-
-def _too_few(problem: str, remedy: str) -> SettingError:
-    return SettingError("the item set", problem, remedy)

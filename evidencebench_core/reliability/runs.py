@@ -99,17 +99,9 @@ def run_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     probes = probes_of(whole, row, values, limit)
     by_id = {probe.id: probe for probe in probes.probes}
     used = [row.prompts[whole.kind], *{_REWORDINGS[p.reworded][0] for p in probes.probes if p.reworded}]
-    spec = RunSpec(
-        KIND,
-        whole.sha256,
-        {
-            "task": row.name,
-            "settings": values,
-            "prompts": {name: prompt(name).version for name in used},
-            "model": _model(model),
-            "request": request_settings(request),
-        },
-    )
+    prompts = {name: prompt(name).version for name in used}
+    about = {"task": row.name, "settings": values, "prompts": prompts, "model": _model(model)}
+    spec = RunSpec(KIND, whole.sha256, about | {"request": request_settings(request)})
 
     async def ask(llm: LLM, unit: str) -> Result:
         return await _answer(llm, by_id[unit], row.prompts[whole.kind], spec.settings)
@@ -166,16 +158,8 @@ def judge_plan(
     if not fields:
         raise SettingError(place, "has no answers to judge yet", "Run it first.")
     name = run.task.judge_prompt
-    spec = RunSpec(
-        KIND,
-        run.id,
-        {
-            "task": run.task.name,
-            "judge": {name: prompt(name).version},
-            "model": _model(model),
-            "request": request_settings(request),
-        },
-    )
+    about = {"task": run.task.name, "judge": {name: prompt(name).version}, "model": _model(model)}
+    spec = RunSpec(KIND, run.id, about | {"request": request_settings(request)})
     by_unit = {judge_unit(probe_id, texts): texts for probe_id, texts in fields.items()}
     return prompt_plan(store, spec, name, tuple(by_unit), by_unit.__getitem__, llm, fresh=fresh)
 

@@ -14,10 +14,9 @@ from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.perturb.spelling import misspellings
 from evidencebench_core.reliability.draws import (
     balanced_items,
-    drawn_distractors,
     drawn_examples,
+    drawn_others,
     shown_text,
-    wrong_contexts,
 )
 from evidencebench_core.reliability.items import Item, ItemSet, Kind
 from evidencebench_core.retrievers.base import Setting
@@ -184,7 +183,7 @@ def _distraction(draft: Draft) -> Iterator[Probe]:
                 draft.left_out[item.id] = "a neighbour of the sentence covers a study aspect"
         draft.items = [item for item in draft.items if item.id not in draft.left_out]
     n = cast(int, draft.settings["distractors"])
-    others = drawn_distractors(draft.items, n, draft.settings["seed"])
+    others = drawn_others(draft.items, n, draft.settings["seed"], "distraction")
     for place in range(n + 1):
         for item, distractors in zip(draft.items, others, strict=True):
             contexts = [*distractors[:place], item, *distractors[place:]]
@@ -194,8 +193,8 @@ def _distraction(draft: Draft) -> Iterator[Probe]:
 
 
 def _unknown(draft: Draft) -> Iterator[Probe]:
-    others = wrong_contexts(draft.items, draft.settings["seed"])
-    for item, other in zip(draft.items, others, strict=True):
+    others = drawn_others(draft.items, 1, draft.settings["seed"], "unknown")
+    for item, (other,) in zip(draft.items, others, strict=True):
         fields = _fields(item, context=shown_text(other))
         yield Probe(item, "shuffled", fields, "unknown", details={"context_of": other.id})
     for item in draft.items:

@@ -1,6 +1,5 @@
 """Runs against each other."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +33,7 @@ def ids(store: Store) -> dict[str, str]:
     return {run.retriever: run.id for run in RunStore(store).runs("tiny")}
 
 
-def by_hand(values: list[list[float]], papers: Sequence[object] = ()) -> Systems:
+def by_hand(values: list[list[float]]) -> Systems:
     names = "ABCDE"[: len(values)]
     recalls = pd.DataFrame(np.array(values).T, columns=list(names))
     return Systems(
@@ -42,7 +41,7 @@ def by_hand(values: list[list[float]], papers: Sequence[object] = ()) -> Systems
         "somewhere",
         dict(zip(names, names, strict=True)),
         recalls,
-        papers or range(len(recalls)),
+        range(len(recalls)),
         ("a note",),
     )
 
@@ -69,17 +68,6 @@ def test_p_values_are_corrected_for_all_pairs() -> None:
     assert (pairs["p_holm"] >= pairs["p"]).all()
     one = comparison(by_hand([[0.1, 0.2]]))
     assert len(one.tables["pairs"]) == 0
-
-
-def test_papers_are_drawn_whole() -> None:
-    rows = [[1.0, 1.0, 0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 0.5, 0.5, 0.5, 0.5]]
-    apart = comparison(by_hand(rows)).tables["pairs"].iloc[0]
-    together = comparison(by_hand(rows, tuple("aabbcc")))
-    pair = together.tables["pairs"].iloc[0]
-    assert pair["high"] - pair["low"] > 1.2 * (apart["high"] - apart["low"])
-    # Cluster sums 2, -1, 1: of 8 sign flips |sum| >= 2 for 2+1+1, 2-1+1 and so on: 2 is met by +-(2 1 1),
-    # +-(2 -1 1), +-(2 1 -1): 6 of 8.
-    assert pair["p"] == 0.75
 
 
 def test_runs_stand_on_the_instances_all_have(store: Store) -> None:

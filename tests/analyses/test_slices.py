@@ -13,7 +13,7 @@ from evidencebench_core.analyses.slices import slice_frame, slice_report, slices
 from evidencebench_core.analyses.systems import Systems
 from evidencebench_core.data import Store
 from evidencebench_core.tasks import Task, task_named
-from tests.analyses.stores import complete_run, given_run
+from tests.analyses.stores import given_run
 from tests.factories import raw_instance, store_with
 
 TASK = task_named("er@optimal")
@@ -119,14 +119,6 @@ def test_by_hand() -> None:
     instances = report.tables["instances"]
     assert instances["instance"].tolist() == list("abcd")
     assert instances["B"].tolist() == [0.5, 0.5, 0.0, 1.0]
-
-
-def test_from_the_store(store: Store) -> None:
-    runs = [complete_run(store, "tiny", retriever) for retriever in ("lead", "oracle")]
-    report = slices(store, runs)
-    assert set(report.tables["recall"]["label"]) == {"lead", "oracle"}
-    of_length = report.tables["recall"].query("family == 'sentences'")
-    assert of_length.groupby("label")["n"].sum().tolist() == [4, 4]
 
 
 def test_no_common_instance_gives_empty_tables(store: Store) -> None:

@@ -7,7 +7,7 @@ import pytest
 from evidencebench_core.analyses.frame import runs_named
 from evidencebench_core.analyses.systems import systems
 from evidencebench_core.data import Store
-from evidencebench_core.errors import SelectionError, SettingError, UnknownNameError
+from evidencebench_core.errors import SettingError, UnknownNameError
 from tests.analyses.stores import given_run
 from tests.factories import raw_instance, store_with
 
@@ -31,16 +31,6 @@ def test_instances_that_all_have_in_the_order_of_the_file(store: Store) -> None:
     assert (found.recalls.index.tolist(), found.papers) == (["a", "c"], ["p", "q"])
     assert found.recalls.T.to_numpy().tolist() == [[0.5, 1.0], [1.0, 0.0]]
     assert found.notes == ("Left out: 1 instances that abstract-tail has not answered.",)
-
-
-def test_nothing_in_common(store: Store) -> None:
-    runs = [given_run(store, {"a": [1]}, "er@2"), given_run(store, {"c": [4]}, "er@2", "abstract-tail")]
-    assert systems(store, runs, "er@2").recalls.shape == (0, 2)
-
-
-def test_a_pick_that_the_paper_does_not_have_is_refused(store: Store) -> None:
-    with pytest.raises(SelectionError, match="9"):
-        systems(store, [given_run(store, {"a": [9]}, "er@2")], "er@2")
 
 
 def test_runs_are_over_the_dataset_that_is_named(store: Store) -> None:

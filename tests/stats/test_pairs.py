@@ -44,15 +44,6 @@ def test_too_little_to_judge() -> None:
     assert (one_paper.difference.low, one_paper.p, one_paper.wins) == (None, None, 2)
 
 
-def test_repeating_every_instance_teaches_nothing() -> None:
-    rng = np.random.default_rng(4)
-    a, b = rng.random(60), rng.random(60)
-    papers = np.arange(60)
-    once, twice = paired(a, b, papers), paired(np.repeat(a, 2), np.repeat(b, 2), np.repeat(papers, 2))
-    assert twice.p == once.p
-    assert twice.difference.low == pytest.approx(once.difference.low)
-
-
 @pytest.mark.parametrize(
     ("a", "b", "place"), [([0.1], [0.1, 0.2], "paired"), ([0.1], [float("nan")], "b[0]")]
 )

@@ -37,7 +37,7 @@ class Networks(Ranker):
 
 
 class Always(Ranker):
-    """With trees for few picks too."""
+    """With trees for few picks of result aspects too."""
 
     few: ClassVar[int] = 0
 
@@ -53,7 +53,7 @@ CHOSEN = "chosen on the other folds"
 MEMBERS: dict[str, type[Ranker]] = {
     WHOLE: Ranker,
     "networks alone": Networks,
-    "trees for few picks too": Always,
+    "trees for few result picks too": Always,
     "half trees": Half,
 }
 
@@ -151,7 +151,7 @@ def print_table(title: str, results: Sequence[dict[str, Recalls]], pairs: Pairs)
     for name in results[0]:
         for task in DEFAULT_TASKS:
             means = [100 * float(np.mean(list(result[name][task].values()))) for result in results]
-            row = f"{name:28} {task:20} {np.mean(means):5.1f} {np.std(means):4.1f}"
+            row = f"{name:30} {task:20} {np.mean(means):5.1f} {np.std(means):4.1f}"
             if name != WHOLE:
                 ours, whole = over_seeds(results, name, task), over_seeds(results, WHOLE, task)
                 row += f"  {difference(ours, whole, papers)}"

@@ -131,7 +131,7 @@ class Ranker:
 
     selecting: ClassVar[Selecting] = Selecting(sharpness=4.0, closeness=1.5, reach=0.2)
     trees_share: ClassVar[float] = 0.15  # how much the trees' standardised scores count beside the network's
-    few: ClassVar[int] = 5  # for fewer picks the trees, which learnt sentence by sentence, are not asked
+    few: ClassVar[int] = 5  # for fewer picks of result aspects the trees are not asked
 
     def scored(self, query: Query, vectors: NDArray[np.float32]) -> ScoredPaper:
         """A paper scored for a query, given the embeddings of the hypothesis and of the sentences."""
@@ -148,7 +148,7 @@ class Ranker:
         return ScoredPaper(features, columns, standardised(scores))
 
     def _asks_trees(self, query: Query) -> bool:
-        return query.budget is None or query.budget >= self.few
+        return query.focus == "all" or query.budget is None or query.budget >= self.few
 
     def contributions(self, query: Query, paper: ScoredPaper, sentences: Sequence[int]) -> _Array:
         """The share of each column in the scores of some sentences, in standard deviations of the score.

@@ -99,10 +99,12 @@ def test_contributions_sum_up_to_the_score(model: Ranker, instances: Sequence[In
         assert np.ptp(paper.scores - adds.sum(axis=1)) == pytest.approx(0, abs=1e-4)
 
 
-def test_for_few_picks_the_trees_are_not_asked(model: Ranker, instances: Sequence[Instance]) -> None:
+def test_for_few_picks_of_result_aspects_the_trees_are_not_asked(
+    model: Ranker, instances: Sequence[Instance]
+) -> None:
     vectors = vectors_of(instances[0])
     one, four, five, whole = (
-        model.scored(query_of(instances[0], "all", budget), vectors).scores for budget in (1, 4, 5, None)
+        model.scored(query_of(instances[0], "results", budget), vectors).scores for budget in (1, 4, 5, None)
     )
     assert (one == four).all()
     assert (five == whole).all()
@@ -129,7 +131,7 @@ def test_columns_of_the_sentences_around(model: Ranker, instances: Sequence[Inst
 def test_the_same_sentence_twice_is_a_tie(model: Ranker) -> None:
     # neither has neighbours that say anything, nor a place of its own
     flat = replace(model, network=small_model("length").network)
-    query = Query("Tea?", ("Tea is hot.",) * 3, ("normal",) * 3, ("",) * 3, budget=3)
+    query = Query("Tea?", ("Tea is hot.",) * 3, ("normal",) * 3, ("",) * 3, focus="results", budget=3)
     vectors = np.random.default_rng(0).normal(size=(2, 32)).astype(np.float32)[[0, 1, 1, 1]]
     assert retrieval_of(flat, flat.scored(query, vectors), query).selection == (0, 1, 2)
 

@@ -10,7 +10,6 @@ from playwright.sync_api import Page, expect
 from evidencebench_core.data import Store
 from tests.browser.serving import served_app
 from tests.browser.settling import settled
-from tests.serving import serving
 
 TOKEN = "correct-horse-battery"  # noqa: S105 - made up
 READING = "/browse?dataset=sample_data&instance=sample_cohort&task=er%4010&r=bm25~abstract-tail"
@@ -21,14 +20,6 @@ def closed_url(chromium_path: str, store: Store) -> Iterator[str]:
     """The app on the same store, behind a token."""
     with served_app(store.path.parent, EVIDENCEBENCH_TOKEN=TOKEN) as address:
         yield address
-
-
-def test_a_frame_of_another_origin_stays_empty(page: Page, app_url: str) -> None:
-    frame = f'<iframe src="{app_url}/browse" width="900" height="600"></iframe>'
-    with serving(lambda _: (200, {"Content-Type": "text/html"}, frame.encode())) as other_site:
-        page.goto(other_site, wait_until="load")
-        (inside,) = page.frames[1:]
-        assert inside.url.startswith("chrome-error:")
 
 
 def test_the_token_is_asked_once_and_leads_to_the_page_of_the_link(page: Page, closed_url: str) -> None:

@@ -13,17 +13,14 @@ from components.app import reading as readings
 from components.app import resources
 from components.app.choices import Choice
 from components.app.reading import Reading
-from evidencebench_core.data import Filter, Store, ingest, open_store
+from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.errors import RetrieverError
-from evidencebench_core.papers import read_paper
 from evidencebench_core.perturb import Wording, add_wordings
 from evidencebench_core.runs import RunStore
 from evidencebench_core.runs.notes import Note, NoteStore
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_dataset, written
 from tests.pages.app import finished_runs
-
-PAPER = read_paper(b"A title\n\nAbstract\nTea is hot. Nobody slept.\n\nMethods\nWe drank tea.", "a.txt")
 
 
 @pytest.fixture
@@ -41,14 +38,6 @@ def test_a_dataset_is_known_by_its_name_and_content(store: Store) -> None:
     instance = resources.instance(tiny, "tiny_0")
     assert resources.instance(replace(tiny, ingested_at="later", source="elsewhere"), "tiny_0") is instance
     assert resources.instance(replace(tiny, sha256="0" * 64), "tiny_0") is not instance
-
-
-def test_filters_are_told_apart_by_what_they_ask(store: Store) -> None:
-    tiny = store.dataset("tiny")
-    everything = resources.matching(tiny, Filter())
-    assert len(everything) == 4
-    assert resources.matching(tiny, Filter(sentences="")) is everything
-    assert resources.matching(tiny, Filter(hypothesis="nowhere")) == ()
 
 
 def test_scores_follow_the_runs(store: Store) -> None:

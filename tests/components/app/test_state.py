@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.app import session, state
+from components.app import state
 from components.app.choices import Choice, choices_from, choices_text
 from evidencebench_core.errors import SettingError
 from tests.pages.app import App
@@ -101,24 +101,6 @@ def test_the_dataset_chosen_on_one_page_comes_along_to_another(
         app.test.session_state["page"], app.test.session_state["choose"] = page, choose
         app.run()
     assert app.words == found
-
-
-def test_the_chosen_dataset_comes_along_to_a_page_that_is_opened_by_a_click(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def asked_for(page: str, **values: str) -> tuple[str, dict[str, str]]:
-        opened: list[tuple[str, dict[str, str]]] = []
-        monkeypatch.setattr(session.st, "session_state", {"context": {"dataset": "b"}})
-        monkeypatch.setattr(
-            session.st, "switch_page", lambda page, query_params: opened.append((page, query_params))
-        )
-        session.open_later(page, values)
-        session.open_requested_page()
-        return opened[0]
-
-    assert asked_for("browse", r="bm25") == ("pages/browse.py", {"dataset": "b", "r": "bm25"})
-    assert asked_for("browse", dataset="a") == ("pages/browse.py", {"dataset": "a"})
-    assert asked_for("runs") == ("pages/runs.py", {})  # as it was left
 
 
 @pytest.mark.parametrize("number", ["-1", "1.5", "x", "²", "9" * 40])

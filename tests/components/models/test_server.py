@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from components.models.server import address_text, checked_address, trial
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import Connection
-from tests.llm.server import body, reply, scripted
+from tests.llm.server import body, scripted
 
 KEY = "sk-live-0123456789abcdef"
 
@@ -59,14 +59,6 @@ def test_an_unreachable_server_is_one_line_without_the_key() -> None:
     assert KEY not in found.line
 
 
-def test_a_model_that_is_not_in_the_list_may_answer_all_the_same() -> None:
-    with scripted(body(b'{"data": [{"id": "other"}]}'), reply("ready")) as server:
-        found = trial(Connection(server.url), "tiny")
-    assert found.ok
-    assert found.models == ("other",)
-    assert "does not list tiny" in found.line
-
-
 _PAGE = (
     b"<html><head><title>Router</title></head>\n<body><pre>user: admin\npassword: hunter2</pre></body></html>"
 )
@@ -75,12 +67,7 @@ _PAGE = (
 @pytest.mark.parametrize("code", [200, 302, 403, 404, 500])
 @pytest.mark.parametrize(
     ("content", "kind"),
-    [
-        (_PAGE, "text/html"),
-        (b"Router\nuser: admin\npassword: hunter2", "text/plain"),
-        (b'{"error": {"message": "Router\\npassword: hunter2"}}', "application/json"),
-        (b"Router " + b"." * 300 + b"hunter2", "application/json"),
-    ],
+    [(_PAGE, "text/html"), (b'{"error": {"message": "Router\\nhunter2"}}', "application/json")],
 )
 def test_another_page_is_one_short_line_without_the_key(code: int, content: bytes, kind: str) -> None:
     with scripted(body(content, kind, code), body(content, kind, code)) as server:

@@ -25,7 +25,7 @@ class OwnPaper:
     """A kept paper, without its text."""
 
     id: int  # never used again, also after the paper was removed
-    name: str  # by the reader; several may be called alike
+    name: str  # by the reader; several may be stripped alike
     hypothesis: str  # the one it was last looked at with
     paper_id: str
     title: str
@@ -106,10 +106,10 @@ class OwnPapers:
 
 
 def _name(name: str) -> str:
-    called = clean_text(name)[:_LONGEST_NAME].strip()
-    if not called:
+    stripped = clean_text(name)[:_LONGEST_NAME].strip()
+    if not stripped:
         raise PaperError("name of the paper", "is empty", "Give it a name.")
-    return called
+    return stripped
 
 
 def _unknown(number: int) -> UnknownNameError:

@@ -71,8 +71,8 @@ def sentences_of(text: str) -> list[str]:
         offset += len(words[gap - 1]) + 1
         if inside[gap]:
             continue
-        known = _boundary_at(words, gap, starts[-1])
-        if known or (known is None and offset in general):
+        verdict = _boundary_at(words, gap, starts[-1])
+        if verdict or (verdict is None and offset in general):
             starts.append(gap)
     return [" ".join(words[a:b]) for a, b in zip(starts, [*starts[1:], len(words)], strict=True)]
 

@@ -70,11 +70,11 @@ def paper_of_pdf(content: bytes, place: str = "the PDF") -> Paper:
 def _columns(pages: Sequence[Page], left_out: Counter[str]) -> tuple[list[Column], list[Line], Body]:
     """The columns of all pages in reading order, and lines of tables and figures that look like running text."""
     lines = [without_line_numbers(lines_of(page)) for page in pages]
-    kept = without_headers_and_footers(pages, lines, body_of(lines))
-    left_out["headers and footers"] = sum(map(len, lines)) - sum(map(len, kept))
-    body = body_of(kept)
-    lines = without_margins(pages, kept, body)
-    left_out["notes in the margin"] = sum(len(a) > len(b) for a, b in zip(kept, lines, strict=True))
+    inner = without_headers_and_footers(pages, lines, body_of(lines))
+    left_out["headers and footers"] = sum(map(len, lines)) - sum(map(len, inner))
+    body = body_of(inner)
+    lines = without_margins(pages, inner, body)
+    left_out["notes in the margin"] = sum(len(a) > len(b) for a, b in zip(inner, lines, strict=True))
     gutters = [gutters_of(page_lines) for page_lines in lines]
     expected = list(chain.from_iterable(gutters))
     columns: list[Column] = []

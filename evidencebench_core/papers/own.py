@@ -25,7 +25,7 @@ class OwnPaper:
     """A kept paper, without its text."""
 
     id: int  # never used again, also after the paper was removed
-    name: str  # by the reader; several may be stripped alike
+    name: str  # by the reader; several may have the same
     hypothesis: str  # the one it was last looked at with
     paper_id: str
     title: str

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.data import parse_instance
 from evidencebench_core.errors import SelectionError, SettingError
 from evidencebench_core.export.reader import (
     FOLDER,
@@ -20,7 +19,6 @@ from evidencebench_core.export.reader import (
     paper_key,
     show,
     view_data,
-    view_of,
 )
 from evidencebench_core.retrievers import Retrieval
 from tests.browser.reader_views import hostile_view, instance_of, short_view, stress_view
@@ -99,14 +97,11 @@ def test_data_is_json_one_letter_a_sentence(view: Any) -> None:
     assert len(data["texts"]) == len(data["types"]) == len(data["marks"]) == len(view.sentences)
 
 
-@pytest.mark.parametrize("text", ["RESULTS", "Materials and methods", "2. Methods", "Discussion"])
-def test_headings_of_sections(text: str) -> None:
-    assert heading_level(text) == 2
-
-
-@pytest.mark.parametrize("text", ["Statistical analysis", "2.1 Study population", ""])
-def test_headings_below_them(text: str) -> None:
-    assert heading_level(text) == 3
+def test_headings_of_sections_and_below_them() -> None:
+    main = ("RESULTS", "Materials and methods", "2. Methods")
+    lesser = ("Statistical analysis", "2.1 Study population", "")
+    assert {heading_level(text) for text in main} == {2}
+    assert {heading_level(text) for text in lesser} == {3}
 
 
 def test_title_block_is_told_apart() -> None:
@@ -114,17 +109,6 @@ def test_title_block_is_told_apart() -> None:
     types = (*("section_name",) * 3, "normal_paragraph", "section_name")
     view = replace(short_view(), sentences=sentences, sentence_types=types, aspects=(), systems=())
     assert view_data(view)["types"] == "tfhps"
-
-
-@pytest.mark.realdata
-def test_a_stored_optimal_selection_misses_nothing(train_raw: dict[str, dict[str, Any]]) -> None:
-    name = "evidencebench_train_id_33"
-    instance = parse_instance(name, train_raw[name])
-    picks = instance.stored["er@optimal"]
-    data = view_data(view_of(instance, systems=[System("stored", picks)]))
-    assert "m" not in data["marks"]
-    assert data["marks"].count("b") == len(picks) == 4
-    assert all(aspect["covered"] for aspect in data["aspects"])
 
 
 def test_show_holds_the_views_of_the_app_and_lets_no_text_out() -> None:

@@ -118,10 +118,12 @@ class Database:
 
     def _has_tables(self, db: sqlite3.Connection) -> bool:
         """Whether the file is a store; `StoreError` if it is of another version, or another database."""
+        db.execute("BEGIN")  # one view of the file: another process may be making the tables
         version, application, n_tables = db.execute(
             "SELECT user_version, application_id, (SELECT count(*) FROM sqlite_master)"
             " FROM pragma_user_version, pragma_application_id"
         ).fetchone()
+        db.execute("COMMIT")
         if version == application == n_tables == 0:
             return False
         if application != APPLICATION_ID:

@@ -61,8 +61,8 @@ def timed(page: Page, act: Act, shows: str) -> dict[str, int]:
     return {"seen": round(page.evaluate("window.seen") or 0), "settled": round(settled)}
 
 
-def press(name: str) -> Act:
-    return lambda page: page.get_by_role("button", name=name).first.click()
+def step(page: Page) -> None:
+    page.get_by_test_id("stNumberInputStepUp").first.click()
 
 
 def follow(name: str) -> Act:
@@ -97,7 +97,7 @@ def actions(base: str, dataset: str, instance: str) -> list[tuple[str, str, Act,
         ("Analyse: position", "", to(f"{base}/analyse?dataset={dataset}&part=position"), chart),
         ("menu: Runs", reader, follow("Runs"), row),
         ("menu: Analyse", reader, follow("Analyse"), row),
-        ("reader: next instance", reader, press("Next"), sentence),
+        ("reader: next instance", reader, step, sentence),
         (
             "reader: edit, 3 retrievers",
             f"{reader}~lead~abstract-tail",

@@ -80,7 +80,23 @@ def example_of(instance: Instance, vectors: NDArray[np.float32]) -> Example:
 
 
 def fit_ranker(examples: Sequence[Example], encoder: str, seed: int = 0) -> Ranker:
-    """Fit a ranker to examples that hold the vectors of an embedding model."""
+    """Fit a ranker to examples that hold the vectors of an embedding model.
+
+    In one thread: another order of sums is another last digit, and the same seed should give the same figures.
+    """
+    import torch
+    from threadpoolctl import threadpool_limits
+
+    n_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            return _fit_ranker(examples, encoder, seed)
+    finally:
+        torch.set_num_threads(n_threads)
+
+
+def _fit_ranker(examples: Sequence[Example], encoder: str, seed: int) -> Ranker:
     if not any(table.size for one in examples for table in one.covers):
         raise SettingError("training set", "has no study aspects", "Train on a dataset with gold.")
     topics = _principal_axes([one.vectors[1:] for one in examples], seed)

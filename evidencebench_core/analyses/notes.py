@@ -23,12 +23,7 @@ def dataset_notes(
 ) -> Report:
     """Of each author the newest note on each instance, sentence and miss, in the order of the file.
 
-    Parameters
-    ----------
-    ids : collection of str, optional
-        Only notes on these instances.
-    flagged : bool
-        Only those that flag something.
+    ``ids`` leaves notes on other instances out, ``flagged`` those that flag nothing.
 
     Returns
     -------

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from evidencebench_core.analyses.wording import QUESTIONS, variants_for
 from evidencebench_core.data.ingest import IngestResult, ingest
 from evidencebench_core.data.store import Store
-from evidencebench_core.runs import RunStore, Variant, execute, plan
+from evidencebench_core.runs import RunStore, execute, plan
 from evidencebench_core.tasks import TASKS
 
 SAMPLE_RUNS: Final = ("bm25", "abstract-tail", "lead")
@@ -25,10 +24,12 @@ def ingest_sample(store: Store, path: Path) -> IngestResult:
     name = result.dataset.name
     if RunStore(store).runs(name):
         return result
-    wordings = chain.from_iterable(variants_for(store, name, question) for question in QUESTIONS)
-    asked: list[tuple[str, Variant | None]] = [(retriever, None) for retriever in SAMPLE_RUNS]
-    asked += [(SAMPLE_RUNS[0], wording) for wording in wordings]
-    for retriever, variant in asked:
-        for _ in execute(plan(store, name, retriever, tasks=tuple(TASKS), variant=variant)):
-            pass
+    plans = [plan(store, name, retriever, tasks=tuple(TASKS)) for retriever in SAMPLE_RUNS]
+    for question in QUESTIONS:
+        wordings = variants_for(store, name, question)
+        plans += [
+            plan(store, name, SAMPLE_RUNS[0], tasks=tuple(TASKS), variant=wording) for wording in wordings
+        ]
+    for planned in plans:
+        list(execute(planned))
     return result

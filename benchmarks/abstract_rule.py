@@ -1,0 +1,26 @@
+"""What "at most two picks from the abstract" costs: ER@10 of retrievers on a dataset, with the rule and without.
+
+python -m benchmarks.abstract_rule STORE DATASET RETRIEVER...
+"""
+
+import sys
+
+from evidencebench_core.data import open_store
+from evidencebench_core.metrics import aspect_recall
+from evidencebench_core.papers import Paper
+from evidencebench_core.retrievers import make_retriever, query_of
+from evidencebench_core.runs.find import asked_budget, picks_in
+
+store, dataset = open_store(sys.argv[1]), sys.argv[2]
+for name in sys.argv[3:]:
+    retriever, recalls = make_retriever(name), {True: 0.0, False: 0.0}
+    for instance in store.get_many(dataset, store.ids(dataset)):
+        paper = Paper(instance.paper_id, "", instance.sentences, instance.sentence_types, "text", {}, ())
+        for abstract_too in recalls:
+            query = query_of(instance, "all", asked_budget(paper, 10, abstract_too))
+            picks = picks_in(paper, retriever.retrieve(query), 10, abstract_too=abstract_too)
+            recalls[abstract_too] += aspect_recall(picks, instance.evidence.covers("all"))
+    n = store.dataset(dataset).n_instances
+    print(
+        f"{name}: {100 * recalls[True] / n:.1f} without the rule, {100 * recalls[False] / n:.1f} with it, n={n}"
+    )

@@ -9,7 +9,7 @@ from evidencebench_core.data import open_store
 from evidencebench_core.metrics import aspect_recall
 from evidencebench_core.papers import Paper
 from evidencebench_core.retrievers import make_retriever, query_of
-from evidencebench_core.runs.find import asked_budget, picks_in
+from evidencebench_core.runs.find import picks_in
 
 store, dataset = open_store(sys.argv[1]), sys.argv[2]
 for name in sys.argv[3:]:
@@ -17,7 +17,8 @@ for name in sys.argv[3:]:
     for instance in store.get_many(dataset, store.ids(dataset)):
         paper = Paper(instance.paper_id, "", instance.sentences, instance.sentence_types, "text", {}, ())
         for abstract_too in recalls:
-            query = query_of(instance, "all", asked_budget(paper, 10, abstract_too))
+            n_asked = 10 if abstract_too else 10 + paper.sentence_types.count("abstract")
+            query = query_of(instance, "all", n_asked)
             picks = picks_in(paper, retriever.retrieve(query), 10, abstract_too=abstract_too)
             recalls[abstract_too] += aspect_recall(picks, instance.evidence.covers("all"))
     n = store.dataset(dataset).n_instances

@@ -10,17 +10,18 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from evidencebench_core.analyses.sample import ingest_sample
+from evidencebench_core.analyses.sample import SAMPLE_RUNS
+from evidencebench_core.analyses.wording import QUESTIONS, variants_for
 from evidencebench_core.annotation.model import Annotation
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import Store
 from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.reliability.sample import add_sample_items
-from evidencebench_core.runs import RunStore
+from evidencebench_core.runs import RunStore, execute, plan
+from evidencebench_core.tasks import TASKS
 from tests.answers.judging import add_sample
 from tests.browser.conftest import DESKTOP
-from tests.browser.serving import SAMPLE
 from tests.browser.settling import (
     PHONE,
     assert_accessible,
@@ -59,7 +60,11 @@ PAGES = {  # the address, and what it shows once it is whole
 @pytest.fixture(scope="module")
 def links(store: Store) -> dict[str, str]:
     """Ids for the addresses: of runs, by retriever, and of a kept paper that Ada and Ben have marked."""
-    ingest_sample(store, SAMPLE)
+    for retriever in SAMPLE_RUNS:  # whatever tests before this file have run
+        list(execute(plan(store, "sample_data", retriever, tasks=tuple(TASKS))))
+    for question in QUESTIONS:
+        for wording in variants_for(store, "sample_data", question):
+            list(execute(plan(store, "sample_data", "bm25", tasks=tuple(TASKS), variant=wording)))
     text = "# Tea\n\n## Results\n\n" + " ".join(f"Pressure fell by {n} mmHg." for n in range(30))
     own = OwnPapers(store).save(read_paper(text.encode(), "tea.md"), "Tea", "Tea lowers pressure.")
     for annotator, indices in (("Ada", [4, 5]), ("Ben", [5, 9])):

@@ -58,8 +58,7 @@ MEMBERS: dict[str, type[Ranker]] = {
 }
 
 Pairs = Sequence[tuple[Instance, Example]]
-Recalls = dict[str, dict[str, float]]
-"""By task and instance, 0 to 1."""
+Recalls = dict[str, dict[str, float]]  # by task and instance, 0 to 1
 
 
 def main() -> int:
@@ -92,7 +91,8 @@ def read_pairs(store: Store, dataset: str) -> Pairs:
     ids = [row.id for row in store.rows(dataset, store.ids(dataset)) if row.n_aspects]
     instances = store.get_many(dataset, ids)
     return [
-        (one, example_of(one, embeddings("minilm", (one.hypothesis, *one.sentences))[0])) for one in instances
+        (instance, example_of(instance, embeddings("minilm", (instance.hypothesis, *instance.sentences))[0]))
+        for instance in instances
     ]
 
 
@@ -129,8 +129,8 @@ def cross_validated(pairs: Pairs, seed: int) -> dict[str, Recalls]:
         by_fold.append(answers_of(learnt, asked, seed))
     chosen = []
     for fold, answers in enumerate(by_fold):
-        others = [one for place, one in enumerate(by_fold) if place != fold]
-        best = max(MEMBERS, key=lambda name: np.mean([mean(one[name]) for one in others]))
+        others = [by_fold[other] for other in range(5) if other != fold]
+        best = max(MEMBERS, key=lambda name: np.mean([mean(recalls[name]) for recalls in others]))
         chosen.append(answers[best])
     joined = {name: merged([answers[name] for answers in by_fold]) for name in MEMBERS}
     return {**joined, CHOSEN: merged(chosen)}
@@ -146,7 +146,6 @@ def merged(parts: Sequence[Recalls]) -> Recalls:
 
 def print_table(title: str, results: Sequence[dict[str, Recalls]], pairs: Pairs) -> None:
     """One row a member set; ``results`` has one entry a seed."""
-    papers = {instance.id: instance.paper_id for instance, _ in pairs}
     print(f"\n{title}, {len(results)} seeds: mean, sd between seeds, difference to {WHOLE}")
     for name in results[0]:
         for task in DEFAULT_TASKS:
@@ -154,27 +153,28 @@ def print_table(title: str, results: Sequence[dict[str, Recalls]], pairs: Pairs)
             row = f"{name:30} {task:20} {np.mean(means):5.1f} {np.std(means):4.1f}"
             if name != WHOLE:
                 ours, whole = over_seeds(results, name, task), over_seeds(results, WHOLE, task)
-                row += f"  {difference(ours, whole, papers)}"
+                row += f"  {difference(ours, whole, pairs)}"
             print(row, flush=True)
 
 
 def print_against(
     store: Store, dataset: str, retriever: str, results: Sequence[dict[str, Recalls]], pairs: Pairs
 ) -> None:
-    papers = {instance.id: instance.paper_id for instance, _ in pairs}
     print(f"\n{WHOLE}, difference to {retriever}")
     for task in DEFAULT_TASKS:
         *_, last = execute(plan(store, dataset, retriever, tasks=[task]))
         theirs = dict(score_run(store, last.run_id, task).per_instance)
-        print(f"{task:20} {difference(over_seeds(results, WHOLE, task), theirs, papers)}", flush=True)
+        print(f"{task:20} {difference(over_seeds(results, WHOLE, task), theirs, pairs)}", flush=True)
 
 
 def over_seeds(results: Sequence[dict[str, Recalls]], name: str, task: str) -> dict[str, float]:
     """The mean recall of each instance."""
-    return {key: float(np.mean([one[name][task][key] for one in results])) for key in results[0][name][task]}
+    by_seed = [result[name][task] for result in results]
+    return {key: float(np.mean([recalls[key] for recalls in by_seed])) for key in by_seed[0]}
 
 
-def difference(ours: dict[str, float], theirs: dict[str, float], papers: dict[str, str]) -> str:
+def difference(ours: dict[str, float], theirs: dict[str, float], pairs: Pairs) -> str:
+    papers = {instance.id: instance.paper_id for instance, _ in pairs}
     ids = sorted(ours.keys() & theirs.keys())
     pair = paired([ours[i] for i in ids], [theirs[i] for i in ids], [papers[i] for i in ids])
     return f"{pair.difference.text(unit='', sign=True)}, p {pair.p:.3f}"

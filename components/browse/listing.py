@@ -32,7 +32,11 @@ _MATCH: Final = Column("match", "Found", "snippet", "The sentence with the most 
 
 def listing(state: PageState, context: Context) -> pd.DataFrame:
     """The instances that the search, the filters and the sort in the address leave."""
-    frame = _found(state, context)
+    return _chosen(state, context, _found(state, context))
+
+
+def _chosen(state: PageState, context: Context, frame: pd.DataFrame) -> pd.DataFrame:
+    """What the filters leave of a frame, sorted."""
     frame = filtered(state, frame, _filters(context, frame))
     if state["sort"] in frame:
         frame = frame.sort_values(state["sort"], ascending=state["desc"] != "1", kind="stable")
@@ -63,7 +67,8 @@ def found_sentence(state: PageState, context: Context, instance_id: str) -> int 
 
 def draw_list(state: PageState, context: Context) -> None:
     """Draw search, filters and table; a click on a row opens its instance."""
-    frame = listing(state, context)
+    matches = _found(state, context)
+    frame = _chosen(state, context, matches)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="filter-bar"):
         for param, place, example in (
             ("q", "hypotheses", 'wine "stomach cancer"'),
@@ -76,8 +81,7 @@ def draw_list(state: PageState, context: Context) -> None:
                 width=330,
                 **state.widget(param, state[param], reset=("page",)),
             )
-        found = _found(state, context)
-        filter_popover(state, found, _filters(context, found))
+        filter_popover(state, matches, _filters(context, matches))
         if any(state[name] != default for name, default in LIST_DEFAULTS.items() if name != "page"):
             st.button("Clear", key="clear", on_click=state.put, kwargs=dict.fromkeys(LIST_DEFAULTS))
         st.caption(f"{len(frame):,} of {context.dataset.n_instances:,}", width="content")

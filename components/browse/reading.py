@@ -190,7 +190,8 @@ def _draw_edit(
     text = f"{len(change.kept):,} picks kept, {len(change.gained):,} gained, {len(change.lost):,} lost."
     if covers:
         budget = task.budget_for(instance.evidence)
-        then, now = (percent(expected_recall(one.selection, covers, budget)) for one in (before, after))
+        then = percent(expected_recall(before.selection, covers, budget))
+        now = percent(expected_recall(after.selection, covers, budget))
         text += f" Aspect Recall was **{then}** and is **{now}**."
     st.markdown(text)
     _draw_ranks(state, instance, {"Original": before, "Edited": after}, "edit-ranks")

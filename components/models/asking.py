@@ -52,7 +52,7 @@ class Question:
         return hashlib.sha256(repr(about).encode("utf-8", "replace")).hexdigest()
 
     def work(self) -> Work[Retrieval]:
-        """The work of a client, made anew."""
+        """What a client is asked, by a retriever of its own."""
         made = make_retriever(self.choice.name, self.choice.settings)
         if not isinstance(made, ServedRetriever):
             raise SettingError(f"retriever {self.choice.name}", "asks no server", "Choose one that does.")

@@ -77,12 +77,6 @@ def _answers(store: Store, dataset: str, run_id: str) -> dict[str, CitedAnswer]:
     }
 
 
-def answer_in(store: Store, run: RunInfo, instance_id: str, n_sentences: int) -> CitedAnswer | None:
-    """The answer to one instance; ``None`` where the model was not asked."""
-    result = RunStore(store).results(run.id).get(instance_id)
-    return None if result is None else _answer(result, n_sentences)
-
-
 def _answer(result: Result | str, n_sentences: int) -> CitedAnswer:
     if isinstance(result, str):
         return CitedAnswer("failed")

@@ -15,15 +15,12 @@ import pandas as pd
 
 from evidencebench_core.answers.brackets import CitedSentence, index_sentences
 from evidencebench_core.data.model import EvidenceSet, Focus
-from evidencebench_core.llm import prompt
 from evidencebench_core.llm.parse import after_thinking, no_answer_reason, plain_text
-from evidencebench_core.llm.prompts import numbered
 from evidencebench_core.metrics import aspect_recall, ceiling_range, random_expectation
-from evidencebench_core.runs import parameters_of, request_settings
 from evidencebench_core.stats import Estimate, interval
 
 if TYPE_CHECKING:
-    from evidencebench_core.llm import LLM
+    pass
 
 CitedOutcome = Literal["answer", "empty", "no_list", "refusal", "cut_off", "failed"]
 Pair: TypeAlias = tuple[int, int]
@@ -91,15 +88,6 @@ def read_cited_answer(
     if " ".join(re.findall(r"\w+", body.lower())) in _NOTHING:
         return CitedAnswer("empty", verdict=verdict)
     return CitedAnswer("answer", index_sentences(_LINE_END.sub(r"\1\n\n", body), range(n_sentences)), verdict)
-
-
-async def cited_answer(llm: LLM, model: str, hypothesis: str, sentences: Sequence[str]) -> CitedAnswer:
-    """Ask a model for a short answer from a paper, and read it."""
-    messages = prompt("cited-answer").messages(hypothesis=hypothesis, sentences=numbered(sentences))
-    parameters = parameters_of(model, request_settings())
-    answer = await llm.chat(messages, rehearsal="ANSWER: It is so [0].", **parameters)
-    said = {"refusal": answer.refusal, "finish_reason": answer.finish_reason}
-    return read_cited_answer(answer.text, len(sentences), **said)
 
 
 # -- scores -----------------------------------------------------------------------------------------

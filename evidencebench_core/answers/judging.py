@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
-from evidencebench_core.answers.cited import Pair, Support
 from evidencebench_core.answers.model import AnswerSet, has_words, unit_id
 from evidencebench_core.answers.store import Mark, answer_set_info, stored_answers
 from evidencebench_core.answers.units import RELEVANCES, SUPPORT, Labels
@@ -22,8 +20,6 @@ from evidencebench_core.runs import (
     RunInfo,
     RunSpec,
     RunStore,
-    ask_model,
-    parameters_of,
     prompt_plan,
     request_settings,
 )
@@ -135,20 +131,6 @@ def support_fields(claim: str, source: str) -> dict[str, str]:
     """What the citation judge is asked: does the source support the claim?"""
     labels = "\n".join(f"- {label}: {meaning}." for label, meaning in MEANINGS.items())
     return {"sentence": claim, "document": source, "labels": labels}
-
-
-async def citation_labels(
-    llm: LLM, model: str, pairs: Mapping[Pair, tuple[str, str]]
-) -> dict[Pair, Support | None]:
-    """Outside a run: of each pair of claim and source whether the one is supported; all are asked at once."""
-    parameters = parameters_of(model, request_settings())
-
-    async def label(claim: str, source: str) -> Support | None:
-        messages = prompt("citation-judge").messages(**support_fields(claim, source))
-        return cast("Support | None", read_judgement(await ask_model(llm, messages, parameters)))
-
-    labels = await asyncio.gather(*(label(*texts) for texts in pairs.values()))
-    return dict(zip(pairs, labels, strict=True))
 
 
 # -- labels -----------------------------------------------------------------------------------------

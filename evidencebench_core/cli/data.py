@@ -204,7 +204,7 @@ def delete(
     name: str = _NAME,
     yes: bool = Option(False, "--yes", help="delete it; without this, only say what would go"),
 ) -> Output:
-    """Delete a dataset, a run or a paper, with all that hangs on it."""
+    """Delete a dataset, a run or a paper, and everything that belongs to it."""
     text, _, remove = _subject(store, kind, name)
     if yes:
         remove()

@@ -218,10 +218,7 @@ class LLM:
         import openai
 
         if self._client is None:
-            for package in (
-                "httpx",
-                "httpx2",
-            ):  # of the openai package: they log addresses with their secrets
+            for package in ("httpx", "httpx2"):  # they log addresses with their secrets
                 logging.getLogger(package).setLevel(logging.WARNING)
             self.connection.check()
             self._client = openai.AsyncOpenAI(

@@ -37,10 +37,9 @@ _COSINES: Final = frozenset({"dense", "embeddings"})
 def default_retriever() -> str:
     """The evidence-ranker where one is trained, else hybrid, which finds most beyond the abstract (ER@10 on train:
     hybrid 41.3, dense 41.0, bm25 39.3, structure 34.2, with at most two picks from the abstract)."""
-    from evidencebench_core.retrievers.ranker.model_file import default_retriever as trained_or_structure
+    from evidencebench_core.retrievers.ranker.model_file import trained_model
 
-    name = trained_or_structure()
-    return "hybrid" if name == "structure" else name
+    return "hybrid" if trained_model() is None else "evidence-ranker"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import os
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,11 +51,6 @@ def trained_model() -> tuple[Ranker, str] | None:
         return read_model(model_folder("default"))
     except RetrieverError:
         return None
-
-
-def default_retriever() -> Literal["evidence-ranker", "structure"]:
-    """The retriever that is asked where nobody chose one: ``"structure"`` until a model is trained."""
-    return "structure" if trained_model() is None else "evidence-ranker"
 
 
 def write_model(ranker: Ranker, folder: Path) -> str:

@@ -18,7 +18,6 @@ from evidencebench_core.retrievers.ranker.features import FEATURES
 from evidencebench_core.retrievers.ranker.model import COLUMNS, FOCUSES, Network, Ranker
 from evidencebench_core.retrievers.ranker.model_file import (
     default_model_path,
-    default_retriever,
     read_model,
     trained_model,
     write_model,
@@ -32,6 +31,7 @@ from evidencebench_core.retrievers.ranker.training import (
     fit_ranker,
     folds_by_paper,
 )
+from evidencebench_core.runs.find import default_retriever
 from tests.retrievers.ranker.made_up import made, small_model, vectors_of
 
 BUDGETS = (1, 5, None)
@@ -178,11 +178,11 @@ def test_what_is_no_model_is_one_line(tmp_path: Path) -> None:
         assert "\n" not in str(caught.value)
 
 
-def test_structure_is_asked_until_a_model_is_trained(
+def test_hybrid_is_asked_until_a_model_is_trained(
     encoded_texts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(tmp_path / "ranker"))
-    assert (default_retriever(), trained_model()) == ("structure", None)
+    assert (default_retriever(), trained_model()) == ("hybrid", None)
     digest = write_model(small_model(), default_model_path())
     assert default_retriever() == "evidence-ranker"
     assert make_retriever("evidence-ranker").settings == {"model": "default", "weights": digest}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterator, Sequence
 
 import streamlit as st
 
@@ -15,7 +14,7 @@ from components.models.server import address_text, draw_server, session_model
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.llm import LLM
-from evidencebench_core.runs import Plan, RunEstimate, estimate, execute
+from evidencebench_core.runs import Plan, estimate, execute, sum_estimates
 from evidencebench_core.runs.engines.batch import batches_under_way
 from evidencebench_core.words import quantity
 
@@ -38,7 +37,7 @@ def draw_plans_cost(plans: Plans, noun: str) -> bool:
     try:
         with st.spinner("Estimating …"):
             made = plans(session_llm())
-            cost = _sum([estimate(plan) for plan in made])
+            cost = sum_estimates([estimate(plan) for plan in made])
     except EvidenceBenchError as error:
         st.warning(literal(str(error)))
         return False
@@ -55,15 +54,6 @@ def draw_plans_cost(plans: Plans, noun: str) -> bool:
         st.warning("A cap in dollars needs the model's price. See docs/models.md.")
         return False
     return True
-
-
-def _sum(costs: Sequence[RunEstimate]) -> RunEstimate:
-    counts: Mapping[str, int] = {
-        field.name: sum(getattr(cost, field.name) for cost in costs)
-        for field in fields(RunEstimate)
-        if field.name not in ("model", "price", "batch")
-    }
-    return replace(costs[0], **counts)  # type: ignore[arg-type]
 
 
 def start_plans(kind: str, title: str, plans: Plans, noun: str) -> Job:

@@ -4,9 +4,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from evidencebench_core.analyses.systems import Systems
 from evidencebench_core.data import Store
 from evidencebench_core.retrievers import Retrieval, full_settings
 from evidencebench_core.runs import RunStore, execute, plan, retrieval_spec
+from evidencebench_core.tasks import task_named
 from tests.factories import raw_instance, store_with
 
 
@@ -26,18 +31,11 @@ def run_of(
 
 
 def given_run(
-    store: Store,
-    selections: Mapping[str, Sequence[int]],
-    task: str,
-    retriever: str = "lead",
-    **settings: object,
+    store: Store, selections: Mapping[str, Sequence[int]], task: str, retriever: str = "lead"
 ) -> str:
     """Id of a run that picked this."""
-    answers = {
-        name: {task: Retrieval(tuple(picks), (0.0,) * len(picks), tuple(picks))}
-        for name, picks in selections.items()
-    }
-    return run_of(store, retriever, answers, full_settings(retriever, settings))
+    answers = {name: {task: ranked(tuple(picks), len(picks))} for name, picks in selections.items()}
+    return run_of(store, retriever, answers, full_settings(retriever, {}))
 
 
 def complete_run(store: Store, dataset: str, retriever: str, **how: Any) -> str:
@@ -50,6 +48,16 @@ def ranked(ranking: tuple[int, ...], budget: int) -> Retrieval:
     """The first ``budget`` of a ranking, with scores that fall by one from the length of it."""
     scores = tuple(float(len(ranking) - place) for place in range(len(ranking)))
     return Retrieval(ranking, scores, ranking[:budget])
+
+
+def systems_of(recalls: Sequence[Sequence[float]], papers: Sequence[str] | None = None) -> Systems:
+    """Runs A, B, ... with these recalls, on instances a, b, ... of a paper each or of these papers."""
+    names, instances = "ABCDE"[: len(recalls)], range(len(recalls[0]))
+    table = pd.DataFrame(np.array(recalls).T, columns=list(names), index=[f"i{n}" for n in instances])
+    labels = dict(zip(names, names, strict=True))
+    return Systems(
+        task_named("er@optimal"), "tiny", labels, table, papers or list(map(str, instances)), ("a note",)
+    )
 
 
 PAPER = [
@@ -70,6 +78,8 @@ PAPER = [
 ASPECTS = {"design": [2, 5], "effect": [9, 12], "harm": [10], "main": [1, 12]}
 RESULTS = ["effect", "harm", "main"]
 OTHER = ["# Salt", "> Salt raises pressure.", "# Results", "It rose by 3 mmHg.", "Nobody died."]
+PICKED = Retrieval((12, 1, 0, 9, 10), (8.0, 6.0, 4.0, 3.0, 1.5), (12, 1, 0))
+"""12 covers effect and main, 1 repeats main, 0 covers nothing; harm (10) ranks fifth, design is not ranked."""
 
 
 def missed_store(folder: Path) -> Store:

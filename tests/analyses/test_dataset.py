@@ -48,14 +48,8 @@ def test_places_by_hand(store: Store) -> None:
     sections = report.tables["sections"].set_index("where")
     # Results hold sentences 4, 5, 6, twice; 5 and 6 cover x and y of a; y stands nowhere else.
     names = [
-        "n_sentences",
-        "n_covering",
-        "share_covering",
-        "n_aspects",
-        "share_aspects",
-        "n_only",
-        "share_only",
-    ]
+        "n_sentences", "n_covering", "share_covering", "n_aspects", "share_aspects", "n_only", "share_only"
+    ]  # fmt: skip
     assert sections.loc["results", names].tolist() == pytest.approx([6, 2, 1 / 3, 2, 0.5, 1, 0.25])
     assert sections.loc["abstract", names].tolist() == [2, 2, 1, 2, 0.5, 1, 0.25]
     assert sections["n_sentences"].sum() == 14
@@ -75,15 +69,3 @@ def test_of_large_datasets_some_papers_are_read_and_it_says_so(store: Store) -> 
     sections = report.tables["sections"].set_index("where")
     assert sections.loc["results", "share_aspects"] == pytest.approx(2 / 3)
     assert any("stand on 1 instances" in note for note in report.notes)
-
-
-@pytest.mark.realdata
-def test_train(train_store: Store) -> None:
-    report = dataset_report(train_store, "train")
-    overview = report.tables["overview"].set_index("quantity")
-    assert overview.loc["sentences", ["n", "min", "max"]].tolist() == [96, 52, 440]
-    assert overview.loc["aspects", "mean"] == pytest.approx(747 / 96)
-    assert overview.loc["result aspects", "n"] == 95
-    types = report.tables["types"].set_index("where")
-    assert types.loc["headings", "n_covering"] == 34
-    assert types["n_sentences"].sum() == overview.loc["sentences", "mean"] * 96

@@ -63,9 +63,3 @@ def test_unanswered_are_left_out_and_counted(store: Store) -> None:
     assert recall["n"].to_dict() == {"above": 1, "neither": 0, "below": 1}
     assert recall["n_missing"].to_dict() == {"above": 1, "neither": 2, "below": 1}
     assert recall.loc["neither", "recall"] != recall.loc["neither", "recall"]  # undefined, not 0
-
-
-@pytest.mark.realdata
-def test_on_train_27_are_above_and_9_below(train_store: Store) -> None:
-    frame = group_frame(train_store, "train")
-    assert frame["group"].value_counts().to_dict() == {"neither": 60, "above": 27, "below": 9}

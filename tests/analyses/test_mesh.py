@@ -12,6 +12,7 @@ from evidencebench_core.errors import DataError
 from tests.factories import raw_dataset, store_with
 
 TREE = "Tea;D20.215\nTea;J02.200.700\nHypertension;C14.907.489\nHumans;B01.050.150\nOdd;Q01\n"
+HEAD = "paper_id,descriptor\n"
 
 
 @pytest.fixture
@@ -30,14 +31,9 @@ def file(tmp_path: Path, name: str, text: str) -> Path:
 
 def test_by_hand(store: Store, tmp_path: Path) -> None:
     # Paper 0: tea (D and J), hypertension (C), twice the same; paper 1: tea. Headings 3: C 1, D 1, J 1.
-    rows = [
-        "pmc_0,Tea/therapeutic use",
-        "pmc_0,*Hypertension",
-        "pmc_0,Hypertension/drug therapy",
-        "pmc_1,tea",
-    ]
-    rows += ["pmc_1,Milk", "pmc_1,Odd", "pmc_9,Humans"]
-    headings = file(tmp_path, "h.csv", "\n".join(["paper_id,descriptor", *rows]))
+    rows = "pmc_0,Tea/therapeutic use\npmc_0,*Hypertension\npmc_0,Hypertension/drug therapy\npmc_1,tea\n"
+    rows += "pmc_1,Milk\npmc_1,Odd\npmc_9,Humans"
+    headings = file(tmp_path, "h.csv", f"{HEAD}{rows}")
     reference = file(tmp_path, "r.tsv", "paper_id\tdescriptor\nx\tHumans\ny\tHypertension\n")
     report = mesh_report(store, "tiny", headings, file(tmp_path, "t.bin", TREE), reference)
     branches = report.tables["branches"].set_index("branch")
@@ -53,16 +49,11 @@ def test_by_hand(store: Store, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("headings", "tree", "reference", "place"),
     [
-        ("paper_id,descriptor\nx,Tea\n", TREE, None, "h.csv"),  # of other papers alone
+        (f"{HEAD}x,Tea\n", TREE, None, "h.csv"),  # of other papers alone
         ("a,b\n1,2\n", TREE, None, "h.csv"),
         ("", TREE, None, "h.csv"),
-        ("paper_id,descriptor\npmc_0,Tea\n", "nothing", None, "t.bin"),
-        (
-            "paper_id,descriptor\npmc_0,Tea\n",
-            TREE,
-            "paper_id,descriptor\nx,Milk\n",
-            "r.csv",
-        ),  # unknown headings
+        (f"{HEAD}pmc_0,Tea\n", "nothing", None, "t.bin"),
+        (f"{HEAD}pmc_0,Tea\n", TREE, f"{HEAD}x,Milk\n", "r.csv"),  # unknown headings
     ],
 )
 def test_what_is_refused(

@@ -12,7 +12,7 @@ from evidencebench_core.analyses.positions import finding, instances_in_bucket, 
 from evidencebench_core.data import Store
 from evidencebench_core.errors import SelectionError, SettingError
 from evidencebench_core.runs import RunStore, score_run
-from tests.analyses.stores import complete_run, given_run
+from tests.analyses.stores import given_run
 from tests.factories import raw_instance, store_with
 
 # Two buckets: of a, sentences 0-4 and 5-9; of b, 0-1 and 2-3.
@@ -74,6 +74,10 @@ def test_picks_and_recall(store: Store) -> None:
     assert column(recall, "chance") == pytest.approx([(0.3 + 64 / 120 + 1 + 0.75) / 4, 0.3])
     assert column(recall, "mean_covering") == [1.5, 1.0]
     assert tables["middle"].empty  # there is none of two
+    # With K = 1 one of three picks counts: y and z are each found with 1/3; b keeps its one pick.
+    run = given_run(store, PICKS, "er@1")
+    frame = positions(store, "given", [run], "er@1", buckets=2).tables["recall"]
+    assert column(frame, "found") == pytest.approx([1 / 3 + 1, 1 / 3])
 
 
 def test_the_middle_against_the_rest(tmp_path: Path) -> None:
@@ -91,18 +95,14 @@ def test_the_middle_against_the_rest(tmp_path: Path) -> None:
     )
 
 
-def test_more_picks_than_the_budget_find_with_a_probability(store: Store) -> None:
-    # One of three picks counts: y and z are each found with 1/3; b keeps its one pick.
-    run = given_run(store, PICKS, "er@1")
-    frame = positions(store, "given", [run], "er@1", buckets=2).tables["recall"]
-    assert column(frame, "found") == pytest.approx([1 / 3 + 1, 1 / 3])
-
-
 def test_all_stands_on_what_every_run_answered(store: Store) -> None:
     whole, part = given_run(store, PICKS, "er@3"), given_run(store, {"a": [0]}, "er@3", "abstract-tail")
     report = positions(store, "given", [whole, part], "er@3", buckets=2)
     assert column(report.tables["opportunity"], "n_aspects") == [3, 3]
     assert column(report.tables["picks"], "n_picks") == [1, 2, 1, 0]
+    scored = score_run(store, part, "er@3").per_instance  # all buckets together
+    found = report.tables["recall"].groupby("run")["found"].sum()
+    assert found[part] == pytest.approx(3 * scored["a"])
 
 
 def test_fewer_sentences_than_buckets(store: Store) -> None:
@@ -120,13 +120,6 @@ def test_instances_in_a_bucket(store: Store) -> None:
         {"instance": "b", "n_aspects": 2, "n_missed": 1.0, "sentence": 0},
     ]
     assert instances_in_bucket(store, "given", "er@3", 2, 2)["sentence"].tolist() == [9]
-
-
-def test_recall_of_all_buckets_together_is_that_of_the_score(store: Store) -> None:
-    run = complete_run(store, "given", "bm25", tasks=["er@3"])
-    found = positions(store, "given", [run], "er@3", buckets=3).tables["recall"]["found"].sum()
-    scored = score_run(store, run, "er@3").per_instance
-    assert found == pytest.approx(3 * scored["a"] + 2 * scored["b"])
 
 
 def test_what_it_refuses(store: Store) -> None:

@@ -33,9 +33,6 @@ def test_as_json_the_undefined_is_null_and_numbers_are_plain() -> None:
         },
         "notes": ["a note"],
     }
-
-
-def test_infinities_and_missing_values_are_null() -> None:
     table = pd.DataFrame({"x": pd.array([1, None], dtype="Int64"), "y": [float("inf"), 1.0]})
     assert records(table) == [{"x": 1, "y": None}, {"x": None, "y": 1.0}]
     assert records(table[:0]) == []

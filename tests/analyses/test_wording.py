@@ -33,15 +33,11 @@ WORDINGS = {
 
 
 @pytest.fixture
-def bare(tmp_path: Path) -> Store:
-    return store_with(tiny_dataset(), tmp_path)
-
-
-@pytest.fixture
-def store(bare: Store) -> Store:
+def store(tmp_path: Path) -> Store:
+    store = store_with(tiny_dataset(), tmp_path)
     wordings = [Wording(one, name, text) for name, texts in WORDINGS.items() for one, text in texts.items()]
-    add_wordings(bare, "tiny", wordings, "by hand")
-    return bare
+    add_wordings(store, "tiny", wordings, "by hand")
+    return store
 
 
 def ask(store: Store, run_id: str, question: str) -> list[int]:
@@ -52,9 +48,8 @@ def ask(store: Store, run_id: str, question: str) -> list[int]:
 def test_what_is_missing_is_counted_asked_and_then_there(store: Store) -> None:
     run = RunStore(store).run(complete_run(store, "tiny", "bm25", tasks=[TASK]))
     variants = variants_for(store, "tiny", "paraphrases")
-    assert (
-        unanswered(store, run, TASK, variants) == 9
-    )  # tiny_4 has no result aspects: 5 of the first, 4 of the second
+    # tiny_4 has no result aspects: 5 of the first, 4 of the second
+    assert unanswered(store, run, TASK, variants) == 9
     before = wording(store, [run.id], TASK).tables["wordings"]  # everything is missing, not zero
     assert list(before["n"]) == [0, 0, 0]
     assert list(before["n_missing"])[:2] == [5, 4]
@@ -68,8 +63,9 @@ def test_what_is_missing_is_counted_asked_and_then_there(store: Store) -> None:
 
 
 def test_paraphrases(store: Store) -> None:
-    run = complete_run(store, "tiny", "bm25", tasks=[TASK])
-    ask(store, run, "paraphrases")
+    run, lead = (complete_run(store, "tiny", retriever, tasks=[TASK]) for retriever in ("bm25", "lead"))
+    for one in (run, lead):
+        ask(store, one, "paraphrases")
     tables = wording(store, [run], TASK).tables
     table = tables["wordings"]
     assert list(table["wording"]) == ["paraphrase:one", "paraphrase:two", MEAN]
@@ -79,6 +75,12 @@ def test_paraphrases(store: Store) -> None:
     first = tables["instances"][tables["instances"]["wording"] == "paraphrase:one"]
     assert dict(zip(first["instance"], first["original"], strict=True)) == pytest.approx(dict(recalls))
     assert table["difference"].iloc[0] == pytest.approx(first["difference"].mean())
+    # A retriever that does not read the hypothesis does not move.
+    table = wording(store, [lead, run], TASK).tables["wordings"]
+    of_lead = table[table["label"] == "lead"]
+    assert list(of_lead["difference"]) == [0, 0, 0]
+    assert list(of_lead["overlap"])[:2] == [1, 1]
+    assert finding(table, "paraphrases").startswith("Rewording changes nothing for lead; ")
 
 
 def test_negation_and_spelling(store: Store) -> None:
@@ -92,24 +94,13 @@ def test_negation_and_spelling(store: Store) -> None:
     assert set(spelling["n"]) == {5}
 
 
-def test_a_retriever_that_does_not_read_the_hypothesis_does_not_move(store: Store) -> None:
-    runs = [complete_run(store, "tiny", retriever, tasks=[TASK]) for retriever in ("lead", "bm25")]
-    for run in runs:
-        ask(store, run, "paraphrases")
-    table = wording(store, runs, TASK).tables["wordings"]
-    lead = table[table["label"] == "lead"]
-    assert list(lead["difference"]) == [0, 0, 0]
-    assert list(lead["overlap"])[:2] == [1, 1]
-    assert finding(table, "paraphrases").startswith("Rewording changes nothing for lead; ")
-
-
-def test_what_it_refuses(bare: Store) -> None:
+def test_what_it_refuses(tmp_path: Path) -> None:
+    bare = store_with(tiny_dataset(), tmp_path)
     run = complete_run(bare, "tiny", "bm25", tasks=[TASK])
     for question in ("negation", "paraphrases", "rhyme"):
         with pytest.raises(SettingError):
             wording(bare, [run], TASK, question)
     with pytest.raises(SettingError):
         wording(bare, [], TASK)
-    assert (
-        finding(pd.DataFrame({"n": [0], "label": ["x"]}), "negation") == "No wording has been answered yet."
-    )
+    nothing = pd.DataFrame({"n": [0], "label": ["x"]})
+    assert finding(nothing, "negation") == "No wording has been answered yet."

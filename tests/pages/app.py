@@ -8,18 +8,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.testing.v1 import AppTest
 
 from evidencebench_core.data import Store
-from evidencebench_core.retrievers import Retrieval, Setting
-from evidencebench_core.runs import RunStore, execute, plan, retrieval_spec
-from tests.llm.server import Handler, Step, body
+from evidencebench_core.runs import RunStore, execute, plan
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "sample_data" / "sample_data.json"
-SECRET = "sk-live-0123456789abcdef"  # noqa: S105 - made up
-LISTED = b'{"object": "list", "data": [{"id": "tiny"}, {"id": "<b>bold</b>"}]}'
-NOBODY = "http://127.0.0.1:9/v1"  # an address at which no server listens
 
 OpenPage = Callable[..., "App"]
 _WORDS = ("title", "markdown", "caption", "info", "warning", "error", "success", "badge", "toast")
@@ -33,6 +29,7 @@ class App:
     ) -> None:
         """``kept``: what the session remembers; ``opens``: the page; ``params``: of the address."""
         self.test = test
+        test._bidi_component_manager = BidiComponentManager()  # else it looks through all installed packages
         if opens:
             test.switch_page(f"pages/{opens}.py")
         for name, value in (kept or {}).items():
@@ -52,21 +49,16 @@ class App:
         assert not self.test.exception
         return self
 
-    def go(self, page: str, **params: str) -> App:
-        """Switch to another page."""
-        self.test.switch_page(f"pages/{page}.py")
-        return self.run(**params)
-
     def named(self, kind: str, label: str, place: int = 0) -> Any:
         """The element of that label, else the one whose label begins so."""
-        elements = [one for one in self.test.get(kind) if hasattr(one, "label")]
-        found = [one for one in elements if one.label == label]
-        found = found or [one for one in elements if one.label.startswith(label)]
-        assert len(found) > place, [one.label for one in elements]
-        return found[place]
+        elements = [element for element in self.test.get(kind) if hasattr(element, "label")]
+        named = [element for element in elements if element.label == label]
+        named = named or [element for element in elements if element.label.startswith(label)]
+        assert len(named) > place, self.labels(kind)
+        return named[place]
 
     def labels(self, kind: str = "button") -> list[str]:
-        return [one.label for one in self.test.get(kind) if hasattr(one, "label")]
+        return [element.label for element in self.test.get(kind) if hasattr(element, "label")]
 
     def press(self, label: str, place: int = 0) -> App:
         self.named("button", label, place).click()
@@ -76,9 +68,9 @@ class App:
         self.named(kind, label).set_value(text)
         return self.run()
 
-    def finish(self, timeout: float = 60) -> App:
+    def finish(self) -> App:
         """Wait for the background jobs, and draw the page again."""
-        jobs_ended(timeout)
+        jobs_ended()
         return self.run()
 
     def ask(self, label: str = "Ask the model") -> App:
@@ -104,7 +96,7 @@ class App:
     @property
     def address(self) -> dict[str, str]:
         """The parameters; AppTest keeps those it was given as lists, those the app wrote as text."""
-        return {name: one if isinstance(one, str) else one[0] for name, one in self.query_params.items()}
+        return {name: text if isinstance(text, str) else text[0] for name, text in self.query_params.items()}
 
 
 def table_rows(app: App, key: str) -> dict[str, Any]:
@@ -119,38 +111,28 @@ def drawn(script: Callable[..., object], *args: object, kept: Mapping[str, str] 
     return App(AppTest.from_function(script, args=args, default_timeout=60), kept)
 
 
-def start_run(dataset: str, task: str = "er@optimal") -> None:
-    """A script: the dialog that starts a run (AppTest reruns all, a browser the dialog alone)."""
-    from components.app.resources import store
-    from components.runs.start import start_dialog
-    from evidencebench_core.tasks import task_named
-
-    start_dialog(store().dataset(dataset), task_named(task))
-
-
-def resume_run(dataset: str, task: str) -> None:
-    """A script: the dialog that goes on with the newest run."""
+def run_dialog(name: str, dataset: str, task: str = "er@optimal") -> None:
+    """A script: a dialog of the page Runs (AppTest reruns all, a browser the dialog alone)."""
     from components.app.resources import runs, store
-    from components.runs.start import resume_dialog
+    from components.runs import start
     from evidencebench_core.tasks import task_named
 
     info = store().dataset(dataset)
-    resume_dialog(info, runs(info)[0], [task_named(task)])
+    if name == "start":
+        start.start_dialog(info, task_named(task))
+    elif name == "resume":
+        start.resume_dialog(info, runs(info)[0], [task_named(task)])
+    elif name == "import":
+        start.import_dialog(info)
+    else:
+        start.keeping_dialog(runs(info))
 
 
-def keep_runs(dataset: str) -> None:
-    """A script: the dialog that renames and deletes runs."""
-    from components.app.resources import runs, store
-    from components.runs.start import keeping_dialog
-
-    keeping_dialog(runs(store().dataset(dataset)))
-
-
-def jobs_ended(timeout: float = 60) -> None:
+def jobs_ended() -> None:
     """Return once no job's thread is alive."""
     for thread in threading.enumerate():
         if thread.name.startswith("job-"):
-            thread.join(timeout)
+            thread.join(60)
             assert not thread.is_alive()
 
 
@@ -164,31 +146,6 @@ def finished_runs(
     return {run.retriever: run.id for run in RunStore(store).runs(dataset)}
 
 
-def stored_run(store: Store, retriever: str, picks: tuple[int, ...], **settings: Setting) -> str:
-    """Id of a run that picked the same in every sample paper, and whose retriever need not be there."""
-    dataset, runs = store.dataset("sample_data"), RunStore(store)
-    run = runs.create(retrieval_spec(dataset.sha256, retriever, settings))
-    for instance_id in store.ids(dataset.name):
-        answer = Retrieval(picks, (), picks)
-        runs.add(run.id, {instance_id: dict.fromkeys(("er@10", "result-er@optimal"), answer)})
-    return run.id
-
-
 def with_server(url: str, **caps: str) -> dict[str, str]:
     """What a session remembers that asks the model ``tiny`` of that server, within these caps."""
     return {"llm.server": url, "llm.model": "tiny", **{f"llm.cap.{name}": cap for name, cap in caps.items()}}
-
-
-def listing(then: Step) -> Step:
-    """Lists models when asked for them, else takes another step."""
-
-    def step(handler: Handler) -> None:
-        (body(LISTED) if handler.path.endswith("/models") else then)(handler)
-
-    return step
-
-
-def assert_kept_nowhere(secret: str, store: Store) -> None:
-    """The secret is in no file beside the store, nor in it."""
-    for path in store.path.parent.rglob("*"):
-        assert not path.is_file() or secret.encode() not in path.read_bytes()

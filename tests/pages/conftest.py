@@ -1,10 +1,9 @@
-"""Pages on a store of their own, with the sample papers where a test asks for them."""
+"""Pages on a store of their own, with the sample papers and runs over them where a test asks for them."""
 
 from __future__ import annotations
 
-import io
-import logging
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from evidencebench_core.data import Store, ingest, open_store
-from tests.pages.app import ROOT, SAMPLE, App, OpenPage
+from evidencebench_core.runs import RunStore
+from tests.pages.app import ROOT, SAMPLE, App, OpenPage, finished_runs
 
 
 @pytest.fixture
@@ -27,11 +27,29 @@ def sample_store(empty_store: Store) -> Store:
     return empty_store
 
 
+@pytest.fixture(scope="session")
+def _store_with_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that is copied: runs are made once for all tests that only read them."""
+    store = open_store(tmp_path_factory.mktemp("runs") / "store.sqlite")
+    ingest(store, SAMPLE)
+    finished_runs(store, "bm25", "abstract-tail", "lead")
+    copy = store.path.with_name("copy.sqlite")
+    store.backup(copy)
+    return copy
+
+
+@pytest.fixture
+def runs(_store_with_runs: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
+    """Ids of runs over the sample papers for all tasks, by retriever: bm25, abstract-tail, lead."""
+    path = tmp_path / "with-runs.sqlite"
+    shutil.copy(_store_with_runs, path)
+    monkeypatch.setenv("EVIDENCEBENCH_STORE", str(path))
+    return {run.retriever: run.id for run in RunStore(open_store()).runs("sample_data")}
+
+
 @pytest.fixture(autouse=True)
-def _fresh_caches() -> Iterator[None]:
+def _fresh_caches() -> None:
     """Every test has its own store, so nothing may stay cached."""
-    st.cache_resource.clear()
-    yield
     st.cache_resource.clear()
 
 
@@ -48,20 +66,7 @@ def open_page() -> OpenPage:
 
 @pytest.fixture
 def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No server, key, prompts or prices of whoever runs the test."""
+    """No server or key of whoever runs the test."""
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("EVIDENCEBENCH_PROMPTS", str(tmp_path / "prompts"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-
-
-@pytest.fixture
-def logged() -> Iterator[io.StringIO]:
-    """Everything that anything logs."""
-    stream, root = io.StringIO(), logging.getLogger()
-    handler, level = logging.StreamHandler(stream), root.level
-    root.addHandler(handler)
-    root.setLevel(logging.DEBUG)
-    yield stream
-    root.removeHandler(handler)
-    root.setLevel(level)

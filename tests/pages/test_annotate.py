@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
 from evidencebench_core.annotation.marked import instance_key
 from evidencebench_core.annotation.model import CONSENSUS, Annotation
 from evidencebench_core.annotation.store import Annotations
-from evidencebench_core.data import MARKED_BY_HAND, Store, connection, ingest
+from evidencebench_core.data import MARKED_BY_HAND, Store, connection
 from evidencebench_core.papers.own import OwnPaper, OwnPapers
 from evidencebench_core.papers.read import paper_of_file
-from tests.factories import tiny_dataset, written
 from tests.pages.app import App, OpenPage
 
 TEXT = b"# Tea\n\n## Results\n\nPressure fell by 3 mmHg. It fell in women too. Nobody died. Sleep was the same.\n"
@@ -59,10 +57,6 @@ def opened(open_page: OpenPage, own: OwnPaper) -> OpenPage:
     return open_paper
 
 
-def test_an_empty_store_offers_the_ways_to_a_paper(empty_store: Store, open_page: OpenPage) -> None:
-    assert {"Bring a paper", "Load a dataset"} <= set(open_page("annotate").labels())
-
-
 @pytest.mark.parametrize("name", ["gold", "model:m"])
 def test_a_paper_asks_who_marks_and_some_names_are_nobodys(opened: OpenPage, marks: Marks, name: str) -> None:
     for who in ("Ben", "model:m"):
@@ -82,9 +76,7 @@ def test_aspects_are_written_changed_removed_and_all_is_undone(opened: OpenPage,
         app.press("Add aspect")
     assert marks() == {"Pressure fell": (), "Nobody died": ()}
     assert app.address["aspect"] == "aspect_1"  # the next clicks mark for it
-    app.fill("A2 says", "Nobody left")
-    assert list(marks()) == ["Pressure fell", "Nobody left"]
-    app.press("Remove")
+    app.fill("A2 says", "Nobody left").press("Remove")
     assert list(marks()) == ["Pressure fell"]
     app.press("Undo").press("Undo")
     assert list(marks()) == ["Pressure fell", "Nobody died"]
@@ -128,31 +120,17 @@ def test_two_are_compared_and_make_a_consensus(opened: OpenPage, marks: Marks) -
     assert app.press("Open the consensus").address["annotator"] == CONSENSUS
 
 
-def test_a_complete_one_becomes_an_instance_of_a_dataset(
+def test_a_complete_one_becomes_an_instance_that_is_marked_again_beside_its_gold(
     opened: OpenPage, marks: Marks, empty_store: Store
 ) -> None:
     marks.save("Ada", Pressure=[2, 3])
-    app = opened()
-    app.press("Add it")
+    opened().press("Add it")
     (dataset,) = empty_store.datasets()
     assert (dataset.name, dataset.source) == ("Marked by hand", MARKED_BY_HAND)
     (instance_id,) = empty_store.ids(dataset.name)
     assert empty_store.get(dataset.name, instance_id).evidence.aspects[0].sentence_indices == (2, 3)
-
-
-def test_an_instance_is_marked_again_beside_its_gold(
-    empty_store: Store, open_page: OpenPage, tmp_path: Path
-) -> None:
-    ingest(empty_store, written(tiny_dataset(), tmp_path / "tiny.json"))
-    key = instance_key(empty_store.dataset("tiny"), "tiny_0")
-    app = open_page("annotate", paper=key, annotator="Ada")
+    key = instance_key(dataset, instance_id)
+    app = opened("Ben", paper=key)
     app.text_input(key="new-aspect-text").input("Mine")
     app.press("Add aspect")
-    assert Annotations(empty_store).annotators(key) == ("Ada",)
-
-
-@pytest.mark.parametrize("paper", ["77", "own:x", "instance:abc:1", "nothing"])
-def test_a_paper_that_is_not_there_is_named(opened: OpenPage, paper: str) -> None:
-    app = opened("", paper=paper)
-    assert app.warning
-    assert not app.exception
+    assert marks.annotations.annotators(key) == ("Ben",)

@@ -30,19 +30,15 @@ def test_first_steps(open_page: OpenPage, empty_store: Store) -> None:
 
 
 @pytest.mark.usefixtures("sample_answers")
-def test_systems(open_page: OpenPage) -> None:
+def test_systems_and_one_answer(open_page: OpenPage) -> None:
     app = open_page("answers", metric="support rate")
     assert "Citations with a supporting excerpt / citations" in app.words
     assert "There is no set of answers birds" in open_page("answers", set="birds").problems
-    assert not open_page("answers", part="set").problems
-
-
-@pytest.mark.usefixtures("sample_answers")
-def test_one_answer(open_page: OpenPage) -> None:
-    app = open_page("answers", part="answer", question="migraine", system="Magpie", sentence="3")
+    assert not app.run(part="set").problems
+    app.run(part="answer", question="migraine", system="Magpie", sentence="3")
     for text in ("Can tamaric tea prevent migraine?", "Judged accurate", "says the opposite"):
         assert text in app.words, text
-    assert "There is no system Swan" in open_page("answers", part="answer", system="Swan").problems
+    assert "There is no system Swan" in app.run(system="Swan").problems
 
 
 def test_a_judge_beside_people_and_what_a_person_decides(open_page: OpenPage, empty_store: Store) -> None:
@@ -61,16 +57,8 @@ def test_a_judge_beside_people_and_what_a_person_decides(open_page: OpenPage, em
     assert "By the labels of scripted" in app.words
     (unit,) = marks(empty_store, subject)
     question, system, sentence, document = unit.split("/")
-    app = open_page(
-        "answers",
-        part="answer",
-        run=run,
-        question=question,
-        system=system,
-        sentence=sentence,
-        document=document,
-    )
-    assert "decided by Ana" in app.words
+    answer = {"question": question, "system": system, "sentence": sentence, "document": document}
+    assert "decided by Ana" in open_page("answers", part="answer", run=run, **answer).words
 
 
 def test_text_stays_text(open_page: OpenPage, empty_store: Store) -> None:

@@ -1,55 +1,160 @@
-"""Every page on every kind of store, and links that name what is not there: said once, and never an exception."""
+"""Every page on every kind of store, links that name what is not there, and what goes wrong: never an exception."""
 
 from __future__ import annotations
 
 import json
+import threading
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
+from streamlit import config
 
+from components.app import resources
+from components.app.state import CONTEXT
+from components.runs import start
+from components.widgets import job_panel as job_panel_module
 from evidencebench_core.data import Store, ingest
+from evidencebench_core.errors import SettingError
 from tests.factories import written
-from tests.pages.app import SAMPLE, OpenPage, finished_runs
+from tests.pages.app import ROOT, SAMPLE, OpenPage, drawn, finished_runs, jobs_ended, run_dialog
 
-HOSTILE = "<b>nonsense</b> :red[x]"
-PAGES = {  # the parameters of a link that name something
-    "home": ("shown",),
-    "browse": ("dataset", "task", "runs", "instance", "r"),
-    "runs": ("dataset", "task", "runs"),
-    "analyse": ("dataset", "task", "runs"),
-    "paper": (),
-    "annotate": (),
-    "reliability": (),
-    "answers": (),
+HOSTILE = "<b>nonsense</b> :red[x] $a$ ![i](j)"
+PAGES = {  # the page, and the button that leads on from an empty store
+    "home": "Load the sample papers",
+    **dict.fromkeys(("browse", "runs", "analyse", "annotate"), "Load a dataset"),
+    "paper": "Read the text",
+    "reliability": "Load the 24 sample questions",
+    "answers": "Load the sample answers",
 }
-LINKS = [(page, name) for page, names in PAGES.items() for name in names]
+READ = {"instance": "sample_cohort"}
+LINKS: list[tuple[str, dict[str, str], str]] = [  # page, parameters, what its warning names
+    ("home", {"shown": HOSTILE}, "nonsense"),
+    *((page, dict.fromkeys(CONTEXT, HOSTILE), "nonsense") for page in ("browse", "runs", "analyse")),
+    ("browse", {"instance": "sample_cohrt"}, "sample_cohort"),  # the near one
+    ("browse", READ | {"r": "bm26"}, "bm25"),
+    ("browse", READ | {"r": "bm25;k1=lots"}, "k1"),
+    *(("paper", params, "") for params in ({"paper": "77"}, {"paper": "open-0"}, {"over": "77,open-1"})),
+    *(("annotate", {"paper": paper}, "") for paper in ("77", "own:x", "instance:abc:1", "nothing")),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("content", ["empty", "sample", "hostile"])
+@pytest.mark.parametrize("content", ["empty", "hostile"])
 def test_a_page_is_drawn(
     open_page: OpenPage, empty_store: Store, tmp_path: Path, page: str, content: str
 ) -> None:
-    if content == "sample":
-        ingest(empty_store, SAMPLE)
-        finished_runs(empty_store, "bm25", "abstract-tail")
-    elif content == "hostile":
+    if content == "hostile":
         raw = json.loads(SAMPLE.read_text("utf-8"))["sample_in_vitro"] | {"hypothesis": HOSTILE}
+        raw["paper_as_candidate_pool"][0] = "<img src=x onerror=alert(1)> \u202e\U0001d4ce" + "x" * 20_000
         name = ingest(empty_store, written({HOSTILE: raw}, tmp_path / "hostile.json")).dataset.name
         finished_runs(empty_store, "bm25", "abstract-tail", dataset=name)
     app = open_page(page)
     assert not app.error
+    if content == "empty":
+        assert PAGES[page] in app.labels()
+    elif page == "browse":
+        app.run(instance=HOSTILE, sentence="0")
+        heading = next(element.value for element in app.markdown if element.value.startswith("# "))
+        assert all(escaped in heading for escaped in ("\\<b\\>", "\\:red\\[x\\]", "\\$a\\$", "\\!\\[i\\]"))
     assert ":red[x]" not in app.raw.replace("\\:red\\[x\\]", "")
 
 
-@pytest.mark.parametrize(("page", "parameter"), LINKS)
+@pytest.mark.usefixtures("runs")
+@pytest.mark.parametrize(("page", "params", "name"), LINKS)
 def test_a_link_to_what_is_not_there_says_so_once(
-    open_page: OpenPage, sample_store: Store, page: str, parameter: str
+    open_page: OpenPage, page: str, params: dict[str, str], name: str
 ) -> None:
-    finished_runs(sample_store, "bm25", "abstract-tail")
-    instance = {"instance": "sample_cohort"} if parameter == "r" else {}
-    app = open_page(page, **instance, **{parameter: HOSTILE})
-    warnings = [warning.value for warning in app.warning]
-    assert [text for text in warnings if "nonsense" in text]
+    app = open_page(page, **params)
+    warnings = [text for text in app.problems.splitlines() if name in text]
+    assert len(warnings) == (len(params) if name == "nonsense" else 1)
     assert not app.error
-    assert not [warning for warning in app.run().warning if "nonsense" in warning.value]
+    assert not name or name not in app.run().problems
+
+
+# -- what goes wrong ---------------------------------------------------------------------------------------
+
+REFUSED = SettingError("bm25", "cannot *begin*", "Wait.")
+
+
+def raising(error: Exception) -> Any:
+    def raised(*args: object) -> None:
+        raise error
+
+    return raised
+
+
+@pytest.mark.usefixtures("sample_store")
+def test_an_error_in_a_dialog_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(start, "start_run", raising(REFUSED))
+    app = drawn(run_dialog, "start", "sample_data").press("Start")
+    assert app.problems == str(REFUSED)
+    assert "Traceback" not in caplog.text
+    monkeypatch.setattr(start, "start_run", raising(ZeroDivisionError("1/0")))
+    problems = app.press("Start").problems
+    assert problems.startswith("This dialog failed in a way that it should not (ZeroDivisionError).")
+    assert "Traceback" in caplog.text
+    client = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["client"]
+    assert (client["showErrorDetails"], client["showErrorLinks"]) == ("none", False)  # nor is it sent on
+    assert "client.showErrorLinks" in config.get_config_options()  # Streamlit knows it by this name
+
+
+def panel() -> None:
+    from components.widgets.job_panel import job_panel
+
+    job_panel("made-up")
+
+
+@pytest.mark.usefixtures("empty_store")
+def test_an_error_in_a_part_that_is_drawn_by_itself_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_panel_module, "_draw_end", raising(REFUSED))
+    resources.jobs().start("made-up", "subject", "A job", lambda job: "done")
+    jobs_ended()
+    assert drawn(panel).problems == str(REFUSED)
+
+
+# -- jobs --------------------------------------------------------------------------------------------------
+
+JOBS: dict[str, Any] = {  # page: kind of the job, what it does, what the page reads, what then stands on it
+    "home": ("data", lambda store: ingest(store, SAMPLE), (Store, "datasets"), "Click a dataset to see"),
+    "runs": ("run", lambda store: finished_runs(store, "bm25"), (resources, "runs"), "Click runs to compare"),
+}
+
+
+@pytest.mark.parametrize("page", JOBS)
+def test_what_ends_behind_the_reading_is_shown(
+    page: str, open_page: OpenPage, empty_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job ends between the page's reading of its store and the panel, and the page is drawn once more."""
+    kind, work, read, shows = JOBS[page]
+    if page == "runs":
+        ingest(empty_store, SAMPLE)
+    go_on = threading.Event()
+
+    def wait_and_work(_: object) -> str:
+        go_on.wait(60)
+        work(empty_store)
+        return "made."
+
+    resources.jobs().start(kind, "subject", "A job", wait_and_work)
+    app = open_page(page)
+    assert shows not in app.words
+    reading, n_read = getattr(*read), 0
+
+    def read_and_let_end(*args: Any) -> Any:
+        nonlocal n_read
+        content = reading(*args)
+        if not threading.current_thread().name.startswith("job-"):
+            n_read += 1
+            go_on.set()
+            jobs_ended()
+        return content
+
+    monkeypatch.setattr(*read, read_and_let_end)
+    assert shows in app.run().words
+    read_twice, n_read = n_read, 0
+    assert shows in app.run().words
+    assert read_twice > n_read  # of a job that has ended before, a page is drawn once

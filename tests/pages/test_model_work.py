@@ -1,9 +1,9 @@
-"""Work with a server that takes a while: embeddings in Browse, runs that are stopped and resumed, a typed key."""
+"""Models in the app: asked of one instance on a click, runs that are stopped and go on, a typed key."""
 
 from __future__ import annotations
 
-import io
 import json
+import logging
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -13,22 +13,19 @@ import pytest
 from components.app.resources import jobs
 from evidencebench_core.data import Store
 from evidencebench_core.runs import RunStore
-from tests.llm.server import Handler, Step, answering, body, reply, scripted, status
-from tests.pages.app import (
-    SECRET,
-    App,
-    OpenPage,
-    assert_kept_nowhere,
-    drawn,
-    listing,
-    resume_run,
-    start_run,
-    with_server,
-)
+from tests.llm.server import Handler, Step, answering, body, reply, scripted, stall, status
+from tests.pages.app import App, OpenPage, drawn, run_dialog, with_server
 
 pytestmark = pytest.mark.usefixtures("own_places", "sample_store")
 
+SECRET = "sk-live-0123456789abcdef"  # noqa: S105 - made up
+ANSWER = "0: <img src=x onerror=alert(1)> it names the *cohort*\n3: the result\nDECISION: [0, 3]"
 READ = {"dataset": "sample_data", "instance": "sample_cohort", "task": "er@10"}
+
+
+def browse(open_page: OpenPage, url: str, retriever: str = "llm", **kept: str) -> App:
+    """An instance in Browse, in a session with that server."""
+    return open_page("browse", {"llm.server": url, **kept}, **READ, r=f"{retriever};model=tiny")
 
 
 def vectors(handler: Handler) -> None:
@@ -43,6 +40,72 @@ def vectors(handler: Handler) -> None:
     body(json.dumps(content).encode())(handler)
 
 
+# -- one instance ----------------------------------------------------------------------------------------------
+
+
+def test_a_model_is_asked_on_a_click_only_and_its_words_are_kept_as_letters(open_page: OpenPage) -> None:
+    with scripted(reply(ANSWER)) as server:
+        app = browse(open_page, server.url)
+        assert "has not answered this yet. About 1 call" in app.words
+        assert "price unknown" in app.words
+        assert not server.requests
+        app.ask()
+        assert "What each pick of llm model=tiny adds" in app.words
+        app.run(sentence="0")
+        assert len(server.requests) == 1  # never paid twice
+    words = next(text.value for text in app.markdown if "In its words" in text.value)
+    assert r"\<img src\=x onerror\=alert\(1\)\> it names the \*cohort\*" in words
+    fold = next(fold for fold in app.expander if "what it was asked and what it said" in fold.label)
+    assert any(code.value == ANSWER for code in fold.code)
+    assert any("100 + 10 tokens" in text.value for text in fold.markdown)
+    fold.toggle[0].set_value(True).run()
+    assert any("<hypothesis>" in code.value for code in app.code)
+
+
+def test_a_huge_answer_is_shown_from_both_ends_and_a_stopped_question_can_be_asked_again(
+    open_page: OpenPage,
+) -> None:
+    with scripted(stall(), reply("begins " + "x" * 400_000 + " ends\nDECISION: [0]")) as server:
+        app = browse(open_page, server.url).press("Ask the model")
+        jobs().jobs("ask")[0].cancel()
+        assert "was stopped" in app.finish().words
+        app.ask("Try again")
+    assert "of 400,026 characters are left out in the middle" in app.words
+    shown = next(code.value for code in app.code if code.value.startswith("begins"))
+    assert shown.endswith(" ends\nDECISION: [0]")
+    assert len(shown) < 201_000
+
+
+@pytest.mark.parametrize(
+    ("step", "name"),
+    [
+        (reply("I see nothing. DECISION: []"), "chose nothing"),
+        (status(400, "no"), "call failed."),
+        (reply("Hm", finish_reason="length"), "cut off by the token limit"),
+    ],
+)
+def test_what_came_back_is_told_by_name(open_page: OpenPage, step: Step, name: str) -> None:
+    with scripted(step) as server:
+        assert f"**{name}**" in browse(open_page, server.url).ask().words
+
+
+def test_embeddings_are_asked_on_a_click_and_then_kept(open_page: OpenPage) -> None:
+    adds = "What each pick of embeddings model=tiny adds"
+    with scripted(vectors) as server:
+        app = browse(open_page, server.url, "embeddings")
+        # 155 sentences and the question, 64 a call.
+        assert "embeddings model=tiny** has not answered this yet. About 3 calls" in app.words
+        assert not server.requests
+        assert adds in app.ask().words
+        n_asked = len(server.requests)
+        assert {request.path for request in server.requests} == {"/v1/embeddings"}
+        assert adds in app.run(task="er@optimal").words
+        assert len(server.requests) == n_asked  # the same vectors
+
+
+# -- a run, also one that is stopped and goes on -----------------------------------------------------------
+
+
 def job_of(kind: str, state: str) -> str:
     """The note of the only job of a kind, which ended so."""
     (job,) = jobs().jobs(kind)
@@ -50,40 +113,9 @@ def job_of(kind: str, state: str) -> str:
     return job.status.note
 
 
-# -- embeddings ----------------------------------------------------------------------------------------
-
-
-def test_embeddings_are_asked_on_a_click_and_then_kept(open_page: OpenPage) -> None:
-    adds = "What each pick of embeddings model=tiny adds"
-    with scripted(vectors) as server:
-        app = open_page("browse", {"llm.server": server.url}, **READ, r="embeddings;model=tiny")
-        # 155 sentences and the question, 64 a call.
-        assert "embeddings model=tiny** has not answered this yet. About 3 calls" in app.words
-        assert not server.requests
-        app.ask()
-        n_asked = len(server.requests)
-        assert {request.path for request in server.requests} == {"/v1/embeddings"}
-        assert adds in app.words
-        assert not [
-            label for label in app.labels("expander") if "what it was asked" in label
-        ]  # no words to show
-        assert adds in app.run(task="er@optimal").words
-        assert len(server.requests) == n_asked  # the same vectors
-
-
-def test_embeddings_that_do_not_come_are_said(open_page: OpenPage) -> None:
-    with scripted(status(404, "no such model")) as server:
-        app = open_page("browse", {"llm.server": server.url}, **READ, r="embeddings;model=tiny").ask()
-        assert "answers 404" in app.words
-        assert "Try again" in app.labels()
-
-
-# -- a run, also one that is stopped and goes on --------------------------------------------------------
-
-
 def started(kept: Mapping[str, str]) -> App:
     """A run of the model over the sample papers for ER@10, through."""
-    app = drawn(start_run, "sample_data", "er@10", kept=kept)
+    app = drawn(run_dialog, "start", "sample_data", "er@10", kept=kept)
     app.selectbox(key="run.retriever").set_value("llm").run()
     app.multiselect(key="run.tasks.er@10").set_value(["er@10"]).run()
     assert "6 instances, about 6 calls" in app.words
@@ -91,7 +123,7 @@ def started(kept: Mapping[str, str]) -> App:
     return app.ask("Start")
 
 
-def test_a_run_counts_what_came_back_and_what_it_took(open_page: OpenPage, sample_store: Store) -> None:
+def test_a_run_counts_what_came_back_and_what_it_took(sample_store: Store) -> None:
     answers = iter([reply("DECISION: [0]"), reply("DECISION: []"), status(400, "no"), reply("Hm.")])
     lock = threading.Lock()
 
@@ -104,24 +136,14 @@ def test_a_run_counts_what_came_back_and_what_it_took(open_page: OpenPage, sampl
     took = "Asked: 5 calls, 550 tokens, price unknown, 1 failed call."
     assert f"5 of 6 instances answered, 1 failed. {took}" in job_of("run", "done")
     (run,) = RunStore(sample_store).runs("sample_data")
-    app = open_page("runs", dataset="sample_data", task="er@10")
-    assert app.dataframe[0].value.shape[0] == 1
     counts = RunStore(sample_store).outcomes(run.id)["er@10"].as_dict()
     expected = {"selection": 3, "empty": 1, "no_list": 1, "failed": 1}
     assert {kind: n for kind, n in counts.items() if n} == expected
 
 
-def test_a_cap_stops_the_run_and_is_said(open_page: OpenPage) -> None:
-    with scripted(reply("DECISION: [0]")) as server:
-        started(with_server(server.url, calls="2"))
-        assert len(server.requests) == 2
-        assert "the cap of 2 calls is reached" in job_of("run", "stopped")
-        app = open_page("runs", dataset="sample_data", task="er@10")
-        app.press("Resume llm")
-        assert len(server.requests) == 2  # the dialog first tells what it will take
-
-
-def test_a_run_that_reached_its_cap_goes_on_and_asks_nothing_twice(sample_store: Store) -> None:
+def test_a_run_that_reached_its_cap_goes_on_and_asks_nothing_twice(
+    open_page: OpenPage, sample_store: Store
+) -> None:
     asked: list[str] = []
 
     def say(request: dict[str, Any]) -> Step:
@@ -130,17 +152,19 @@ def test_a_run_that_reached_its_cap_goes_on_and_asks_nothing_twice(sample_store:
 
     with scripted(answering(say)) as server:
         started(with_server(server.url, calls="4"))
-        job_of("run", "stopped")
+        assert "the cap of 4 calls is reached" in job_of("run", "stopped")
         (run,) = RunStore(sample_store).runs("sample_data")
         n_done = run.tasks["er@10"]
         assert n_done <= 4
         assert run.n_failed == 1
+        open_page("runs", dataset="sample_data", task="er@10").press("Resume llm")
+        assert len(server.requests) == 4  # the dialog first tells what it will take
         with sample_store.write() as db:
             db.execute(
                 "INSERT INTO llm_batches (file_id, run_id, address, begun_at) VALUES ('a', ?, ?, '')",
                 (run.id, server.url),
             )
-        app = drawn(resume_run, "sample_data", "er@10", kept=with_server(server.url))
+        app = drawn(run_dialog, "resume", "sample_data", "er@10", kept=with_server(server.url))
         assert f"{6 - n_done} instances, about {6 - n_done} calls" in app.words
         assert "1 batch of this run may still be under way" in app.problems
         app.ask("Resume")
@@ -162,25 +186,25 @@ def choose_server() -> None:
 
 
 def test_a_typed_key_goes_to_its_server_and_nowhere_else(
-    open_page: OpenPage, sample_store: Store, logged: io.StringIO
+    open_page: OpenPage, sample_store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
     """From the password field through a connection that is tried, a question and a run that both fail."""
-    with scripted(listing(status(401, f"Incorrect API key provided: {SECRET}"))) as server:
+    caplog.set_level(logging.DEBUG)
+    with scripted(status(401, f"Incorrect API key provided: {SECRET}")) as server:
         dialog = drawn(choose_server)
         dialog.fill("Address", server.url).fill("Model", "tiny").fill("Key", SECRET)
         seen = [dialog.words, dialog.press("Try the connection").words]
         key = f"llm.key.{server.url}"
         assert dialog.session_state[f"kept.{key}"] == SECRET
-        kept = with_server(server.url) | {key: SECRET}
-        app = open_page("browse", kept, **READ, r="llm;model=tiny").ask()
-        seen.append(app.words + str(app.address))
-        run = started(kept)
-        seen.append(run.words + job_of("run", "failed"))
+        app = browse(open_page, server.url, **{key: SECRET}).ask()
+        run = started(with_server(server.url) | {key: SECRET})
+        seen += [app.words + str(app.address), run.words + job_of("run", "failed")]
         assert all("answers 401" in words for words in seen[1:])
         sent = [request for request in server.requests if "authorization" in request.headers]
-        assert len(sent) >= 4
+        assert len(sent) >= 3
         assert {request.headers["authorization"] for request in sent} == {f"Bearer {SECRET}"}
-        assert not [one for one in server.requests if SECRET in json.dumps(one.json) + one.path]
-    assert all(one.value != SECRET for page in (dialog, app, run) for one in page.text_input)
-    assert SECRET not in "".join(seen) + logged.getvalue() + str(jobs().jobs())
-    assert_kept_nowhere(SECRET, sample_store)
+        assert not [request for request in sent if SECRET in json.dumps(request.json) + request.path]
+    assert all(field.value != SECRET for page in (dialog, app, run) for field in page.text_input)
+    assert SECRET not in "".join(seen) + caplog.text + str(jobs().jobs())
+    for path in sample_store.path.parent.rglob("*"):
+        assert not path.is_file() or SECRET.encode() not in path.read_bytes()

@@ -12,7 +12,7 @@ from evidencebench_core.data import Store
 from evidencebench_core.papers import Doubt, Paper
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.read import paper_of_file
-from tests.pages.app import App, OpenPage, jobs_ended
+from tests.pages.app import App, OpenPage
 from tests.papers.test_europe_pmc import Service, service
 
 __all__ = ["service"]  # the fixture
@@ -44,12 +44,6 @@ def paper() -> Paper:
 
 
 @pytest.fixture
-def kept(own: OwnPapers, paper: Paper) -> str:
-    """The id of a kept paper."""
-    return str(own.save(paper, "Salt", HYPOTHESIS).id)
-
-
-@pytest.fixture
 def in_memory(paper: Paper) -> str:
     """The ref of a paper that is open and not kept."""
     ref = new_ref()
@@ -60,65 +54,45 @@ def in_memory(paper: Paper) -> str:
 def uploaded(open_page: OpenPage, *files: tuple[str, bytes], **params: str) -> App:
     app = open_page("paper", r="bm25", **params)
     app.file_uploader[0].set_value([(name, content, "text/plain") for name, content in files]).run()
-    jobs_ended()
-    return app.run()
+    return app.finish()
 
 
 def searched(open_page: OpenPage, ref: str, **params: str) -> App:
-    app = open_page("paper", paper=ref, r="bm25", **params)
-    jobs_ended()
-    return app.run()
+    return open_page("paper", paper=ref, r="bm25", **params).finish()
 
 
 def test_an_upload_is_read_searched_and_not_kept(open_page: OpenPage, own: OwnPapers) -> None:
-    app = uploaded(open_page, ("salt.txt", TEXT.encode()), h=HYPOTHESIS)
+    app = uploaded(open_page, ("salt.txt", TEXT.encode()), h=HYPOTHESIS).finish()
     assert app.address["paper"].startswith("open-")
-    jobs_ended()
-    assert "to read first" in app.run().words
+    assert "to read first" in app.words
     assert own.all() == ()
 
 
 def test_several_uploads_are_a_table_and_what_cannot_be_read_is_named(open_page: OpenPage) -> None:
-    files = (
-        ("salt.txt", TEXT.encode()),
-        ("tea.txt", b"Tea\n\nTea is hot. It was drunk."),
-        ("bad.pdf", b"%PDF-"),
-    )
-    app = uploaded(open_page, *files)
+    tea, bad = ("tea.txt", b"Tea\n\nTea is hot. It was drunk."), ("bad.pdf", b"%PDF-")
+    app = uploaded(open_page, ("salt.txt", TEXT.encode()), tea, bad)
     assert app.address["over"].count(",") == 1
     assert "bad.pdf" in app.words
+    assert "cannot be read as PDF" in app.words
     assert "One question over 2 papers" in app.words
-    app.fill("Statement", HYPOTHESIS, "text_area")
-    jobs_ended()
-    assert not app.run().exception
+    app.fill("Statement", HYPOTHESIS, "text_area").finish()
 
 
 def test_pasted_text_is_read(open_page: OpenPage) -> None:
-    app = open_page("paper").fill("Text of the paper", TEXT, "text_area").press("Read the text")
-    jobs_ended()
-    assert app.run().address["paper"].startswith("open-")
-
-
-def test_a_file_that_cannot_be_read_says_why(open_page: OpenPage) -> None:
-    app = uploaded(open_page, ("a.pdf", b"%PDF-1.7 nothing"))
-    assert "cannot be read as PDF" in app.words
-    assert "paper" not in app.address
+    app = open_page("paper").fill("Text of the paper", TEXT, "text_area").press("Read the text").finish()
+    assert app.address["paper"].startswith("open-")
 
 
 def test_a_paper_is_fetched_by_its_id(
     open_page: OpenPage, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVIDENCEBENCH_EUROPE_PMC", service.base)
-    app = open_page("paper").fill("PMC id", "10.1000/xyz123").press("Fetch it")
-    jobs_ended()
-    assert app.run().address["paper"].startswith("open-")
-
-
-@pytest.mark.parametrize("name", ["/etc/passwd", "CONTRIBUTING.md", "../README.md"])
-def test_an_id_is_an_id_and_never_a_path(open_page: OpenPage, name: str) -> None:
-    app = open_page("paper").fill("PMC id", name).press("Fetch it")
-    assert app.problems
-    assert "paper" not in app.address
+    app = open_page("paper")
+    for path in ("/etc/passwd", "CONTRIBUTING.md"):  # an id is never a path
+        assert app.fill("PMC id", path).press("Fetch it").problems
+        assert "paper" not in app.address
+    app.fill("PMC id", "10.1000/xyz123").press("Fetch it").finish()
+    assert app.address["paper"].startswith("open-")
 
 
 def test_at_most_two_findings_are_from_the_abstract_unless_asked_for(
@@ -141,11 +115,6 @@ def picked(app: App) -> list[str]:
     return [text for passage in passages for text, is_pick in passage["parts"] if is_pick]
 
 
-def test_a_statement_far_from_the_paper_says_so(open_page: OpenPage, kept: str) -> None:
-    app = searched(open_page, kept, h="Quantum computers factor integers.")
-    assert "may say nothing on it" in app.words
-
-
 def test_keeping_gives_a_link_and_renaming_and_removing_work(
     open_page: OpenPage, in_memory: str, own: OwnPapers
 ) -> None:
@@ -159,13 +128,16 @@ def test_keeping_gives_a_link_and_renaming_and_removing_work(
     assert own.all() == ()
 
 
-def test_a_kept_paper_comes_back_with_its_statement(open_page: OpenPage, kept: str, own: OwnPapers) -> None:
-    app = searched(open_page, kept)
+def test_a_kept_paper_comes_back_with_its_statement(
+    open_page: OpenPage, own: OwnPapers, paper: Paper
+) -> None:
+    ref = str(own.save(paper, "Salt", HYPOTHESIS).id)
+    app = searched(open_page, ref)
     assert app.text_area[0].value == HYPOTHESIS
-    app.fill("Statement", "Salt is bad.", "text_area")
-    jobs_ended()
-    app.run().press("Keep this statement")
-    assert own.get(int(kept)).hypothesis == "Salt is bad."
+    app.fill("Statement", "Quantum computers factor integers.", "text_area").finish()
+    assert "may say nothing on it" in app.words
+    app.press("Keep this statement")
+    assert own.get(int(ref)).hypothesis == "Quantum computers factor integers."
 
 
 def test_a_page_that_cannot_be_drawn_says_so(open_page: OpenPage, own: OwnPapers, paper: Paper) -> None:
@@ -180,10 +152,3 @@ def test_a_hostile_paper_is_shown_as_text(open_page: OpenPage, own: OwnPapers, p
     assert not app.exception
     assert "<img src=x onerror=alert(1)> *a*" in app.words
     assert "Columns <b>may</b> be mixed." in app.words
-
-
-@pytest.mark.parametrize("params", [{"paper": "77"}, {"paper": "open-0"}, {"over": "77,open-1"}])
-def test_a_link_to_what_is_not_there_says_so(open_page: OpenPage, params: dict[str, str]) -> None:
-    app = open_page("paper", **params)
-    assert app.warning
-    assert not app.exception

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+import streamlit as st
 
 from components.runs import start
-from evidencebench_core.data import Store, ingest
+from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.metrics import ceiling_range
 from evidencebench_core.runs import RunStore
 from tests.factories import steiner_instance, steiner_triples, written
-from tests.pages.app import App, OpenPage, drawn, finished_runs, keep_runs, start_run, table_rows
+from tests.pages.app import App, OpenPage, drawn, finished_runs, run_dialog, table_rows
 
 
 def test_a_run_is_started_from_the_dialog_and_finishes(open_page: OpenPage, sample_store: Store) -> None:
-    app = drawn(start_run, "sample_data")
+    app = drawn(run_dialog, "start", "sample_data")
     app.selectbox(key="run.retriever").set_value("abstract-tail").run()
     app.ask("Start")
     (run,) = RunStore(sample_store).runs("sample_data")
@@ -27,33 +27,21 @@ def test_a_run_is_started_from_the_dialog_and_finishes(open_page: OpenPage, samp
     assert None not in row["cells"]
 
 
-def test_the_runs_of_the_link_are_compared_and_others_are_said_once(
-    open_page: OpenPage, sample_store: Store
-) -> None:
-    ids = finished_runs(sample_store, "bm25", "abstract-tail", "oracle")
-    app = open_page("runs", task="er@10", runs=f"{ids['bm25']},{ids['abstract-tail']}", a=ids["bm25"])
-    assert app.multiselect[0].value == [ids["bm25"], ids["abstract-tail"]]
-    assert app.named("selectbox", "A").value == ids["bm25"]
+def test_the_runs_of_the_link_are_compared(open_page: OpenPage, runs: dict[str, str]) -> None:
+    a, b = runs["bm25"], runs["abstract-tail"]
+    app = open_page("runs", task="er@10", runs=f"{a},{b}", a=a)
+    assert app.multiselect[0].value == [a, b]
+    assert app.named("selectbox", "A").value == a
     assert [label for label in app.labels("expander") if label.startswith("Every pair")]
-    app = open_page("runs", runs=f"{ids['bm25']},ffffffffffff")
+    for part in ("slices", "aspects"):
+        assert not app.run(part=part).problems
+        assert app.address.get("part", "slices") == part
+    app.run(runs=f"{a},ffffffffffff")
     assert len(app.warning) == 1
-    assert app.address["runs"] == ids["bm25"]
-    assert not app.run().warning
-
-
-def test_a_comparison_begins_with_runs_that_have_seen_no_gold(
-    open_page: OpenPage, sample_store: Store
-) -> None:
-    ids = finished_runs(sample_store, "oracle", "bm25", "abstract-tail")
-    assert set(open_page("runs").multiselect[0].value) == {ids["bm25"], ids["abstract-tail"]}
-
-
-@pytest.mark.parametrize("part", ["slices", "aspects"])
-def test_a_pair_is_looked_at_closely(open_page: OpenPage, sample_store: Store, part: str) -> None:
-    ids = finished_runs(sample_store, "bm25", "abstract-tail")
-    app = open_page("runs", part=part, runs=",".join(ids.values()))
-    assert not app.problems
-    assert app.address.get("part", "slices") == part
+    assert app.address["runs"] == a
+    finished_runs(open_store(), "oracle")
+    st.cache_resource.clear()
+    assert set(open_page("runs").multiselect[0].value) == set(runs.values())  # those that have seen no gold
 
 
 def test_a_hard_cover_has_a_range_for_its_ceiling(
@@ -68,7 +56,7 @@ def test_a_hard_cover_has_a_range_for_its_ceiling(
 
 def test_a_run_is_renamed_and_deleted(sample_store: Store) -> None:
     ids = finished_runs(sample_store, "bm25", "lead")
-    app = drawn(keep_runs, "sample_data")
+    app = drawn(run_dialog, "keep", "sample_data")
     app.selectbox(key="keep.run").set_value(ids["lead"]).run()
     app.fill("Name", "My first").press("Rename")
     assert {run.label for run in RunStore(sample_store).runs()} == {"bm25", "My first"}
@@ -79,25 +67,15 @@ def test_a_run_is_renamed_and_deleted(sample_store: Store) -> None:
 
 def test_an_interrupted_run_can_go_on(open_page: OpenPage, sample_store: Store) -> None:
     finished_runs(sample_store, "bm25", limit=2)
-    app = open_page("runs")
-    assert "Resume bm25" in app.labels()
+    assert "Resume bm25" in open_page("runs").labels()
     (run,) = RunStore(sample_store).runs("sample_data")
-    assert {task.name for task in start.unfinished_tasks(run, sample_store.dataset("sample_data"))} == set(
-        run.tasks
-    )
-
-
-def import_dialog(dataset: str) -> None:
-    """A script: the dialog that imports a run."""
-    from components.app.resources import store
-    from components.runs.start import import_dialog
-
-    import_dialog(store().dataset(dataset))
+    unfinished = start.unfinished_tasks(run, sample_store.dataset("sample_data"))
+    assert {task.name for task in unfinished} == set(run.tasks)
 
 
 def imported(content: str) -> App:
     """The dialog after its button was pressed."""
-    app = drawn(import_dialog, "sample_data")
+    app = drawn(run_dialog, "import", "sample_data")
     assert app.named("button", "Import").disabled
     app.file_uploader[0].upload("my run.trec", content.encode(), "application/octet-stream")
     return app.run().fill("Name of the run", "mine").press("Import")

@@ -41,7 +41,7 @@ def timed(store: Store, dataset: str, retriever: str, engine: Any, limit: int | 
     began, first, done = time.perf_counter(), 0.0, 0
     for report in execute(planned, engine):
         done = report.done
-        if report.unit is not None and not first:
+        if done and not first:
             first = time.perf_counter()
     now = time.perf_counter()
     assert done == report.total

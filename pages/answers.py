@@ -36,7 +36,7 @@ from evidencebench_core.answers.store import (
     rename_answers,
 )
 from evidencebench_core.llm import LLM
-from evidencebench_core.runs import ChatPlan, RunStore
+from evidencebench_core.runs import Plan, RunStore
 from evidencebench_core.words import quantity
 
 JUDGING: Final = "answers"  # the kind of the jobs
@@ -213,7 +213,7 @@ def _asking(info: AnswerSetInfo) -> Ask:
         )
         return task, limit
 
-    def plans(llm: LLM, choices: tuple[str, int | None]) -> list[ChatPlan]:
+    def plans(llm: LLM, choices: tuple[str, int | None]) -> list[Plan]:
         task, limit = choices
         return [judge_plan(resources.store(), info.name, task, session_model(), limit=limit, llm=llm)]
 

@@ -50,7 +50,7 @@ from evidencebench_core.reliability.runs import (
 from evidencebench_core.reliability.sample import SAMPLE_NAME, add_sample_items
 from evidencebench_core.reliability.score import TaskScore
 from evidencebench_core.reliability.tasks import FIGURES, RELIABILITY_TASKS, probes_of
-from evidencebench_core.runs import ChatPlan
+from evidencebench_core.runs import Plan
 from evidencebench_core.words import quantity
 
 MANY_NULLS: Final = 0.05  # answers without a label, from which on a figure has a star
@@ -266,7 +266,7 @@ def _asking(info: ItemSetInfo) -> Ask:
         )
         return (list(tasks), limit) if tasks else None
 
-    def plans(llm: LLM, choices: tuple[list[str], int | None]) -> list[ChatPlan]:
+    def plans(llm: LLM, choices: tuple[list[str], int | None]) -> list[Plan]:
         tasks, limit = choices
         store, model = resources.store(), session_model()
         return [run_plan(store, info.name, task, model, limit=limit, llm=llm) for task in tasks]

@@ -42,16 +42,18 @@ from evidencebench_core.analyses.wording import (
 from evidencebench_core.llm import LLM
 from evidencebench_core.perturb import (
     PARAPHRASE,
+    DraftKind,
     add_wordings,
     added_wordings,
+    decide,
+    draft_plan,
+    drafts,
     read_wordings,
     remove_wording,
     wordings_document,
 )
 from evidencebench_core.retrievers import retriever_entry
-from evidencebench_core.runs import ChatPlan, RunInfo, RunStore, Variant, plan
-from evidencebench_core.runs.drafts import DraftKind, decide, draft_plan, drafts
-from evidencebench_core.runs.plan import RetrievalPlan
+from evidencebench_core.runs import Plan, RunInfo, RunStore, Variant, plan
 
 _TABLE: Final = (
     Column("label", "Run"),
@@ -187,7 +189,7 @@ def _plans(
     variants: Sequence[Variant],
     llm: LLM,
     choices: tuple[int | None],
-) -> list[RetrievalPlan]:
+) -> list[Plan]:
     return [
         plan(
             resources.store(),
@@ -262,7 +264,7 @@ def _draw_drafts(state: PageState, context: Context) -> None:
         limit = st.number_input("Only the first", min_value=1, value=None, placeholder="all instances")
         return ("negation" if kind == "negation" else "paraphrase"), limit
 
-    def plans(llm: LLM, choices: tuple[DraftKind, int | None]) -> Sequence[ChatPlan]:
+    def plans(llm: LLM, choices: tuple[DraftKind, int | None]) -> Sequence[Plan]:
         return [draft_plan(store, dataset, choices[0], session_model(), llm, choices[1])]
 
     with st.expander("Wordings by a model: write drafts, read them", expanded=bool(state["mark"])):

@@ -31,7 +31,7 @@ from evidencebench_core.annotation.marked import MarkedPaper, annotation_of, ann
 from evidencebench_core.annotation.model import CONSENSUS, MODEL, Annotation
 from evidencebench_core.annotation.propose import ProposalInput, proposal_plan
 from evidencebench_core.llm import LLM
-from evidencebench_core.runs import ChatPlan
+from evidencebench_core.runs import Plan
 from evidencebench_core.words import quantity
 
 JOB_KIND = "propose"
@@ -62,7 +62,7 @@ def draw_proposing(editor: Editor) -> None:
             st.caption(f"It is asked about your {quantity(len(aspects), 'aspect')}.")
         return ProposalInput(key, summary.strip(), annotation.hypothesis, aspects)
 
-    def plans(llm: LLM, given: ProposalInput) -> Sequence[ChatPlan]:
+    def plans(llm: LLM, given: ProposalInput) -> Sequence[Plan]:
         return [proposal_plan(resources.store(), [given], session_model(), llm=llm)]
 
     ask_button(Ask("Have a model propose", JOB_KIND, "paper", fields, plans), "Have a model propose")

@@ -14,7 +14,7 @@ from components.models.server import address_text, draw_server, session_model
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.llm import LLM
-from evidencebench_core.runs import Plan, estimate, execute, sum_estimates
+from evidencebench_core.runs import Plan, estimate, execute
 from evidencebench_core.runs.engines.batch import batches_under_way
 from evidencebench_core.words import quantity
 
@@ -37,7 +37,7 @@ def draw_plans_cost(plans: Plans, noun: str) -> bool:
     try:
         with st.spinner("Estimating …"):
             made = plans(session_llm())
-            cost = sum_estimates([estimate(plan) for plan in made])
+            cost = estimate(*made)
     except EvidenceBenchError as error:
         st.warning(literal(str(error)))
         return False

@@ -16,8 +16,7 @@ from evidencebench_core.data import DATASETS, DatasetInfo, Instance, Store
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, read_model, trained_model
-from evidencebench_core.runs import RunInfo, Step, drive, train_ranker, trained_on_ids
-from evidencebench_core.runs.plan import training_behind
+from evidencebench_core.runs import RunInfo, Step, drive, train_ranker, trained_on_ids, training_behind
 from evidencebench_core.words import quantity
 
 TRAIN: Final = "train"  # the kind of the job

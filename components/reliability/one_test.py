@@ -27,7 +27,7 @@ from evidencebench_core.reliability.items import item_set
 from evidencebench_core.reliability.runs import ReliabilityRun, judge_plan, messages_of, run_probes
 from evidencebench_core.reliability.score import STATES, Comparison, TaskScore
 from evidencebench_core.reliability.tasks import FIGURES
-from evidencebench_core.runs import ChatPlan
+from evidencebench_core.runs import Plan
 from evidencebench_core.stats import Estimate
 from evidencebench_core.words import quantity
 
@@ -159,7 +159,7 @@ def _draw_answer(score: TaskScore, row: pd.Series[Any]) -> None:
 
 
 def _judging(run: ReliabilityRun) -> Ask:
-    def plans(llm: LLM, _: object) -> list[ChatPlan]:
+    def plans(llm: LLM, _: object) -> list[Plan]:
         return [judge_plan(resources.store(), run.id, session_model(), llm=llm)]
 
     return Ask("Have the answers judged", ASKING, "answer", lambda: True, plans)

@@ -18,7 +18,13 @@ from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM
-from evidencebench_core.perturb import NEGATION, PARAPHRASE, hypothesis_variants
+from evidencebench_core.perturb import (
+    NEGATION,
+    PARAPHRASE,
+    hypothesis_variants,
+    spelling_name,
+    variant_named,
+)
 from evidencebench_core.runs import (
     RunInfo,
     RunStore,
@@ -27,9 +33,7 @@ from evidencebench_core.runs import (
     execute,
     plan,
     retrieval_spec,
-    variant_named,
 )
-from evidencebench_core.runs.plan import spelling_name
 from evidencebench_core.stats import interval, interval_note, overlap, paired
 from evidencebench_core.tasks import Task, task_named
 

@@ -21,7 +21,7 @@ from evidencebench_core.data.model import Focus
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.llm.prompts import numbered
-from evidencebench_core.runs import ChatPlan, Result, RunInfo, RunStore, prompt_plan
+from evidencebench_core.runs import Plan, Result, RunInfo, RunStore, prompt_plan
 
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
@@ -38,9 +38,8 @@ def answer_plan(  # noqa: PLR0913 - what is asked, and how
     limit: int | None = None,
     llm: LLM | None = None,
     fresh: bool = False,
-    retry_unreadable: bool = False,
     request: Mapping[str, object] | None = None,
-) -> ChatPlan:
+) -> Plan:
     """The run in which a model answers each hypothesis of a dataset from its paper, citing sentences.
 
     With the focus ``results`` it is asked for findings only, and instances without a result aspect are left out.
@@ -50,16 +49,12 @@ def answer_plan(  # noqa: PLR0913 - what is asked, and how
     ids: Sequence[str] = store.ids(dataset, limit)
     if focus == "results":
         ids = [instance_id for instance_id, gold in store.evidence_sets(dataset, ids) if gold.focused(focus)]
-    again = []
-    if retry_unreadable:
-        read = _answers(store, dataset, spec.id)
-        again = [instance_id for instance_id, answer in read.items() if not answer.is_scored]
 
     def fields(instance_id: str) -> dict[str, str]:
         instance = store.get(dataset, instance_id)
         return {"hypothesis": instance.hypothesis, "sentences": numbered(instance.sentences)}
 
-    return prompt_plan(store, spec, name, ids, fields, llm, fresh=fresh, again=again)
+    return prompt_plan(store, spec, name, ids, fields, llm, fresh=fresh)
 
 
 def answers_of(store: Store, run: RunInfo) -> dict[str, CitedAnswer]:
@@ -113,7 +108,7 @@ def cited_judge_plan(
     llm: LLM | None = None,
     fresh: bool = False,
     request: Mapping[str, object] | None = None,
-) -> ChatPlan:
+) -> Plan:
     """The run in which a judge says of every citation of a run's answers whether it supports its sentence."""
     run = cited_run(store, run_id)
     dataset = dataset_of(store, run).name

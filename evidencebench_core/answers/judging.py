@@ -15,7 +15,7 @@ from evidencebench_core.llm import prompt
 from evidencebench_core.llm.labels import stated_label
 from evidencebench_core.llm.parse import after_thinking, plain_text
 from evidencebench_core.runs import (
-    ChatPlan,
+    Plan,
     Result,
     RunInfo,
     RunSpec,
@@ -67,7 +67,7 @@ def judge_plan(  # noqa: PLR0913 - what is judged, and how it is asked
     llm: LLM | None = None,
     fresh: bool = False,
     request: Mapping[str, object] | None = None,
-) -> ChatPlan:
+) -> Plan:
     """The run in which a model judges the answers of a set, those to its first ``limit`` questions.
 
     ``relevance``: how much an answer needs each sentence. ``citations``: whether a document supports the sentence

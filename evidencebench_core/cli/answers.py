@@ -50,7 +50,6 @@ def ask(
     model: options.Model,
     work: options.Work,
     focus: Literal["all", "results"] = Option("all", help="results: findings only"),
-    retry_unreadable: options.RetryUnreadable = False,
     limit: options.Limit = None,
 ) -> Output:
     """Have a model answer hypotheses from their papers, in sentences that cite the paper's."""
@@ -65,7 +64,6 @@ def ask(
         limit=limit,
         llm=work.llm(store),
         fresh=work.fresh,
-        retry_unreadable=retry_unreadable,
     )
 
     def result(reports: list[Progress]) -> Output:
@@ -74,7 +72,7 @@ def ask(
         note(", ".join(f"{n:,} {outcome}" for outcome, n in outcomes.items()))
         is_lost = bool(answers) and not any(answer.is_scored for answer in answers)
         if is_lost:
-            note("evidencebench: not one answer could be read: --retry-unreadable asks again")
+            note("evidencebench: not one answer could be read: --fresh asks again")
         return _run_rows(reports, code=int(is_lost))
 
     return carry_out(store, [plan], work, "instance", result)

@@ -44,11 +44,11 @@ def carry_out(
 
 def _cost_of(plans: Sequence[Plan], batch: bool, noun: str) -> RunEstimate:
     """The cost of plans for one model, said on stderr; zero where no server is asked."""
-    from evidencebench_core.runs import estimate, sum_estimates
+    from evidencebench_core.runs import estimate
 
     if not plans:
         raise SettingError("the command", "leaves nothing to ask", "Name another task, or other items.")
-    cost = sum_estimates([estimate(plan, batch=batch) for plan in plans])
+    cost = estimate(*plans, batch=batch)
     llm = plans[0].llm
     if llm is not None and not cost.calls:
         note(f"Nothing to do: all {quantity(cost.cached, 'answer')} of {cost.model} are in the store.")
@@ -141,7 +141,7 @@ def _exit_code(store: Store, reports: Sequence[Progress], noun: str) -> int:
     n_unreadable = sum(len(runs.unreadable(*task)) for task in tasks)
     if n_unreadable and n_unreadable == sum(len(runs.done(*task)) for task in tasks):
         nothing = f"not one of {quantity(n_unreadable, 'answer')} could be read"
-        note(f"evidencebench: {nothing}: --retry-unreadable asks again")
+        note(f"evidencebench: {nothing}: --fresh asks again")
         return 1
     n_failed = sum(report.failed for report in reports)
     reasons = (reason for task in tasks for reason in runs.failures(*task).values())

@@ -28,7 +28,6 @@ Settings = Annotated[list[str] | None, Option("--set", metavar="KEY=VALUE", help
 Model = Annotated[str, Option(metavar="M", help="the model, as the server calls it")]
 NewName = Annotated[str | None, Option(metavar="NAME", help="(default: after its source)")]
 Out = Annotated[Path | None, Option(metavar="FILE", help="write it to this file")]
-RetryUnreadable = Annotated[bool, Option("--retry-unreadable", help="ask again what gave no readable answer")]
 
 
 def settings_of(settings: list[str] | None) -> dict[str, str]:

@@ -16,7 +16,7 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
-    from evidencebench_core.runs import ChatPlan, Progress
+    from evidencebench_core.runs import Plan, Progress
 
 RELIABILITY = group("reliability", "what a model can be trusted with: RAmBLA's tests")
 _INTERVAL = ("value", "low", "high")
@@ -72,7 +72,7 @@ def run(
     fields = {name for test in tests for name in test.settings.model_fields}
     if unknown := given.keys() - fields:
         raise SettingError("--set", f"{min(unknown)} is a setting of none of these tests", "See the manual.")
-    plans: list[ChatPlan] = []
+    plans: list[Plan] = []
     for test in tests:
         chosen = {name: value for name, value in given.items() if name in test.settings.model_fields}
         try:

@@ -73,12 +73,11 @@ def run(
     settings: options.Settings = None,
     variant: str | None = Option(None, metavar="V", help="negation, paraphrase:NAME, spelling:n=N[,seed=S]"),
     wordings: Path | None = Option(None, metavar="FILE", help=_WORDINGS_HELP),
-    retry_unreadable: options.RetryUnreadable = False,
 ) -> Output:
     """Run a retriever over a dataset, or go on with it."""
-    from evidencebench_core.perturb import add_wordings, read_wordings
+    from evidencebench_core.perturb import add_wordings, read_wordings, variant_named
     from evidencebench_core.retrievers import retriever_entry
-    from evidencebench_core.runs import DEFAULT_TASKS, RunStore, plan, score_run, variant_named
+    from evidencebench_core.runs import DEFAULT_TASKS, RunStore, plan, score_run
 
     if wordings is not None:
         n_added = add_wordings(store, dataset, read_wordings(wordings), str(wordings))
@@ -93,15 +92,14 @@ def run(
         variant=variant_named(store, dataset, variant) if variant else None,
         llm=work.llm(store) if retriever_entry(retriever).asks_server else None,
         fresh=work.fresh,
-        retry_unreadable=retry_unreadable,
     )
 
     def result(reports: list[Progress]) -> Output:
-        if reports[-1].left_out:
-            note(f"{quantity(reports[-1].left_out, 'instance')} left out: they have no such variant")
+        if planned.left_out:
+            note(f"{quantity(planned.left_out, 'instance')} left out: they have no such variant")
         info = RunStore(store).run(planned.run_id)
         outcomes = RunStore(store).outcomes(info.id)
-        scores = [score_run(store, info.id, task) for task in planned.tasks]
+        scores = [score_run(store, info.id, name) for name in task or DEFAULT_TASKS]
         document = run_document(info, outcomes) | {"scores": [score.as_dict() for score in scores]}
         _warn(store, info.dataset, [info], scores)
         return _scored(document, scores, _title(info), _outcome_notes(outcomes))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +17,6 @@ from evidencebench_core.llm.prompts import prompt
 from evidencebench_core.reliability.draws import normal_form
 from evidencebench_core.reliability.items import ITEM_SETS, ItemSet, item_set, item_sets
 from evidencebench_core.reliability.tasks import (
-    BEYOND,
     Probe,
     Probes,
     ReliabilityTask,
@@ -27,7 +25,7 @@ from evidencebench_core.reliability.tasks import (
     task_settings,
 )
 from evidencebench_core.runs import (
-    ChatPlan,
+    Plan,
     Result,
     RunInfo,
     RunSpec,
@@ -88,7 +86,7 @@ def run_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     limit: int | None = None,
     llm: LLM | None = None,
     fresh: bool = False,
-) -> ChatPlan:
+) -> Plan:
     """The questions of a task over an item set that are still open. Nothing is sent or stored.
 
     ``settings`` are those of the task, ``request`` those of `runs.request_settings`, ``limit`` the most items;
@@ -106,9 +104,7 @@ def run_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     async def ask(llm: LLM, unit: str) -> Result:
         return await _answer(llm, by_id[unit], row.prompts[whole.kind], spec.settings)
 
-    plan = chat_plan(store, spec, tuple(by_id), ask, llm, fresh=fresh)
-    reasons = Counter(reason for reason in probes.left_out.values() if reason != BEYOND)
-    return replace(plan, reasons=dict(reasons.most_common()))
+    return chat_plan(store, spec, tuple(by_id), ask, llm, fresh=fresh)
 
 
 async def _answer(llm: LLM, probe: Probe, prompt_name: str, settings: Mapping[str, Any]) -> Result:
@@ -144,7 +140,7 @@ def judge_plan(
     request: Mapping[str, object] | None = None,
     llm: LLM | None = None,
     fresh: bool = False,
-) -> ChatPlan:
+) -> Plan:
     """The open questions to a judge of a run's answers in free text; what was not answered is not judged.
 
     `SettingError` if the answers need no judge, or there is none yet.

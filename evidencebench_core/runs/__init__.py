@@ -4,16 +4,11 @@
 results; `RunStore` reads them back, `score_run` computes from them.
 """
 
-from __future__ import annotations
-
-from evidencebench_core.runs.engines import Engine, LocalEngine
-from evidencebench_core.runs.execute import Progress, RunEstimate, estimate, execute, sum_estimates
+from evidencebench_core.runs.execute import Engine, LocalEngine, Progress, RunEstimate, estimate, execute
 from evidencebench_core.runs.imported_run import import_run
 from evidencebench_core.runs.plan import (
     DEFAULT_TASKS,
-    ChatPlan,
     Plan,
-    RetrievalPlan,
     Variant,
     ask_model,
     chat_plan,
@@ -21,7 +16,7 @@ from evidencebench_core.runs.plan import (
     plan,
     prompt_plan,
     request_settings,
-    variant_named,
+    training_behind,
 )
 from evidencebench_core.runs.step import Step, drive
 from evidencebench_core.runs.store import (
@@ -39,14 +34,12 @@ from evidencebench_core.runs.train_ranker import RankerTraining, train_ranker
 
 __all__ = [
     "DEFAULT_TASKS",
-    "ChatPlan",
     "Engine",
     "LocalEngine",
     "Plan",
     "Progress",
     "RankerTraining",
     "Result",
-    "RetrievalPlan",
     "RunEstimate",
     "RunInfo",
     "RunSpec",
@@ -67,8 +60,7 @@ __all__ = [
     "run_label",
     "score_predictions",
     "score_run",
-    "sum_estimates",
     "train_ranker",
     "trained_on_ids",
-    "variant_named",
+    "training_behind",
 ]

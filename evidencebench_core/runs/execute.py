@@ -7,36 +7,119 @@ is in hand, and another plan of the same run goes on from there.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any, Final, cast
+from typing import Any, Final, Protocol, cast
 
-from evidencebench_core.errors import RetrieverError
-from evidencebench_core.llm import Price, Spending, price_of, rehearse
-from evidencebench_core.runs.engines import Engine, LocalEngine, ask
-from evidencebench_core.runs.plan import Plan
+from evidencebench_core.errors import EvidenceBenchError, RetrieverError
+from evidencebench_core.llm import LLM, Price, Spending, Work, price_of, rehearse, results
+from evidencebench_core.retrievers import Query, Retrieval, Retriever
+from evidencebench_core.retrievers.ranking import timed
+from evidencebench_core.runs.plan import Plan, Unit
 from evidencebench_core.runs.store import Results, RunStore
 
+_COMMIT: Final = 0.25  # seconds of computing between two commits
 _SAMPLE: Final = 50  # units of an estimate
 _HOPELESS_AFTER: Final = 10  # failures of a run in which nothing has worked
 
 
+# -- engines ------------------------------------------------------------------------------------------
+
+
+class Engine(Protocol):
+    """One way to answer units; whichever does, the results are the same and land in the same store."""
+
+    note: str  # what it waits for, in a line for people
+
+    def check(self, plan: Plan) -> None:
+        """Raise an `EvidenceBenchError` where it cannot answer the units of a plan; nothing is begun."""
+        ...
+
+    def answers(self, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Results]:
+        """Results as they come, in any order; once ``stopped`` says so no unit is begun.
+
+        An `EvidenceBenchError` that every further unit would meet is raised after all that was answered before it.
+        """
+        ...
+
+
+@dataclass(slots=True)
+class LocalEngine:
+    """One unit after the other in this process; of a server, as many as there may be calls at once.
+
+    Once the run is stopped, calls under way have ``grace`` seconds to end; their answers are kept.
+    """
+
+    grace: float = 30.0
+    note: str = ""
+
+    def check(self, plan: Plan) -> None:
+        """Any unit can be answered here."""
+
+    def answers(self, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Results]:
+        if plan.llm is not None:
+            yield from model_answers(plan, plan.llm, stopped=stopped, grace=self.grace)
+        if plan.make is None:
+            return
+        computed: dict[str, dict[str, Any]] = {}
+        last = 0.0  # so that the first result is there at once
+        for unit in plan.units(tuple(plan.missing)):
+            if stopped():
+                break
+            computed[unit.id] = compute(plan.make(unit), unit)
+            if time.monotonic() > last + _COMMIT:
+                yield computed
+                computed, last = {}, time.monotonic()
+        yield computed
+
+
+def compute(retriever: Retriever, unit: Unit) -> dict[str, Retrieval | str]:
+    """The answers of a retriever that asks no server, by task, or in one line why there is none."""
+    answers: dict[str, Retrieval | str] = {}
+    for task, query in unit.queries.items():
+        try:
+            answers[task] = timed(retriever.retrieve)(cast("Query", query))
+        except RetrieverError as error:
+            answers[task] = str(error)
+    return answers
+
+
+def model_answers(plan: Plan, llm: LLM, **options: Any) -> Iterator[Results]:
+    """Results of a plan that asks a model, as they come; the options are those of `llm.results`."""
+    pieces = (
+        ((unit.id, task), work)
+        for unit in plan.units(tuple(plan.missing))
+        for task, work in _pieces(plan, unit).items()
+    )
+    for ready in results(llm, pieces, **options):
+        by_unit: dict[str, dict[str, Any]] = defaultdict(dict)
+        for (unit_id, task), result in ready:
+            by_unit[unit_id][task] = str(result) if isinstance(result, EvidenceBenchError) else result
+        yield by_unit
+
+
+def _pieces(plan: Plan, unit: Unit) -> dict[str, Work[Any]]:
+    """What a model is asked about a unit, by task."""
+    ask = plan.ask
+    return {} if ask is None else {task: partial(ask, unit, task) for task in unit.queries}
+
+
+# -- carrying out ---------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is, in units; a report without a unit has a new note or count of calls."""
+    """How far a run is, in units."""
 
     run_id: str
-    done: int  # with a result for every task asked for, earlier calls included
+    done: int  # with a result for every task asked for, earlier ones included
     total: int
-    failed: int  # of this call, with at least one task without a result
-    elapsed: float  # seconds since this call began
-    remaining: float | None  # seconds at this call's pace; None before its first unit
-    unit: str | None  # that was just stored
-    left_out: int = 0  # units without a version in the variant; not in the total
-    note: str = ""  # why it waits, where it does
+    failed: int = 0  # of this call, with at least one task without a result
     calls: int = 0  # answered by the server so far
+    note: str = ""  # why it waits, where it does
 
 
 def execute(
@@ -45,8 +128,9 @@ def execute(
     """Ask what a plan has found missing, and store the answers as the iterator is consumed.
 
     The engine (without one: `LocalEngine`) is checked before this returns. The first report comes before any work, then
-    one after every unit. Once ``cancelled`` says true no unit is begun, what is answered is stored, and the run ends.
-    The run is in the store with its first answers, or once there is nothing left to ask.
+    one whenever results were stored or the note has changed. Once ``cancelled`` says true no unit is begun, what is
+    answered is stored, and the run ends. The run is in the store with its first answers, or once there is nothing left
+    to ask.
 
     Raises
     ------
@@ -63,51 +147,41 @@ def execute(
 
 
 def _progress(plan: Plan, engine: Engine, cancelled: Callable[[], bool]) -> Iterator[Progress]:
-    runs, llm, n_missing = RunStore(plan.store), plan.llm, len(plan.missing)
-    began, is_created, n_tried, n_failures, any_result = time.monotonic(), False, 0, 0, plan.any_stored
-    n_done = plan.total - n_missing
-    remaining = None if n_missing else 0.0
-    last = Progress(plan.run_id, n_done, plan.total, 0, 0.0, remaining, None, plan.left_out)
-    yield last
+    runs, llm = RunStore(plan.store), plan.llm
+    n_open = {unit: len(tasks) for unit, tasks in plan.missing.items()}
+    failed = set[str]()
+    reasons: list[str] = []
+    is_created, any_result = False, plan.any_stored
+    report = Progress(plan.run_id, plan.total - len(n_open), plan.total)
+    yield report
     if llm is not None:
         llm.fresh = plan.fresh
-    with runs.under_way(plan.run_id):
-        answers = cast("Generator[Results]", engine.answers(plan, cancelled))
-        with closing(answers):
-            for results in answers:
-                if results and not is_created:
-                    plan.create()
-                    is_created = True
-                if results:
-                    runs.add(plan.run_id, results, plan.replaces)
-                note = engine.note or (llm.note if llm else "")
-                calls = llm.budget.spent.calls if llm else 0
-                if not results and (note, calls) != (last.note, last.calls):
-                    last = replace(last, unit=None, note=note, calls=calls)
-                    yield last
-                for unit, by_task in results.items():
-                    reasons = [result for result in by_task.values() if isinstance(result, str)]
-                    n_tried, n_failures = n_tried + 1, n_failures + len(reasons)
-                    any_result |= len(reasons) < len(by_task)
-                    elapsed = time.monotonic() - began
-                    last = replace(
-                        last,
-                        done=last.done + (not reasons),
-                        failed=last.failed + bool(reasons),
-                        elapsed=elapsed,
-                        remaining=elapsed / n_tried * (n_missing - n_tried),
-                        unit=unit,
-                        note=note,
-                        calls=calls,
-                    )
-                    yield last
-                    if not any_result and n_failures >= _HOPELESS_AFTER:
-                        raise RetrieverError(
-                            f"run {plan.run_id}",
-                            f"nothing has worked in the first {n_failures} tries; the last one says:"
-                            f" {reasons[-1].rstrip('.')}",
-                            "Fix that, then start the run again: it goes on from here.",
-                        )
+    answers = cast("Generator[Results]", engine.answers(plan, cancelled))
+    with runs.under_way(plan.run_id), closing(answers):
+        for by_unit in answers:
+            if by_unit and not is_created:
+                plan.create()
+                is_created = True
+            if by_unit:
+                runs.add(plan.run_id, by_unit, plan.fresh)
+            n_done = report.done
+            for unit, by_task in by_unit.items():
+                errors = [result for result in by_task.values() if isinstance(result, str)]
+                reasons += errors
+                any_result |= len(errors) < len(by_task)
+                failed.update([unit] if errors else [])
+                n_open[unit] -= len(by_task)
+                n_done += not n_open[unit] and unit not in failed
+            note, calls = engine.note or (llm.note if llm else ""), llm.budget.spent.calls if llm else 0
+            before, report = report, replace(report, done=n_done, failed=len(failed), calls=calls, note=note)
+            if report != before:
+                yield report
+            if not any_result and len(reasons) >= _HOPELESS_AFTER:
+                problem = (
+                    f"nothing has worked in the first {len(reasons)} tries; the last one says: {reasons[-1]}"
+                )
+                remedy = "Fix that, then start the run again: it goes on from here."
+                raise RetrieverError(f"run {plan.run_id}", problem.rstrip("."), remedy)
         if not is_created:
             plan.create()
 
@@ -117,7 +191,7 @@ def _progress(plan: Plan, engine: Engine, cancelled: Callable[[], bool]) -> Iter
 
 @dataclass(frozen=True, slots=True)
 class RunEstimate:
-    """The calls that a run still needs; tokens are estimates, an answer has 800 or ``max_tokens``.
+    """The calls that runs of one model still need; tokens are estimates, an answer has 800 or ``max_tokens``.
 
     Answers with too many sentences, which are asked for once more, come on top.
     """
@@ -142,38 +216,36 @@ class RunEstimate:
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON-able values."""
-        counts = asdict(replace(self, price=None))
+        counts = asdict(self)
         del counts["price"], counts["batch"]
         return counts | {"money": self.money}
 
 
-def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
-    """The cost of executing a plan; nothing is sent or stored. A retriever that computes here costs nothing.
+def estimate(*plans: Plan, batch: bool = False) -> RunEstimate:
+    """The cost of executing plans for one model; nothing is sent or stored. What is computed here costs nothing.
 
-    Up to 50 units, evenly spread, are rehearsed; ``batch`` says whether the batch engine is to ask.
+    Up to 50 units of each, evenly spread, are rehearsed; ``batch`` says whether the batch engine is to ask.
     """
-    units = tuple(plan.missing)
-    if plan.llm is None:
-        return RunEstimate("", len(units), 0, 0, 0, 0, 0, None)
-    plan.llm.fresh = plan.fresh
-    sample = units[:: max(1, -(-len(units) // _SAMPLE))]
-    _, cost = rehearse(plan.llm, *(partial(ask, plan, unit) for unit in plan.units(sample)))
-    cost = Spending().plus(cost, len(units) / len(sample) if sample else 0.0)
+    cost, n_looked_at = Spending(), 0
+    for plan in plans:
+        if plan.llm is None or not plan.missing:
+            continue
+        plan.llm.fresh = plan.fresh
+        ids = tuple(plan.missing)
+        sample = ids[:: -(-len(ids) // _SAMPLE)]
+        pieces = [work for unit in plan.units(sample) for work in _pieces(plan, unit).values()]
+        _, spending = rehearse(plan.llm, *pieces)
+        cost = cost.plus(spending, len(ids) / len(sample))
+        n_looked_at += len(sample)
+    model = next((plan.model for plan in plans if plan.llm), "")
     return RunEstimate(
-        model=plan.model,
-        n_instances=len(units),
-        n_looked_at=len(sample),
+        model=model,
+        n_instances=sum(len(plan.missing) for plan in plans),
+        n_looked_at=n_looked_at,
         calls=cost.calls,
         cached=cost.cached,
         prompt_tokens=cost.prompt_tokens,
         completion_tokens=cost.completion_tokens,
-        price=price_of(plan.model),
+        price=price_of(model) if model else None,
         batch=batch,
     )
-
-
-def sum_estimates(estimates: Sequence[RunEstimate]) -> RunEstimate:
-    """The cost of several plans for one model."""
-    names = ("n_instances", "n_looked_at", "calls", "cached", "prompt_tokens", "completion_tokens")
-    sums = {name: sum(getattr(item, name) for item in estimates) for name in names}
-    return replace(estimates[0], **sums)

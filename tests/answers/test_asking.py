@@ -26,7 +26,7 @@ from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.llm import LLM, Connection, Limits
-from evidencebench_core.runs import ChatPlan, Progress, RunStore, estimate, execute
+from evidencebench_core.runs import Plan, Progress, RunStore, estimate, execute
 from tests.factories import tiny_dataset, written
 from tests.llm.server import answering, reply, scripted, status
 
@@ -42,7 +42,7 @@ def llm(store: Store, url: str) -> LLM:
     return LLM(Connection(url, "secret"), store, None, Limits(1))
 
 
-def done(plan: ChatPlan) -> Progress:
+def done(plan: Plan) -> Progress:
     *_, last = execute(plan)
     return last
 
@@ -96,8 +96,8 @@ def test_what_is_no_answer_is_missing_and_asked_again(store: Store) -> None:
         done(plan)
         scores = cited_run_scores(store, plan.run_id)
         assert (len(scores.instances), scores.outcomes["empty"]) == (n - 1, 1)
-        again = answer_plan(store, "tiny", "m", llm=llm(store, server.url), retry_unreadable=True)
-        assert len(again.missing) == 1
+        again = answer_plan(store, "tiny", "m", llm=llm(store, server.url), fresh=True)
+        assert len(again.missing) == n
         done(again)
     assert len(cited_run_scores(store, plan.run_id).instances) == n
     with pytest.raises(UnknownNameError):

@@ -19,7 +19,7 @@ from evidencebench_core.reliability.runs import (
 )
 from evidencebench_core.reliability.score import TaskScore, task_score
 from evidencebench_core.reliability.tasks import Probe, probes_of, reliability_task, task_settings
-from evidencebench_core.runs import ChatPlan, execute, request_settings
+from evidencebench_core.runs import Plan, execute, request_settings
 from tests.reliability.scripted_models import answer
 
 Say = Callable[[Probe], Any]
@@ -90,7 +90,7 @@ def scripted_answer(items: ItemSet, task: str, model: str) -> Say:
 # -- in a store -----------------------------------------------------------------------------------
 
 
-def carry_out(store: Store, plan: ChatPlan, say: Callable[[str], str]) -> str:
+def carry_out(store: Store, plan: Plan, say: Callable[[str], str]) -> str:
     """Answer everything that a plan asks, given the last message; the id of the run."""
     llm = plan.llm
     assert llm is not None

@@ -11,7 +11,7 @@ from evidencebench_core.errors import BudgetReachedError
 from evidencebench_core.llm import LLM, Budget, Connection, Limits, Message
 from evidencebench_core.llm.answers import request_of
 from evidencebench_core.runs import (
-    ChatPlan,
+    Plan,
     Progress,
     RunSpec,
     RunStore,
@@ -38,7 +38,7 @@ def question(sent: dict[str, Any]) -> str:
     return str(sent["messages"][-1]["content"]).removeprefix("Question ")
 
 
-def planned(store: Store, url: str, units: list[str] = UNITS, **more: Any) -> ChatPlan:
+def planned(store: Store, url: str, units: list[str] = UNITS, **more: Any) -> Plan:
     llm = LLM(Connection(url, "secret"), store, more.pop("budget", None), Limits(4))
     return chat_plan(store, SPEC, units, more.pop("ask", ask), llm, **more)
 
@@ -65,8 +65,6 @@ def test_results_are_kept_by_unit_and_asked_once(store: Store) -> None:
         assert estimate(planned(store, server.url)).calls == 0
         run(store, server.url, UNITS[:2], fresh=True)
         assert len(server.requests) == 8
-        run(store, server.url, again=["q5"])
-        assert len(server.requests) == 9
     assert texts(store) == {unit: f"Yes \ufffd, {unit}" for unit in UNITS}
     result = RunStore(store).results(SPEC.id)["q0"]
     assert isinstance(result, dict)

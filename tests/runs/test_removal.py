@@ -15,7 +15,8 @@ from evidencebench_core.data.removal import (
 )
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import UnknownNameError
-from evidencebench_core.runs import RunStore, execute, plan, variant_named
+from evidencebench_core.perturb import variant_named
+from evidencebench_core.runs import RunStore, execute, plan
 from evidencebench_core.runs.notes import Note, NoteStore
 
 

@@ -56,9 +56,9 @@ def test_answers_are_stored_as_they_come_and_score_as_one_by_one(store: Store) -
     with scripted(answering(say)) as server:
         reports = list(executing(server, store, concurrency=4))
         assert len(server.requests) == 6
-    assert sorted({report.done for report in reports}) == list(range(7))
-    assert reports[-1].remaining == 0.0
-    assert {report.unit for report in reports} - {None} == set(store.ids("tiny"))
+    done = [report.done for report in reports]
+    assert (done[0], done[-1], sorted(done)) == (0, 6, done)
+    assert reports[-1].calls == 6
     runs = RunStore(store)
     run = runs.run(reports[-1].run_id)
     assert runs.selections(run.id, "er@10") == {
@@ -118,23 +118,6 @@ def test_a_reader_who_goes_away_loses_no_answer(store: Store) -> None:
         last = finished(executing(server, store))
         assert last.done == 6
         assert Counter(cohort(one.json) for one in server.requests) == dict.fromkeys("012345", 1)
-
-
-def test_only_what_gave_no_selection_is_asked_again(store: Store) -> None:
-    by_cohort = {"1": reply("Hard to say."), "2": reply("First, the", finish_reason="length")}
-    with scripted(
-        answering(lambda request: by_cohort.get(cohort(request), reply("DECISION: [1]")))
-    ) as server:
-        first = finished(executing(server, store))
-        by_cohort.clear()
-        last = finished(executing(server, store, retry_unreadable=True))
-        assert Counter(cohort(one.json) for one in server.requests) == {
-            **dict.fromkeys("012345", 1),
-            "1": 2,
-            "2": 2,
-        }
-    assert last.run_id == first.run_id
-    assert dict(RunStore(store).outcomes(last.run_id)["er@10"].kinds) == {"selection": 6}
 
 
 def test_the_estimate_is_of_what_is_still_to_be_asked(store: Store) -> None:

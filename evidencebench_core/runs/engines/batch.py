@@ -10,8 +10,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import orjson
 
@@ -23,26 +22,25 @@ from evidencebench_core.errors import (
     LLMUnreachableError,
     SettingError,
 )
-from evidencebench_core.llm.answers import Answer
-from evidencebench_core.llm.budget import Spending
-from evidencebench_core.llm.client import LLM, Call, error_text, is_empty
-from evidencebench_core.llm.work import results
-from evidencebench_core.runs.engines import ask
-from evidencebench_core.runs.plan import Plan, RetrievalPlan
+from evidencebench_core.llm import LLM, Answer, Call, results
+from evidencebench_core.llm.client import is_empty
+from evidencebench_core.runs.execute import model_answers
+from evidencebench_core.runs.plan import Plan
+from evidencebench_core.runs.store import Results
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from openai.types import Batch
 
     from evidencebench_core.data.store import Store
-    from evidencebench_core.runs.store import Results
 
 _T = TypeVar("_T")
-_UNITS: Final = 1_000  # whose work is under way at once
+_AT_ONCE: Final = 4_000  # questions under way, each of one or more requests
 _FILE: Final = 5_000  # requests
 _ATTEMPTS: Final = 3  # batches that a request takes part in before it is given up
 _LOOK: Final = 0.1  # seconds between looks whether all work waits
 _ENDED: Final = frozenset({"completed", "failed", "expired", "cancelled"})
+_ENDPOINT: Final = "/v1/chat/completions"
 
 
 @dataclass
@@ -53,8 +51,7 @@ class BatchEngine:
     note: str = field(default="", init=False)
 
     def check(self, plan: Plan) -> None:
-        is_chat = not isinstance(plan, RetrievalPlan) or plan.retriever_name == "llm"
-        if plan.llm is None or not is_chat:
+        if plan.llm is None or plan.retriever not in ("", "llm"):
             raise SettingError("batch engine", "the run asks no chat model", "Leave out --engine batch.")
 
     def answers(self, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Results]:
@@ -63,12 +60,15 @@ class BatchEngine:
             return
         batches = _Batches(self, plan, llm)
         transport, llm.transport, llm.budget.in_batches = llm.transport, batches.ask, True
-        pieces = ((unit.id, partial(ask, plan, unit)) for unit in plan.units())
         try:
-            for ready in results(
-                llm, pieces, stopped=stopped, grace=0.0, n_at_once=_UNITS, beside=batches.run
-            ):
-                yield dict(cast("Any", ready))
+            # What an earlier process has begun comes first: its answers are then found in the store.
+            for ready in results(llm, [("", batches.collect_earlier)], stopped=stopped, grace=0.0):
+                for _, error in ready:
+                    if isinstance(error, LLMError):
+                        raise error
+                yield {}
+            options = {"n_at_once": _AT_ONCE, "beside": batches.run}
+            yield from model_answers(plan, llm, stopped=stopped, grace=0.0, **options)
         finally:
             llm.transport, llm.budget.in_batches, self.note = transport, False, ""
 
@@ -77,18 +77,12 @@ class _Batches:
     """The batches of one run."""
 
     def __init__(self, engine: BatchEngine, plan: Plan, llm: LLM) -> None:
-        self._engine, self._plan, self._llm, self._store = engine, plan, llm, plan.store
+        self._engine, self._run_id, self._llm, self._store = engine, plan.run_id, llm, plan.store
         self._address = llm.connection.address
         self._waiting: dict[str, tuple[Call, asyncio.Future[Answer | LLMError]]] = {}
-        self._earlier: dict[str, Answer] = {}  # of batches that another process began
-        self._resumed = asyncio.Event()
 
     async def ask(self, call: Call) -> Answer:
         """The answer to a call, by the next batch."""
-        await self._resumed.wait()
-        if call.key in self._earlier:
-            self._llm.budget.count(Spending(cached=1))
-            return self._earlier[call.key]
         reason = ""
         for _ in range(_ATTEMPTS):
             with self._llm.budget.reserve(call.model, call.prompt_tokens, call.max_tokens) as spending:
@@ -111,18 +105,10 @@ class _Batches:
 
     async def run(self) -> None:
         """Send what all work waits for, and wake it, again and again."""
-        under_way: dict[str, str] = {}
-        for file_id, stored_id in self._rows():
-            if batch_id := stored_id or await self._begun(file_id):
-                under_way[file_id] = batch_id
-            else:  # killed before it was begun
-                self._forget(file_id)
-        await self._collect(under_way)
-        self._resumed.set()
         while True:
             calls = await self._all_waiting()
             parts = [calls[start : start + _FILE] for start in range(0, len(calls), _FILE)]
-            await self._collect(dict([await self._begin(part) for part in parts]))
+            await self._collect(dict([await self._begin(part) for part in parts]), {})
             for call in calls:
                 _, future = self._waiting.pop(call.key, (None, None))
                 if future is not None:
@@ -137,23 +123,39 @@ class _Batches:
             await asyncio.sleep(_LOOK)
         return [call for call, _ in self._waiting.values()]
 
+    async def collect_earlier(self, _: LLM) -> None:
+        """Have the answers of batches that another process has begun in the store."""
+        sql = "SELECT file_id, batch_id FROM llm_batches WHERE run_id = ? AND address = ? ORDER BY begun_at"
+        with self._store.read() as db:
+            rows = db.execute(sql, (self._run_id, self._address)).fetchall()
+        under_way: dict[str, str] = {}
+        calls: dict[str, Call] = {}
+        for file_id, stored_id in rows:
+            batch_id = stored_id or await self._begun(file_id)
+            if not batch_id:  # killed before it was begun
+                self._forget(file_id)
+                continue
+            under_way[file_id] = batch_id
+            for line in await self._lines(file_id):
+                body, key = line["body"], str(line["custom_id"])
+                calls[key] = Call(body["model"], body, key, 0)
+        await self._collect(under_way, calls)
+
     # -- sending -----------------------------------------------------------------------------------
 
     async def _begin(self, calls: Sequence[Call]) -> tuple[str, str]:
         """Send the requests of a batch, and begin it; its row is there before, so that a kill loses nothing."""
         self._engine.note = f"sending {quantity(len(calls), 'request')} to {self._address}"
-        request = {"method": "POST", "url": "/v1/chat/completions"}
+        request = {"method": "POST", "url": _ENDPOINT}
         bodies = {call.key: self._llm.accepted(call.body)[0] for call in calls}
         lines = [orjson.dumps({"custom_id": key, "body": body, **request}) for key, body in bodies.items()]
-        upload = (f"evidencebench-{self._plan.run_id}.jsonl", b"\n".join(lines) + b"\n")
+        upload = (f"evidencebench-{self._run_id}.jsonl", b"\n".join(lines) + b"\n")
         file = await self._reply(self._llm.client().files.create(file=upload, purpose="batch"))
         self._remember(file.id)
         batches = self._llm.client().with_options(max_retries=0).batches
         try:
             batch = await self._reply(
-                batches.create(
-                    input_file_id=file.id, endpoint="/v1/chat/completions", completion_window="24h"
-                )
+                batches.create(input_file_id=file.id, endpoint=_ENDPOINT, completion_window="24h")
             )
         except LLMRejectedError:
             self._forget(file.id)
@@ -175,8 +177,11 @@ class _Batches:
 
     # -- collecting --------------------------------------------------------------------------------
 
-    async def _collect(self, under_way: dict[str, str]) -> None:
-        """Wait until batches have ended, store their answers, and wake the work that waits for them."""
+    async def _collect(self, under_way: dict[str, str], calls: dict[str, Call]) -> None:
+        """Wait until batches (by the id of their file) have ended, and store and hand out their answers.
+
+        ``calls`` are those that no work here waits for.
+        """
         problems: list[str] = []
         n_begun = len(under_way)
         while under_way:
@@ -187,7 +192,7 @@ class _Batches:
                     n_done, n_total = n_done + counts.completed + counts.failed, n_total + counts.total
                 if batch.status in _ENDED:
                     del under_way[file_id]
-                    problems += await self._deliver(batch)
+                    problems += await self._deliver(batch, calls)
                     self._forget(file_id)  # only now that its answers are in the store
             if under_way:
                 batches = f"{quantity(len(under_way), 'batch')} under way at {self._address}"
@@ -199,31 +204,22 @@ class _Batches:
             remedy = "Fix the problem above and restart the run: what is answered is kept."
             raise self._llm.error(LLMRejectedError, problem, remedy, True)
 
-    async def _deliver(self, batch: Batch) -> list[str]:
+    async def _deliver(self, batch: Batch, calls: dict[str, Call]) -> list[str]:
         """Store and hand out the answers of a batch that has ended; where there is nothing of them, why."""
-        earlier = {} if self._resumed.is_set() else await self._calls_of(batch)
         lines = [*await self._lines(batch.output_file_id), *await self._lines(batch.error_file_id)]
         for line in lines:
             key = line["custom_id"]
-            call, future = self._waiting.pop(key, (earlier.get(key), None))
+            call, future = self._waiting.pop(key, (calls.get(key), None))
             if call is None:
                 continue
             outcome = self._outcome(call, line)
             if isinstance(outcome, Answer) and (call.allow_empty or not is_empty(outcome)):
                 await self._llm.keep(call, outcome)
-                if future is None:
-                    self._earlier[key] = outcome
             if future is not None and not future.done():
                 future.set_result(outcome)
         errors = batch.errors.data if batch.errors and batch.errors.data else ()
         reasons = [f"{error.code}: {error.message}" for error in errors]
         return [] if lines else [*reasons, str(batch.status)][:1]
-
-    async def _calls_of(self, batch: Batch) -> dict[str, Call]:
-        """The calls of a batch that another process began, by key."""
-        requests = await self._lines(batch.input_file_id)
-        bodies = {str(line["custom_id"]): line["body"] for line in requests}
-        return {key: Call(body["model"], body, key, 0) for key, body in bodies.items()}
 
     async def _lines(self, file_id: str | None) -> list[dict[str, Any]]:
         if file_id is None:
@@ -250,26 +246,17 @@ class _Batches:
         """A reply of the endpoint, which the openai package asks for again; an error ends the run."""
         import openai
 
-        llm = self._llm
         try:
             return await reply
-        except openai.APIStatusError as error:
-            refusal = llm.refusal(error.status_code, error_text(error.body, error.message))
-            remedy = "Check the key and the address: the server may have no batch endpoint."
-            raise llm.error(type(refusal), refusal.problem, remedy, True) from error
-        except openai.APIConnectionError as error:
-            remedy = "Check the server, then start again: the batches under way are remembered."
-            raise llm.error(LLMUnreachableError, str(error.__cause__ or error), remedy, True) from error
+        except openai.APIError as error:
+            failure = self._llm.failure(error)
+            failure.stops_run = True
+            raise failure from error
 
     # -- the store ---------------------------------------------------------------------------------
 
-    def _rows(self) -> list[tuple[str, str]]:
-        sql = "SELECT file_id, batch_id FROM llm_batches WHERE run_id = ? AND address = ? ORDER BY begun_at"
-        with self._store.read() as db:
-            return db.execute(sql, (self._plan.run_id, self._address)).fetchall()
-
     def _remember(self, file_id: str, batch_id: str = "") -> None:
-        row = (self._address, file_id, self._plan.run_id, batch_id, now())
+        row = (self._address, file_id, self._run_id, batch_id, now())
         with self._store.write() as db:
             db.execute("INSERT OR REPLACE INTO llm_batches VALUES (?, ?, ?, ?, ?)", row)
 

@@ -15,15 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final
 
 from evidencebench_core.errors import RetrieverError, SettingError, shown
 from evidencebench_core.retrievers import Retriever, make_retriever, retriever_entry
-from evidencebench_core.runs.engines import compute
-from evidencebench_core.runs.plan import Plan, RetrievalPlan, Unit
-
-if TYPE_CHECKING:
-    from evidencebench_core.runs.store import Results
+from evidencebench_core.runs.execute import compute
+from evidencebench_core.runs.plan import Plan, Unit
+from evidencebench_core.runs.store import Results
+from evidencebench_core.words import clipped_text
 
 _SHARD: Final = 16  # units that go to a worker together
 _MEMORY: Final = 256 << 20  # bytes of the object store of a cluster that is started here
@@ -42,7 +41,7 @@ class RayEngine:
     note: str = field(default="", init=False)
 
     def check(self, plan: Plan) -> None:
-        if plan.llm is not None or not isinstance(plan, RetrievalPlan):
+        if plan.llm is not None:
             remedy = "Leave out --engine ray; --concurrency asks more at once."
             raise SettingError("Ray engine", "the run asks a server, which one machine can do", remedy)
         if importlib.util.find_spec("ray") is None:
@@ -56,27 +55,26 @@ class RayEngine:
         yield {}
         with cluster(self.workers) as ray:
             try:
-                yield from self._computed(ray, cast("RetrievalPlan", plan), stopped)
+                yield from self._computed(ray, plan, stopped)
             except ray.exceptions.RayError as error:
-                cause = str(getattr(error, "cause", "") or error).strip()
-                line = next(iter(cause.splitlines()), "no reason given")[:300].rstrip(".")
+                line = clipped_text(str(getattr(error, "cause", "") or error).strip().partition("\n")[0], 300)
                 remedy = "Check that every node has the same evidencebench-explorer, and the files of the settings."
                 raise RetrieverError("Ray engine", f"a worker failed ({line})", remedy) from error
 
-    def _computed(self, ray: Any, plan: RetrievalPlan, stopped: Callable[[], bool]) -> Iterator[Results]:
+    def _computed(self, ray: Any, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Results]:
         n_cpus = max(1, int(ray.cluster_resources().get("CPU", 1)))
         n_under_way = self.workers or 2 * n_cpus
         # What was under way on a node that dies is given to another one.
         task = ray.remote(num_cpus=1, max_retries=5)(answers_of)
         settings = json.dumps(plan.spec.settings["settings"])
         n_threads = (max(1, n_cpus // (self.workers or n_cpus)), _blas_threads())
-        units = plan.units()
+        units = plan.units(tuple(plan.missing))
         shards = iter(lambda: list(islice(units, _SHARD)), [])
         under_way: list[Any] = []
         try:
             while not stopped():
                 under_way += [
-                    task.remote(plan.retriever_name, settings, n_threads, shard)
+                    task.remote(plan.retriever, settings, n_threads, shard)
                     for shard in islice(shards, n_under_way - len(under_way))
                 ]
                 if not under_way:
@@ -115,6 +113,15 @@ def _made(name: str, settings: str, n_threads: tuple[int, int]) -> Retriever | N
     return None if retriever_entry(name).sees_gold else make_retriever(name, json.loads(settings))
 
 
+def _blas_threads() -> int:
+    """How many threads numpy's products are divided among in this process."""
+    from threadpoolctl import threadpool_info
+
+    return max(
+        (int(pool["num_threads"]) for pool in threadpool_info() if pool["user_api"] == "blas"), default=1
+    )
+
+
 @contextmanager
 def cluster(workers: int | None) -> Iterator[Any]:
     """Ray at ``RAY_ADDRESS`` (HOST:PORT, or auto), else on this machine; a connection that was there before stays."""
@@ -132,18 +139,10 @@ def cluster(workers: int | None) -> Iterator[Any]:
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **options)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        problem = f"does not answer ({' '.join(str(error).split())[:200].rstrip('.')})"
+        problem = f"does not answer ({clipped_text(' '.join(str(error).split()), 200)})"
         remedy = "Start Ray there (ray start --head), and here too (ray start --address=HOST:6379)."
         raise SettingError(f"Ray address {shown(address)}", problem, remedy) from error
     try:
         yield ray
     finally:
         ray.shutdown()
-
-
-def _blas_threads() -> int:
-    """How many threads numpy's products are divided among in this process."""
-    from threadpoolctl import threadpool_info
-
-    threads = [int(pool["num_threads"]) for pool in threadpool_info() if pool["user_api"] == "blas"]
-    return max(threads, default=1)

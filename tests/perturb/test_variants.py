@@ -8,6 +8,7 @@ import pytest
 
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.errors import SettingError
+from evidencebench_core.perturb import variant_named
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import (
     Progress,
@@ -15,11 +16,16 @@ from evidencebench_core.runs import (
     Variant,
     execute,
     plan,
-    variant_named,
 )
-from tests.factories import raw_instance, written
+from tests.factories import raw_dataset, raw_instance, store_with, written
 
 TASK = "er@10"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """Six instances of invented papers."""
+    return store_with(raw_dataset(6), tmp_path)
 
 
 def last_of(
@@ -31,11 +37,12 @@ def last_of(
 
 def test_instances_without_the_variant_are_left_out_and_counted(store: Store) -> None:
     variant = Variant("negation", {"tiny_1": "Salt.", "tiny_4": "Water."})
+    assert plan(store, "tiny", "bm25", variant=variant).left_out == 4
     last = last_of(store, variant)
-    assert (last.done, last.total, last.left_out) == (2, 2, 4)
+    assert (last.done, last.total) == (2, 2)
     assert RunStore(store).selections(last.run_id, TASK).keys() == {"tiny_1", "tiny_4"}
     again = last_of(store, variant)
-    assert (again.run_id, again.done, again.left_out) == (last.run_id, 2, 4)
+    assert (again.run_id, again.done) == (last.run_id, 2)
 
 
 def answer_of(store: Store, run_id: str, instance_id: str) -> Retrieval:

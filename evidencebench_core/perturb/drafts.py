@@ -9,7 +9,7 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM, prompt
 from evidencebench_core.llm.parse import parsed_hypothesis
-from evidencebench_core.perturb import (
+from evidencebench_core.perturb.wordings import (
     NEGATION,
     PARAPHRASE,
     Wording,
@@ -17,11 +17,9 @@ from evidencebench_core.perturb import (
     added_wordings,
     wording_problem,
 )
-from evidencebench_core.runs.plan import ChatPlan, ask_model, chat_plan, parameters_of, request_settings
-from evidencebench_core.runs.store import Result, RunSpec, RunStore
+from evidencebench_core.runs import Plan, RunSpec, RunStore, prompt_plan, request_settings
 
 DraftKind = Literal["paraphrase", "negation"]
-Decision = Literal["waiting", "accepted", "rejected"]
 RUN_KIND: Final = "wordings"
 
 
@@ -35,49 +33,41 @@ class Draft:
     text: str
     problem: str  # the objection of our checks, empty without one
     made_by: str  # model and prompt
-    decision: Decision
+    decision: Literal["waiting", "accepted", "rejected"]
 
 
 def draft_plan(
     store: Store, dataset: str, kind: DraftKind, model: str, llm: LLM | None = None, limit: int | None = None
-) -> ChatPlan:
+) -> Plan:
     """What a model is still to be asked for: a wording of each instance, or of the first so many."""
     if not model.strip():
         raise SettingError("model", "is not named", "Choose a model.")
     ids = store.ids(dataset, limit)
     hypotheses = {row.id: row.hypothesis for row in store.rows(dataset, ids)}
-    request = request_settings()
-    settings = {"kind": kind, "model": model, "prompt": str(prompt(kind)), **request}
+    settings = {"kind": kind, "model": model, "prompt": str(prompt(kind)), "request": request_settings()}
     spec = RunSpec(RUN_KIND, store.dataset(dataset).sha256, settings)
-
-    async def ask(client: LLM, unit: str) -> Result:
-        messages = prompt(kind).messages(hypothesis=hypotheses[unit])
-        return await ask_model(client, messages, parameters_of(model, request))
-
-    return chat_plan(store, spec, ids, ask, llm)
+    return prompt_plan(store, spec, kind, ids, lambda unit: {"hypothesis": hypotheses[unit]}, llm)
 
 
 def drafts(store: Store, dataset: str) -> tuple[Draft, ...]:
     """All drafts of a dataset's hypotheses, run by run, in the order of the file."""
-    decisions: dict[tuple[str, str, str], Decision] = {}
-    for wording in (*added_wordings(store, dataset), *added_wordings(store, dataset, rejected=True)):
-        place = (wording.name, wording.instance_id, wording.made_by)
-        decisions[place] = "accepted" if wording.text else "rejected"
+    wordings = (*added_wordings(store, dataset), *added_wordings(store, dataset, rejected=True))
+    decisions = {(wording.name, wording.instance_id, wording.made_by): wording.text for wording in wordings}
     hypotheses = {row.id: row.hypothesis for row in store.rows(dataset, store.ids(dataset))}
     all_drafts: list[Draft] = []
-    runs = RunStore(store)
-    for run in runs.runs_of(RUN_KIND, store.dataset(dataset).sha256):
-        kind, model = run.settings["kind"], run.settings["model"]
-        name = NEGATION if kind == NEGATION else f"{PARAPHRASE}{model}"
+    for run in RunStore(store).runs_of(RUN_KIND, store.dataset(dataset).sha256):
+        model = run.settings["model"]
+        name = NEGATION if run.settings["kind"] == NEGATION else f"{PARAPHRASE}{model}"
         made_by = f"{model}, {run.settings['prompt']}"
-        results = runs.results(run.id)
+        results = RunStore(store).results(run.id)
         for instance_id, original in hypotheses.items():
             result = results.get(instance_id)
             if result is None or isinstance(result, str):
                 continue
             text = " ".join((parsed_hypothesis(str(result["text"])) or "").split())
+            words = decisions.get((name, instance_id, made_by))
+            decision = "waiting" if words is None else "accepted" if words else "rejected"
             problem = wording_problem(original, text)
-            decision = decisions.get((name, instance_id, made_by), "waiting")
             all_drafts.append(Draft(instance_id, name, original, text, problem, made_by, decision))
     return tuple(all_drafts)
 

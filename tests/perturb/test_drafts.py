@@ -9,9 +9,8 @@ import pytest
 from evidencebench_core.data import Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM, Connection
-from evidencebench_core.perturb import hypothesis_variants, remove_wording
+from evidencebench_core.perturb import Draft, decide, draft_plan, drafts, hypothesis_variants, remove_wording
 from evidencebench_core.runs import execute
-from evidencebench_core.runs.drafts import Draft, decide, draft_plan, drafts
 from tests.factories import raw_instance, store_with
 from tests.llm.server import answering, reply, scripted
 

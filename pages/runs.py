@@ -28,7 +28,7 @@ from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Interval, Row, TableEvent, table
 from evidencebench_core.data import published_results
-from evidencebench_core.retrievers.llm import OUTCOME_KINDS
+from evidencebench_core.retrievers.llm import OUTCOME_FLAGS, OUTCOME_KINDS
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.tasks import TASKS, Score, Task
 
@@ -158,10 +158,11 @@ def _draw_unfinished(context: Context, runs: Sequence[RunInfo]) -> None:
             resume_dialog(context.dataset, run, tasks)
     store = RunStore(resources.store())
     outcomes = [(run, store.outcomes(run.id).get(context.task.name)) for run in runs]
-    rows = [{"run": run.label, **counts.as_dict()} for run, counts in outcomes if counts is not None]
+    rows = [{"run": run.label, **counts} for run, counts in outcomes if counts is not None]
     if rows:
         with st.expander("Response outcomes"):
-            st.dataframe(pd.DataFrame(rows).rename(columns=OUTCOME_KINDS), hide_index=True, key="outcomes")
+            frame = pd.DataFrame(rows).rename(columns={**OUTCOME_KINDS, **OUTCOME_FLAGS})
+            st.dataframe(frame, hide_index=True, key="outcomes")
             st.caption(
                 "In instances. Without a selection one counts as answered with nothing and scores 0; failed calls are "
                 "missing."

@@ -9,6 +9,7 @@ import streamlit as st
 from components.app import resources
 from components.models.caps import dollars
 from components.widgets.markdown import literal
+from evidencebench_core.llm.answers import request_of
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.llm import OUTCOME_KINDS, CallRecord, calls_in, outcome_of, reasons_in
 from evidencebench_core.words import quantity
@@ -27,9 +28,8 @@ def outcome_line(retrieval: Retrieval, budget: int | None) -> str:
     parts = [f"**{OUTCOME_KINDS.get(kind, literal(kind))}**{of}"]
     if budget is not None and n_picks > budget:
         parts.append(f"{n_picks} picks where K is {budget}: scored by expectation over every K of them")
-    n_unknown = retrieval.details.get("n_unknown", "0")
-    if n_unknown not in ("", "0"):
-        parts.append(f"indices that were not shown: {literal(n_unknown)}, left out")
+    if n_unknown := retrieval.details.get("n_unknown"):
+        parts.append(f"indices that were not shown: {n_unknown:,}, left out")
     flags = retrieval.details.get("outcome", "").split()
     if "partly" in flags:
         parts.append("at least one part of the paper, or one point searched for, was lost")
@@ -46,12 +46,12 @@ def reason_line(retrieval: Retrieval, index: int) -> str:
 
 def draw_calls(letter: str, label: str, retrieval: Retrieval) -> None:
     """An expander with every call: prompt, raw answer, tokens, seconds, cost."""
-    calls = calls_in(retrieval, resources.store())
+    calls = calls_in(retrieval)
     if not calls:
         return
     with st.expander(f"{letter} {literal(label)}: what it was asked and what it said"):
         strategy = literal(retrieval.details.get("strategy", ""))
-        seconds = sum(call.seconds for call in calls)
+        seconds = sum(call.answer.seconds for call in calls)
         st.markdown(
             f"Strategy {strategy}: {outcome_line(retrieval, None)}. {quantity(len(calls), 'call')}, {seconds:.1f} s."
         )
@@ -70,26 +70,25 @@ def draw_calls(letter: str, label: str, retrieval: Retrieval) -> None:
 
 def _draw_call(call: CallRecord, letter: str) -> None:
     kind = literal(OUTCOME_KINDS.get(call.kind, call.kind) or "not a choice of sentences")
-    tokens = (
-        f"{call.prompt_tokens:,} + {call.completion_tokens:,} tokens" if call.prompt_tokens else "no count"
-    )
-    st.markdown(
-        f"Prompt **{literal(call.prompt)}** · {kind} · {tokens} · {call.seconds:.1f} s · {literal(dollars(call.cost))}"
-    )
-    if call.left_out:
-        st.caption(f"The server did not take: {literal(', '.join(call.left_out))}.")
-    if call.problem:
-        st.error(f"Call failed. {literal(call.problem)}")
-    for title, text in (("Refusal", call.refusal), ("Thoughts", call.reasoning)):
+    answer = call.answer
+    tokens = "no count"
+    if answer.prompt_tokens:
+        tokens = f"{answer.prompt_tokens:,} + {answer.completion_tokens:,} tokens"
+    cost = literal(dollars(call.cost))
+    st.markdown(f"Prompt **{literal(call.prompt)}** · {kind} · {tokens} · {answer.seconds:.1f} s · {cost}")
+    if answer.left_out:
+        st.caption(f"The server did not take: {literal(', '.join(answer.left_out))}.")
+    for title, text in (("Refusal", answer.refusal), ("Thoughts", answer.reasoning)):
         if text:
             st.markdown(title)
             _draw_text(text, 200)
     st.markdown("Raw answer")
-    _draw_text(call.text or "(empty)", 260)
+    _draw_text(answer.text or "(empty)", 260)
     if st.toggle("Show the prompt", key=f"prompt-of.{letter}"):
-        for message in call.messages:
-            st.caption(literal(message.role))
-            _draw_text(message.content, 320)
+        request = request_of(resources.store(), answer.key) or {}
+        for message in request.get("messages", ()):
+            st.caption(literal(message["role"]))
+            _draw_text(message["content"], 320)
 
 
 def _draw_text(text: str, height: int) -> None:

@@ -25,7 +25,7 @@ from components.widgets.markdown import literal
 from components.widgets.switches import on_off_switch
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import prompt_names
-from evidencebench_core.retrievers import RETRIEVERS, SettingField, full_settings
+from evidencebench_core.retrievers import RETRIEVERS, SettingField, fields_of, full_settings
 from evidencebench_core.runs import RunInfo
 
 _PARAM: Final = "r"  # of the address
@@ -109,8 +109,7 @@ def settings_fields(name: str, widget: WidgetFor) -> dict[str, object]:
     known = _known_values() if entry.asks_server else {}
     return {
         key: _draw_field(field, current[key], partial(widget, key), known.get(key))
-        for key, field in entry.settings.items()
-        if not field.derived
+        for key, field in fields_of(entry).items()
     }
 
 
@@ -137,8 +136,6 @@ def _draw_field(
             accept_new_options=label == "model",
             **widget(value),
         )
-    if field.choices and field.kind is tuple:
-        return tuple(st.multiselect(label, field.choices, help=help_text, **widget(list(value or ()))))
     if field.choices:
         return st.selectbox(label, field.choices, help=help_text, **widget(value))
     if field.kind is bool:

@@ -25,7 +25,7 @@ from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.llm import LLM
-from evidencebench_core.retrievers import RETRIEVERS, full_settings, retriever_entry
+from evidencebench_core.retrievers import RETRIEVERS, fields_of, full_settings, retriever_entry
 from evidencebench_core.retrievers.ranker.model_file import trained_model
 from evidencebench_core.runs import Plan, RunInfo, RunStore, import_run, plan, run_label
 from evidencebench_core.tasks import TASKS, Task, task_named
@@ -64,7 +64,7 @@ def start_dialog(dataset: DatasetInfo, task: Task) -> None:
     st.caption(literal(entry.summary))
     if entry.asks_server:
         draw_chosen_server()
-    if entry.settings:
+    if fields_of(entry):
 
         def widget(setting: str, value: object) -> dict[str, object]:
             first = session_model() or value if setting == "model" and entry.asks_server else value

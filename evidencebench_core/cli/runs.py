@@ -18,8 +18,7 @@ from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
-    from evidencebench_core.retrievers import RetrieverEntry
-    from evidencebench_core.retrievers.llm import OutcomeCounts
+    from evidencebench_core.retrievers import Retriever
     from evidencebench_core.runs import Progress, RunInfo
     from evidencebench_core.tasks import Score
 
@@ -41,7 +40,7 @@ def retrievers(
     name: str | None = Argument(None, metavar="NAME", help="only this one, with its settings"),
 ) -> Output:
     """List the retrievers, or the settings of one."""
-    from evidencebench_core.retrievers import RETRIEVERS, retriever_entry
+    from evidencebench_core.retrievers import RETRIEVERS, fields_of, retriever_entry
 
     entries = list(RETRIEVERS.values()) if name is None else [retriever_entry(name)]
     document = [_retriever_document(entry) for entry in entries]
@@ -49,7 +48,7 @@ def retrievers(
         rows = [{"retriever": entry.name, "": entry.summary.partition(". ")[0]} for entry in entries]
         notes = ["`evidencebench retrievers NAME` lists the settings of one; --set KEY=VALUE sets them."]
         return Output(document, {"": rows}, notes=notes)
-    settings = entries[0].settings.items()
+    settings = fields_of(entries[0]).items()
     rows = [
         {"setting": f"{key}={cell(spec.default)}", "may be": spec.allowed(), "": spec.help}
         for key, spec in settings
@@ -57,8 +56,10 @@ def retrievers(
     return Output(document, {"": rows} if rows else {}, f"{entries[0].name}: {entries[0].summary}")
 
 
-def _retriever_document(entry: RetrieverEntry) -> dict[str, Any]:
-    settings = {key: asdict(spec) | {"kind": spec.kind.__name__} for key, spec in entry.settings.items()}
+def _retriever_document(entry: type[Retriever]) -> dict[str, Any]:
+    from evidencebench_core.retrievers import fields_of
+
+    settings = {key: asdict(spec) | {"kind": spec.kind.__name__} for key, spec in fields_of(entry).items()}
     return {name: getattr(entry, name) for name in ("name", "summary", "sees_gold")} | {"settings": settings}
 
 
@@ -107,13 +108,13 @@ def run(
     return carry_out(store, [planned], work, "instance", result)
 
 
-def run_document(run: RunInfo, outcomes: Mapping[str, OutcomeCounts]) -> dict[str, Any]:
+def run_document(run: RunInfo, outcomes: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
     """A run as JSON-able values; ``outcomes`` is in it if a model was asked."""
     document = {"run": run.id} | {field.name: getattr(run, field.name) for field in fields(run)[1:]}
     asked = " of ".join(str(run.settings[name]) for name in ("task", "model") if name in run.settings)
     document |= {"label": run.label or asked, "settings": dict(run.settings), "tasks": dict(run.tasks)}
     if outcomes:
-        document["outcomes"] = {task: counts.as_dict() for task, counts in outcomes.items()}
+        document["outcomes"] = dict(outcomes)
     return document
 
 
@@ -140,7 +141,7 @@ def score(
         for score in of_run:
             document = score.as_dict() | {"n_trained_on": len(seen & score.per_instance.keys())}
             if score.task.name in outcomes:
-                document["outcomes"] = outcomes[score.task.name].as_dict()
+                document["outcomes"] = outcomes[score.task.name]
             documents.append(document | ({"run": info.id} if len(infos) > 1 else {}))
         _warn(store, info.dataset, [info], of_run)
         notes += _outcome_notes(outcomes)
@@ -190,8 +191,10 @@ def _scored(
     return Output(document, {"": rows}, title, [*left_out, *sufficient, *notes], percent, legend)
 
 
-def _outcome_notes(outcomes: Mapping[str, OutcomeCounts]) -> list[str]:
-    return [f"{task}: the model gave {counts}" for task, counts in outcomes.items()]
+def _outcome_notes(outcomes: Mapping[str, Mapping[str, int]]) -> list[str]:
+    from evidencebench_core.retrievers.llm import counts_text
+
+    return [f"{task}: the model gave {counts_text(counts)}" for task, counts in outcomes.items()]
 
 
 def _warn(

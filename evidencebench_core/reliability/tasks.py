@@ -19,8 +19,7 @@ from evidencebench_core.reliability.draws import (
     shown_text,
 )
 from evidencebench_core.reliability.items import Item, ItemSet, Kind
-from evidencebench_core.retrievers.base import Setting
-from evidencebench_core.retrievers.settings import Settings
+from evidencebench_core.retrievers.settings import Setting, Settings
 from evidencebench_core.words import enumerated, quantity
 
 Figure = Literal["weighted_f1", "bias", "refrain_rate", "judged_accuracy", "judged_f1"]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from evidencebench_core.retrievers.base import Query, Retrieval, Retriever, ServedRetriever, Setting, query_of
-from evidencebench_core.retrievers.make import (
+from evidencebench_core.retrievers.base import Query, Retrieval, Retriever, ServedRetriever, query_of
+from evidencebench_core.retrievers.ranker.retriever import CROSS_VALIDATED
+from evidencebench_core.retrievers.settings import Setting, SettingField, Settings, fields_of
+from evidencebench_core.retrievers.table import (
+    IMPORTED,
+    RETRIEVERS,
     full_settings,
     is_derived,
     make_retriever,
     named_to_load,
     retriever_entry,
 )
-from evidencebench_core.retrievers.settings import SettingField, Settings, fields_of
-from evidencebench_core.retrievers.table import CROSS_VALIDATED, IMPORTED, RETRIEVERS, RetrieverEntry
 
 __all__ = [
     "CROSS_VALIDATED",
@@ -20,7 +22,6 @@ __all__ = [
     "Query",
     "Retrieval",
     "Retriever",
-    "RetrieverEntry",
     "ServedRetriever",
     "Setting",
     "SettingField",

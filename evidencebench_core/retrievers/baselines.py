@@ -4,41 +4,39 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Mapping
-from types import MappingProxyType
 
-from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-from evidencebench_core.retrievers.ranking import retrieval_by_score, retrieval_in_order
+from pydantic import Field
+
+from evidencebench_core.retrievers.base import Query, Retrieval, Retriever
+from evidencebench_core.retrievers.ranking import ALL, retrieval_by_score, retrieval_in_order
 
 
-class Lead:
+class Lead(Retriever):
     """The pool in the order of the paper."""
 
     name = "lead"
-    settings: Mapping[str, Setting] = MappingProxyType({})
+    summary = f"Sentences in the order of the paper. {ALL}"
 
     def retrieve(self, query: Query) -> Retrieval:
-        """The first sentences of the paper."""
         return retrieval_in_order(query, range(len(query.sentences)))
 
 
-class AbstractTail:
+class AbstractTail(Retriever):
     """The abstract's sentences from last to first, then all others in the order of the paper.
 
     A paper without an abstract is read from the top, as by `Lead`.
     """
 
     name = "abstract-tail"
-    settings: Mapping[str, Setting] = MappingProxyType({})
+    summary = f"The abstract from its last sentence to its first, then the paper in order. {ALL}"
 
     def retrieve(self, query: Query) -> Retrieval:
-        """The end of the abstract first."""
         abstract = [index for index, kind in enumerate(query.sentence_types) if kind == "abstract"]
         rest = [index for index, kind in enumerate(query.sentence_types) if kind != "abstract"]
         return retrieval_in_order(query, abstract[::-1] + rest)
 
 
-class RandomOrder:
+class RandomOrder(Retriever):
     """One independent uniform draw from [0, 1) a sentence, ranked from high to low.
 
     The generator is seeded with a hash of the seed, the hypothesis and the paper's text, so the
@@ -47,14 +45,12 @@ class RandomOrder:
     """
 
     name = "random"
+    summary = f"Sentences in random order, the same whenever it is asked again. {ALL}"
 
-    def __init__(self, *, seed: int = 0) -> None:
-        self.settings: Mapping[str, Setting] = MappingProxyType({"seed": seed})
-        self._seed = seed
+    seed: int = Field(0, ge=0, description="Another seed, another order.")
 
     def retrieve(self, query: Query) -> Retrieval:
-        """Rank and select at random."""
-        digest = hashlib.sha256(str(self._seed).encode())
+        digest = hashlib.sha256(str(self.seed).encode())
         for text in (query.hypothesis, *query.sentences):
             part = text.encode("utf-8", "surrogatepass")
             digest.update(b"\0%d\0" % len(part))  # the length keeps ("ab", "c") apart from ("a", "bc")

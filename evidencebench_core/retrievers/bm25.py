@@ -1,16 +1,18 @@
+"""Words shared with a hypothesis, the rarer the better."""
+
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import numpy as np
+from pydantic import Field
 
-from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-from evidencebench_core.retrievers.ranking import retrieval_by_score
+from evidencebench_core.retrievers.base import Query, Retrieval, Retriever
+from evidencebench_core.retrievers.ranking import ALL, retrieval_by_score
 
 Tokenisation = Literal["word", "word-stop"]
 
@@ -49,29 +51,28 @@ def token_spans(text: str, tokenisation: Tokenisation = "word") -> list[tuple[st
     return [span for span in spans if tokenisation == "word" or span[0] not in _STOP_WORDS]
 
 
-class Bm25:
+class Bm25(Retriever):
     """Okapi BM25 by rank-bm25, with the sentences of the query's paper as the whole corpus.
 
     Sentences that share no token with the hypothesis score 0; equal scores keep the order of the paper.
     """
 
     name = "bm25"
+    summary = f"Words shared with the hypothesis, the rarer the better (BM25). {ALL}"
 
-    def __init__(self, *, k1: float = 1.5, b: float = 0.75) -> None:
-        self.settings: Mapping[str, Setting] = MappingProxyType({"k1": k1, "b": b})
-        # rank-bm25 would divide 0 by 0 at a k1 of exactly 0: this is as near as it gets
-        self._k1, self._b = max(k1, _TINY), b
+    k1: float = Field(1.5, ge=0, le=100, description="How slowly repeated words saturate.")
+    b: float = Field(0.75, ge=0, le=1, description="How much long sentences are discounted.")
 
     def retrieve(self, query: Query) -> Retrieval:
-        """Rank by BM25 score and select the best."""
-        return retrieval_by_score(query, _scores_of(query.sentences, query.hypothesis, self._k1, self._b))
+        scores = _scores_of(query.sentences, query.hypothesis, self._saturation, self.b)
+        return retrieval_by_score(query, scores)
 
     def word_weights(self, query: Query) -> tuple[Mapping[str, float], ...]:
         """For each sentence, by its words of the hypothesis, what one occurrence adds to its score.
 
         Occurrences of a word add equal parts of what they add together, which saturates.
         """
-        k1, b = self._k1, self._b
+        k1, b = self._saturation, self.b
         index = _index_of(query.sentences, k1, b)
         if index is None:
             return ({},) * len(query.sentences)
@@ -87,6 +88,11 @@ class Bm25:
             }
             for counts, length in zip(index.doc_freqs, index.doc_len, strict=True)
         )
+
+    @property
+    def _saturation(self) -> float:
+        """``k1``; rank-bm25 would divide 0 by 0 at exactly 0, and this is as near as it gets."""
+        return max(self.k1, _TINY)
 
 
 @lru_cache(maxsize=16)  # a run asks the same of a paper for task after task: only the budget differs

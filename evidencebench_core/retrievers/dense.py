@@ -1,17 +1,46 @@
+"""Retrievers by embeddings, made here or by a server: the cosine of the hypothesis' with each sentence's."""
+
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
+from time import perf_counter
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal, Self
 
-from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-from evidencebench_core.retrievers.cosine import cosines, instruction_text
-from evidencebench_core.retrievers.encoding import embeddings, model_identity
-from evidencebench_core.retrievers.ranking import retrieval_by_score
-from evidencebench_core.retrievers.table import Instruction
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from evidencebench_core.errors import SettingError
+from evidencebench_core.retrievers.base import Query, Retrieval, Retriever, ServedRetriever
+from evidencebench_core.retrievers.encoding import ENCODER_HELP, embeddings, model_identity
+from evidencebench_core.retrievers.ranking import ALL, retrieval_by_score
+
+if TYPE_CHECKING:
+    from evidencebench_core.llm.client import LLM
+
+Instruction = Literal["none", "er", "result", "auto"]
+INSTRUCTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "none": "",
+        "er": "From a biomedical study, find the most telling details that together make up "
+        "the evidence on this hypothesis: ",
+        "result": "From a biomedical study, find the most telling outcomes, results and analyses "
+        "that together make up the evidence on this hypothesis: ",
+    }
+)
+"""The text before the hypothesis. Our wording, after the paper's appendix E.6."""
+
+_INSTRUCTION_HELP: Final = (
+    "Put before the hypothesis: none, er, result, or auto (result on the Result tasks, er on the others)."
+)
+_PER_CALL: Final = 64  # texts that a server is sent together
 
 
-class Dense:
-    """Cosine of the hypothesis' and each sentence's embedding, every sentence on its own.
+class Dense(Retriever):
+    """Cosines of embeddings that are computed here, every sentence on its own.
 
     Cosines are rounded to six decimals, below which the arithmetic of a batch decides; equal ones
     keep the order of the paper. ``details`` name the model's weights and the instruction used. The instruction
@@ -20,17 +49,66 @@ class Dense:
     """
 
     name = "dense"
+    summary = f"Cosine similarity of sentence embeddings, computed here. {ALL}"
 
-    def __init__(self, *, model: str = "minilm", instruction: Instruction = "none") -> None:
-        model_identity(model)  # an unknown one is an error before a run is made for it
-        self.settings: Mapping[str, Setting] = MappingProxyType({"model": model, "instruction": instruction})
-        self._model, self._instruction = model, instruction
+    model: str = Field("minilm", min_length=1, description=ENCODER_HELP)
+    instruction: Instruction = Field("none", description=_INSTRUCTION_HELP)
+
+    def prepared(self) -> Self:
+        model_identity(self.model)  # an unknown one is an error before a run is made for it
+        return self
 
     def retrieve(self, query: Query) -> Retrieval:
-        """Rank by cosine and select the best."""
-        instruction = instruction_text(self._instruction, query)
-        vectors, identity = embeddings(self._model, (instruction + query.hypothesis, *query.sentences))
-        details = {"model": identity}
-        if instruction:
-            details["instruction"] = instruction.strip()
-        return retrieval_by_score(query, cosines(vectors), MappingProxyType(details))
+        instruction = instruction_text(self.instruction, query)
+        vectors, identity = embeddings(self.model, (instruction + query.hypothesis, *query.sentences))
+        return _by_cosine(query, vectors, instruction, {"model": identity})
+
+
+class Embeddings(ServedRetriever):
+    """The same with embeddings of a server's, by ``/v1/embeddings``."""
+
+    name = "embeddings"
+    summary = f"Cosine similarity of sentence embeddings, computed by an OpenAI-compatible server. {ALL}"
+
+    model: str | None = Field(None, description="The model, as the server calls it. It has to be named.")
+    instruction: Instruction = Field("none", description=_INSTRUCTION_HELP)
+
+    def prepared(self) -> Self:
+        if self.model is None:
+            remedy = "Name one, as in --set model=text-embedding-3-small."
+            raise SettingError("retriever embeddings", "has no model", remedy)
+        return self
+
+    async def answer(self, llm: LLM, query: Query) -> Retrieval:
+        started = perf_counter()
+        instruction = instruction_text(self.instruction, query)
+        texts = (instruction + query.hypothesis, *query.sentences)
+        parts = [texts[start : start + _PER_CALL] for start in range(0, len(texts), _PER_CALL)]
+        vectors = await asyncio.gather(*(llm.embed(str(self.model), part) for part in parts))
+        retrieval = _by_cosine(query, np.concatenate(vectors), instruction, {})
+        return replace(retrieval, seconds=perf_counter() - started)
+
+
+def instruction_text(instruction: Instruction, query: Query) -> str:
+    """The text before the hypothesis: with ``auto`` the result one on the Result tasks, else the ER one."""
+    if instruction == "auto":
+        instruction = "result" if query.focus == "results" else "er"
+    return INSTRUCTIONS[instruction]
+
+
+def _by_cosine(
+    query: Query, vectors: NDArray[np.float32], instruction: str, details: Mapping[str, str]
+) -> Retrieval:
+    told = {"instruction": instruction.strip()} if instruction else {}
+    return retrieval_by_score(query, cosines(vectors), MappingProxyType({**details, **told}))
+
+
+def cosines(vectors: NDArray[np.float32]) -> list[float]:
+    """Cosine of the first row with each of the others, rounded to six decimals; 0 for a vector of zeros."""
+    wide = vectors.astype(np.float64)
+    lengths = np.sqrt((wide * wide).sum(axis=1))
+    # summed row by row: a matrix product may give equal rows different last digits
+    products = (wide[1:] * wide[0]).sum(axis=1)
+    norms = lengths[1:] * lengths[0]
+    values = np.divide(products, norms, out=np.zeros_like(products), where=norms > 0)
+    return [round(float(value), 6) for value in values]

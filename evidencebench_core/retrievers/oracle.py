@@ -1,15 +1,19 @@
+"""The best selection there is."""
+
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
+from typing import Self
+
+from pydantic import PrivateAttr
 
 from evidencebench_core.data.model import EvidenceSet
-from evidencebench_core.errors import RetrieverError
+from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.metrics import best_cover, optimal_cover
-from evidencebench_core.retrievers.base import Query, Retrieval, Setting
+from evidencebench_core.retrievers.base import Query, Retrieval, Retriever
 
 
-class Oracle:
+class Oracle(Retriever):
     """Selects what covers most with the budget, and never more sentences than that needs: the ceiling.
 
     The only retriever that sees gold. The ranking is the selection, then the other sentences that
@@ -20,13 +24,19 @@ class Oracle:
     """
 
     name = "oracle"
+    summary = "The best selection there is, made with the gold in hand: the ceiling."
+    sees_gold = True
+    _evidence: EvidenceSet = PrivateAttr()
 
-    def __init__(self, *, evidence: EvidenceSet) -> None:
-        self.settings: Mapping[str, Setting] = MappingProxyType({})
-        self._evidence = evidence
+    def with_gold(self, evidence: EvidenceSet | None) -> Self:
+        """The oracle of one instance."""
+        if evidence is None:
+            raise SettingError("retriever oracle", "was given no gold", "Pass the instance's evidence.")
+        oracle = self.model_copy()
+        oracle._evidence = evidence
+        return oracle
 
     def retrieve(self, query: Query) -> Retrieval:
-        """The optimal selection for the query's focus and budget."""
         n_sentences = len(query.sentences)
         if n_sentences != self._evidence.n_sentences:
             raise RetrieverError(

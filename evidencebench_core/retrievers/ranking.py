@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import wraps
 from time import perf_counter
 from types import MappingProxyType
-from typing import ParamSpec
+from typing import Any, Final, ParamSpec
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,8 @@ from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.base import Query, Retrieval
 
 _P = ParamSpec("_P")
-_NO_DETAILS: Mapping[str, str] = MappingProxyType({})
+_NO_DETAILS: Mapping[str, Any] = MappingProxyType({})
+ALL: Final = "On the unconstrained task it selects every sentence."
 
 
 def timed(retrieve: Callable[_P, Retrieval]) -> Callable[_P, Retrieval]:
@@ -32,7 +33,7 @@ def timed(retrieve: Callable[_P, Retrieval]) -> Callable[_P, Retrieval]:
 
 
 def retrieval_by_score(
-    query: Query, scores: ArrayLike, details: Mapping[str, str] = _NO_DETAILS
+    query: Query, scores: ArrayLike, details: Mapping[str, Any] = _NO_DETAILS
 ) -> Retrieval:
     """The whole pool by falling score, the first ``budget`` selected; equal scores keep the order of the paper."""
     values = np.asarray(scores, dtype=float)

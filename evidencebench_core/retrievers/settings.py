@@ -6,24 +6,28 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import NoneType, UnionType
-from typing import Any, Final, Literal, Self, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, Union, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
-from pydantic.fields import FieldInfo
 
 from evidencebench_core.data.records import canonical_text
 from evidencebench_core.errors import SettingError, did_you_mean, shown
-from evidencebench_core.retrievers.base import Setting
 
+Setting = str | int | float | bool | None | tuple["Setting", ...]
 
-def Derived(description: str) -> Any:  # noqa: N802 - reads like `Field`
-    """A setting that is filled in by the retriever itself, so that a run's settings tell it; nobody is asked."""
-    return Field(default=None, description=description, json_schema_extra={"derived": True})
+_WORDS: Final[Mapping[type, str]] = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "text",
+    tuple: "names separated by commas",
+    dict: 'a JSON object such as {"top_p": 0.9}',
+}
 
 
 def _json_text(value: object) -> object:
     """The canonical text of a JSON object that is not empty."""
-    if value is None or (isinstance(value, str) and value.strip().lower() == "none"):
+    if value is None:
         return None
     given = json.loads(value) if isinstance(value, str) else value
     if not isinstance(given, dict) or not given:
@@ -46,18 +50,8 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True, allow_inf_nan=False)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _read_text(cls, values: Mapping[str, object]) -> dict[str, object]:
-        read = dict(values)
-        for name, value in values.items():
-            if isinstance(value, str) and name in cls.model_fields:
-                field = field_of(cls, name)
-                if field.optional and value.strip().lower() == "none":
-                    read[name] = None
-                elif field.kind is tuple:
-                    read[name] = tuple(part.strip() for part in value.split(",") if part.strip())
-        return read
+    derived: ClassVar[tuple[str, ...]] = ()
+    """Settings that are filled in and asked of nobody; a value that is given has to agree with them."""
 
     @classmethod
     def read(cls, owner: str, given: Mapping[str, object] | None = None) -> Self:
@@ -69,32 +63,32 @@ class Settings(BaseModel):
 
     def values(self) -> dict[str, Setting]:
         """Every setting by name, in canonical form, fit for JSON."""
-        return dict(self)
+        return {name: getattr(self, name) for name in type(self).model_fields}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_text(cls, values: Mapping[str, object]) -> dict[str, object]:
+        read = dict(values)
+        for name, value in values.items():
+            if isinstance(value, str) and name in cls.model_fields:
+                field = _field(cls, name)
+                if field.optional and value.strip().lower() == "none":
+                    read[name] = None
+                elif field.kind is tuple:
+                    read[name] = tuple(part.strip() for part in value.split(",") if part.strip())
+        return read
 
     @classmethod
     def _error(cls, owner: str, error: ValidationError) -> SettingError:
         first = error.errors()[0]
-        name = str(first["loc"][0]) if first["loc"] else ""
-        if first["type"] == "extra_forbidden":
-            known = cls.model_fields
+        name = str(first["loc"][0])
+        if name not in cls.model_fields:
+            known = fields_of(cls)
             remedy = names_hint(name, known, "Settings") if known else "It takes no settings."
             return SettingError(owner, f"there is no setting {shown(name)}", remedy)
-        if name not in cls.model_fields:
-            problem = str(first["msg"]).removeprefix("Value error, ")
-            return SettingError(owner, problem, "Change the settings.")
-        field = field_of(cls, name)
+        field = _field(cls, name)
         remedy = f"Give {field.allowed()}." + (f" {field.help}" if field.kind is tuple else "")
         return SettingError(owner, f"{name} cannot be {shown(first['input'])}", remedy)
-
-
-_WORDS: Final[Mapping[type, str]] = {
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    str: "text",
-    tuple: "names separated by commas",
-    dict: 'a JSON object such as {"top_p": 0.9}',
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,39 +103,36 @@ class SettingField:
     minimum: float | None = None
     maximum: float | None = None
     optional: bool = False  # None is a value, too
-    derived: bool = False  # filled in by the retriever itself
-
-    @property
-    def is_free(self) -> bool:
-        """Whether any text may stand there, the name of a file among them."""
-        return self.kind in (str, tuple, dict) and not self.choices and not self.derived
 
     def allowed(self) -> str:
         """The values in words: ``"a number from 0 to 1"``."""
         if self.choices:
             return " or ".join(self.choices)
         words = _WORDS[self.kind]
-        if self.minimum is not None and self.maximum is not None:
-            return f"{words} from {self.minimum:g} to {self.maximum:g}"
-        if self.minimum is not None:
-            return f"{words} of {self.minimum:g} or more"
-        return words
+        if self.minimum is None:
+            return words
+        most = "or more" if self.maximum is None else f"to {self.maximum:g}"
+        return f"{words} {'of' if self.maximum is None else 'from'} {self.minimum:g} {most}"
 
 
 def fields_of(settings: type[Settings]) -> dict[str, SettingField]:
-    """The settings that a model declares, by name, in order."""
-    return {name: field_of(settings, name) for name in settings.model_fields}
+    """The settings that people set, by name, in order."""
+    return {name: _field(settings, name) for name in settings.model_fields if name not in settings.derived}
 
 
-def field_of(settings: type[Settings], name: str) -> SettingField:
+def _field(settings: type[Settings], name: str) -> SettingField:
     info = settings.model_fields[name]
-    kind, choices, optional = _type_of(info.annotation)
-    if JsonText in info.metadata:
-        kind = dict
-    extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
-    least, most, derived = _bound(info, "ge"), _bound(info, "le"), bool(extra.get("derived"))
-    description = info.description or ""
-    return SettingField(name, kind, info.default, description, choices, least, most, optional, derived)
+    kind: Any = info.annotation
+    optional = get_origin(kind) in (Union, UnionType)
+    if optional:
+        (kind,) = (part for part in get_args(kind) if part is not NoneType)
+    choices = get_args(kind) if get_origin(kind) is Literal else ()
+    kind = str if choices else dict if JsonText in info.metadata else get_origin(kind) or kind
+    least, most = (
+        next((getattr(limit, bound) for limit in info.metadata if hasattr(limit, bound)), None)
+        for bound in ("ge", "le")
+    )
+    return SettingField(name, kind, info.default, info.description or "", choices, least, most, optional)
 
 
 def names_hint(wrong: str, known: Iterable[str], what: str) -> str:
@@ -151,16 +142,29 @@ def names_hint(wrong: str, known: Iterable[str], what: str) -> str:
     return f"{near}{what} are: {', '.join(names)}."
 
 
-def _bound(info: FieldInfo, name: str) -> float | None:
-    return next((getattr(limit, name) for limit in info.metadata if hasattr(limit, name)), None)
+# -- settings of any question to a model ----------------------------------------------------------------
+
+Temperature = Annotated[
+    float | None, Field(ge=0, le=2, description="Sent where the server takes it; none: the server's own.")
+]
+ReasoningEffort = Annotated[
+    str | None, Field(description="For thinking models whose server takes it: low, medium, high.")
+]
+ExtraBody = Annotated[
+    str | None,
+    JsonText,
+    Field(
+        description='Further fields of the request as a JSON object: {"top_p": 0.9, "chat_template_kwargs": {...}}.'
+    ),
+]
 
 
-def _type_of(annotation: Any) -> tuple[type, tuple[str, ...], bool]:
-    """Kind, choices and whether None is allowed."""
-    if get_origin(annotation) in (Union, UnionType):
-        (inner,) = (part for part in get_args(annotation) if part is not NoneType)
-        kind, choices, _ = _type_of(inner)
-        return kind, choices, True
-    if get_origin(annotation) is Literal:
-        return str, get_args(annotation), False
-    return get_origin(annotation) or annotation, (), False
+class RequestSettings(Settings):
+    """Settings of a question to a model, but the model."""
+
+    temperature: Temperature = 0.0
+    reasoning_effort: ReasoningEffort = None
+    extra_body: ExtraBody = None
+    max_tokens: int = Field(
+        4096, ge=0, description="Most tokens of an answer, thoughts included; 0: the server's limit."
+    )

@@ -1,210 +1,93 @@
-"""The retrievers by name, with everything they can be told.
-
-A retriever's code is imported when it is made, not when it is listed: the table itself is cheap.
-"""
+"""The retrievers by name, and from a name and settings to a retriever."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Final, Literal
+from typing import Final
 
-from pydantic import Field
-
-from evidencebench_core.retrievers.settings import Derived, JsonText, SettingField, Settings, fields_of
+from evidencebench_core.data.model import EvidenceSet
+from evidencebench_core.errors import RetrieverError, SettingError, shown
+from evidencebench_core.retrievers.base import Retriever
+from evidencebench_core.retrievers.baselines import AbstractTail, Lead, RandomOrder
+from evidencebench_core.retrievers.bm25 import Bm25
+from evidencebench_core.retrievers.dense import Dense, Embeddings
+from evidencebench_core.retrievers.hybrid import Hybrid
+from evidencebench_core.retrievers.llm.retriever import LanguageModel
+from evidencebench_core.retrievers.oracle import Oracle
+from evidencebench_core.retrievers.ranker.retriever import CROSS_VALIDATED, EvidenceRanker
+from evidencebench_core.retrievers.ranker.structure import Structure
+from evidencebench_core.retrievers.settings import Setting, fields_of, names_hint
 
 IMPORTED: Final = "imported"  # stands as the retriever of runs whose answers came from a file
-CROSS_VALIDATED: Final = "cross-validated"
-"""The setting ``model`` of a run whose answers ``train-ranker`` got from models of other folds."""
 
-_ALL: Final = "On the unconstrained task it selects every sentence."
-
-Instruction = Literal["none", "er", "result", "auto"]
-_INSTRUCTION: Final = (
-    "Put before the hypothesis: none, er, result, or auto (result on the Result tasks, er on the others)."
+_CLASSES: Final[tuple[type[Retriever], ...]] = (
+    *(RandomOrder, Oracle, Lead, AbstractTail, Bm25, Dense, Hybrid, Structure, EvidenceRanker),
+    *(LanguageModel, Embeddings),
 )
-_ENCODER: Final = (
-    "minilm (all-MiniLM-L6-v2, works offline), a sentence-transformers folder, or a Hugging Face name."
+RETRIEVERS: Final[Mapping[str, type[Retriever]]] = MappingProxyType(
+    {retriever.name: retriever for retriever in _CLASSES}
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RetrieverEntry:
-    """A retriever as it is known before it is made."""
-
-    name: str
-    summary: str  # one or two sentences for a list of retrievers
-    model: type[Settings]  # what it can be told
-    target: str  # "module:Class" of this package, called with all settings as keywords
-    sees_gold: bool = False  # whether it is made with an `EvidenceSet`; the oracle alone may
-    asks_server: bool = False  # whether it sends its queries to a server: it may cost money
-
-    @property
-    def settings(self) -> Mapping[str, SettingField]:
-        """Its settings as a form or a help text shows them."""
-        return fields_of(self.model)
+def retriever_entry(name: str) -> type[Retriever]:
+    """The retriever of that name; `SettingError` if there is none, `RetrieverError` for an imported run's."""
+    if name == IMPORTED:
+        problem = "its answers came from a file, and its system is not here to be asked"
+        raise RetrieverError("imported run", problem, "Import the answers that are missing.")
+    if name not in RETRIEVERS:
+        hint = names_hint(name, RETRIEVERS, "Names")
+        raise SettingError("retriever", f"there is none called {shown(name)}", hint)
+    return RETRIEVERS[name]
 
 
-Temperature = Annotated[
-    float | None, Field(ge=0, le=2, description="Sent where the server takes it; none: the server's own.")
-]
-ReasoningEffort = Annotated[
-    str | None, Field(description="For thinking models whose server takes it: low, medium, high.")
-]
-ExtraBody = Annotated[
-    str | None,
-    JsonText,
-    Field(
-        description='Further fields of the request as a JSON object: {"top_p": 0.9, "chat_template_kwargs": {...}}.'
-    ),
-]
+def full_settings(name: str, settings: Mapping[str, object] | None = None) -> dict[str, Setting]:
+    """Every setting of a retriever in canonical form, defaults filled in: ``{"k1": "1.50"}`` gives what ``{}`` does.
+
+    `SettingError` for an unknown retriever, an unknown setting, or a value it cannot take.
+    """
+    return retriever_entry(name).read(f"retriever {name}", settings).settings
 
 
-class SeedSettings(Settings):
-    seed: int = Field(0, ge=0, description="Another seed, another order.")
+def is_derived(name: str, setting: str) -> bool:
+    """Whether a retriever, or its member, fills a setting in by itself; false where it is not known."""
+    member, _, key = setting.rpartition(".")
+    retriever = RETRIEVERS.get(member or name)
+    return retriever is not None and key in retriever.derived
 
 
-class Bm25Settings(Settings):
-    k1: float = Field(1.5, ge=0, le=100, description="How slowly repeated words saturate.")
-    b: float = Field(0.75, ge=0, le=1, description="How much long sentences are discounted.")
+def named_to_load(name: str, settings: Mapping[str, object]) -> dict[str, str]:
+    """The files, folders and models of a hub that a retriever that works here is told to load, defaults left out.
+
+    By ``retriever.setting``, of the members of a fusion too.
+    """
+    named = {}
+    for key, value in settings.items():
+        member, _, setting = key.rpartition(".")
+        retriever = retriever_entry(member or name)
+        field = fields_of(retriever).get(setting)
+        if field is None or field.kind is not str or field.choices or retriever.asks_server:
+            continue
+        if value not in (field.default, CROSS_VALIDATED):
+            named[f"{retriever.name}.{setting}"] = str(value)
+    return named
 
 
-class DenseSettings(Settings):
-    model: str = Field("minilm", min_length=1, description=_ENCODER)
-    instruction: Instruction = Field("none", description=_INSTRUCTION)
+def make_retriever(
+    name: str, settings: Mapping[str, object] | None = None, evidence: EvidenceSet | None = None
+) -> Retriever:
+    """A retriever, ready to be asked.
 
-
-class HybridSettings(Settings, extra="allow"):
-    """Settings of members stand beside its own as ``bm25.k1``."""
-
-    of: tuple[str, ...] = Field(
-        ("bm25", "dense"),
-        description="The retrievers to merge, separated by commas; their own settings as bm25.k1=1.2.",
-    )
-    k: float = Field(
-        60.0, ge=1, le=1e6, description="Added to every rank: the larger, the less the first places weigh."
-    )
-
-
-class StructureSettings(Settings):
-    encoder: str = Field("minilm", min_length=1, description=_ENCODER)
-
-
-class RankerSettings(Settings):
-    model: str = Field(
-        "default",
-        min_length=1,
-        description="The model's folder: default, the one train-ranker wrote last, or a path.",
-    )
-    weights: str | None = Derived("The digest of the model.")
-
-
-class EmbeddingsSettings(Settings):
-    model: str | None = Field(None, description="The model, as the server calls it. It has to be named.")
-    instruction: Instruction = Field("none", description=_INSTRUCTION)
-
-
-class RequestSettings(Settings):
-    """Settings of any question to a model."""
-
-    temperature: Temperature = 0.0
-    reasoning_effort: ReasoningEffort = None
-    extra_body: ExtraBody = None
-    max_tokens: int = Field(
-        4096, ge=0, description="Most tokens of an answer, thoughts included; 0: the server's limit."
-    )
-
-
-class LlmSettings(Settings):
-    model: str | None = Field(None, description="The model, as the server calls it. It has to be named.")
-    strategy: Literal["auto", "cot", "icl", "section", "result-section", "unconstrained"] = Field(
-        "auto",
-        description="cot: the whole paper at once, reasons first; icl: with examples; section: section by section, "
-        "then the best of what was found; result-section: the same for results, with one example; unconstrained: "
-        "any number, for results with examples if named; auto: cot for ER, result-section for Result-ER, "
-        "unconstrained without a budget.",
-    )
-    prompt: str | None = Field(
-        None, description="A prompt of your own in the place of the strategy's first one."
-    )
-    examples: str | None = Field(
-        None,
-        description="The dataset in the store that examples come from, best the train set; icl cannot do without. "
-        "Never the instance's own hypothesis or paper.",
-    )
-    n_examples: int = Field(8, ge=1, le=64, description="How many examples are shown.")
-    temperature: Temperature = 0.0
-    max_tokens: int | None = Field(
-        None,
-        ge=0,
-        description="Most tokens of an answer, reasons included; none: 1,024, or 16,384 with reasoning_effort; "
-        "0: the server's limit.",
-    )
-    reasoning_effort: ReasoningEffort = None
-    extra_body: ExtraBody = None
-    prompts: tuple[str, ...] | None = Derived("Names and versions of the prompts; filled in by itself.")
-    examples_sha256: str | None = Derived("Content of the dataset of examples; filled in by itself.")
-
-
-_ENTRIES: Final = (
-    RetrieverEntry(
-        "random",
-        f"Sentences in random order, the same whenever it is asked again. {_ALL}",
-        SeedSettings,
-        "baselines:RandomOrder",
-    ),
-    RetrieverEntry(
-        "oracle",
-        "The best selection there is, made with the gold in hand: the ceiling.",
-        Settings,
-        "oracle:Oracle",
-        sees_gold=True,
-    ),
-    RetrieverEntry("lead", f"Sentences in the order of the paper. {_ALL}", Settings, "baselines:Lead"),
-    RetrieverEntry(
-        "abstract-tail",
-        f"The abstract from its last sentence to its first, then the paper in order. {_ALL}",
-        Settings,
-        "baselines:AbstractTail",
-    ),
-    RetrieverEntry(
-        "bm25", f"Words shared with the hypothesis, the rarer the better (BM25). {_ALL}", Bm25Settings, "bm25:Bm25"
-    ),
-    RetrieverEntry(
-        "dense", f"Cosine similarity of sentence embeddings, computed here. {_ALL}", DenseSettings, "dense:Dense"
-    ),
-    RetrieverEntry(
-        "hybrid", f"Two or more retrievers merged by reciprocal rank fusion. {_ALL}", HybridSettings, "hybrid:Hybrid"
-    ),
-    RetrieverEntry(
-        "structure",
-        "Fixed, readable weights on where a sentence stands, what it looks like and how near it is to the "
-        f"hypothesis; picks that repeat each other count less. {_ALL}",
-        StructureSettings,
-        "ranker.structure:Structure",
-    ),
-    RetrieverEntry(
-        "evidence-ranker",
-        "Learnt from gold evidence: a small network over structure, words and meaning, and picks "
-        f"that cover much between them. Needs a model: evidencebench train-ranker. {_ALL}",
-        RankerSettings,
-        "ranker.retriever:EvidenceRanker",
-    ),
-    RetrieverEntry(
-        "llm",
-        "A language model on an OpenAI-compatible server, asked by one of the paper's strategies. "
-        "Ranks only what it selects.",
-        LlmSettings,
-        "llm.retriever:LanguageModel",
-        asks_server=True,
-    ),
-    RetrieverEntry(
-        "embeddings",
-        f"Cosine similarity of sentence embeddings, computed by an OpenAI-compatible server. {_ALL}",
-        EmbeddingsSettings,
-        "llm.embeddings:Embeddings",
-        asks_server=True,
-    ),
-)  # fmt: skip
-RETRIEVERS: Final[Mapping[str, RetrieverEntry]] = MappingProxyType({entry.name: entry for entry in _ENTRIES})
+    Parameters
+    ----------
+    name : str
+        One of `RETRIEVERS`.
+    settings : mapping, optional
+        Values or their text (``{"k1": "1.2"}``); what is left out has its default.
+    evidence : EvidenceSet, optional
+        Gold of the one instance to be asked about. It reaches the oracle and no other retriever.
+    """
+    retriever = retriever_entry(name).read(f"retriever {name}", settings)
+    if isinstance(retriever, Oracle):
+        retriever = retriever.with_gold(evidence)
+    return retriever.prepared()

@@ -24,7 +24,7 @@ from evidencebench_core.retrievers import (
     query_of,
     retriever_entry,
 )
-from evidencebench_core.retrievers.table import RequestSettings
+from evidencebench_core.retrievers.settings import RequestSettings
 from evidencebench_core.retrievers.trained_on import TrainedOn, read_trained_on
 from evidencebench_core.runs.store import Result, RunSpec, RunStore, keep_trained, retrieval_spec
 from evidencebench_core.tasks import Task, task_named

@@ -30,7 +30,6 @@ from evidencebench_core.words import one_line
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evidencebench_core.retrievers.llm.outcome import OutcomeCounts
     from evidencebench_core.retrievers.trained_on import TrainedOn
 
 RETRIEVAL: Final = "retrieval"
@@ -306,9 +305,9 @@ class RunStore:
                 yield unit, _retrieval(selection, payload)
             last = rows[-1][0]
 
-    def outcomes(self, run_id: str) -> Mapping[str, OutcomeCounts]:
-        """Counts of a model's outcomes by task name; empty for a run that asked none."""
-        from evidencebench_core.retrievers.llm.outcome import OutcomeCounts
+    def outcomes(self, run_id: str) -> dict[str, dict[str, int]]:
+        """Counts of a model's outcomes, zeros too, by task name; empty for a run that asked none."""
+        from evidencebench_core.retrievers.llm.outcome import outcome_counts
 
         sql = (
             "SELECT task, outcome, error IS NOT NULL, count(*) FROM results WHERE run_id = ? GROUP BY 1, 2, 3"
@@ -321,9 +320,7 @@ class RunStore:
         for task, outcome, is_error, count in rows:
             n_failed[task] += count if is_error else 0
             outcomes[task] += [(outcome, count)] if outcome else []
-        return {
-            task: OutcomeCounts.of(outcomes[task], n_failed[task]) for task in sorted(outcomes, key=_place)
-        }
+        return {task: outcome_counts(outcomes[task], n_failed[task]) for task in sorted(outcomes, key=_place)}
 
     def _rows(self, columns: str, run_id: str, task: str, where: str, *values: object) -> list[Any]:
         sql = f"SELECT {columns} FROM results WHERE run_id = ? AND task = ? AND {where}"

@@ -136,7 +136,7 @@ def test_a_run_counts_what_came_back_and_what_it_took(sample_store: Store) -> No
     took = "Asked: 5 calls, 550 tokens, price unknown, 1 failed call."
     assert f"5 of 6 instances answered, 1 failed. {took}" in job_of("run", "done")
     (run,) = RunStore(sample_store).runs("sample_data")
-    counts = RunStore(sample_store).outcomes(run.id)["er@10"].as_dict()
+    counts = RunStore(sample_store).outcomes(run.id)["er@10"]
     expected = {"selection": 3, "empty": 1, "no_list": 1, "failed": 1}
     assert {kind: n for kind, n in counts.items() if n} == expected
 

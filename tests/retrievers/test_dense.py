@@ -9,7 +9,7 @@ import pytest
 
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import encoding, make_retriever
-from evidencebench_core.retrievers.cosine import INSTRUCTIONS
+from evidencebench_core.retrievers.dense import INSTRUCTIONS
 from tests.retrievers.queries import make_query
 
 

@@ -1,5 +1,3 @@
-import importlib
-import inspect
 import json
 import subprocess
 import sys
@@ -30,20 +28,6 @@ NAMES = [*LOCAL, *SERVED]
 def test_the_table_holds_these() -> None:
     assert list(RETRIEVERS) == NAMES
     assert [name for name, entry in RETRIEVERS.items() if entry.sees_gold] == ["oracle"]
-    assert "evidence" not in vars(make_retriever("bm25", evidence=EvidenceSet(1, (), 1, None)))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_an_entry_agrees_with_its_class(name: str) -> None:
-    entry = RETRIEVERS[name]
-    module, _, attribute = entry.target.partition(":")
-    target = getattr(importlib.import_module(f"evidencebench_core.retrievers.{module}"), attribute)
-    assert entry.name == target.name == name
-    if name == "llm":  # reads its settings by this very table
-        return
-    parameters = inspect.signature(target).parameters.values()
-    defaults = {p.name: p.default for p in parameters if p.default is not p.empty and p.name != "store"}
-    assert defaults == {key: spec.default for key, spec in entry.settings.items()}
 
 
 @pytest.mark.parametrize("name", LOCAL)
@@ -52,9 +36,8 @@ def test_a_retriever_has_its_full_settings_and_they_survive_json(name: str) -> N
         write_model(small_model(), default_model_path())
     retriever = make_retriever(name, evidence=EvidenceSet(1, (), 1, None))
     assert retriever.name == name
-    derived = {key for key, spec in RETRIEVERS[name].settings.items() if spec.derived}
-    given = {key: value for key, value in retriever.settings.items() if key not in derived}
-    assert given == {key: value for key, value in full_settings(name).items() if key not in derived}
+    derived = dict.fromkeys(RETRIEVERS[name].derived)
+    assert retriever.settings | derived == full_settings(name)
     assert full_settings(name, json.loads(json.dumps(full_settings(name)))) == full_settings(name)
 
 
@@ -90,9 +73,8 @@ import sys
 from evidencebench_core import retrievers
 list(retrievers.RETRIEVERS)
 retrievers.full_settings("hybrid")
-print(sorted({"numpy", "rank_bm25"} & set(sys.modules)))
 retrievers.make_retriever("hybrid")
-print(sorted({"torch", "sentence_transformers", "scipy"} & set(sys.modules)))
+print(sorted({"torch", "sentence_transformers", "scipy", "sklearn", "openai", "lightgbm"} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n[]\n"
+    assert done.stdout == "[]\n"

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from functools import cached_property
+from itertools import product
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
-import orjson
+from pydantic import Field, PrivateAttr
 
-from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.llm.budget import Price, price_of
-from evidencebench_core.llm.parse import ParsedAnswer
+from evidencebench_core.data.model import Focus
+from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.prompts import Prompt, prompt
-from evidencebench_core.retrievers.base import Query, Retrieval, Setting
+from evidencebench_core.retrievers.base import Query, Retrieval, ServedRetriever
 from evidencebench_core.retrievers.llm.examples import MADE_UP, ExamplePool
-from evidencebench_core.retrievers.llm.outcome import calls_json, outcome_text
+from evidencebench_core.retrievers.llm.outcome import call_documents
 from evidencebench_core.retrievers.llm.strategies import (
     REGENERATE,
     STRATEGIES,
@@ -24,10 +22,9 @@ from evidencebench_core.retrievers.llm.strategies import (
     prompts_for,
     strategy_for,
 )
-from evidencebench_core.retrievers.table import LlmSettings
+from evidencebench_core.retrievers.settings import ExtraBody, ReasoningEffort, Temperature
 
 if TYPE_CHECKING:
-    from evidencebench_core.data.model import Focus
     from evidencebench_core.data.store import Store
     from evidencebench_core.llm.client import LLM
 
@@ -36,7 +33,7 @@ _MAX_TOKENS: Final = 1_024
 _MAX_TOKENS_THINKING: Final = 16_384
 
 
-class LanguageModel:
+class LanguageModel(ServedRetriever):
     """Asks a model on an OpenAI-compatible server by one of the paper's strategies.
 
     The ranking is the selection, in the order in which the model named it. A selection beyond the budget stays as it
@@ -45,126 +42,115 @@ class LanguageModel:
     """
 
     name = "llm"
+    summary = (
+        "A language model on an OpenAI-compatible server, asked by one of the paper's strategies. "
+        "Ranks only what it selects."
+    )
+    derived = ("prompts", "examples_sha256")
 
-    def __init__(self, store: Store | None = None, **settings: object) -> None:
-        values: dict[str, Any] = LlmSettings.read(f"retriever {self.name}", settings).values()
-        strategy, examples = values["strategy"], values["examples"]
-        if values["model"] is None:
+    model: str | None = Field(None, description="The model, as the server calls it. It has to be named.")
+    strategy: Literal["auto", "cot", "icl", "section", "result-section", "unconstrained"] = Field(
+        "auto",
+        description="cot: the whole paper at once, reasons first; icl: with examples; section: section by section, "
+        "then the best of what was found; result-section: the same for results, with one example; unconstrained: "
+        "any number, for results with examples if named; auto: cot for ER, result-section for Result-ER, "
+        "unconstrained without a budget.",
+    )
+    prompt: str | None = Field(
+        None, description="A prompt of your own in the place of the strategy's first one."
+    )
+    examples: str | None = Field(
+        None,
+        description="The dataset in the store that examples come from, best the train set; icl cannot do without. "
+        "Never the instance's own hypothesis or paper.",
+    )
+    n_examples: int = Field(8, ge=1, le=64, description="How many examples are shown.")
+    temperature: Temperature = 0.0
+    max_tokens: int | None = Field(
+        None,
+        ge=0,
+        description="Most tokens of an answer, reasons included; none: 1,024, or 16,384 with reasoning_effort; "
+        "0: the server's limit.",
+    )
+    reasoning_effort: ReasoningEffort = None
+    extra_body: ExtraBody = None
+    prompts: tuple[str, ...] | None = Field(None, description="Names and versions of the prompts.")
+    examples_sha256: str | None = Field(None, description="Content of the dataset of examples.")
+
+    _templates: dict[tuple[str, Focus], tuple[Prompt, ...]] = PrivateAttr(default_factory=dict)
+    _pool: ExamplePool | None = PrivateAttr(None)
+
+    def prepared(self) -> Self:
+        if self.model is None:
             raise _error("has no model", "Name one, as in --set model=gpt-4o-mini.")
-        if strategy == "icl" and examples is None:
+        if self.strategy == "icl" and self.examples is None:
             raise _error("icl has no examples", "Name a dataset of the store, as in --set examples=train.")
-        if strategy == "auto" and values["prompt"]:
+        if self.strategy == "auto" and self.prompt:
             raise _error("has a prompt of its own and the strategy auto", "Name the strategy it is for.")
-        cases = [(focus, strategy_for(strategy, focus, budget)) for focus in _FOCUSES for budget in (1, None)]
-        self._prompts = {
-            (name, focus): prompts_for(name, focus, values["prompt"], examples is not None)
-            for focus, name in cases
-        }
-        versions = {str(item) for prompts in self._prompts.values() for item in prompts}
-        _derive(values, "prompts", tuple(sorted({*versions, str(prompt(REGENERATE))})))
-        self._store = store
-        self._pool: ExamplePool | None = None
-        if store is not None and examples is not None:
-            self._pool = ExamplePool(store, examples)
-            _derive(values, "examples_sha256", self._pool.sha256)
-        self._settings = values
+        templates = {}
+        for focus, budget in product(_FOCUSES, (1, None)):
+            strategy = strategy_for(self.strategy, focus, budget)
+            templates[strategy, focus] = prompts_for(strategy, focus, self.prompt, self.examples is not None)
+        names = {str(template) for pair in templates.values() for template in pair}
+        retriever = self._with("prompts", tuple(sorted({*names, str(prompt(REGENERATE))})))
+        retriever._templates = templates
+        return retriever
 
-    @property
-    def settings(self) -> Mapping[str, Setting]:
-        """All settings, with the versions of the prompts and, once connected, what examples there are."""
-        return MappingProxyType(self._settings)
-
-    def connected(self, store: Store) -> LanguageModel:
-        """The same, with its examples from a store, and its answers kept there."""
-        return LanguageModel(store, **self._settings)
+    def connected(self, store: Store) -> Self:
+        """The same with its answers kept in a store, and its examples from there."""
+        retriever = super().connected(store)
+        if self.examples is not None:
+            pool = ExamplePool(store, self.examples)
+            retriever = retriever._with("examples_sha256", pool.sha256)
+            retriever._pool = pool
+        return retriever
 
     async def answer(self, llm: LLM, query: Query) -> Retrieval:
         """Ask, read, select; `LLMError` if the model gave no answer, `RetrieverError` if there is no example."""
-        strategy = strategy_for(self._settings["strategy"], query.focus, query.budget)
-        prompts = self._prompts[strategy, query.focus]
-        examples = self._examples(query, strategy, prompts)
-        session = Session(llm, query, prompts, self._parameters, examples, self._price)
+        strategy = strategy_for(self.strategy, query.focus, query.budget)
+        session = Session(llm, query, self._templates[strategy, query.focus], self._parameters())
+        session.examples = self._examples(query, strategy, session.templates)
         choice = await STRATEGIES[strategy](session)
+        n_picks = len(choice.indices)
+        if query.budget is not None and n_picks > query.budget:
+            session.flags.add("over")
+        details = {
+            "outcome": " ".join((choice.kind, *sorted(session.flags))),
+            "strategy": strategy,
+            "n_unknown": session.n_unknown,
+            "reasons": [choice.reasons.get(index, "") for index in choice.indices],
+            "calls": call_documents(session.calls),
+        }
         return Retrieval(
             ranking=choice.indices,
-            scores=tuple(float(place) for place in range(len(choice.indices), 0, -1)),
+            scores=tuple(float(place) for place in range(n_picks, 0, -1)),
             selection=choice.indices,
-            seconds=sum(call.seconds for call in session.calls),
-            details=_details(session, strategy, choice),
+            seconds=sum(call.answer.seconds for call in session.calls),
+            details=MappingProxyType(details),
         )
 
-    def retrieve(self, query: Query) -> Retrieval:
-        """The same, asking the server that the environment names; answers are kept in the store at hand."""
-        from evidencebench_core.data.store import open_store
-        from evidencebench_core.llm import LLM, answer_of
-
-        store = self._store or open_store()
-        retriever = self if self._store else self.connected(store)
-        return answer_of(LLM(store=store), lambda llm: retriever.answer(llm, query))
-
-    @cached_property
     def _parameters(self) -> dict[str, Any]:
         """The fields of every request but the messages."""
-        most = self._settings["max_tokens"]
+        most = self.max_tokens
         if most is None:
-            most = _MAX_TOKENS_THINKING if self._settings["reasoning_effort"] else _MAX_TOKENS
-        fields = {name: self._settings[name] for name in ("model", "temperature", "reasoning_effort")}
-        return {**fields, "max_tokens": most or None, **json.loads(self._settings["extra_body"] or "{}")}
+            most = _MAX_TOKENS_THINKING if self.reasoning_effort else _MAX_TOKENS
+        return {
+            "model": self.model,
+            "temperature": self.temperature,
+            "reasoning_effort": self.reasoning_effort,
+            "max_tokens": most or None,
+            **json.loads(self.extra_body or "{}"),
+        }
 
-    @cached_property
-    def _price(self) -> Price | None:
-        return price_of(self._settings["model"])
-
-    def _examples(self, query: Query, strategy: str, prompts: Iterable[Prompt]) -> str:
-        if not any("examples" in template.fields for template in prompts):
+    def _examples(self, query: Query, strategy: str, templates: tuple[Prompt, ...]) -> str:
+        if not any("examples" in template.fields for template in templates):
             return ""
         if self._pool is not None:
-            n = 1 if strategy == "result-section" else self._settings["n_examples"]
+            n = 1 if strategy == "result-section" else self.n_examples
             return "\n\n".join(self._pool.draw(query, n))
-        if self._settings["examples"] is not None:
+        if self.examples is not None:
             raise _error("has no store to take its examples from", "Call connected(store) first.")
         return MADE_UP
-
-
-def _details(session: Session, strategy: str, choice: ParsedAnswer) -> Mapping[str, str]:
-    budget, calls = session.query.budget, session.calls
-    n_unknown = sum(call.n_unknown for call in calls)
-    answers = [call for call in calls if call.kind != "failed"]
-    details = {
-        "outcome": outcome_text(
-            choice.kind,
-            over=budget is not None and len(choice.indices) > budget,
-            unknown_indices=n_unknown > 0,
-            regenerated=session.is_regenerated,
-            partly=session.is_partial,
-        ),
-        "strategy": strategy,
-        "prompts": ", ".join(dict.fromkeys(call.prompt for call in calls)),
-        "n_unknown": str(n_unknown),
-        "prompt_tokens": _sum(call.prompt_tokens for call in answers),
-        "completion_tokens": _sum(call.completion_tokens for call in answers),
-        "cost": _sum((call.cost for call in answers), ".6f"),
-        # in the order of the selection: that survives another numbering of the paper
-        "reasoning": orjson.dumps([choice.reasons.get(index, "") for index in choice.indices]).decode(),
-        "calls": calls_json(calls),
-    }
-    return MappingProxyType({name: text for name, text in details.items() if text})
-
-
-def _sum(figures: Iterable[float | None], form: str = "") -> str:
-    """The sum of what is known of every call; empty if one is not known."""
-    values = list(figures)
-    return "" if None in values else format(sum(figure or 0 for figure in values), form)
-
-
-def _derive(settings: dict[str, Any], name: str, value: Setting) -> None:
-    """Fill in what is derived, unless a run's settings have it otherwise."""
-    if settings[name] not in (None, value):
-        raise _error(
-            f"{name} is {shown(settings[name])} in the run's settings, and now it is {shown(value)}",
-            f"Leave {name} out: that begins another run.",
-        )
-    settings[name] = value
 
 
 def _error(problem: str, remedy: str) -> SettingError:

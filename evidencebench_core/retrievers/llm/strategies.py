@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from evidencebench_core.errors import BudgetReachedError, LLMCancelledError, LLMError, SettingError
-from evidencebench_core.llm.answers import Message, estimated_prompt_tokens
+from evidencebench_core.errors import SettingError
+from evidencebench_core.llm.answers import Answer, Message, estimated_prompt_tokens
+from evidencebench_core.llm.budget import price_of
 from evidencebench_core.llm.client import gather
 from evidencebench_core.llm.parse import ParsedAnswer, read_answer
 from evidencebench_core.llm.prompts import Prompt, numbered, prompt
@@ -15,7 +16,6 @@ from evidencebench_core.retrievers.llm.outcome import UNREADABLE, CallRecord, le
 
 if TYPE_CHECKING:
     from evidencebench_core.data.model import Focus, SentenceType
-    from evidencebench_core.llm.budget import Price
     from evidencebench_core.llm.client import LLM
     from evidencebench_core.retrievers.base import Query
 
@@ -38,13 +38,12 @@ class Session:
 
     llm: LLM
     query: Query
-    prompts: tuple[Prompt, ...]  # in the order of their use
+    templates: tuple[Prompt, ...]  # in the order of their use
     parameters: Mapping[str, Any]
     examples: str = ""
-    price: Price | None = None
     calls: list[CallRecord] = field(default_factory=list)
-    is_regenerated: bool = False  # told that it had chosen too many
-    is_partial: bool = False  # an answer that could have had more was unreadable
+    flags: set[str] = field(default_factory=set)  # of `OUTCOME_FLAGS`
+    n_unknown: int = 0  # numbers in answers that the prompt did not show
 
     async def choose(
         self, part: Part, template: Prompt, budget: int | None, messages: tuple[Message, ...] = ()
@@ -61,10 +60,12 @@ class Session:
             finish_reason=answer.finish_reason,
             thoughts=answer.reasoning,
         )
-        read = {"kind": choice.kind, "picked": choice.indices, "n_unknown": choice.n_unknown}
-        call = CallRecord.of(answer, messages, self.price, step=part.step, prompt=str(template), **read)
+        self.n_unknown += choice.n_unknown
+        if choice.n_unknown:
+            self.flags.add("some-unknown")
         indices = tuple(shown[number] for number in choice.indices)
         reasons = {shown[number]: reason for number, reason in choice.reasons.items()}
+        call = CallRecord(part.step, str(template), choice.kind, answer, self._cost(answer))
         return replace(choice, indices=indices, reasons=reasons), call
 
     async def final_choice(self, part: Part, template: Prompt, budget: int | None) -> ParsedAnswer:
@@ -73,27 +74,25 @@ class Session:
         self.calls.append(call)
         if budget is None or len(choice.indices) <= budget:
             return choice
-        self.is_regenerated = True
+        self.flags.add("regenerated")
         again, part = prompt(REGENERATE), part._replace(step=f"{part.step}, asked again for fewer")
         messages = (
             *self.messages(part, template, budget),
-            Message("assistant", call.text),
+            Message("assistant", call.answer.text),
             *again.messages(n_given=len(choice.indices), budget=budget),
         )
-        try:
-            fewer, call = await self.choose(part, again, budget, messages)
-        except LLMError as error:  # of this call alone: else the answer is yet to come
-            if error.stops_run or isinstance(error, (BudgetReachedError, LLMCancelledError)):
-                raise
-            self.calls.append(
-                CallRecord(step=part.step, prompt=str(again), kind="failed", problem=str(error))
-            )
-            return choice
+        fewer, call = await self.choose(part, again, budget, messages)
         self.calls.append(call)
         if fewer.kind not in ("selection", "empty"):
             return choice
         earlier = {index: reason for index, reason in choice.reasons.items() if index in fewer.indices}
         return replace(fewer, reasons=earlier | dict(fewer.reasons))
+
+    def _cost(self, answer: Answer) -> float | None:
+        price = price_of(self.parameters["model"])
+        if price is None or answer.prompt_tokens is None or answer.completion_tokens is None:
+            return None
+        return price.of(answer.prompt_tokens, answer.completion_tokens, answer.batch)
 
     def messages(self, part: Part, template: Prompt, budget: int | None) -> tuple[Message, ...]:
         """The prompt, filled in."""
@@ -108,18 +107,18 @@ class Session:
 async def whole_paper(session: Session) -> ParsedAnswer:
     """All sentences at once, as many as the budget allows."""
     part = Part("whole paper", range(len(session.query.sentences)), first=0)
-    return await session.final_choice(part, session.prompts[0], session.query.budget)
+    return await session.final_choice(part, session.templates[0], session.query.budget)
 
 
 async def unconstrained(session: Session) -> ParsedAnswer:
     """All sentences at once, any number of them."""
     part = Part("whole paper", range(len(session.query.sentences)), first=0)
-    return await session.final_choice(part, session.prompts[0], None)
+    return await session.final_choice(part, session.templates[0], None)
 
 
 async def by_section(session: Session) -> ParsedAnswer:
     """All sections side by side, then the best of what was chosen; asked even if no more than allowed was."""
-    template, final = session.prompts
+    template, final = session.templates
     budget = session.query.budget
     parts: list[Part] = []
     sections = section_indices(session.query.sentence_types)
@@ -138,7 +137,8 @@ async def by_section(session: Session) -> ParsedAnswer:
     if not candidates:
         return ParsedAnswer(least_informative(choice.kind for choice in choices))
     last = await session.final_choice(Part("final choice", candidates), final, budget)
-    session.is_partial = any(choice.kind in UNREADABLE for choice in choices)
+    if any(choice.kind in UNREADABLE for choice in choices):
+        session.flags.add("partly")
     reasons = {index: reason for choice in (*choices, last) for index, reason in choice.reasons.items()}
     return replace(last, reasons=reasons)
 
@@ -163,26 +163,21 @@ def prompts_for(
     strategy: str, focus: Focus, replacement: str | None = None, has_examples: bool = False
 ) -> tuple[Prompt, ...]:
     """The prompts of a strategy in the order of their use; a ``replacement`` takes the place of the first."""
-    if STRATEGIES[strategy] is by_section:
-        first, others = strategy, [prompt(f"{strategy}-final")]
-    else:
-        first, others = f"{strategy}-results" if focus == "results" else strategy, []
-        if first == "unconstrained-results" and has_examples:
-            first = "unconstrained-results-icl"
+    is_by_section = STRATEGIES[strategy] is by_section
+    first = f"{strategy}-results" if focus == "results" and not is_by_section else strategy
+    if first == "unconstrained-results" and has_examples:
+        first = "unconstrained-results-icl"
     template = prompt(first) if replacement is None else _replacement(replacement, prompt(first))
-    return (template, *others)
+    return (template, prompt(f"{strategy}-final")) if is_by_section else (template,)
 
 
 def _replacement(name: str, ours: Prompt) -> Prompt:
-    """A prompt that can do what one of ours does: it shows what is chosen from, and needs nothing else."""
-    template, allowed = prompt(name), ours.fields | {"budget", "examples"}
-    if missing := sorted({"hypothesis", "sentences"} - template.fields):
-        problem = f"has no ${missing[0]}, which the model has to see"
-    elif unknown := sorted(template.fields - allowed):
-        problem = f"has ${unknown[0]}, which is not known in the place of {ours.name}"
-    else:
+    """A prompt that can stand in the place of one of ours."""
+    template, needed = prompt(name), {"hypothesis", "sentences"}
+    if needed <= template.fields <= ours.fields | {"budget", "examples"}:
         return template
-    remedy = f"Known there: {', '.join('$' + field for field in sorted(allowed))}; see {ours.name}."
+    problem = f"cannot stand in the place of {ours.name} with the fields {sorted(template.fields)}"
+    remedy = "It has to show $hypothesis and $sentences; $budget and $examples are known, too."
     raise SettingError(f"prompt {name}", problem, remedy)
 
 

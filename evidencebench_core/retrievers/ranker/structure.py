@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from evidencebench_core.data.model import Focus
-from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-from evidencebench_core.retrievers.encoding import embeddings, model_identity
+from evidencebench_core.retrievers.base import Query, Retrieval, Retriever
+from evidencebench_core.retrievers.encoding import ENCODER_HELP, embeddings, model_identity
 from evidencebench_core.retrievers.ranker.features import FEATURES, Features, features_of, standardised
 from evidencebench_core.retrievers.ranker.reasons import explained_retrieval
 from evidencebench_core.retrievers.ranker.selection import Selecting, picks_of
-from evidencebench_core.retrievers.ranking import timed
+from evidencebench_core.retrievers.ranking import ALL, timed
 
 _BOTH: Final = {
     "cosine standardised": 0.6,
@@ -58,25 +58,29 @@ def structure_terms(focus: Focus, features: Features) -> NDArray[np.float64]:
     return terms
 
 
-class Structure:
+class Structure(Retriever):
     """Scores sentences by fixed weights (`WEIGHTS`) and selects as the trained ranker does.
 
     The weights were set by hand, looking at the benchmark's train set; nothing is learnt.
     """
 
     name = "structure"
+    summary = (
+        "Fixed, readable weights on where a sentence stands, what it looks like and how near it is to the "
+        f"hypothesis; picks that repeat each other count less. {ALL}"
+    )
 
-    def __init__(self, *, encoder: str = "minilm") -> None:
-        model_identity(encoder)
-        self.settings: Mapping[str, Setting] = MappingProxyType({"encoder": encoder})
-        self._encoder = encoder
+    encoder: str = Field("minilm", min_length=1, description=ENCODER_HELP)
+
+    def prepared(self) -> Self:
+        model_identity(self.encoder)
+        return self
 
     @timed
     def retrieve(self, query: Query) -> Retrieval:
-        """Rank, select, and say why."""
         if not query.sentences:
             return Retrieval((), (), ())
-        vectors, _ = embeddings(self._encoder, (query.hypothesis, *query.sentences))
+        vectors, _ = embeddings(self.encoder, (query.hypothesis, *query.sentences))
         features = features_of(query, vectors)
         terms = structure_terms(query.focus, features)
         scores = standardised(terms.sum(axis=1))

@@ -12,8 +12,7 @@ from evidencebench_core.data.model import SentenceType
 from evidencebench_core.errors import LLMError
 from evidencebench_core.llm import LLM, Answer, Connection, answer_of
 from evidencebench_core.llm.client import Call
-from evidencebench_core.retrievers import Query
-from evidencebench_core.retrievers.llm.retriever import LanguageModel
+from evidencebench_core.retrievers import Query, make_retriever
 
 Said = str | Answer | LLMError
 
@@ -68,7 +67,7 @@ def in_turn(*said: Said) -> StandIn:
 
 def asked(client: StandIn, query: Query, **settings: Any) -> Any:
     """The retrieval of a model called ``m`` through this client."""
-    return retrieved(client, LanguageModel(model="m", **settings), query)
+    return retrieved(client, make_retriever("llm", {"model": "m", **settings}), query)
 
 
 def retrieved(client: StandIn, made: Any, query: Query) -> Any:

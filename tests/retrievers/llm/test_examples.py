@@ -13,9 +13,8 @@ from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import RetrieverError, SettingError, UnknownNameError
 from evidencebench_core.llm.prompts import example_text
-from evidencebench_core.retrievers import Query, query_of
+from evidencebench_core.retrievers import Query, make_retriever, query_of
 from evidencebench_core.retrievers.llm.examples import ExamplePool
-from evidencebench_core.retrievers.llm.retriever import LanguageModel
 from tests.factories import raw_dataset, raw_instance, written
 from tests.retrievers.llm.stand_in import StandIn, in_turn, query_over, retrieved
 
@@ -26,6 +25,10 @@ def store(tmp_path: Path) -> Store:
     store = open_store(tmp_path / "s.sqlite")
     ingest(store, written(raw_dataset(10), tmp_path / "pool.json"), name="pool")
     return store
+
+
+def model(**settings: Any) -> Any:
+    return make_retriever("llm", {"model": "m", **settings})
 
 
 def own(store: Store, instance_id: str, **changes: Any) -> Query:
@@ -103,12 +106,12 @@ def test_no_example_at_all(tmp_path: Path) -> None:
 
 def test_icl_shows_eight_and_says_what_they_are_of(store: Store) -> None:
     client = in_turn("DECISION: [1]", "DECISION: [1]")
-    made = LanguageModel(model="m", strategy="icl", examples="pool").connected(store)
+    made = model(strategy="icl", examples="pool").connected(store)
     retrieved(client, made, own(store, "tiny_0"))
     retrieved(client, made, own(store, "tiny_5", focus="results"))
     assert [prompt.count("Hypothesis: ") for prompt in client.prompts] == [8, 7]  # results: 8 less tiny_5
     assert made.settings["examples_sha256"] == store.dataset("pool").sha256
-    again = LanguageModel(**dict(made.settings))
+    again = make_retriever("llm", made.settings)
     assert again.connected(store).settings == made.settings
 
 
@@ -126,7 +129,7 @@ def test_shots_for_results(
 ) -> None:
     client = StandIn(lambda _: "DECISION: [1]")
     query = replace(own(store, "tiny_0", focus="results"), budget=budget)
-    retrieved(client, LanguageModel(model="m", **settings).connected(store), query)
+    retrieved(client, model(**settings).connected(store), query)
     counts = [prompt.count("Hypothesis: ") for prompt in client.prompts]
     assert [max(counts[:-1], default=0), counts[-1]][-len(shots) :] == shots
     assert any("naps" in prompt for prompt in client.prompts) == (not settings and budget is not None)
@@ -134,6 +137,6 @@ def test_shots_for_results(
 
 def test_the_pool_has_to_be_there_and_what_it_was(store: Store) -> None:
     with pytest.raises(UnknownNameError):
-        LanguageModel(model="m", examples="elsewhere").connected(store)
+        model(examples="elsewhere").connected(store)
     with pytest.raises(SettingError, match="examples_sha256"):
-        LanguageModel(model="m", examples="pool", examples_sha256="0" * 64).connected(store)
+        model(examples="pool", examples_sha256="0" * 64).connected(store)

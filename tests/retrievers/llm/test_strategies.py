@@ -7,18 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.errors import (
-    BudgetReachedError,
-    LLMError,
-    LLMRejectedError,
-    LLMUnreachableError,
-    SettingError,
-)
+from evidencebench_core.errors import LLMUnreachableError, SettingError
 from evidencebench_core.llm import Spending, rehearse
 from evidencebench_core.llm.answers import Answer
 from evidencebench_core.llm.budget import Price
+from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.retrievers.llm import calls_in, outcome_of, reasons_in
-from evidencebench_core.retrievers.llm.retriever import LanguageModel
 from tests.retrievers.llm.stand_in import Said, StandIn, asked, in_turn, query_over, retrieved
 
 PAPER = ["Title", "We asked.", "We found.", "Methods", "Two groups.", "Results", "It fell.", "By 5 mmHg."]
@@ -48,14 +42,11 @@ def test_cot_shows_the_whole_paper_from_zero() -> None:
     assert answer.selection == answer.ranking == (6, 2)
     assert (answer.scores, answer.seconds) == ((2.0, 1.0), 0.5)
     assert (answer.details["outcome"], answer.details["strategy"]) == ("selection", "cot")
-    assert all(isinstance(text, str) for text in answer.details.values())
-    assert json.loads(answer.details["reasoning"]) == ["the effect", ""]
+    json.dumps(dict(answer.details))
+    assert answer.details["reasons"] == ["the effect", ""]
     assert reasons_in(answer) == {6: "the effect"}
     (call,) = calls_in(answer)
-    assert (call.step, call.kind, call.picked) == ("whole paper", "selection", (6, 2))
-    assert (call.prompt_tokens, call.completion_tokens, call.cached) == (100, 10, False)
-    assert call.model == "m-2026"
-    assert call.messages[-1].content == client.prompts[0]  # no store has them
+    assert (call.step, call.kind, call.answer) == ("whole paper", "selection", said)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +88,7 @@ class TestSections:
         assert reasons_in(answer) == {7: "size", 4: "best"}
         steps = [*(f"section {number} of 4" for number in range(1, 5)), "final choice"]
         assert [call.step for call in calls_in(answer)] == steps
-        assert (answer.details["outcome"], answer.details["prompt_tokens"]) == ("selection", "500")
+        assert answer.details["outcome"] == "selection"
 
     @pytest.mark.parametrize(
         ("paper", "budget", "said", "candidates", "selection"),
@@ -133,7 +124,7 @@ class TestSections:
         answer = asked(client, QUERY, strategy="section")
         assert answer.selection == (1,)
         # "chose nothing" and "not shown" lose nothing that could be had; no list, a refusal and a cut do.
-        assert answer.details["outcome"] == "selection some-unknown partly"
+        assert answer.details["outcome"] == "selection partly some-unknown"
 
     def test_a_long_section_is_cut_in_four(self) -> None:
         client = in_turn(*["DECISION: [1]"] * 4, "DECISION: [2]")
@@ -186,7 +177,6 @@ class TestRegeneration:
             ("DECISION: [1, 4, 6, 7]", (1, 4, 6, 7), ["selection", "selection"]),  # still too many: not again
             ("I am not sure.", (1, 4, 6), ["selection", "no_list"]),
             (REFUSED, (1, 4, 6), ["selection", "refusal"]),
-            (DOWN, (1, 4, 6), ["selection", "failed"]),
         ],
     )
     def test_a_second_answer_that_does_not_help(
@@ -195,25 +185,16 @@ class TestRegeneration:
         answer = asked(in_turn("DECISION: [1, 4, 6]", second), QUERY)
         assert answer.selection == selection
         assert answer.details["outcome"].startswith("selection over")
-        calls = calls_in(answer)
-        assert [call.kind for call in calls] == kinds
-        assert ("is down" in calls[1].problem) == (second is DOWN)
+        assert [call.kind for call in calls_in(answer)] == kinds
 
-    @pytest.mark.parametrize(
-        "error",
-        [
-            BudgetReachedError("budget", "is spent", "Raise it."),
-            LLMRejectedError("m", "no key", "Get one.", True),
-        ],
-    )
-    def test_what_ends_the_run_is_not_swallowed(self, error: LLMError) -> None:
-        with pytest.raises(type(error)):
-            asked(in_turn("DECISION: [1, 4, 6]", error), QUERY)
+    def test_a_second_call_that_fails_is_an_error(self) -> None:
+        with pytest.raises(LLMUnreachableError):
+            asked(in_turn("DECISION: [1, 4, 6]", DOWN), QUERY)
 
     def test_indices_not_shown_do_not_make_it_too_many(self) -> None:
         answer = asked(in_turn("DECISION: [1, 4, 99]"), QUERY)
         assert answer.selection == (1, 4)
-        assert (answer.details["outcome"], answer.details["n_unknown"]) == ("selection some-unknown", "1")
+        assert (answer.details["outcome"], answer.details["n_unknown"]) == ("selection some-unknown", 1)
 
 
 @pytest.mark.parametrize(
@@ -261,9 +242,8 @@ def test_what_is_sent(settings: dict[str, object], sent: dict[str, object]) -> N
 
 def test_half_a_surrogate_pair_of_a_paper_is_shown_as_one_odd_character() -> None:
     client = in_turn("DECISION: [0]")
-    (call,) = calls_in(asked(client, query_over(["A \ud800."], hypothesis="H \udc00")))
+    asked(client, query_over(["A \ud800."], hypothesis="H \udc00"))
     assert client.shown == [["0: A \ufffd."]]
-    assert call.messages[-1].content == client.prompts[0]
 
 
 def test_a_failed_call_in_the_last_step_is_an_error() -> None:
@@ -284,18 +264,14 @@ class TestSettings:
     )
     def test_settings_that_cannot_be(self, settings: dict[str, object], problem: str) -> None:
         with pytest.raises(SettingError, match=problem):
-            LanguageModel(**{"model": "m"} | settings)
+            make_retriever("llm", {"model": "m"} | settings)
 
     @pytest.mark.parametrize(
         ("body", "strategy", "problem"),
         [
-            ("Choose from\n$sentences", "cot", r"has no \$hypothesis"),
-            ("Choose for $hypothesis", "cot", r"has no \$sentences"),
-            (
-                "$hypothesis $sentences $aspect",
-                "section",
-                r"has \$aspect, which is not known in the place of",
-            ),
+            ("Choose from\n$sentences", "cot", "cannot stand"),
+            ("Choose for $hypothesis", "cot", "cannot stand"),
+            ("$hypothesis $sentences $aspect", "section", "aspect"),
         ],
     )
     def test_a_prompt_that_cannot_stand_there(
@@ -304,7 +280,7 @@ class TestSettings:
         monkeypatch.setenv("EVIDENCEBENCH_PROMPTS", str(tmp_path))
         (tmp_path / "mine.txt").write_text(f"version: 3\n=== user ===\n{body}")
         with pytest.raises(SettingError, match=problem):
-            LanguageModel(model="m", strategy=strategy, prompt="mine")
+            make_retriever("llm", {"model": "m", "strategy": strategy, "prompt": "mine"})
 
     def test_a_prompt_of_ones_own(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("EVIDENCEBENCH_PROMPTS", str(tmp_path))
@@ -312,7 +288,7 @@ class TestSettings:
             "version: 3\n=== user ===\nMy way: $hypothesis\n<sentences>\n$sentences\n</sentences>\n$budget"
         )
         client = in_turn("DECISION: [1]")
-        made = LanguageModel(model="m", strategy="cot", prompt="mine")
+        made = make_retriever("llm", {"model": "m", "strategy": "cot", "prompt": "mine"})
         assert any(one.startswith("mine 3-") for one in made.settings["prompts"])
         answer = retrieved(client, made, QUERY)
         assert client.prompts[0].startswith("My way: Tea lowers")
@@ -320,7 +296,7 @@ class TestSettings:
 
 
 def test_the_cost_of_the_sections_and_the_last_step() -> None:
-    client, made = StandIn(), LanguageModel(model="m", strategy="section")
+    client, made = StandIn(), make_retriever("llm", {"model": "m", "strategy": "section"})
     found, cost = rehearse(client, lambda llm: made.answer(llm, QUERY))
     assert found == [None]
     assert cost == Spending(5, prompt_tokens=cost.prompt_tokens, completion_tokens=5 * 800)
@@ -333,7 +309,7 @@ def test_the_cost_of_a_call_is_that_of_the_batch_it_was_part_of(
 ) -> None:
     # 100 tokens of prompt at $2 and 40 of answer at $10 a million; half of it in a batch
     monkeypatch.setattr(
-        "evidencebench_core.retrievers.llm.retriever.price_of",
+        "evidencebench_core.retrievers.llm.strategies.price_of",
         lambda *_: Price(prompt=2.0, completion=10.0, batch=0.5),
     )
     client = in_turn(Answer("DECISION: [0]", "stop", None, 100, 40, batch=batch))

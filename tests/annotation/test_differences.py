@@ -41,13 +41,13 @@ def test_aspects_are_matched_by_what_they_say_whatever_their_place() -> None:
     assert [(pair.a is None) - (pair.b is None) for pair in pairs] == [0, 0, -1, 1]
     assert pairs[1].marks == ({4}, {4, 5})
     assert pairs[2].is_result
-
-
-def test_of_aspects_that_say_the_same_those_of_one_id_are_matched() -> None:
+    # Of aspects that say the same, those of one id are matched.
     aspects = (MarkedAspect("aspect_0", "X", sentences=(1,)), MarkedAspect("aspect_1", "X"))
     same = Annotation("Ada", "", 9, aspects)
     turned = Annotation("Ben", "", 9, same.aspects[::-1])
     assert [pair.a == pair.b for pair in aspect_pairs(same, turned)] == [True, True]
+    with pytest.raises(PaperError, match="10 and 11 sentences"):
+        aspect_pairs(ADA, annotation("Ben", {}, n_sentences=11))
 
 
 def test_disagreements_name_the_sentence_the_aspect_and_who() -> None:
@@ -88,17 +88,15 @@ def test_to_accept_all_of_one_gives_what_that_one_marked(of_a: Marks, of_b: Mark
     assert first_consensus(a, b).evidence_sentences == a.evidence_sentences | b.evidence_sentences
 
 
-def test_annotations_of_different_papers_are_refused() -> None:
-    with pytest.raises(PaperError, match="10 and 11 sentences"):
-        aspect_pairs(ADA, annotation("Ben", {}, n_sentences=11))
-
-
 PROPOSAL = annotation("model:m", {"Design": (1, 3), "Dose": (4, 5)}, ("Dose",))
 
 
-def test_a_proposal_is_decided_mark_by_mark() -> None:
+def test_a_proposal_is_decided_mark_by_mark_or_at_once() -> None:
     own = Annotation("Ada", "Tea helps.", 10)
     items = open_proposals(own, PROPOSAL)
+    accepted = decide(own, items, keep=True)
+    assert as_dict(accepted) == as_dict(PROPOSAL)
+    assert [aspect.is_result for aspect in accepted.aspects] == [False, True]
     assert [(item.pair.text, item.sentence) for item in items] == [
         ("Design", None), ("Design", 1), ("Design", 3), ("Dose", None), ("Dose", 4), ("Dose", 5),
     ]  # fmt: skip
@@ -118,10 +116,3 @@ def test_a_decision_stands_whatever_is_edited_by_hand() -> None:
     assert [item.sentence for item in open_proposals(unmarked, PROPOSAL)] == [3, None, 4, 5]
     removed = unmarked.remove_aspect("aspect_0")
     assert [item.pair.text for item in open_proposals(removed, PROPOSAL)] == ["Dose"] * 3
-
-
-def test_all_of_a_proposal_at_once() -> None:
-    own = Annotation("Ada", "Tea helps.", 10)
-    accepted = decide(own, open_proposals(own, PROPOSAL), keep=True)
-    assert as_dict(accepted) == as_dict(PROPOSAL)
-    assert [aspect.is_result for aspect in accepted.aspects] == [False, True]

@@ -49,6 +49,8 @@ def test_the_instance_of_a_comparison(tmp_path: Path) -> None:
     assert counts.quotes_elsewhere == {"nowhere": 1}
     assert counts.left_out == {"no open licence": 1, "no full text": 1, "fewer than 2 outcomes covered": 1}
     assert "PMC103: is not in" in counts.unread[0]
+    (tmp_path / "annotations_merged.csv").write_bytes((tmp_path / "v2_annotations.csv").read_bytes())
+    assert instances(tmp_path)[1].n_quotes == 5  # the same answers again
 
 
 def test_a_quote_for_the_answer_that_is_outvoted_is_no_gold(tmp_path: Path) -> None:
@@ -68,12 +70,6 @@ def test_lines_that_are_wrong_are_named_and_the_others_go_on(tmp_path: Path) -> 
         "v2_annotations.csv", "v2_annotations.csv, line 15",
     ]  # fmt: skip
     assert instances(tmp_path)[1].n_kept == 1
-
-
-def test_a_second_file_adds_only_what_is_new(tmp_path: Path) -> None:
-    folder = trials_folder(tmp_path)
-    (folder / "annotations_merged.csv").write_bytes((folder / "v2_annotations.csv").read_bytes())
-    assert instances(folder)[1].n_quotes == 5
 
 
 def test_a_folder_of_something_else(tmp_path: Path) -> None:

@@ -44,11 +44,7 @@ def test_the_gold_of_an_instance_is_an_annotator(store: Store) -> None:
     assert list(raw["aspect2sentence_indices"].values()) == list(known["aspect2sentence_indices"].values())
     for key in ("hypothesis", "paper_as_candidate_pool", "sentence_types_in_candidate_pool", "paper_id"):
         assert raw[key] == known[key]
-
-
-def test_another_begins_with_the_aspects_and_no_mark(store: Store) -> None:
-    marked = marked_paper(store, instance_key(store.dataset("tiny"), "tiny_0"))
-    gold = annotation_of(Annotations(store), marked, "gold")
+    # Another annotator begins with the aspects and no mark.
     begun = gold.without_marks("Ada")
     assert (begun.annotator, [a.id for a in begun.aspects]) == ("Ada", [a.id for a in gold.aspects])
     assert begun.uncovered == begun.aspects

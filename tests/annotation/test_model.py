@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -116,26 +115,3 @@ def test_what_is_not_complete_is_named(made: Annotation, message: str) -> None:
         annotated_instance(PAPER, made, "t")
     with pytest.raises(PaperError, match="instance id: is empty"):
         annotated_instance(PAPER, made, " ")
-
-
-@pytest.mark.realdata
-def test_the_benchmarks_own_gold_gives_the_benchmarks_own_file(train_raw: dict[str, dict[str, Any]]) -> None:
-    """Marked again, an instance has the keys, the order and the optimal K of the released file."""
-    for instance_id, raw in list(train_raw.items())[:20]:
-        pool = len(raw["paper_as_candidate_pool"])
-        made = Annotation("authors", raw["hypothesis"], pool)
-        results = raw["results_aspect_list_ids"] or ()
-        for aspect in raw["aspect_list_ids"]:
-            made = made.add_aspect(aspect, aspect in results, raw["aspect2sentence_indices"][aspect])
-        sentences, types = (
-            tuple(raw[key]) for key in ("paper_as_candidate_pool", "sentence_types_in_candidate_pool")
-        )
-        paper = replace(PAPER, sentences=sentences, sentence_types=types, paper_id=raw["paper_id"])
-        ours = annotated_instance(paper, made, instance_id)
-        assert list(ours)[:12] == list(raw)[:12]
-        assert ours["paper_as_candidate_pool"] == raw["paper_as_candidate_pool"]
-        assert len(ours["results_aspect_list_ids"] or ()) == len(results)
-        for key in (k for k in KEYS if k.endswith("evaluation") and raw[k]):
-            assert list(ours[key]) == list(raw[key])
-            assert ours[key].get("optimal") == raw[key].get("optimal")
-            assert len(ours[key]["covered_aspects"]) == len(raw[key]["covered_aspects"])

@@ -30,14 +30,17 @@ def test_families(model: str, family: str) -> None:
     assert model_family(model) == family
 
 
-def test_who_made_the_gold() -> None:
-    stages = [{"stage": "alignment", "model": "m"}, 3, {"stage": "results"}]
+def test_the_models_behind_an_instance() -> None:
     instance = parse_instance("x", raw_instance(3, {"a": [1]}))
-    assert gold_models(replace(instance, construction={"stages": stages})) == ("m",)
-    assert gold_models(instance) == ()
-    assert gold_models(replace(instance, id="evidencebench_train_id_1")) == ("GPT-4",)
-    assert gold_models(replace(instance, id="evidencebench_100k_id_1")) == ("GPT-4o-mini",)
-    assert gold_models(replace(instance, construction={"stages": "m"})) == ()
+    made = {"stages": [{"stage": "alignment", "model": "m"}, 3, {"stage": "results"}]}
+    for changes, models in (
+        ({}, ()),
+        ({"construction": made}, ("m",)),
+        ({"construction": {"stages": "m"}}, ()),
+        ({"id": "evidencebench_train_id_1"}, ("GPT-4",)),
+        ({"id": "evidencebench_100k_id_1"}, ("GPT-4o-mini",)),
+    ):
+        assert gold_models(replace(instance, **changes)) == models
 
 
 def test_who_made_the_gold_of_a_dataset(tmp_path: Path) -> None:

@@ -33,11 +33,7 @@ def test_undo_and_redo_walk_to_both_ends(annotations: Annotations) -> None:
     assert states == [ONE, TWO, TWO]
     latest = annotations.latest("own:1", "Ada")
     assert (latest.annotation, latest.can_undo, latest.can_redo) == (TWO, True, False)
-
-
-def test_a_save_after_an_undo_ends_the_other_way(annotations: Annotations) -> None:
-    for annotation in (ONE, TWO):
-        annotations.save("own:1", annotation)
+    # A save after an undo ends the other way.
     annotations.undo("own:1", "Ada")
     saved = annotations.save("own:1", OTHER)
     assert (saved.annotation, saved.can_redo) == (OTHER, False)

@@ -14,18 +14,13 @@ from evidencebench_core.answers.brackets import (
     without_citations,
 )
 
-EXAMPLE = "A lowers B [11, 12]. C rises. [13] D [95% CI 1-2] falls [x]."
 
-
-def test_citations_within_and_behind_a_sentence() -> None:
-    assert cited_sentences(EXAMPLE) == (
+def test_citations_in_all_forms() -> None:
+    assert cited_sentences("A lowers B [11, 12]. C rises. [13] D [95% CI 1-2] falls [x].") == (
         CitedSentence("A lowers B.", ("11", "12")),
         CitedSentence("C rises.", ("13",)),
         CitedSentence("D [95% CI 1-2] falls [x].", ()),
     )
-
-
-def test_the_start_runs_and_forms() -> None:
     text = "[7] The first one. The second[8].[9][PMID: 0010; 8]\n\nA new paragraph [12-14] ends."
     assert cited_sentences(text) == (
         CitedSentence("The first one.", ("7",)),

@@ -3,40 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.answers.brackets import CitedSentence
-from evidencebench_core.answers.cited import (
-    CitedAnswer,
-    CitedScore,
-    cited_score,
-    cited_scores,
-    read_cited_answer,
-)
-from evidencebench_core.data.store import Store
+from evidencebench_core.answers.cited import CitedScore, cited_score, read_cited_answer
 from evidencebench_core.metrics import aspect_recall
 
 COVERS = tuple(map(frozenset, ({2, 5}, {5}, {7, 8}, {9})))
 CITED = ((2, 5), (7, 3), (), (11,), (5,))
-JUDGED = {
-    (0, 2): "supports",
-    (0, 5): "neutral",
-    (1, 7): "supports",
-    (1, 3): "supports",
-    (3, 11): "contradicts",
+JUDGED: dict[tuple[int, int], Any] = {
+    (0, 2): "supports", (0, 5): "neutral", (1, 7): "supports", (1, 3): "supports", (3, 11): "contradicts",
     (4, 5): "supports",
-}
-
-
-def answer(cited: tuple[tuple[int, ...], ...]) -> CitedAnswer:
-    return CitedAnswer("answer", tuple(CitedSentence("x", one) for one in cited))
+}  # fmt: skip
 
 
 def test_the_figures_of_an_answer() -> None:
-    score = cited_score(CITED, COVERS, 12, JUDGED)  # type: ignore[arg-type]
+    score = cited_score(CITED, COVERS, 12, JUDGED)
     wanted = {
         "n_cited": 5, "n_pairs": 6, "n_answer": 5, "n_unjudged": 0, "cited_recall": 0.75, "grounded_recall": 0.75,
         "evidence_precision": 4 / 6, "chance": 5 / 12, "support_rate": 4 / 6, "contradict_rate": 1 / 6,
@@ -44,16 +29,16 @@ def test_the_figures_of_an_answer() -> None:
         "random_expectation": 0.549242,
     }  # fmt: skip
     assert {name: getattr(score, name) for name in wanted} == pytest.approx(wanted, abs=1e-6)
-    without = cited_score(CITED[:4], COVERS, 12, JUDGED)  # type: ignore[arg-type]
+    without = cited_score(CITED[:4], COVERS, 12, JUDGED)
     assert (without.grounded_recall, without.cited_recall) == (0.5, 0.75)
 
 
 def test_without_labels() -> None:
     none = cited_score(CITED, COVERS, 12)
     assert (none.cited_recall, none.support_rate, none.grounded_recall) == (0.75, None, None)
-    failed = cited_score(CITED, COVERS, 12, {pair: one for pair, one in JUDGED.items() if pair != (0, 2)})  # type: ignore[arg-type]
+    failed = cited_score(CITED, COVERS, 12, {pair: one for pair, one in JUDGED.items() if pair != (0, 2)})
     assert (failed.support_rate, failed.n_unjudged) == (None, 1)
-    unread = cited_score(CITED, COVERS, 12, JUDGED | {(0, 2): None})  # type: ignore[arg-type]
+    unread = cited_score(CITED, COVERS, 12, JUDGED | {(0, 2): None})
     assert (unread.support_rate, unread.n_unjudged) == (0.5, 1)
 
 
@@ -126,30 +111,3 @@ def test_an_answer_is_read() -> None:
 )
 def test_outcomes(text: str, finish_reason: str, outcome: str) -> None:
     assert read_cited_answer(text, 12, finish_reason=finish_reason).outcome == outcome
-
-
-@pytest.mark.realdata
-def test_abstracts_and_stored_answers_of_the_train_set(train_store: Store) -> None:
-    instances = {one.id: one for one in train_store.iter("train")}
-    gold = {name: one.evidence for name, one in instances.items()}
-    papers = {name: one.paper_id for name, one in instances.items()}
-
-    def means(answers: dict[str, CitedAnswer]) -> dict[str, tuple[float | None, int]]:
-        scores = cited_scores(gold, answers, papers)
-        assert (len(scores.instances), scores.outcomes, scores.n_skipped) == (96, {"answer": 96}, 0)
-        return {name: (estimate.value, estimate.n) for name, estimate in scores.means.items()}
-
-    for task, recall in (("er@optimal", 1.0), ("er@10", 0.9982)):
-        of = means({name: answer((one.stored[task],)) for name, one in instances.items()})
-        assert of["cited_recall"][0] == pytest.approx(recall, abs=5e-5)
-        assert of["chance"][0] == pytest.approx(0.1332, abs=5e-5)
-    abstracts = {
-        name: answer(tuple((i,) for i, kind in enumerate(one.sentence_types) if kind == "abstract"))
-        for name, one in instances.items()
-    }
-    of = means(abstracts)
-    assert of["cited_recall"] == (pytest.approx(0.6132, abs=5e-5), 96)
-    assert of["evidence_precision"] == (pytest.approx(0.3260, abs=5e-5), 92)
-    assert of["n_cited"][0] == pytest.approx(9.68, abs=5e-3)
-    results = cited_scores(gold, abstracts, papers, "results")
-    assert (results.n_skipped, len(results.instances)) == (1, 95)

@@ -11,13 +11,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from evidencebench_core.data import Store, ingest, open_store, parse_instance
+from evidencebench_core.data import parse_instance
 from evidencebench_core.export import Row, csv_text, rows, versions, write_csv, write_json
 from evidencebench_core.export.tables import COLUMNS, TEXT_COLUMNS, cell
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, execute, plan, score_run
 from evidencebench_core.tasks import task_named
-from tests.factories import raw_instance, tiny_dataset, written
+from tests.factories import raw_instance, store_with, tiny_dataset
 
 TASK = task_named("er@3")
 SENTENCES = ["# Results", "=1+1 was found.", "Blood pressure fell.", "-5 mmHg, it fell.", "The end."]
@@ -77,19 +77,17 @@ def test_other_texts_stay_as_they_are_but_for_what_could_steer_a_terminal(text: 
     assert cell(f"x\x1b[31m{text}\u202e\x00\x9b\n") == f"x[U+001B][31m{text}[U+202E][U+0000][U+009B]\n"
 
 
-def test_no_text_of_a_frame_is_a_formula_be_it_a_heading_or_a_category() -> None:
-    frame = pd.DataFrame(
-        {
-            "=1+1": ["=cmd()", None],
-            "name": pd.Categorical(["@x", "\tx"]),
-            "both": [-1.5, "-1.5 \u202e"],
-            "n": [-2, 3],
-        }
-    )
+def test_a_frame_as_csv() -> None:
+    """No text is a formula, be it a heading or a category; no cell is Python."""
+    frame = pd.DataFrame({
+        "=1+1": ["=cmd()", None], "name": pd.Categorical(["@x", "\tx"]), "both": [-1.5, "-1.5 \u202e"], "n": [-2, 3],
+    })  # fmt: skip
     assert csv_text(frame).encode() == (
         b"'=1+1,name,both,n\r\n'=cmd(),'@x,-1.5,-2\r\n,'\tx,'-1.5 [U+202E],3\r\n"
     )
     assert csv_text(frame.head(0)) == "'=1+1,name,both,n\r\n"
+    frame = pd.DataFrame({"sections": [("abstract", "results"), ()], "share": [0.1487320000000001, 0.5]})
+    assert csv_text(frame) == "sections,share\r\nabstract; results,0.148732\r\n,0.5\r\n"
 
 
 def test_instances_without_a_line_say_why() -> None:
@@ -103,19 +101,8 @@ def test_instances_without_a_line_say_why() -> None:
     assert csv_rows() == []
 
 
-def test_cells_of_a_frame_are_no_python() -> None:
-    frame = pd.DataFrame({"sections": [("abstract", "results"), ()], "share": [0.1487320000000001, 0.5]})
-    assert csv_text(frame) == "sections,share\r\nabstract; results,0.148732\r\n,0.5\r\n"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    store = open_store()
-    ingest(store, written(tiny_dataset(), tmp_path / "tiny.json"))
-    return store
-
-
-def test_json_has_what_it_takes_to_trust_a_run(store: Store) -> None:
+def test_json_has_what_it_takes_to_trust_a_run(tmp_path: Path) -> None:
+    store = store_with(tiny_dataset(), tmp_path)
     tasks = [task_named("er@3"), task_named("result-er@5")]
     (*_, last) = execute(plan(store, "tiny", "bm25", {"k1": 1.2}, tasks=tasks, limit=5))
     run, info, stream = RunStore(store).run(last.run_id), store.dataset("tiny"), io.StringIO()

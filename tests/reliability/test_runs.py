@@ -23,7 +23,6 @@ from evidencebench_core.reliability.runs import (
     run_plan,
     run_probes,
 )
-from evidencebench_core.reliability.sample import add_sample_items, sample_items
 from evidencebench_core.runs import Plan, RunStore, execute
 from tests.llm.server import Scripted, answering, reply, scripted
 from tests.reliability.asking import ask_scripted
@@ -181,10 +180,3 @@ def test_the_card_shows_of_each_task_the_fullest_run(store: Store) -> None:
     assert spelling.baseline is not None
     assert spelling.baseline.run == baseline.run.id
     assert card.p_holm[2] is not None
-
-
-def test_the_sample_is_added_once(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "store.sqlite")
-    info = add_sample_items(store)
-    assert add_sample_items(store) == info
-    assert {item.answer for item in sample_items()} == {"yes", "no"}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from evidencebench_core.reliability.card import in_words, score_record
-from evidencebench_core.reliability.tasks import ORDERS, Probe
+from evidencebench_core.reliability.tasks import Probe
 from tests.reliability.asking import item_set, scored, texts
 
 Y, N = "yes", "no"
@@ -22,10 +21,10 @@ def test_the_figure_and_what_it_stands_on() -> None:
     assert score.constants == {"yes": pytest.approx(0.6 * 0.75), "no": pytest.approx(0.4 * 4 / 7)}
     assert score.answers["state"].tolist() == ["right", "wrong", "null", "right", "wrong"]
     assert score.answers["reason"].tolist() == ["", "", "no_label", "", ""]
-    low, high = score.value.low, score.value.high
-    assert low is not None
-    assert high is not None
-    assert 0 <= low < 0.44 < high <= 1
+    assert 0 <= (score.value.low or 0) < 0.44 < (score.value.high or 0) <= 1
+    # Of one group, what is drawn is always all of it: no interval.
+    grouped = scored(item_set(GOLD, group=dict.fromkeys(range(5), "p")), "baseline", TEXTS)
+    assert (grouped.value.value, grouped.value.low) == (score.value.value, None)
     assert in_words(score) == (
         "It was right on 2 of 5 answers. Always giving the same answer would be right on 3."
     )
@@ -35,11 +34,22 @@ def test_the_figure_and_what_it_stands_on() -> None:
 
 def test_nothing_is_dropped_in_silence() -> None:
     items = item_set([*GOLD, "maybe", Y, N])
-    answers = ["Yes.", "No", "It was tried", "No", "Yes", "", None, LookupError("the server was busy")]
+    refusal = {"finish_reason": "stop", "refusal": "No.", "text": ""}
+    cut_off = {"finish_reason": "length", "refusal": None, "text": ""}
+    answers = [
+        "Yes.",
+        refusal,
+        cut_off,
+        "",
+        "<think>It might be yes",
+        "",
+        None,
+        LookupError("the server was busy"),
+    ]
     score = scored(items, "baseline", texts(*answers))
     assert score.left_out == {"the answer is maybe": 1, "not asked yet": 1}
     assert score.value.n + sum(score.left_out.values()) == len(items.items)
-    assert score.answers["reason"].tolist()[-1] == "failed"
+    assert score.answers["reason"].tolist() == ["", "refusal", "cut_off", "empty", "cut_off", "failed"]
 
 
 def test_no_item_one_item_and_only_nulls() -> None:
@@ -49,16 +59,6 @@ def test_no_item_one_item_and_only_nulls() -> None:
     one = scored(item_set([Y]), "baseline", texts("Yes"))
     assert (one.value.value, one.value.low) == (1.0, None)
     assert scored(item_set([Y, N]), "baseline", texts("", "?")).value.value == 0.0
-
-
-def test_thoughts_that_never_end_and_refusals_are_told_apart() -> None:
-    said = {"finish_reason": "stop", "refusal": None}
-    answers = [
-        "<think>It might be yes", {**said, "text": "", "refusal": "No."},
-        {**said, "text": "", "finish_reason": "length"}, "", "Ja",
-    ]  # fmt: skip
-    reasons = scored(item_set(GOLD), "baseline", texts(*answers)).answers["reason"]
-    assert reasons.tolist() == ["cut_off", "refusal", "cut_off", "empty", "no_label"]
 
 
 def test_bias_is_the_mean_distance_from_a_half() -> None:
@@ -146,19 +146,6 @@ def test_the_headline_of_spelling_is_three_errors() -> None:
     assert score.variants["null_rate"].tolist() == [0, 0, 1]
 
 
-def test_clusters_widen_the_interval() -> None:
-    gold = [Y, N] * 40
-    answers = texts(*["yes", "no"] * 20, *["no", "yes"] * 20)
-    papers = {place: str(place // 20) for place in range(80)}
-    alone, clustered = (
-        scored(item_set(gold, **more), "baseline", answers).value for more in ({}, {"group": papers})
-    )
-    assert alone.value == clustered.value
-    assert alone.low is not None
-    assert clustered.low is not None
-    assert alone.low - clustered.low > 0.05
-
-
 def test_free_text_is_scored_by_its_judge() -> None:
     items = item_set([Y, N, Y], long_answer={place: (f"Tea {place} it is.",) for place in range(3)})
     answers = texts("Tea 0 it is.", "Nobody knows.", "")
@@ -176,23 +163,8 @@ def test_free_text_is_scored_by_its_judge() -> None:
     assert question.value.value == 1.0
 
 
-@pytest.mark.parametrize(
-    ("right_yes", "right_no", "figure", "low", "high"),
-    [(468, 287, 0.848, 0.825, 0.871), (457, 280, 0.828, 0.802, 0.852)],
-)
-def test_the_interval_of_890_items(
-    right_yes: int, right_no: int, figure: float, low: float, high: float
-) -> None:
-    """Both classes equally accurate, as the paper has it of 1,000 resamples."""
-    answers = [Y] * right_yes + [N] * (552 - right_yes) + [N] * right_no + [Y] * (338 - right_no)
+def test_the_interval_of_890_items_is_that_of_the_paper() -> None:
+    # Both classes equally accurate, as the paper has it of 1,000 resamples.
+    answers = [Y] * 468 + [N] * 84 + [N] * 287 + [Y] * 51
     value = scored(item_set([Y] * 552 + [N] * 338), "baseline", texts(*answers)).value
-    assert value.value == pytest.approx(figure, abs=2e-3)
-    assert (value.low, value.high) == pytest.approx((low, high), abs=3e-3)
-
-
-@pytest.mark.slow
-def test_answers_at_random_are_near_a_half_in_every_order() -> None:
-    rng = np.random.default_rng(1)
-    score = scored(item_set([Y, N] * 200), "few-shot", lambda _: Y if rng.integers(2) else N)
-    assert score.variants["variant"].tolist() == list(ORDERS)
-    assert score.variants["value"].tolist() == pytest.approx([0.5] * 8, abs=4 * 0.5 / 20)
+    assert (value.value, value.low, value.high) == pytest.approx((0.848, 0.825, 0.871), abs=3e-3)

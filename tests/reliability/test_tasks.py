@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.prompts import prompt
@@ -110,20 +108,14 @@ def test_distractors_stand_at_every_place() -> None:
     assert built(hidden, "distraction", "evidence").left_out.keys() == {"n"}
 
 
-@given(st.integers(2, 12), st.integers(0, 5), st.data())
-def test_a_wrong_context_is_never_ones_own(n: int, seed: int, data: st.DataObject) -> None:
-    texts = data.draw(st.lists(st.sampled_from(["a", "B ", "b", "c"]), min_size=n, max_size=n))
-    items = [Item(str(place), f"{place}?", (text,)) for place, text in enumerate(texts)]
-    distinct = {text.strip().lower() for text in texts}
-    if len(distinct) == 1:
-        with pytest.raises(SettingError, match="has 0 contexts other than that of item"):
-            built(items, "unknown", seed=seed)
-        return
-    made = built(items, "unknown", seed=seed).probes
-    assert [probe.variant for probe in made] == ["shuffled"] * n + ["mirror"] * n
-    for probe, own in zip(made[:n], made[n:], strict=True):
-        assert probe.fields["context"].strip().lower() != own.fields["context"].strip().lower()
-        assert (probe.expected, own.expected) == ("unknown", None)
+def test_a_wrong_context_is_never_ones_own() -> None:
+    items = [Item(str(place), f"{place}?", (text,)) for place, text in enumerate(("a", "B ", "b", "a", "c"))]
+    for seed in range(20):
+        made = built(items, "unknown", seed=seed).probes
+        assert [probe.variant for probe in made] == ["shuffled"] * 5 + ["mirror"] * 5
+        for probe, own in zip(made[:5], made[5:], strict=True):
+            assert probe.fields["context"].strip().lower() != own.fields["context"].strip().lower()
+            assert (probe.expected, own.expected) == ("unknown", None)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Final
 
 import streamlit as st
 
+from components.answers.hypotheses import Hypotheses, draw_answer_to, pick_answer
 from components.answers.judges import draw_disagreements, draw_judges
 from components.answers.labels import Badge, badge, citation_badge, worst
 from components.answers.prose import Citation, Sentence, answer_prose
@@ -56,11 +57,17 @@ def _ingest(paths: Sequence[Path], name: str) -> AnswerSetInfo:
     return add_answers(resources.store(), name or paths[0].stem, read_answers(paths), source)
 
 
+def _size(info: AnswerSetInfo | Hypotheses) -> str:
+    if isinstance(info, Hypotheses):
+        return f"{info.dataset.n_instances:,}"
+    return quantity(info.counts["questions"], "question")
+
+
 ANSWERS: Final = SetKind(
     "set", "Answers", "set of answers",
     "JSON lines with `kind`, `question_id`, `system` and `answer` (and labels, documents, clusters), "
     "or MedAESQA's main and cluster files. Files given together make one set.",
-    _ingest, lambda info: quantity(info.counts["questions"], "question"),
+    _ingest, _size,
     lambda name, new: rename_answers(resources.store(), name, new),
     lambda name: delete_answers(resources.store(), name), MOST_BYTES,
 )  # fmt: skip
@@ -71,14 +78,22 @@ def draw(state: PageState) -> None:
         "Which system answers best, does it cite what it says, and how far can a judge be trusted with that?"
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        info = picked_set(state, ANSWERS, answer_sets(resources.store()))
-        if info is not None:
+        store = resources.store()
+        info = picked_set(state, ANSWERS, [*answer_sets(store), *map(Hypotheses, store.datasets())])
+        if isinstance(info, AnswerSetInfo):
             ask_button(_asking(info), "Have the answers judged")
+        elif info is not None:
+            chosen = pick_answer(state, info.dataset)
     job_panel(JUDGING)
-    if info is None:
-        st.info("Load answers of systems to questions; labels of people and documents are optional.")
-        st.button("Load the sample answers", type="primary", on_click=_load_sample, args=(state,))
-        draw_files(state, ANSWERS)
+    if not isinstance(info, AnswerSetInfo):
+        if info is not None and chosen is None:
+            st.info("No model has answered these hypotheses yet.")
+        elif info is not None:
+            draw_answer_to(state, info.dataset, chosen)
+        with st.expander("Answers of systems to questions", expanded=info is None):
+            st.info("Load answers of systems to questions; labels of people and documents are optional.")
+            st.button("Load the sample answers", on_click=_load_sample, args=(state,))
+            draw_files(state, ANSWERS)
         return
     part = option_switch(state, "part", "Part of the page", PARTS, label_visibility="collapsed")
     parts = {"answer": draw_answer, "judges": draw_judges, "differ": draw_disagreements, "set": draw_set}
@@ -222,6 +237,6 @@ def _asking(info: AnswerSetInfo) -> Ask:
 
 with page(
     "answers", "Answers", set="", part="systems", by="", metric="", question="", system="", sentence="", document="",
-    run="", unit="",
+    run="", unit="", aspect="",
 ) as state:  # fmt: skip
     draw(state)

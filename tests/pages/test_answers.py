@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
 from evidencebench_core.answers.read import SAMPLE, read_answers
@@ -9,8 +12,8 @@ from evidencebench_core.answers.store import answer_sets, marks
 from evidencebench_core.answers.units import units_frame
 from evidencebench_core.data import Store
 from tests.answers.judging import add_sample, judge_run, judge_sample
-from tests.llm.server import answering, reply, scripted
-from tests.pages.app import OpenPage, with_server
+from tests.llm.server import Step, answering, reply, scripted
+from tests.pages.app import App, OpenPage, table_rows, with_server
 
 HOSTILE = "<b>x</b> **y** :red[z] $a$ [l](http://e.org)"
 
@@ -78,3 +81,44 @@ def test_what_a_judge_will_take_is_said_first(open_page: OpenPage) -> None:
         app.press("Have the answers judged")
         assert "calls" in app.words
         assert not server.requests
+
+
+def cited(request: dict[str, Any]) -> Step:
+    """Of a request for an answer, one; of one for a judgement, the label "supports"."""
+    if "VERDICT" not in request["messages"][-1]["content"]:
+        return reply("LABEL: supports")
+    return reply(
+        "VERDICT: supports\nANSWER: Night work raises the risk <b>by half</b> [0, 6]. So it is [2, 999]."
+    )
+
+
+def ask_again(app: App) -> None:
+    """Start in the open dialog: AppTest draws the whole page, so the dialog is opened in the same run."""
+    app.named("button", "Have a model answer").click()
+    app.ask("Start")
+
+
+@pytest.mark.usefixtures("own_places", "sample_store")
+def test_hypotheses_are_answered_on_a_click_and_set_against_gold(open_page: OpenPage) -> None:
+    with scripted(answering(cited), listed=("tiny",)) as server:
+        app = open_page("answers", kept=with_server(server.url))
+        assert "No model has answered these hypotheses yet" in app.words
+        app.press("Have a model answer")
+        assert not server.requests
+        app.named("number_input", "Only the first hypotheses").set_value(2)
+        ask_again(app)
+        assert len(server.requests) == 2
+        assert "The model's verdict: supports" in app.words
+        first = next(one.value for one in app.markdown if one.value.startswith("## "))
+        app.fill("Answer (of 2)", 2, "number_input")
+        assert first not in app.raw
+        prose = next(
+            json.loads(one.proto.json) for one in app.get("bidi_component") if "by half" in one.proto.json
+        )
+        assert [one["document"] for one in prose["sentences"][0]["citations"]] == ["0", "6"]
+        assert prose["sentences"][1]["note"] == "1 citation of no sentence of the paper"
+        assert len(table_rows(app, "against gold")) == 6
+        app.press("Have a model answer").named("selectbox", "Question to the model").set_value("judge")
+        ask_again(app)
+    assert table_rows(app, "against gold")["6"]["cells"][:2] == ["Citations that support, by a judge", 1.0]
+    assert "There is no answer to x" in open_page("answers", question="x").problems

@@ -1,0 +1,215 @@
+"""A model's answers to the hypotheses of a dataset: one beside the paper that it cites, scored against gold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from components.answers.labels import Badge
+from components.answers.prose import Citation, Sentence, answer_prose
+from components.app import resources
+from components.app.state import PageState
+from components.frame.ask import Ask, ask_button
+from components.models.server import session_model
+from components.widgets.frame_table import frame_table, intervals
+from components.widgets.markdown import literal
+from components.widgets.paper_view import PaperEvent, paper_view
+from components.widgets.table import Column
+from evidencebench_core.answers.asking import (
+    answer_plan,
+    answers_of,
+    cited_judge_plan,
+    cited_run_scores,
+)
+from evidencebench_core.answers.brackets import CitedSentence
+from evidencebench_core.answers.cited import CitedAnswer, CitedScores
+from evidencebench_core.answers.judging import KIND
+from evidencebench_core.data import DatasetInfo, Instance
+from evidencebench_core.export.reader import System, view_of
+from evidencebench_core.llm import LLM
+from evidencebench_core.runs import ChatPlan, RunInfo, RunStore
+from evidencebench_core.words import quantity
+
+_GOLD: Final = Badge("●", "gold", "good")
+_NOT_GOLD: Final = Badge("○", "not gold", "plain")
+_FIGURES: Final = {
+    "cited_recall": "Aspects that a citation covers",
+    "ceiling": "Most that as many sentences cover",
+    "random_expectation": "As many sentences by chance",
+    "evidence_precision": "Citations that are gold",
+    "chance": "Sentences of the paper that are gold",
+    "coverage": "Answer sentences with a citation",
+    "support_rate": "Citations that support, by a judge",
+    "grounded_recall": "Aspects that such a citation covers",
+}
+_OF_ANSWER: Final = ("sentence", "document", "aspect")  # what the address has of one answer only
+_NO_ANSWER: Final = {
+    "empty": "The model says that the paper holds nothing on the hypothesis.",
+    "no_list": "The model's words could not be read as an answer.",
+    "refusal": "The model refused to answer.",
+    "cut_off": "The answer was cut off.",
+    "failed": "The call failed: ask again.",
+}
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """The hypotheses of a dataset, among the sets that the page offers."""
+
+    dataset: DatasetInfo
+
+    @property
+    def name(self) -> str:
+        return f"hypotheses of {self.dataset.name}"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """An answer in hand: its run, all answers of that by instance id, and their scores."""
+
+    run: RunInfo
+    instance_id: str
+    answers: Mapping[str, CitedAnswer]
+    scores: CitedScores
+
+
+def pick_answer(state: PageState, dataset: DatasetInfo) -> Chosen | None:
+    """Draw who answered, which answer is shown, and the dialog that asks for more; ``None`` where there is none."""
+    store = RunStore(resources.store())
+    runs = {run.id: run for run in store.runs_of(KIND, dataset.sha256) if run.n_answered + run.n_failed}
+    if not runs:
+        ask_button(_asking(dataset, None), "Have a model answer", type="primary")
+        return None
+    run = runs.get(state["run"]) or list(runs.values())[-1]
+    st.selectbox(
+        "Answered by", list(runs), format_func=lambda run_id: _label(runs[run_id]),
+        **state.widget("run", run.id, reset=("question", *_OF_ANSWER)),
+    )  # fmt: skip
+    counts = tuple((one.id, one.n_answered, one.n_failed) for one in (run, *store.runs_of(KIND, run.id)))
+    answers, scores = _scored(run.id, (dataset.version, counts))
+    ids = list(answers)
+    place = ids.index(state["question"]) + 1 if state["question"] in ids else 1
+    st.number_input(
+        f"Answer (of {len(ids):,})", 1, len(ids), width=150,
+        **state.widget("question", place, lambda place: ids[place - 1], reset=_OF_ANSWER),
+    )  # fmt: skip
+    ask_button(_asking(dataset, run), "Have a model answer")
+    return Chosen(run, ids[place - 1], answers, scores)
+
+
+def _label(run: RunInfo) -> str:
+    focus = "findings only, " if run.settings["focus"] == "results" else ""
+    return f"{run.settings['model']} ({focus}{quantity(run.n_answered, 'answer')})"
+
+
+@st.cache_resource(max_entries=8, show_spinner="Computing …")
+def _scored(run_id: str, key: tuple[object, ...]) -> tuple[dict[str, CitedAnswer], CitedScores]:
+    store = resources.store()
+    return answers_of(store, RunStore(store).run(run_id)), cited_run_scores(store, run_id)
+
+
+def draw_answer_to(state: PageState, dataset: DatasetInfo, chosen: Chosen) -> None:
+    """One answer beside the paper, with what it cites marked, and its figures against gold."""
+    if state["question"] not in ("", *chosen.answers):
+        st.warning(f"There is no answer to {literal(state['question'], 80)}; the first is shown.")
+    run, instance = chosen.run, resources.instance(dataset, chosen.instance_id)
+    answer, focus = chosen.answers[instance.id], run.settings["focus"]
+    gold = frozenset[int]().union(*instance.evidence.covers(focus))
+    citing = next((place for place, cited in enumerate(answer.cited, 1) if cited), 1)
+    sentence = min(state.number("sentence") or citing, max(1, len(answer.sentences)))
+    cited = answer.cited[sentence - 1] if answer.sentences else ()
+    index = state.number("document") if state["document"] else next(iter(cited), None)
+    st.markdown(f"## {literal(instance.hypothesis)}")
+    left, right = st.columns((9, 11), gap="medium")
+    with left:
+        if answer.verdict:
+            st.caption(f"The model's verdict: {answer.verdict}. There is no gold for that.")
+        if answer.outcome != "answer":
+            st.info(_NO_ANSWER[answer.outcome])
+        answer_prose(
+            [_prose(place, part, gold) for place, part in enumerate(answer.sentences, 1)], key="cited",
+            chosen=str(sentence), document="" if index is None else str(index),
+            on_choice=lambda place, document: state.put(sentence=place, document=document or None),
+        )  # fmt: skip
+        _draw_scores(instance, chosen.scores)
+        result = RunStore(resources.store()).results(run.id)[instance.id]
+        with st.expander("The model's words"):
+            words = result if isinstance(result, str) else str(result.get("text", ""))
+            st.code(words, language=None, wrap_lines=True)
+    with right:
+        labels = [aspect.label for aspect in instance.evidence.aspects]
+
+        def put(event: PaperEvent) -> None:
+            pinned = None if event.aspect is None else labels[event.aspect]
+            state.put(document=event.sentence, aspect=pinned)
+
+        view = view_of(
+            instance, systems=[System(run.settings["model"], answer.selection)], focus=focus, selected=index,
+            aspect=labels.index(state["aspect"]) if state["aspect"] in labels else None,
+        )  # fmt: skip
+        paper_view(view, key="cited-paper", height=700, on_event=put)
+
+
+def _prose(place: int, sentence: CitedSentence, gold: frozenset[int]) -> Sentence:
+    """A sentence of an answer, marked by whether any of its citations is gold."""
+    badges = {index: _GOLD if index in gold else _NOT_GOLD for index in sentence.citations}
+    citations = tuple(Citation(str(index), badge) for index, badge in badges.items())
+    mark = next((badge for badge in (_GOLD, _NOT_GOLD) if badge in badges.values()), None)
+    unknown = (
+        f"{quantity(sentence.n_unknown, 'citation')} of no sentence of the paper"
+        if sentence.n_unknown
+        else ""
+    )
+    return Sentence(str(place), sentence.text, mark, unknown, mark is not _GOLD, citations)
+
+
+def _draw_scores(instance: Instance, scores: CitedScores) -> None:
+    """The figures of this answer beside the means of all, as ``answers score`` gives them."""
+    own = scores.instances[scores.instances["instance"] == instance.id]
+    frame = pd.DataFrame(
+        [
+            {"figure": words, "own": own[name].max(), **mean.as_dict()}
+            for name, words in _FIGURES.items()
+            if (mean := scores.means.get(name))
+        ]
+    )
+    columns = (Column("figure", "Against gold", "title"), Column("own", "This answer", "percent"),
+               Column("mean", f"Mean of {len(scores.instances):,}", "interval"))  # fmt: skip
+    if len(frame):
+        frame = frame.assign(mean=intervals(frame, "value"))
+        frame_table(columns, frame, key="cited-scores", action="none", caption="The citations against gold")
+
+
+def _asking(dataset: DatasetInfo, run: RunInfo | None) -> Ask:
+    questions = {
+        "all": "What does the paper find on the hypothesis?",
+        "results": "What does it find? Findings only.",
+    }
+    if run is not None:
+        questions["judge"] = f"Do the sentences support what {run.settings['model']} cites them for?"
+
+    def fields() -> tuple[str, int | None]:
+        asked = st.selectbox(
+            "Question to the model",
+            list(questions),
+            format_func=questions.__getitem__,
+            key="hypotheses.asked",
+        )
+        most = dataset.n_instances
+        limit = st.number_input(
+            "Only the first hypotheses", 1, most, None, placeholder=f"all {most:,}", key="hypotheses.limit"
+        )
+        return asked, limit
+
+    def plans(llm: LLM, choices: tuple[str, int | None]) -> list[ChatPlan]:
+        (asked, limit), store, model = choices, resources.store(), session_model()
+        if asked == "judge" and run is not None:
+            return [cited_judge_plan(store, run.id, model, limit=limit, llm=llm)]
+        focus = "results" if asked == "results" else "all"
+        return [answer_plan(store, dataset.name, model, focus=focus, limit=limit, llm=llm)]
+
+    return Ask("Have hypotheses answered", KIND, "question", fields, plans)

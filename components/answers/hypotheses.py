@@ -31,7 +31,7 @@ from evidencebench_core.answers.judging import KIND
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.export.reader import System, view_of
 from evidencebench_core.llm import LLM
-from evidencebench_core.runs import ChatPlan, RunInfo, RunStore
+from evidencebench_core.runs import Plan, RunInfo, RunStore
 from evidencebench_core.words import quantity
 
 _GOLD: Final = Badge("●", "gold", "good")
@@ -205,7 +205,7 @@ def _asking(dataset: DatasetInfo, run: RunInfo | None) -> Ask:
         )
         return asked, limit
 
-    def plans(llm: LLM, choices: tuple[str, int | None]) -> list[ChatPlan]:
+    def plans(llm: LLM, choices: tuple[str, int | None]) -> list[Plan]:
         (asked, limit), store, model = choices, resources.store(), session_model()
         if asked == "judge" and run is not None:
             return [cited_judge_plan(store, run.id, model, limit=limit, llm=llm)]

@@ -115,7 +115,7 @@ def recalls_of(ranker: Ranker, asked: Pairs) -> Recalls:
             query = query_of(instance, task.focus, task.budget_for(instance.evidence))
             paper = ranker.scored_features(query, example.features, example.vectors)
             picks = picks_of(paper.scores, paper.features.similarities, query.budget, ranker.selecting)
-            selections[instance.id] = [pick.sentence for pick in picks[: query.budget]]
+            selections[instance.id] = picks[: query.budget]
         recalls[name] = dict(score(task, gold.items(), selections).per_instance)
     return recalls
 

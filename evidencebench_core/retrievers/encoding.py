@@ -41,21 +41,11 @@ _loading, _encoding = threading.Lock(), threading.Lock()
 
 
 def embeddings(model: str, texts: Sequence[str]) -> tuple[NDArray[np.float32], str]:
-    """One embedding for each text, encoded on its own: from the cache, else from the model.
+    """One embedding for each text, as rows, from the cache or the model; and the identity of the model.
 
-    Parameters
-    ----------
-    model : str
-        ``minilm`` (all-MiniLM-L6-v2, installed with this package), the folder of a sentence-transformers
-        model, or a Hugging Face name, which is downloaded where it is not on this machine.
-    texts : sequence of str
-        At least one. Texts longer than the model reads are cut by its tokeniser.
-
-    Returns
-    -------
-    array of float32, shape (len(texts), dimensions)
-    str
-        The identity of the model: equal identities give equal embeddings.
+    ``model`` is ``minilm`` (all-MiniLM-L6-v2, installed with this package), the folder of a sentence-transformers
+    model, or a Hugging Face name, which is downloaded where it is not on this machine. Models of equal identity give
+    equal embeddings. Texts longer than the model reads are cut by its tokeniser.
     """
     identity = model_identity(model)
     vectors = _read_cache(identity, texts)
@@ -75,14 +65,10 @@ def encode(model: str, texts: Sequence[str]) -> NDArray[np.float32]:
     encoder = load_encoder(model)
     readable = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]  # no lone surrogates
     try:
-        vectors = np.asarray(
-            encoder.encode(readable, batch_size=_BATCH, show_progress_bar=False), dtype=np.float32
-        )
+        vectors = encoder.encode(readable, batch_size=_BATCH, show_progress_bar=False)
     except Exception as error:
         raise _model_error(model, f"could not encode the text ({_reason(error)})") from error
-    if vectors.shape[:-1] != (len(texts),) or not np.isfinite(vectors).all():
-        raise _model_error(model, "gave no usable embeddings")
-    return vectors
+    return np.asarray(vectors, dtype=np.float32)
 
 
 def load_encoder(model: str, *, shared: bool = True) -> Any:
@@ -91,7 +77,7 @@ def load_encoder(model: str, *, shared: bool = True) -> Any:
     with _loading:
         if shared and identity in _loaded:
             return _loaded[identity]
-        path = str(Path(model).expanduser()) if _is_folder(model) else model
+        name = str(minilm_folder()) if model == MINILM else model
         try:
             from tqdm import TqdmWarning
 
@@ -101,12 +87,9 @@ def load_encoder(model: str, *, shared: bool = True) -> Any:
                 from transformers.utils import logging as transformers_logging
 
             transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-            if model == MINILM:
-                encoder = SentenceTransformer(str(minilm_folder()), local_files_only=True)
-            else:
-                encoder = SentenceTransformer(path)
-        except RetrieverError:
-            raise
+            folder = Path(name).expanduser()
+            is_local = folder.is_dir()
+            encoder = SentenceTransformer(str(folder) if is_local else name, local_files_only=is_local)
         except Exception as error:
             raise _model_error(model, f"cannot be loaded ({_reason(error)})") from error
         if shared:
@@ -140,14 +123,14 @@ def model_identity(model: str) -> str:
     """
     if model == MINILM:
         return f"minilm sha256:{_MINILM_SHA256}"
-    if _is_folder(model):
-        folder = Path(model).expanduser().resolve()
+    folder = Path(model).expanduser()
+    if folder.is_dir():
         files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".md"]
         if not any(path.name in ("modules.json", "config.json") for path in files):
             raise _model_error(model, "is a folder without a model")
         status = tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in files)
         return f"folder sha256:{_folder_hash(folder, status)}"
-    if model.startswith((".", "~", "/")) or Path(model).exists():
+    if model.startswith((".", "~", "/")) or folder.exists():
         raise _model_error(model, "is not a folder")
     return f"hub {model}"
 
@@ -176,10 +159,6 @@ def cache_folder() -> Path:
     return user_cache_path("evidencebench", appauthor=False)
 
 
-def _is_folder(model: str) -> bool:
-    return Path(model).expanduser().is_dir()
-
-
 def _model_error(
     model: str,
     problem: str,
@@ -194,10 +173,8 @@ def _reason(error: Exception) -> str:
 
 @lru_cache(maxsize=16)
 def _folder_hash(folder: Path, files: tuple[tuple[Path, int, int], ...]) -> str:
-    digest = hashlib.sha256()
-    for path, _, _ in files:
-        digest.update(f"{path.relative_to(folder).as_posix()}\0{_file_hash(path)}\0".encode())
-    return digest.hexdigest()
+    names = [f"{path.relative_to(folder).as_posix()}\0{_file_hash(path)}\0" for path, _, _ in files]
+    return hashlib.sha256("".join(names).encode()).hexdigest()
 
 
 def _file_hash(path: Path) -> str:
@@ -209,18 +186,14 @@ def _file_hash(path: Path) -> str:
 
 
 def _read_cache(identity: str, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-    vectors = {}
+    sql = "SELECT vector FROM vectors WHERE model = ? AND text = ?"
     try:
         with closing(_open_cache()) as db:
-            for text in dict.fromkeys(texts):
-                row = db.execute(
-                    "SELECT vector FROM vectors WHERE model = ? AND text = ?", _key(identity, text)
-                ).fetchone()
-                if row is not None:
-                    vectors[text] = np.frombuffer(row[0], dtype="<f4")
+            rows = {text: db.execute(sql, _key(identity, text)).fetchone() for text in dict.fromkeys(texts)}
     except (sqlite3.Error, OSError) as error:
         _log.warning("the embedding cache cannot be read (%s)", error)
-    return vectors
+        return {}
+    return {text: np.frombuffer(row[0], dtype="<f4") for text, row in rows.items() if row}
 
 
 def _write_cache(identity: str, vectors: Mapping[str, NDArray[np.float32]]) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from evidencebench_core.data.files import file_content
-from evidencebench_core.errors import DataError
+from pydantic import TypeAdapter
 
-_LARGEST: Final = 64 << 20  # bytes: the record of the 100k train set has some 6 million
 TRAINED_ON: Final = "trained_on.json"
 """The file in the folder of an embedding model."""
 
@@ -26,18 +23,20 @@ class TrainedOn:
 
     def write(self, folder: Path) -> None:
         """Put the record into a model's folder."""
-        (folder / TRAINED_ON).write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
+        (folder / TRAINED_ON).write_bytes(_RECORD.dump_json(self, indent=1))
+
+
+_RECORD: Final = TypeAdapter(TrainedOn)
+
+
+def trained_on_of(record: object) -> TrainedOn:
+    """The record from its JSON values; `ValueError` if it is none."""
+    return _RECORD.validate_python(record)
 
 
 def read_trained_on(folder: Path) -> TrainedOn | None:
     """The record in a model's folder; ``None`` where there is none that can be read."""
     try:
-        record = json.loads(file_content(folder / TRAINED_ON, _LARGEST, "Train the model again."))
-        return TrainedOn(
-            str(record["dataset_sha256"]),
-            tuple(map(str, record["instance_ids"])),
-            tuple(map(str, record["paper_ids"])),
-            str(record.get("dataset", "")),
-        )
-    except (DataError, ValueError, KeyError, TypeError, AttributeError):
+        return _RECORD.validate_json((folder / TRAINED_ON).read_bytes())
+    except (OSError, ValueError):
         return None

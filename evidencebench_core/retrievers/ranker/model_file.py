@@ -1,11 +1,12 @@
-"""A `Ranker` as a folder: ``ranker.json``, and ``arrays.npz``, which is never unpickled; checked while it is read."""
+"""A `Ranker` as a folder with the file ``ranker.json``."""
 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
@@ -16,18 +17,12 @@ from numpy.typing import NDArray
 
 from evidencebench_core.data.files import whole_file
 from evidencebench_core.errors import RetrieverError
-from evidencebench_core.retrievers.ranker.model import (
-    COLUMNS,
-    FOCUSES,
-    N_TOPICS,
-    Network,
-    Projection,
-    Ranker,
-)
-from evidencebench_core.retrievers.trained_on import TrainedOn
+from evidencebench_core.retrievers.ranker.model import COLUMNS, Network, Projection, Ranker
+from evidencebench_core.retrievers.trained_on import trained_on_of
 
-_FORMAT: Final = "evidencebench-ranker 7"
-_LARGEST: Final = 64 * 2**20  # bytes of either file
+_FILE: Final = "ranker.json"
+_FORMAT: Final = "evidencebench-ranker 8"
+_PARTS: Final = ("topics", "shared_topics", "network")
 _REMEDY: Final = "Train one: evidencebench train-ranker --dataset NAME, or use the retriever structure."
 
 
@@ -55,41 +50,27 @@ def trained_model() -> tuple[Ranker, str] | None:
 
 def write_model(ranker: Ranker, folder: Path) -> str:
     """Write a model; its digest."""
-    stream = io.BytesIO()
-    np.savez(stream, allow_pickle=False, **_arrays(ranker))
     document = {
         "format": _FORMAT,
         "columns": COLUMNS,
         "encoder": ranker.encoder,
         "encoder_identity": ranker.encoder_identity,
+        **{part: _packed(getattr(ranker, part)) for part in _PARTS},
         "trees": dict(ranker.trees),
         "trained_on": asdict(ranker.trained_on),
         "notes": dict(ranker.notes),
-        "arrays_sha256": hashlib.sha256(stream.getvalue()).hexdigest(),
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    with whole_file(folder / "arrays.npz") as file:
-        file.write(stream.getvalue())
     content = (json.dumps(document, indent=1) + "\n").encode()
-    with whole_file(folder / "ranker.json") as file:
+    with whole_file(folder / _FILE, make_folder=True) as file:
         file.write(content)
     return _digest(content)
 
 
 def read_model(folder: Path) -> tuple[Ranker, str]:
-    """The model of a folder, checked, and its digest.
-
-    Raises
-    ------
-    RetrieverError
-        If there is none, or it is not as `write_model` writes it.
-    """
+    """The model of a folder and its digest; `RetrieverError` if there is none that this version has written."""
     try:
-        files = tuple(folder / name for name in ("ranker.json", "arrays.npz"))
-        status = tuple((path.stat().st_mtime_ns, path.stat().st_size) for path in files)
-        if any(size > _LARGEST for _, size in status):
-            raise ValueError("it is too large")
-        return _read(folder, status)
+        status = (folder / _FILE).stat()
+        return _read(folder / _FILE, (status.st_mtime_ns, status.st_size))
     except (OSError, ValueError, KeyError, TypeError) as error:
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:120]
         raise RetrieverError(
@@ -98,61 +79,37 @@ def read_model(folder: Path) -> tuple[Ranker, str]:
 
 
 @lru_cache(maxsize=4)
-def _read(folder: Path, _status: tuple[tuple[int, int], ...]) -> tuple[Ranker, str]:
-    content, packed = (folder / "ranker.json").read_bytes(), (folder / "arrays.npz").read_bytes()
+def _read(path: Path, _status: tuple[int, int]) -> tuple[Ranker, str]:
+    content = path.read_bytes()
     raw: dict[str, Any] = json.loads(content)
     if raw["format"] != _FORMAT or raw["columns"] != list(COLUMNS):
         raise ValueError("it was trained by another version of this program")
-    if raw["arrays_sha256"] != hashlib.sha256(packed).hexdigest():
-        raise ValueError("arrays.npz does not belong to ranker.json")
-    with np.load(io.BytesIO(packed), allow_pickle=False) as kept:
-        arrays = {name: np.asarray(kept[name], dtype=np.float32) for name in kept.files}
-    _check_shapes(arrays)
-    on = raw["trained_on"]
     ranker = Ranker(
-        encoder=str(raw["encoder"]),
-        encoder_identity=str(raw["encoder_identity"]),
-        topics=Projection(*(arrays[f"topics.{name}"] for name in Projection._fields)),
-        shared_topics=Projection(*(arrays[f"shared_topics.{name}"] for name in Projection._fields)),
-        network=Network(*(arrays[f"network.{name}"] for name in Network._fields)),
-        trained_on=TrainedOn(
-            on["dataset_sha256"], tuple(on["instance_ids"]), tuple(on["paper_ids"]), on["dataset"]
-        ),
-        trees={focus: str(raw["trees"][focus]) for focus in FOCUSES},
-        notes=dict(raw["notes"]),
+        encoder=raw["encoder"],
+        encoder_identity=raw["encoder_identity"],
+        topics=Projection(**_unpacked(raw["topics"])),
+        shared_topics=Projection(**_unpacked(raw["shared_topics"])),
+        network=Network(**_unpacked(raw["network"])),
+        trees=raw["trees"],
+        trained_on=trained_on_of(raw["trained_on"]),
+        notes=raw["notes"],
     )
     return ranker, _digest(content)
 
 
-def _arrays(ranker: Ranker) -> dict[str, NDArray[np.float32]]:
-    parts: dict[str, Projection | Network] = {
-        "topics": ranker.topics,
-        "shared_topics": ranker.shared_topics,
-        "network": ranker.network,
-    }
+def _packed(part: Projection | Network) -> dict[str, dict[str, object]]:
+    """Arrays by name, each as its shape and the base64 of its little-endian numbers."""
     return {
-        f"{part}.{name}": np.asarray(array, dtype=np.float32)
-        for part, arrays in parts.items()
-        for name, array in arrays._asdict().items()
+        name: {"shape": array.shape, "float32": b64encode(array.astype("<f4").tobytes()).decode()}
+        for name, array in part._asdict().items()
     }
 
 
-def _check_shapes(arrays: dict[str, NDArray[np.float32]]) -> None:
-    n_columns, n_units, width = len(COLUMNS), arrays["network.bias"].size, arrays["topics.mean"].size
-    shapes = {
-        **dict.fromkeys(("topics.mean", "shared_topics.mean"), (width,)),
-        **dict.fromkeys(("topics.axes", "shared_topics.axes"), (N_TOPICS, width)),
-        **dict.fromkeys(("network.means", "network.scales"), (n_columns,)),
-        "network.hidden": (n_columns, n_units),
-        "network.bias": (n_units,),
-        "network.out": (n_units, len(FOCUSES)),
-        "network.linear": (n_columns, len(FOCUSES)),
+def _unpacked(part: Mapping[str, Mapping[str, Any]]) -> dict[str, NDArray[np.float32]]:
+    return {
+        name: np.frombuffer(b64decode(array["float32"]), dtype="<f4").reshape(array["shape"])
+        for name, array in part.items()
     }
-    for name, shape in shapes.items():
-        if arrays[name].shape != shape or not np.isfinite(arrays[name]).all():
-            raise ValueError(f"{name} is not an array of {shape} finite numbers")
-    if (arrays["network.scales"] <= 0).any():
-        raise ValueError("network.scales has numbers that are not above 0")
 
 
 def _digest(content: bytes) -> str:

@@ -74,6 +74,6 @@ class EvidenceRanker(Retriever):
 def retrieval_of(model: Ranker, paper: ScoredPaper, query: Query) -> Retrieval:
     """The retrieval for one budget from a scored paper."""
     picks = picks_of(paper.scores, paper.features.similarities, query.budget, model.selecting)
-    chosen = [pick.sentence for pick in picks[: query.budget]]
+    chosen = list(picks[: query.budget])
     contributions = model.contributions(query, paper, chosen)
     return explained_retrieval(query, paper.scores, picks, paper.features.rows[chosen], contributions)

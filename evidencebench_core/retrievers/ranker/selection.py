@@ -8,9 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-_ONE_BY_ONE: Final = (
-    30  # picks that are always chosen one by one; behind them the order of the scores is kept
-)
+_ONE_BY_ONE: Final = 30  # picks that are always chosen so; behind them the order of the scores is kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +20,9 @@ class Selecting:
     reach: float = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Pick:
-    """One step of the selection."""
-
-    sentence: int
-    gain: float  # the share of the evidence that it adds to the picks before it, its neighbours' included
-    repeated: float  # how much of its own share the picks before it had already, 0 to 1
-
-
 def picks_of(
     scores: NDArray[np.float64], similarities: NDArray[np.float32], budget: int | None, selecting: Selecting
-) -> tuple[Pick, ...]:
+) -> tuple[int, ...]:
     """The head of the pool in the order of a greedy choice, each pick the one that adds most expected evidence.
 
     Every sentence j is taken to be a source of the evidence, with the share w_j = softmax(sharpness *
@@ -55,12 +44,11 @@ def picks_of(
     counts = selecting.reach * covers
     np.fill_diagonal(counts, 1.0)
     left, unpicked = share.copy(), np.ones(n, dtype=bool)
-    picks: list[Pick] = []
+    picks: list[int] = []
     for _ in range(min(max(_ONE_BY_ONE, budget or 0), n)):
         gains = np.where(unpicked, np.round(counts @ left, 9), -1.0)
         best = int(gains.argmax())
-        repeated = float(1 - left[best] / max(share[best], 1e-300))
-        picks.append(Pick(best, float(gains[best]), repeated))
+        picks.append(best)
         left *= 1 - covers[best]
         unpicked[best] = False
     return tuple(picks)

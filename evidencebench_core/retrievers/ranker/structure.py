@@ -85,6 +85,6 @@ class Structure(Retriever):
         terms = structure_terms(query.focus, features)
         scores = standardised(terms.sum(axis=1))
         picks = picks_of(scores, features.similarities, query.budget, Selecting())
-        chosen = [pick.sentence for pick in picks[: query.budget]]
+        chosen = list(picks[: query.budget])
         contributions = (terms[chosen] - terms.mean(axis=0)) / (terms.sum(axis=1).std() or 1.0)
         return explained_retrieval(query, scores, picks, features.rows[chosen], contributions)

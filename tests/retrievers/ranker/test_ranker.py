@@ -14,7 +14,6 @@ from evidencebench_core.data.model import Instance
 from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.retrievers import Query, make_retriever, query_of
 from evidencebench_core.retrievers.encoding import embeddings
-from evidencebench_core.retrievers.ranker.features import FEATURES
 from evidencebench_core.retrievers.ranker.model import COLUMNS, FOCUSES, Network, Ranker
 from evidencebench_core.retrievers.ranker.model_file import (
     default_model_path,
@@ -22,7 +21,7 @@ from evidencebench_core.retrievers.ranker.model_file import (
     trained_model,
     write_model,
 )
-from evidencebench_core.retrievers.ranker.reasons import explanations_in, why_texts
+from evidencebench_core.retrievers.ranker.reasons import why_texts
 from evidencebench_core.retrievers.ranker.retriever import retrieval_of
 from evidencebench_core.retrievers.ranker.training import (
     Example,
@@ -161,17 +160,12 @@ def test_what_is_no_model_is_one_line(tmp_path: Path) -> None:
         write_model(small_model(), tmp_path / name)
         return tmp_path / name
 
-    (damage("a") / "arrays.npz").write_bytes(b"PK other bytes")
     _change(damage("b"), columns=["other"])
     _change(damage("c"), format="of another program")
     (damage("d") / "ranker.json").write_text("{")
     (damage("e") / "ranker.json").write_text("[]")
-    (damage("f") / "arrays.npz").unlink()
-    (tmp_path / "g").write_text("a file")
-    network = small_model().network
-    for name, wrong in {"h": {"bias": np.zeros(3)}, "i": {"out": np.full((1, 2), np.nan)}}.items():
-        write_model(replace(small_model(), network=network._replace(**wrong)), tmp_path / name)
-    for name in "abcdefghij":
+    (tmp_path / "f").write_text("a file")
+    for name in "bcdefg":
         with pytest.raises(RetrieverError) as caught:
             read_model(tmp_path / name)
         assert caught.value.place == str(tmp_path / name)
@@ -214,7 +208,6 @@ def test_the_retriever_end_to_end(own_model: str, instances: Sequence[Instance])
         retrieval = retriever.retrieve(query_of(instances[0], "results", budget))
         assert sorted(retrieval.ranking) == list(range(40))
         assert retrieval.selection == retrieval.ranking[:budget]
-        assert set(explanations_in(retrieval)) == set(retrieval.selection) or budget is None
     assert retriever.retrieve(Query("Nothing?", (), (), ())).ranking == ()
 
 
@@ -233,11 +226,4 @@ def test_models_that_cannot_be_asked(own_model: str, instances: Sequence[Instanc
 def test_every_pick_is_explained(name: str, own_model: str, instances: Sequence[Instance]) -> None:
     for focus in FOCUSES:
         retrieval = make_retriever(name).retrieve(query_of(instances[0], focus, 4))
-        explained = explanations_in(retrieval)
-        assert set(explained) == set(why_texts(retrieval)) == set(retrieval.selection)
-        for index, one in explained.items():
-            assert len(one.features) == 6
-            assert {feature.name for feature in one.features} <= set(FEATURES)
-            assert one.score == pytest.approx(retrieval.scores[retrieval.ranking.index(index)], abs=1e-3)
-            if name == "structure":  # an average sentence of the paper has the score 0
-                assert sum(one.groups.values()) == pytest.approx(one.score, abs=0.01)
+        assert set(why_texts(retrieval)) == set(retrieval.selection)

@@ -1,21 +1,20 @@
 """Explanations in plain words."""
 
-import json
-
+import numpy as np
 import pytest
 
 from evidencebench_core.data.sections import SECTION_CLASSES
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.ranker.features import FEATURES, TABLE
+from evidencebench_core.retrievers.ranker.model import COLUMNS
 from evidencebench_core.retrievers.ranker.reasons import (
     GROUP_REASONS,
-    WORDINGS,
-    Contribution,
-    PickExplanation,
-    explanations_in,
+    SAYS,
+    explained_retrieval,
     reasons,
     why_texts,
 )
+from tests.retrievers.queries import make_query
 
 NEVER = {
     *(
@@ -30,23 +29,33 @@ NEVER = {
 }
 
 
-def explanation(*features: tuple[str, float, float], **groups: float) -> PickExplanation:
-    return PickExplanation(3, 1.0, 1, 0.1, 0.0, groups, tuple(Contribution(*feature) for feature in features))
+def said(*features: tuple[str, float, float], **groups: float) -> tuple[str, ...]:
+    """The reasons, given values and contributions of features, and contributions of what embeddings say."""
+    values, adds = np.zeros(len(FEATURES), np.float32), np.zeros(len(COLUMNS))
+    for name, value, share in features:
+        values[FEATURES.index(name)], adds[FEATURES.index(name)] = value, share
+    adds[len(FEATURES)] = groups.get("sentence", 0.0)
+    adds[-1] = groups.get("neighbours", 0.0)
+    return reasons(values, adds)
+
+
+def alone(name: str, value: float, share: float = 1.0) -> tuple[str, ...]:
+    """The reasons by one feature; another takes so much that its group adds nothing."""
+    groups = {row["name"]: row["group"] for row in TABLE}
+    other = next(one for one in FEATURES if one != name and groups[one] == groups[name])
+    return said((name, value, share), (other, 0.0, -2.0))
 
 
 def test_every_feature_and_group_has_its_words() -> None:
-    assert tuple(WORDINGS) == FEATURES
-    assert set(GROUP_REASONS) == {*(row["group"] for row in TABLE), "what it says"}
-    assert {f"part: {part}" for part in SECTION_CLASSES} <= set(WORDINGS)
+    assert set(GROUP_REASONS) == {*(row["group"] for row in TABLE), SAYS}
+    assert {f"part: {part}" for part in SECTION_CLASSES} <= set(FEATURES)
 
 
 def test_a_feature_is_a_reason_at_some_value_if_it_added() -> None:
     values = (-2.0, 0.0, 0.3, 0.5, 1.0, 40.0)
     for name in FEATURES:
-        assert any(reasons(explanation((name, value, 1.0))) for value in values) == (name not in NEVER)
-        assert not any(
-            reasons(explanation((name, value, -1.0))) for value in values
-        )  # it took from the score
+        assert any(alone(name, value) for value in values) == (name not in NEVER)
+        assert not any(alone(name, value, -1.0) for value in values)  # it took from the score
 
 
 @pytest.mark.parametrize(
@@ -64,7 +73,7 @@ def test_a_feature_is_a_reason_at_some_value_if_it_added() -> None:
     ],
 )
 def test_the_value_bears_the_words_out(name: str, value: float, words: str) -> None:
-    assert reasons(explanation((name, value, 1.0))) == ((words,) if words else ())
+    assert alone(name, value) == ((words,) if words else ())
 
 
 def test_the_weightiest_first_one_a_topic_three_at_most() -> None:
@@ -74,38 +83,23 @@ def test_the_weightiest_first_one_a_topic_three_at_most() -> None:
         *(("test statistic", 1, 0.3), ("percentage", 1, 0.2)),
     )
     expected = ("in the abstract's last third", "close to the hypothesis in meaning", "reports a test result")
-    assert reasons(explanation(*features)) == expected
+    assert said(*features) == expected
     # the largest is 1.0, and 0.05 is a twentieth of it
-    small = explanation(("cosine", 0.9, 1.0), ("finding", 1, 0.05))
-    assert reasons(small) == ("close to the hypothesis in meaning",)
+    assert said(("cosine", 0.9, 1.0), ("finding", 1, 0.05)) == ("close to the hypothesis in meaning",)
 
 
 def test_without_a_feature_the_group_that_added_most_is_named() -> None:
-    groups = {"place": 0.2, "what it says": 0.7, "cue words": -1.0}
-    assert reasons(explanation(("part length", 40, 1.0), **groups)) == ("says what evidence often says",)
-    for none in ({"place": -0.1}, {"something new": 1.0}, {}):
-        assert reasons(explanation(("part length", 40, 1.0), **none)) == ()
+    part = ("part length", 40, 0.3)
+    assert said(part, sentence=0.7) == ("says what evidence often says",)
+    assert said(part, neighbours=0.9) == ("stands among sentences that bear on the hypothesis",)
+    assert said(("part length", 40, -0.1)) == ()
 
 
-def retrieval(details: object) -> Retrieval:
-    text = details if isinstance(details, str) else json.dumps(details)
-    return Retrieval((0,), (1.0,), (0,), 0.0, {"explanation": text})
-
-
-GOOD = {
-    "score": 1.5, "place": 2, "gain": 0.1, "repeated": 0.2, "groups": {"place": 0.4},
-    "features": [["abstract", 1, 0.4]],
-}  # fmt: skip
-
-
-def test_what_was_written_is_read_back() -> None:
-    assert explanations_in(retrieval({"4": GOOD})) == {
-        4: PickExplanation(4, 1.5, 2, 0.1, 0.2, {"place": 0.4}, (Contribution("abstract", 1.0, 0.4),))
-    }
-    assert why_texts(retrieval({"4": GOOD})) == {4: "In the abstract."}
-
-
-@pytest.mark.parametrize("details", ["not JSON", [], {"one": GOOD}, {"4": {"score": 1}}, {"4": None}])
-def test_what_is_no_explanation_is_left_out(details: object) -> None:
-    assert explanations_in(retrieval(details)) == {}
-    assert why_texts(retrieval(details)) == {}
+def test_the_words_stand_in_the_retrieval_as_a_sentence_a_pick() -> None:
+    values, adds = np.zeros((1, len(FEATURES)), np.float32), np.zeros((1, len(COLUMNS)))
+    values[0, FEATURES.index("abstract")] = adds[0, FEATURES.index("abstract")] = 1
+    query = make_query("abc", budget=1)
+    retrieval = explained_retrieval(query, np.array([0.0, 2.0, 1.0]), (0, 1), values, adds)
+    assert (retrieval.ranking, retrieval.selection, retrieval.scores) == ((0, 1, 2), (0,), (0.0, 2.0, 1.0))
+    assert why_texts(retrieval) == {0: "In the abstract."}
+    assert why_texts(Retrieval((), (), ())) == {}

@@ -11,7 +11,7 @@ from components.app.state import PageState
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
 from evidencebench_core.annotation.marked import instance_key
-from evidencebench_core.data import DatasetInfo, Filter
+from evidencebench_core.data import DatasetInfo
 
 _SHOWN: Final = 12
 _COLUMNS: Final = (Column("n", "Sentences", "number"), Column("who", "Marked by"))
@@ -56,7 +56,7 @@ def _draw_instances(state: PageState, datasets: dict[str, DatasetInfo]) -> None:
             "Words of its hypothesis", **state.widget("q", state["q"]), placeholder="night shift diabetes"
         )
     dataset = datasets[name]
-    ids = resources.matching(dataset, Filter(hypothesis=state["q"]))
+    ids = resources.matching(dataset, state["q"])
     before = instance_key(dataset, "")
     begun = {
         key.removeprefix(before) for key in resources.paper_annotations().papers() if key.startswith(before)

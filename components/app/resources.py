@@ -25,9 +25,9 @@ from evidencebench_core.analyses.sample import ingest_sample
 from evidencebench_core.annotation.provenance import GoldMakers
 from evidencebench_core.annotation.provenance import gold_makers as makers_of_gold
 from evidencebench_core.annotation.store import Annotations
-from evidencebench_core.data import DatasetInfo, EvidenceSet, Filter, Instance, Store, open_store
-from evidencebench_core.data.hits import Hit
-from evidencebench_core.data.hits import sentence_hits as find_hits
+from evidencebench_core.data import DatasetInfo, EvidenceSet, Instance, Store, open_store
+from evidencebench_core.data.search import Hit
+from evidencebench_core.data.search import sentence_hits as find_hits
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.perturb import added_wordings, hypothesis_variants
 from evidencebench_core.runs import RunInfo, RunStore
@@ -60,7 +60,6 @@ Keys = dict[str | type[Any], Callable[[Any], object]]
 KEYS: Final[Keys] = {
     DatasetInfo: lambda dataset: (dataset.name, dataset.version),
     RunInfo: run_key,
-    Filter: lambda search: (search.hypothesis, search.sentences),
     Choice: lambda choice: choice.key,
 }
 
@@ -113,9 +112,9 @@ def gold_makers(dataset: DatasetInfo) -> GoldMakers:
 
 
 @cached
-def matching(dataset: DatasetInfo, wanted: Filter) -> tuple[str, ...]:
+def matching(dataset: DatasetInfo, hypothesis: str = "", sentences: str = "") -> tuple[str, ...]:
     """The ids that a search leaves, in the file's order."""
-    return store().matching(dataset.name, wanted)
+    return store().matching(dataset.name, hypothesis, sentences)
 
 
 @_cached_with("notes", "id")

@@ -16,7 +16,6 @@ from components.frame.page import Context
 from components.widgets.frame_table import frame_table
 from components.widgets.table import Column, Snippet, TableEvent
 from components.widgets.table.paging import paging, put_sort
-from evidencebench_core.data import Filter as Search
 
 LIST_DEFAULTS: Final = {"q": "", "s": "", "where": "", "sort": "", "desc": "", "page": "1"}
 
@@ -47,8 +46,8 @@ def _found(state: PageState, context: Context) -> pd.DataFrame:
     """What the search leaves, with the recall of the chosen runs, and with notes where there are any."""
     frame = resources.instances(context.dataset)
     if state["q"] or state["s"]:
-        search = Search(hypothesis=state["q"], sentences=state["s"])
-        frame = frame[frame["id"].isin(resources.matching(context.dataset, search))]
+        ids = resources.matching(context.dataset, state["q"], state["s"])
+        frame = frame[frame["id"].isin(ids)]
     notes = resources.notes(context.dataset)
     columns: dict[str, Any] = {
         run.id: frame["id"].map(resources.run_score(run, context.task.name).per_instance)

@@ -21,8 +21,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from evidencebench_core.answers.model import Answer, AnswerSet, Clusters, Document, Question
-from evidencebench_core.data.files import file_content
-from evidencebench_core.data.strict_json import json_lines, json_value
+from evidencebench_core.data.files import file_content, json_lines, json_value
 from evidencebench_core.errors import DataError, shown
 
 SAMPLE: Final = Path(__file__).with_name("sample_answers.jsonl")

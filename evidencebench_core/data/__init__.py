@@ -5,7 +5,6 @@ from evidencebench_core.data.format import KEYS, check_instance, inverse_of, par
 from evidencebench_core.data.ingest import IngestResult, add_instance, ingest
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance, SentenceType
 from evidencebench_core.data.published import published_results
-from evidencebench_core.data.query import Filter
 from evidencebench_core.data.removal import dataset_dependents, delete_dataset, rename_dataset
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, open_store
 from evidencebench_core.data.stream import iter_raw
@@ -17,7 +16,6 @@ __all__ = [
     "Aspect",
     "DatasetInfo",
     "EvidenceSet",
-    "Filter",
     "IngestResult",
     "Instance",
     "SentenceType",

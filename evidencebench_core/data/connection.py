@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sqlite3
 import threading
@@ -27,24 +26,32 @@ _PRAGMAS: Final = """
 """
 _WAIT: Final = 60.0  # seconds for another writer to finish
 _ANOTHER: Final = "Name another store with --store."
-_PERMISSION: Final = "Ask for permission, or name another store."
-_LATER: Final = "Try again when that has finished."
 _MEANINGS: Final = {  # primary result code of SQLite -> (problem, remedy)
     sqlite3.SQLITE_FULL: ("cannot be written: the disk is full", "Free some space, or name another store."),
-    sqlite3.SQLITE_READONLY: ("cannot be written: it is read-only", _PERMISSION),
-    sqlite3.SQLITE_PERM: ("cannot be opened: no permission", _PERMISSION),
+    sqlite3.SQLITE_READONLY: (
+        "cannot be written: it is read-only",
+        "Ask for permission, or name another store.",
+    ),
     sqlite3.SQLITE_CANTOPEN: ("cannot be opened or made there", "Check its folder, or name another store."),
-    sqlite3.SQLITE_BUSY: (f"is being written to by another program for over {_WAIT:.0f} seconds", _LATER),
-    sqlite3.SQLITE_LOCKED: ("is being written to", _LATER),
+    sqlite3.SQLITE_BUSY: ("is being written to by another program", "Try again when that has finished."),
     sqlite3.SQLITE_NOTADB: ("is not a store (no SQLite database)", _ANOTHER),
     sqlite3.SQLITE_IOERR: ("cannot be read or written", "Check the disk, and whether it is full."),
 }
-_DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_TOOBIG)
 
 
 class _Connection(sqlite3.Connection):
     def __del__(self) -> None:
-        self.close()  # when its thread ends
+        self.close()
+
+
+class _Loan:
+    """A connection that goes back to the idle ones when the thread that has it ends."""
+
+    def __init__(self, db: _Connection, idle: list[_Connection]) -> None:
+        self.db, self._idle = db, idle
+
+    def __del__(self) -> None:
+        self._idle.append(self.db)
 
 
 class Database:
@@ -53,22 +60,25 @@ class Database:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._of_thread = threading.local()
+        self._idle: list[_Connection] = []  # the app draws each time in a new thread
         self._writing = threading.Lock()  # threads queue here: SQLite polls for the write lock
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.path)!r})"
 
     def close(self) -> None:
-        """Close the connection of this thread; the store stays usable."""
-        if hasattr(self._of_thread, "db"):
-            self._of_thread.db.close()
-            del self._of_thread.db
+        """Close the connection of this thread and the idle ones; the store stays usable."""
+        self._of_thread.__dict__.clear()
+        self._idle.clear()
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """The connection of this thread, for queries."""
         with self._errors():
-            yield self._connection()
+            if not hasattr(self._of_thread, "loan"):
+                db = self._idle.pop() if self._idle else self._opened()
+                self._of_thread.loan = _Loan(db, self._idle)
+            yield self._of_thread.loan.db
 
     @contextmanager
     def write(self, durable: bool = True) -> Iterator[sqlite3.Connection]:
@@ -76,8 +86,7 @@ class Database:
 
         There is one writer at a time. What is committed survives a kill and, where ``durable``, a power cut.
         """
-        with self._writing, self._errors():
-            db = self._connection()
+        with self._writing, self.read() as db:
             db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             db.execute("BEGIN IMMEDIATE")
             try:
@@ -88,15 +97,9 @@ class Database:
                     db.execute("ROLLBACK")
                 raise
 
-    def _connection(self) -> sqlite3.Connection:
-        if not hasattr(self._of_thread, "db"):
-            self._of_thread.db = self._opened()
-        db: sqlite3.Connection = self._of_thread.db
-        return db
-
-    def _opened(self) -> sqlite3.Connection:
+    def _opened(self) -> _Connection:
         try:
-            if self.path.name == ":memory:" or (self.path.exists() and not self.path.is_file()):
+            if self.path.exists() and not self.path.is_file():
                 raise StoreError(str(self.path), "is not a file", _ANOTHER)
             self.path.parent.mkdir(parents=True, exist_ok=True)
             make_private(self.path)
@@ -105,25 +108,19 @@ class Database:
         db = sqlite3.connect(
             self.path, timeout=_WAIT, isolation_level=None, check_same_thread=False, factory=_Connection
         )
-        try:
-            is_new = not self._has_tables(db)
-            db.create_function("paper_text", 1, _paper_text, deterministic=True)
-            db.executescript(_PRAGMAS)
-            if is_new:
-                self._make_tables(db)
-        except BaseException:
-            db.close()
-            raise
+        is_new = not self._has_tables(db)
+        db.create_function("paper_text", 1, _paper_text, deterministic=True)
+        db.executescript(_PRAGMAS)
+        if is_new:
+            self._make_tables(db)
         return db
 
     def _has_tables(self, db: sqlite3.Connection) -> bool:
         """Whether the file is a store; `StoreError` if it is of another version, or another database."""
-        db.execute("BEGIN")  # one view of the file: another process may be making the tables
         version, application, n_tables = db.execute(
             "SELECT user_version, application_id, (SELECT count(*) FROM sqlite_master)"
             " FROM pragma_user_version, pragma_application_id"
         ).fetchone()
-        db.execute("COMMIT")
         if version == application == n_tables == 0:
             return False
         if application != APPLICATION_ID:
@@ -149,9 +146,7 @@ class Database:
             yield
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", -1) & 0xFF
-            if code == sqlite3.SQLITE_CANTOPEN and self.path.is_file():
-                code = sqlite3.SQLITE_READONLY if os.access(self.path, os.R_OK) else sqlite3.SQLITE_PERM
-            if code in _DAMAGE or str(error).startswith("Could not decode"):
+            if code == sqlite3.SQLITE_CORRUPT:
                 remedy = "Restore it from a backup, or make a new one from the same files."
                 raise DamageError(str(self.path), f"is damaged ({error})", remedy) from error
             if code not in _MEANINGS:

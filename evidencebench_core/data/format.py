@@ -11,10 +11,10 @@ Keys beyond the twelve are kept, but only five of them mean something to us:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, NoReturn, cast
+from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -44,6 +44,14 @@ class OptimalEvaluation(Evaluation):
     optimal: Annotated[int, Field(ge=1)]
 
 
+class EvaluationAt5(Evaluation):
+    one_selection_of_sentences: Annotated[list[int], Field(max_length=5)]
+
+
+class EvaluationAt10(Evaluation):
+    one_selection_of_sentences: Annotated[list[int], Field(max_length=10)]
+
+
 class Construction(_Checked):
     gold: Literal["every sentence looked at", "sufficient spans"] | None = None
 
@@ -54,11 +62,11 @@ class RawInstance(_Checked):
     aspect_list_ids: Annotated[list[str], Field(min_length=1, max_length=1_000)]
     results_aspect_list_ids: Annotated[list[str], Field(min_length=1)] | None
     aspect2sentence_indices: dict[str, list[int]]
-    sentence_index2aspects: dict[str, Any]  # compared with what aspect2sentence_indices says
+    sentence_index2aspects: dict[str, list[str]]
     evidence_retrieval_at_optimal_evaluation: OptimalEvaluation
-    evidence_retrieval_at_10_evaluation: Evaluation
+    evidence_retrieval_at_10_evaluation: EvaluationAt10
     results_evidence_retrieval_at_optimal_evaluation: OptimalEvaluation | None
-    results_evidence_retrieval_at_5_evaluation: Evaluation | None
+    results_evidence_retrieval_at_5_evaluation: EvaluationAt5 | None
     sentence_types_in_candidate_pool: list[SentenceType]
     paper_id: Text
     aspect_texts: dict[str, Text] | None = None
@@ -75,13 +83,14 @@ class RawInstance(_Checked):
 
 KEYS: Final = tuple(name for name, field in RawInstance.model_fields.items() if field.is_required())
 OPTIONAL_KEYS: Final = tuple(name for name in RawInstance.model_fields if name not in KEYS)
-_EVALUATIONS: Final = {  # key -> (task, fixed budget or None where the object brings its optimal K)
-    "evidence_retrieval_at_optimal_evaluation": ("er@optimal", None),
-    "evidence_retrieval_at_10_evaluation": ("er@10", 10),
-    "results_evidence_retrieval_at_optimal_evaluation": ("result-er@optimal", None),
-    "results_evidence_retrieval_at_5_evaluation": ("result-er@5", 5),
+_TASKS: Final = {
+    "evidence_retrieval_at_optimal_evaluation": "er@optimal",
+    "evidence_retrieval_at_10_evaluation": "er@10",
+    "results_evidence_retrieval_at_optimal_evaluation": "result-er@optimal",
+    "results_evidence_retrieval_at_5_evaluation": "result-er@5",
 }
 _RESULT_KEYS: Final = tuple(key for key in KEYS if key.startswith("results_"))
+_Fault = tuple[str, str, str]  # field, problem, remedy
 _REMEDIES: Final = {  # by pydantic's type of error; its own sentence for the others
     "missing": "All 12 keys of the format are required.",
     "string_pattern_mismatch": "Give a text that is not blank.",
@@ -96,128 +105,115 @@ def parse_instance(instance_id: str, raw: object) -> Instance:
 
 
 def check_instance(instance_id: str, raw: object) -> RawInstance:
-    """The raw instance, which keeps every promise of the format, or `InstanceError`."""
+    """The raw instance, which keeps every promise of the format; `InstanceError` names its first fault."""
     if not instance_id.strip():
         raise InstanceError(shown(instance_id), "is a blank instance id", "Give every instance an id.")
     try:
         checked = RawInstance.model_validate(raw)
     except ValidationError as error:
-        raise _first_fault(instance_id, error) from None
-    _Consistency(instance_id, checked).check()
+        fault = error.errors(include_url=False, include_context=False)[0]
+        parts = [
+            f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault["loc"] if part != "[key]"
+        ]
+        problem = "is missing" if fault["type"] == "missing" else f"is {shown(fault['input'])}"
+        remedy = _REMEDIES.get(fault["type"], f"{fault['msg']}.")
+        raise InstanceError(f"{instance_id}{''.join(parts)}", problem, remedy) from None
+    for field, problem, remedy in _contradictions(checked):
+        raise InstanceError(f"{instance_id}.{field}", problem, remedy)
     return checked
 
 
-def _first_fault(instance_id: str, error: ValidationError) -> InstanceError:
-    fault = error.errors(include_url=False, include_context=False)[0]
-    place = "".join(
-        f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault["loc"] if part != "[key]"
-    )
-    problem = "is missing" if fault["type"] == "missing" else f"is {shown(fault['input'])}"
-    remedy = _REMEDIES.get(fault["type"], f"{fault['msg']}.")
-    return InstanceError(f"{instance_id}{place}", problem, remedy)
-
-
-class _Consistency:
-    """What the fields of an instance promise about each other."""
-
-    def __init__(self, instance_id: str, raw: RawInstance) -> None:
-        self.id, self.raw = instance_id, raw
-        self.n_sentences = len(raw.paper_as_candidate_pool)
-        self.covers: dict[str, frozenset[int]] = {}
-
-    def fail(self, field: str, problem: str, remedy: str) -> NoReturn:
-        raise InstanceError(f"{self.id}.{field}", problem, remedy)
-
-    def check(self) -> None:
-        raw = self.raw
-        n_types = len(raw.sentence_types_in_candidate_pool)
-        if n_types != self.n_sentences:
-            problem = f"has {n_types} entries for {self.n_sentences} sentences"
-            self.fail("sentence_types_in_candidate_pool", problem, "Give one type a sentence.")
-        absent = [key for key in _RESULT_KEYS if getattr(raw, key) is None]
-        if 0 < len(absent) < len(_RESULT_KEYS):
-            self.fail(absent[0], "is null", "Either all result fields are null or none.")
-        results = raw.results_aspect_list_ids or []
-        self.unique("aspect_list_ids", raw.aspect_list_ids)
-        self.unique("results_aspect_list_ids", results)
-        self.known("results_aspect_list_ids", results)
-        self.known("aspect_texts", raw.aspect_texts or ())
-        self.mappings()
-        for key, (_, budget) in _EVALUATIONS.items():
-            evaluation = getattr(raw, key)
-            if evaluation is not None:
-                focus = results if key in _RESULT_KEYS else raw.aspect_list_ids
-                self.evaluation(key, evaluation, focus, budget)
-
-    def unique(self, field: str, values: Sequence[object]) -> None:
-        if len(set(values)) < len(values):
-            self.fail(field, f"has an entry twice: {shown(values)}", "List each once.")
-
-    def known(self, field: str, aspects: Iterable[str]) -> None:
+def _contradictions(raw: RawInstance) -> Iterator[_Fault]:
+    """What the fields of an instance say against each other; only the first one is certain."""
+    n_sentences, n_types = len(raw.paper_as_candidate_pool), len(raw.sentence_types_in_candidate_pool)
+    if n_types != n_sentences:
+        problem = f"has {n_types} entries for {n_sentences} sentences"
+        yield "sentence_types_in_candidate_pool", problem, "Give one type a sentence."
+    absent = [key for key in _RESULT_KEYS if getattr(raw, key) is None]
+    if 0 < len(absent) < len(_RESULT_KEYS):
+        yield absent[0], "is null", "Either all result fields are null or none."
+    results = raw.results_aspect_list_ids or []
+    yield from _repeated("aspect_list_ids", raw.aspect_list_ids)
+    yield from _repeated("results_aspect_list_ids", results)
+    named = {
+        "results_aspect_list_ids": results,
+        "aspect_texts": raw.aspect_texts or {},
+        "aspect2sentence_indices": raw.aspect2sentence_indices,
+    }
+    for field, aspects in named.items():
         for aspect in aspects:
-            if aspect not in self.raw.aspect_list_ids:
-                self.fail(field, f"names aspect {shown(aspect)}", "Aspects are those of aspect_list_ids.")
+            if aspect not in raw.aspect_list_ids:
+                yield field, f"names aspect {shown(aspect)}", "Aspects are those of aspect_list_ids."
+    covers: dict[str, frozenset[int]] = {}
+    for aspect in raw.aspect_list_ids:
+        if aspect not in raw.aspect2sentence_indices:
+            problem = f"has no entry for aspect {shown(aspect)}"
+            yield "aspect2sentence_indices", problem, "Give one entry an aspect."
+        indices = raw.aspect2sentence_indices[aspect]
+        yield from _wrong_indices(f"aspect2sentence_indices.{aspect}", indices, n_sentences)
+        covers[aspect] = frozenset(indices)
+    yield from _wrong_inverse(raw, n_sentences)
+    for key in _TASKS:
+        evaluation: Evaluation | None = getattr(raw, key)
+        if evaluation is not None:
+            focus = results if key in _RESULT_KEYS else raw.aspect_list_ids
+            yield from _wrong_evaluation(
+                key, evaluation, {aspect: covers[aspect] for aspect in focus}, n_sentences
+            )
 
-    def indices(self, field: str, indices: Sequence[int]) -> frozenset[int]:
-        """The sentences that the indices stand for."""
-        sentences = frozenset(indices)
-        if len(sentences) < len(indices):
-            self.unique(field, indices)
-        for index in sentences:
-            if not 0 <= index < self.n_sentences:
-                remedy = f"Indices run from 0 to {self.n_sentences - 1}."
-                self.fail(field, f"holds sentence index {index}", remedy)
-        return sentences
 
-    def mappings(self) -> None:
-        """That the two mappings are each other's inverse."""
-        field, covering = "aspect2sentence_indices", self.raw.aspect2sentence_indices
-        self.known(field, covering)
-        for aspect in self.raw.aspect_list_ids:
-            if aspect not in covering:
-                self.fail(field, f"has no entry for aspect {shown(aspect)}", "Give one entry an aspect.")
-            self.covers[aspect] = self.indices(f"{field}.{aspect}", covering[aspect])
-        field, inverse = "sentence_index2aspects", self.raw.sentence_index2aspects
-        wrong_keys = inverse.keys() ^ _keys(self.n_sentences)
-        if wrong_keys:
-            problem = f"has or lacks the key {shown(min(wrong_keys))}"
-            self.fail(field, problem, f'Keys are "0" to "{self.n_sentences - 1}".')
-        expected = inverse_of(covering)
-        if {key: aspects for key, aspects in inverse.items() if aspects != []} == expected:
-            return
-        for key, aspects in inverse.items():
-            covered = expected.get(key, [])
-            are_ids = isinstance(aspects, list) and all(isinstance(aspect, str) for aspect in aspects)
-            if not are_ids or set(aspects) != set(covered):
-                problem = f"is {shown(aspects)}, but aspect2sentence_indices says {shown(covered)}"
-                self.fail(f"{field}.{key}", problem, "The two mappings must be each other's inverse.")
+def _repeated(field: str, values: Sequence[object]) -> Iterator[_Fault]:
+    if len(set(values)) < len(values):
+        yield field, f"has an entry twice: {shown(values)}", "List each once."
 
-    def evaluation(
-        self, key: str, evaluation: Evaluation, focus: Collection[str], budget: int | None
-    ) -> None:
-        picks = evaluation.one_selection_of_sentences
-        field = f"{key}.one_selection_of_sentences"
-        selection = self.indices(field, picks)
-        hits = [self.covers[aspect] & selection for aspect in focus]
-        covered = {aspect for aspect, picks_of_aspect in zip(focus, hits, strict=True) if picks_of_aspect}
-        stated = evaluation.covered_aspects
-        if set(stated) != covered:
-            problem = f"is {shown(stated)}, but the selection covers {shown(sorted(covered))}"
-            self.fail(f"{key}.covered_aspects", problem, "List the aspects of the task that it covers.")
-        is_optimal = isinstance(evaluation, OptimalEvaluation)
-        limit = evaluation.optimal if isinstance(evaluation, OptimalEvaluation) else budget or 0
-        if len(picks) > limit or (is_optimal and len(picks) < limit):
-            self.fail(field, f"has {len(picks)} sentences for a budget of {limit}", "The selection must fit.")
-        if not is_optimal:
-            return
-        n_coverable = sum(bool(self.covers[aspect]) for aspect in focus)
+
+def _wrong_indices(field: str, indices: Sequence[int], n_sentences: int) -> Iterator[_Fault]:
+    yield from _repeated(field, indices)
+    for index in indices:
+        if not 0 <= index < n_sentences:
+            yield field, f"holds sentence index {index}", f"Indices run from 0 to {n_sentences - 1}."
+
+
+def _wrong_inverse(raw: RawInstance, n_sentences: int) -> Iterator[_Fault]:
+    field, inverse = "sentence_index2aspects", raw.sentence_index2aspects
+    wrong_keys = inverse.keys() ^ _keys(n_sentences)
+    if wrong_keys:
+        problem = f"has or lacks the key {shown(min(wrong_keys))}"
+        yield field, problem, f'Keys are "0" to "{n_sentences - 1}".'
+    expected = inverse_of(raw.aspect2sentence_indices)
+    for key, aspects in inverse.items():
+        covered = expected.get(key, [])
+        if aspects != covered and set(aspects) != set(covered):
+            problem = f"is {shown(aspects)}, but aspect2sentence_indices says {shown(covered)}"
+            yield f"{field}.{key}", problem, "The two mappings must be each other's inverse."
+
+
+def _wrong_evaluation(
+    key: str, evaluation: Evaluation, covers: Mapping[str, frozenset[int]], n_sentences: int
+) -> Iterator[_Fault]:
+    field = f"{key}.one_selection_of_sentences"
+    yield from _wrong_indices(field, evaluation.one_selection_of_sentences, n_sentences)
+    selection = frozenset(evaluation.one_selection_of_sentences)
+    hits = {aspect: sentences & selection for aspect, sentences in covers.items()}
+    covered = {aspect for aspect, picks in hits.items() if picks}
+    if set(evaluation.covered_aspects) != covered:
+        problem = f"is {shown(evaluation.covered_aspects)}, but the selection covers {shown(sorted(covered))}"
+        yield f"{key}.covered_aspects", problem, "List the aspects of the task that it covers."
+    if isinstance(evaluation, OptimalEvaluation):
+        if len(selection) != evaluation.optimal:
+            yield (
+                field,
+                f"has {len(selection)} sentences for an optimum of {evaluation.optimal}",
+                "They must agree.",
+            )
+        n_coverable = sum(map(bool, covers.values()))
         if len(covered) < n_coverable:
             remedy = "An optimal selection covers every aspect that a sentence covers."
-            self.fail(field, f"covers {len(covered)} of {n_coverable} aspects", remedy)
-        needed = frozenset[int]().union(*(sentences for sentences in hits if len(sentences) == 1))
-        if len(needed) < len(picks):
+            yield field, f"covers {len(covered)} of {n_coverable} aspects", remedy
+        needless = selection.difference(*(picks for picks in hits.values() if len(picks) == 1))
+        if needless:
             remedy = "An optimal selection has the smallest number of sentences that cover all aspects."
-            self.fail(field, f"covers the same without sentence {min(selection - needed)}", remedy)
+            yield field, f"covers the same without sentence {min(needless)}", remedy
 
 
 @cache
@@ -240,7 +236,7 @@ def instance_of(instance_id: str, raw: Mapping[str, Any]) -> Instance:
     types: tuple[SentenceType, ...] = tuple(raw["sentence_types_in_candidate_pool"])
     stored = {
         task: tuple(raw[key]["one_selection_of_sentences"])
-        for key, (task, _) in _EVALUATIONS.items()
+        for key, task in _TASKS.items()
         if raw[key] is not None
     }
     return Instance(

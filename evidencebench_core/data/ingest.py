@@ -11,25 +11,24 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice, starmap
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 
 import orjson
 
 from evidencebench_core.data.format import check_instance
-from evidencebench_core.data.records import checked_name, compressed, to_blob
-from evidencebench_core.data.removal import count_instances, remove_dataset, remove_unfinished
+from evidencebench_core.data.records import checked_name, compressed, now, to_blob
+from evidencebench_core.data.removal import remove_dataset, remove_unfinished
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in
-from evidencebench_core.data.stream import DatasetFile, instances_in
+from evidencebench_core.data.stream import DatasetFile
 from evidencebench_core.errors import InstanceError, StoreError, StreamError, shown
 
 Progress = Callable[[int, int, int], None]
 
 _BATCH: Final = 64  # instances a transaction
-_ENDS: Final = 10  # sentences at either end of a paper that count as its ends
 _WITHOUT_PAPER: Final = {"paper_as_candidate_pool": None, "sentence_types_in_candidate_pool": None}
 _COLUMNS: Final = (
     "dataset_id, position, instance_id, paper, paper_id, n_sentences, n_aspects, n_result_aspects, optimal,"
-    " results_optimal, ends_coverage"
+    " results_optimal"
 )
 _SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson", ".gz", ".zst", ".zstd"})
 
@@ -65,26 +64,22 @@ def ingest(
     for info in present:
         if info.sha256 == sha256:
             return IngestResult(info, added=False)
-    _check_free(store, name, present)
+    if any(info.name == name for info in present):
+        problem = f"is in {store.path} with other content"
+        raise StoreError(f"dataset {shown(name)}", problem, "Choose a name with --name.")
     remove_unfinished(store)
     with store.write() as db:
         dataset_id = _new_dataset(db, name, sha256, source or str(path.resolve()))
     try:
         _write_file(store, path, dataset_id, progress)
         with store.write() as db:
-            present = datasets_in(db)
-            same = [info for info in present if info.sha256 == sha256]  # another was quicker
-            if not same:
-                _check_free(store, name, present)
-                count_instances(db, dataset_id)
-                added = next(info for info in datasets_in(db) if info.id == dataset_id)
-        if same:
-            remove_dataset(store, dataset_id)
-        return IngestResult(same[0] if same else added, added=not same)
-    except BaseException:
+            return IngestResult(_ready(db, dataset_id), added=True)
+    except BaseException as error:
         with suppress(StoreError):  # else it is removed by the next ingest
             remove_dataset(store, dataset_id)
-        raise
+        if not isinstance(error, sqlite3.IntegrityError):
+            raise
+    return ingest(store, path, name, progress, source)  # another was quicker with the same name or content
 
 
 def add_instance(store: Store, name: str, instance_id: str, raw: Mapping[str, Any]) -> DatasetInfo:
@@ -105,8 +100,7 @@ def add_instance(store: Store, name: str, instance_id: str, raw: Mapping[str, An
         place = "SELECT coalesce(max(position) + 1, 0) FROM instances WHERE dataset_id = ?"
         position = db.execute(place, (dataset_id,)).fetchone()[0]
         _write(db, dataset_id, position, [instance])
-        count_instances(db, dataset_id, "microseconds")
-        return next(info for info in datasets_in(db) if info.id == dataset_id)
+        return _ready(db, dataset_id, "microseconds")
 
 
 def dataset_name(path: Path) -> str:
@@ -116,22 +110,31 @@ def dataset_name(path: Path) -> str:
     return path.name
 
 
-def _check_free(store: Store, name: str, present: Sequence[DatasetInfo]) -> None:
-    if any(info.name == name for info in present):
-        problem = f"is in {store.path} with other content"
-        raise StoreError(f"dataset {shown(name)}", problem, "Choose a name with --name.")
-
-
 def _new_dataset(db: sqlite3.Connection, name: str, sha256: str, source: str) -> int:
     """A dataset without instances, which nobody sees before it has a time."""
     insert = "INSERT INTO datasets (name, sha256, source, pid) VALUES (?, ?, ?, ?)"
     return cast("int", db.execute(insert, (name, sha256, source, os.getpid())).lastrowid)
 
 
+def _ready(
+    db: sqlite3.Connection, dataset_id: int, timespec: Literal["seconds", "microseconds"] = "seconds"
+) -> DatasetInfo:
+    """Count a dataset's instances and show it to readers; `sqlite3.IntegrityError` where it is there twice."""
+    of_dataset = "FROM instances WHERE dataset_id = :id"
+    db.execute(
+        f"UPDATE datasets SET n_instances = (SELECT count(*) {of_dataset}),"
+        f" n_papers = (SELECT count(DISTINCT paper_id) {of_dataset}),"
+        f" n_result_instances = (SELECT count(*) {of_dataset} AND n_result_aspects > 0),"
+        " ingested_at = :now, pid = NULL WHERE id = :id",
+        {"id": dataset_id, "now": now(timespec)},
+    )
+    return next(info for info in datasets_in(db) if info.id == dataset_id)
+
+
 def _write_file(store: Store, path: Path, dataset_id: int, progress: Progress | None) -> None:
     n_instances = 0
     with DatasetFile(path) as file:
-        instances = starmap(_checked, instances_in(file))
+        instances = starmap(_checked, file.instances())
         while batch := list(islice(instances, _BATCH)):
             with store.write(durable=False) as db:
                 _write(db, dataset_id, n_instances, batch)
@@ -156,16 +159,14 @@ class _Record:
 def _checked(instance_id: str, raw: object) -> _Record:
     """The record of a raw instance; `InstanceError` where it is not of the format."""
     checked = check_instance(instance_id, raw)
-    n_sentences = len(checked.paper_as_candidate_pool)
     results_optimal = checked.results_evidence_retrieval_at_optimal_evaluation
     values = (
         checked.paper_id,
-        n_sentences,
+        len(checked.paper_as_candidate_pool),
         len(checked.aspect_list_ids),
         len(checked.results_aspect_list_ids or ()),
         checked.evidence_retrieval_at_optimal_evaluation.optimal,
         None if results_optimal is None else results_optimal.optimal,
-        _ends_coverage(checked.aspect2sentence_indices, n_sentences),
     )
     try:
         instance_id.encode()
@@ -180,7 +181,7 @@ def _checked(instance_id: str, raw: object) -> _Record:
 
 def _write(db: sqlite3.Connection, dataset_id: int, position: int, records: Sequence[_Record]) -> None:
     """Write checked instances inside the transaction that is open."""
-    insert = f"INSERT INTO instances ({_COLUMNS}) VALUES (?{', ?' * 10})"
+    insert = f"INSERT INTO instances ({_COLUMNS}) VALUES (?{', ?' * 9})"
     bodies = []
     for number, record in enumerate(records, position):
         values = (dataset_id, number, record.instance_id, _paper(db, record.paper), *record.values)
@@ -205,12 +206,3 @@ def _paper(db: sqlite3.Connection, paper: bytes) -> int:
         return int(row[0])
     insert = "INSERT INTO papers (key, body) VALUES (?, ?)"
     return cast("int", db.execute(insert, (key, compressed(paper))).lastrowid)
-
-
-def _ends_coverage(covering: Mapping[str, Sequence[int]], n_sentences: int) -> float:
-    """Share of the aspects that the first and last 10 sentences of the paper cover."""
-    last = n_sentences - _ENDS
-    covered = [
-        bool(indices) and (min(indices) < _ENDS or max(indices) >= last) for indices in covering.values()
-    ]
-    return sum(covered) / len(covered)

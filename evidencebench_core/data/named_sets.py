@@ -5,21 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic
 
-from evidencebench_core.data.records import checked_name, from_blob, now, to_blob
+from evidencebench_core.data.records import T, by_name, checked_name, from_blob, now, to_blob
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import StoreError, UnknownNameError, did_you_mean, shown
-
-
-class _Named(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def sha256(self) -> str: ...
-
-
-T = TypeVar("T", bound=_Named)
+from evidencebench_core.errors import StoreError, UnknownNameError, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +30,7 @@ class NamedSets(Generic[T]):
 
     def named(self, store: Store, name: str) -> T:
         """The one of a name; `UnknownNameError` where there is none."""
-        sets = {info.name: info for info in self.all(store)}
-        if name not in sets:
-            remedy = f"There are: {', '.join(sets)}." if sets else self.remedy
-            remedy = did_you_mean(name, sets, 0.5) + remedy
-            raise UnknownNameError(f"{self.noun} {shown(name)}", f"is not in {store.path}", remedy)
-        return sets[name]
+        return by_name(self.all(store), name, self.noun, store.path, self.remedy)
 
     def body(self, store: Store, info: T) -> Any:
         """The content of one."""
@@ -67,19 +52,20 @@ class NamedSets(Generic[T]):
         name = checked_name(name, self.noun)
         row = {"added_at": now(), **values, "name": name, "sha256": sha256, "body": to_blob(body)}
         marks = ", ".join(f":{column}" for column in row)
-        self._write(store, name, f"INSERT INTO {self.table} ({', '.join(row)}) VALUES ({marks})", row)
-        return self.named(store, name)
+        return self._write(store, f"INSERT INTO {self.table} ({', '.join(row)}) VALUES ({marks})", row)
 
     def rename(self, store: Store, name: str, new: str) -> T:
         """Give one another name, which must be free."""
-        info, new = self.named(store, name), checked_name(new, self.noun)
-        self._write(store, new, f"UPDATE {self.table} SET name = ? WHERE sha256 = ?", (new, info.sha256))
-        return self.named(store, new)
+        row = {"name": checked_name(new, self.noun), "sha256": self.named(store, name).sha256}
+        return self._write(store, f"UPDATE {self.table} SET name = :name WHERE sha256 = :sha256", row)
 
-    def _write(self, store: Store, name: str, sql: str, values: Any) -> None:
+    def _write(self, store: Store, sql: str, row: Mapping[str, Any]) -> T:
         with store.write() as db:
             try:
-                db.execute(sql, values)
+                db.execute(sql, row)
             except sqlite3.IntegrityError:
                 problem = "is in the store with other content"
-                raise StoreError(f"{self.noun} {shown(name)}", problem, "Choose another name.") from None
+                raise StoreError(
+                    f"{self.noun} {shown(row['name'])}", problem, "Choose another name."
+                ) from None
+        return self.named(store, row["name"])

@@ -5,16 +5,28 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeVar
 
 import orjson
 import zstandard
 
-from evidencebench_core.errors import DamageError, StoreError
+from evidencebench_core.errors import DamageError, StoreError, UnknownNameError, did_you_mean, shown
 from evidencebench_core.words import one_line
 
-_MOST_BYTES: Final = 1 << 30  # that a blob may unpack to: more is damage
+
+class Named(Protocol):
+    """What the store keeps under a name."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def sha256(self) -> str: ...
+
+
+T = TypeVar("T", bound=Named)
 
 
 class _Coders(threading.local):
@@ -56,7 +68,7 @@ def to_blob(value: object) -> bytes:
 def from_blob(blob: bytes) -> Any:
     """The value of a `to_blob`; `DamageError` where it is not as it was written."""
     try:
-        return orjson.loads(_coders.decompress(blob, max_output_size=_MOST_BYTES))
+        return orjson.loads(_coders.decompress(blob))
     except (zstandard.ZstdError, orjson.JSONDecodeError) as error:
         remedy = "Restore the store from a backup, or make a new one from the same files."
         raise DamageError("a record of the store", f"is damaged ({error})", remedy) from error
@@ -69,3 +81,13 @@ def checked_name(name: str, noun: str) -> str:
         problem = f"has {len(name):,} characters" if name else "is blank"
         raise StoreError(f"name of the {noun}", problem, "Give it a name of at most 100 characters.")
     return name
+
+
+def by_name(infos: Iterable[T], name: str, noun: str, path: Path, remedy: str) -> T:
+    """The one of a name; `UnknownNameError` where there is none, with a ``remedy`` where there is nothing at all."""
+    known = {info.name: info for info in infos}
+    if name not in known:
+        choices = f"There are: {', '.join(known)}." if known else remedy
+        remedy = did_you_mean(name, known, 0.5) + choices
+        raise UnknownNameError(f"{noun} {shown(name)}", f"is not in {path}", remedy)
+    return known[name]

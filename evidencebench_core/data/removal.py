@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import sqlite3
-from typing import Final, Literal
+from typing import Final
 
-from evidencebench_core.data.records import checked_name, now
+from evidencebench_core.data.records import checked_name
 from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
 from evidencebench_core.errors import StoreError, shown
 
@@ -29,8 +28,8 @@ def dataset_dependents(store: Store, name: str) -> dict[str, int]:
 def delete_dataset(store: Store, name: str) -> None:
     """Delete a dataset with all that depends on it: runs, notes, wordings, markings.
 
-    It is gone at once for everybody; its rows go batch by batch, so that others can write meanwhile. Stored answers of
-    language models stay: they were paid for, and are found again if the dataset comes back.
+    It is gone at once for everybody. Stored answers of language models stay: they were paid for, and are found again
+    if the dataset comes back.
     """
     info = store.dataset(name)
     values = {"id": info.id, "sha256": info.sha256, "key": f"instance:{info.sha256}:", "pid": os.getpid()}
@@ -52,20 +51,6 @@ def rename_dataset(store: Store, name: str, new: str) -> DatasetInfo:
     return store.dataset(new)
 
 
-def count_instances(
-    db: sqlite3.Connection, dataset_id: int, timespec: Literal["seconds", "microseconds"] = "seconds"
-) -> None:
-    """Bring a dataset's figures up to date, and show it to readers."""
-    of_dataset = "FROM instances WHERE dataset_id = :id"
-    db.execute(
-        f"UPDATE datasets SET n_instances = (SELECT count(*) {of_dataset}),"
-        f" n_papers = (SELECT count(DISTINCT paper_id) {of_dataset}),"
-        f" n_result_instances = (SELECT count(*) {of_dataset} AND n_result_aspects > 0),"
-        " ingested_at = :now, pid = NULL WHERE id = :id",
-        {"id": dataset_id, "now": now(timespec)},
-    )
-
-
 def remove_unfinished(store: Store) -> None:
     """Remove the datasets that killed ingests and deletions have left."""
     import psutil  # type: ignore[import-untyped]
@@ -78,13 +63,13 @@ def remove_unfinished(store: Store) -> None:
 
 
 def remove_dataset(store: Store, dataset_id: int) -> None:
-    """Remove the rows of a dataset that no reader sees, and all that depends on it, in short transactions."""
-    results = f"""DELETE FROM results WHERE (run_id, task, unit) IN (SELECT run_id, task, unit
-        FROM results WHERE run_id IN (SELECT id FROM runs WHERE dataset_id = ?) LIMIT {_ROWS})"""
-    instances = f"""DELETE FROM instances WHERE id IN
-        (SELECT id FROM instances WHERE dataset_id = ? LIMIT {_ROWS})"""
-    for rows in (results, instances, "DELETE FROM datasets WHERE id = ?"):
-        n_deleted = 1
-        while n_deleted:
-            with store.write(durable=False) as db:
-                n_deleted = db.execute(rows, (dataset_id,)).rowcount
+    """Remove a dataset that no reader sees, its instances in short transactions so that others can write meanwhile."""
+    instances = (
+        f"DELETE FROM instances WHERE id IN (SELECT id FROM instances WHERE dataset_id = ? LIMIT {_ROWS})"
+    )
+    n_deleted = 1
+    while n_deleted:
+        with store.write(durable=False) as db:
+            n_deleted = db.execute(instances, (dataset_id,)).rowcount
+    with store.write(durable=False) as db:  # all else goes with it
+        db.execute("DELETE FROM datasets WHERE id = ?", (dataset_id,))

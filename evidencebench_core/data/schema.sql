@@ -37,7 +37,6 @@ CREATE TABLE instances (
     n_result_aspects INTEGER NOT NULL,
     optimal INTEGER NOT NULL,
     results_optimal INTEGER,              -- NULL where there are no result aspects
-    ends_coverage REAL NOT NULL,
     UNIQUE (dataset_id, position),
     UNIQUE (dataset_id, instance_id)
 );
@@ -225,4 +224,4 @@ CREATE TABLE answer_marks (               -- append-only, the newest of a unit c
 CREATE INDEX answer_marks_by_subject ON answer_marks (subject);
 
 PRAGMA application_id = 1165378168;  -- "EvBx"
-PRAGMA user_version = 101;
+PRAGMA user_version = 102;

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from evidencebench_core.data.files import json_value
 from evidencebench_core.data.records import from_blob, now
 from evidencebench_core.data.store import Store
-from evidencebench_core.data.strict_json import json_value
 from evidencebench_core.errors import DataError, shown
 
 NEGATION: Final = "negation"

@@ -15,9 +15,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from evidencebench_core.data.files import file_content
+from evidencebench_core.data.files import file_content, json_lines, json_value
 from evidencebench_core.data.store import Store
-from evidencebench_core.data.strict_json import json_lines, json_value
 from evidencebench_core.errors import DataError, shown
 from evidencebench_core.reliability.items import Item, ItemSetInfo, Kind, Label, add_items
 

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Final, TypeAlias
 from urllib.parse import unquote
 
-from evidencebench_core.data.files import file_content
+from evidencebench_core.data.files import file_content, json_value
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.data.store import Store
-from evidencebench_core.data.strict_json import json_value
 from evidencebench_core.errors import DataError, SelectionError, SettingError, shown
 from evidencebench_core.retrievers import IMPORTED, Retrieval
 from evidencebench_core.runs.plan import DEFAULT_TASKS

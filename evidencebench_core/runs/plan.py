@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from evidencebench_core.data.query import Filter
 from evidencebench_core.data.records import digest
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import RetrieverError, SettingError
@@ -190,7 +189,7 @@ def _missing(
     runs = RunStore(store)
     done = {name: runs.done(spec.id, name) for name in tasks}
     failures = {unit for name in tasks for unit in runs.failures(spec.id, name)}
-    resultless = frozenset(store.matching(dataset, Filter(ranges={"n_result_aspects": (None, 0)})))
+    resultless = frozenset(row.id for row in store.rows(dataset, ids) if not row.n_result_aspects)
     missing: dict[str, list[str]] = {}
     total = 0
     for unit in sorted(ids, key=failures.__contains__):

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from evidencebench_core.data.ingest import add_instance, ingest
-from evidencebench_core.data.query import Filter
 from evidencebench_core.data.removal import (
     dataset_dependents,
     delete_dataset,
@@ -32,14 +31,13 @@ def rows(store: Store) -> dict[str, int]:
 
 
 def test_a_deleted_dataset_leaves_nothing_behind_and_the_others_whole(store: Store, tmp_path: Path) -> None:
-    before, words = rows(store), Filter(sentences="the")
-    matching = store.matching("tiny", words)
+    before, matching = rows(store), store.matching("tiny", sentences="the")
     ingest(store, written(OTHER, tmp_path / "other.json"))
-    assert store.matching("other", Filter(hypothesis="zebras", sentences="graze")) == ("mine",)
+    assert store.matching("other", "zebras", "graze") == ("mine",)
     assert dataset_dependents(store, "other") == {"instance": 2}
     delete_dataset(store, "other")
     assert rows(store) == before
-    assert store.matching("tiny", words) == matching
+    assert store.matching("tiny", sentences="the") == matching
     with store.read() as db:  # no word of it is left in the index
         count = "SELECT count(*) FROM hypothesis_words WHERE hypothesis_words MATCH 'zebras'"
         assert db.execute(count).fetchone()[0] == 0
@@ -50,9 +48,9 @@ def test_a_deleted_dataset_leaves_nothing_behind_and_the_others_whole(store: Sto
         "new": raw_instance(["# Tea", "> Tea was drunk.", "They slept."], {"a": [1]}, hypothesis="Tea calms.")
     }
     ingest(store, written(again, tmp_path / "again.json"))
-    assert store.matching("again", Filter(hypothesis="zebras")) == ()
-    assert store.matching("again", Filter(sentences="zebras")) == ()
-    assert store.matching("again", Filter(hypothesis="calms", sentences="drunk")) == ("new",)
+    assert store.matching("again", "zebras") == ()
+    assert store.matching("again", sentences="zebras") == ()
+    assert store.matching("again", "calms", "drunk") == ("new",)
     with store.write() as db:
         assert db.execute("PRAGMA secure_delete").fetchone() == (2,)  # else 100,000 instances take minutes
         for table in ("hypothesis_words", "paper_words"):

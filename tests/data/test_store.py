@@ -10,7 +10,6 @@ import pytest
 
 from evidencebench_core.data.format import parse_instance
 from evidencebench_core.data.ingest import ingest
-from evidencebench_core.data.query import Filter
 from evidencebench_core.data.store import InstanceRow, Store, open_store, store_path
 from evidencebench_core.errors import UnknownNameError
 from tests.factories import raw_instance, tiny_dataset, written
@@ -35,14 +34,12 @@ def test_order_in_the_file_and_order_asked_for(store: Store) -> None:
 
 
 def test_rows(empty: Store, tmp_path: Path) -> None:
-    # 25 sentences: the first 10 are 0 to 9, the last 10 are 15 to 24, so of four aspects "a" and "c" are
-    # covered at the ends (c by its second sentence) and "b" and "d" in the middle: a half.
     aspects = {"a": [3], "b": [10, 14], "c": [12, 15], "d": [11]}
     dataset = {"one": raw_instance(25, aspects, ("b", "d")), "two": raw_instance(2, {"a": [1]})}
     ingest(empty, written(dataset, tmp_path / "rows.json"))
     assert empty.rows("rows", ("two", "one")) == (
-        InstanceRow("two", "Drinking tea lowers blood pressure.", "paper_0", 2, 1, 0, 1, None, 1.0, 1),
-        InstanceRow("one", "Drinking tea lowers blood pressure.", "paper_0", 25, 4, 2, 4, 2, 0.5, 0),
+        InstanceRow("two", "Drinking tea lowers blood pressure.", "paper_0", 2, 1, 0, 1, None, 1),
+        InstanceRow("one", "Drinking tea lowers blood pressure.", "paper_0", 25, 4, 2, 4, 2, 0),
     )
     (info,) = empty.datasets()
     assert info == empty.dataset("rows")
@@ -151,4 +148,4 @@ def test_hostile_text_comes_back_as_it_was(empty: Store, tmp_path: Path) -> None
         assert instance.sentences == tuple(HOSTILE)
         assert instance.hypothesis == name
         assert empty.rows("hostile", [name])[0].hypothesis == name
-    assert empty.matching("hostile", Filter(sentences="alert DROP instances heading list")) == tuple(dataset)
+    assert empty.matching("hostile", sentences="alert DROP instances heading list") == tuple(dataset)

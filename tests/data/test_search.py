@@ -1,0 +1,103 @@
+"""Whatever is typed is a query, it means what it says, and the sentence that it meets is found."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evidencebench_core.data import Store, ingest
+from evidencebench_core.data.search import fts_terms, sentence_hits
+from tests.factories import raw_instance, written
+
+
+@pytest.mark.parametrize(
+    ("typed", "expression"),
+    [
+        ("", ""),
+        ("lung canc", '"lung" AND "canc"*'),
+        ("lung ", '"lung"'),
+        ('smoking "lung cancer" ris', '"smoking" AND "lung cancer" AND "ris"*'),
+        ('"lung canc', '"lung canc"'),  # a quote that is still open
+        ("a OR NOT b", '"a" AND "OR" AND "NOT" AND "b"*'),
+        ("hypothesis:x ^y (z)", '"hypothesis:x" AND "^y" AND "(z)"*'),
+        ('- * () "', ""),
+        ("a\x00b", '"a" AND "b"*'),
+        ("half\ud800", '"half?"*'),
+    ],
+)
+def test_terms(typed: str, expression: str) -> None:
+    assert " AND ".join(fts_terms(typed)) == expression
+
+
+@pytest.fixture(scope="module")
+def words() -> Iterator[sqlite3.Connection]:
+    db = sqlite3.connect(":memory:")
+    db.execute("CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = 'unicode61 remove_diacritics 2')")
+    yield db
+    db.close()
+
+
+SYNTAX = st.text(alphabet="ab\"'*:^()+-{}\\ \x00é\u0301中\u200dANDORNEAR", max_size=20)
+
+
+@given(typed=st.text(max_size=20) | SYNTAX)
+def test_nothing_that_is_typed_is_a_syntax_error(words: sqlite3.Connection, typed: str) -> None:
+    if expression := " AND ".join(fts_terms(typed)):
+        words.execute("SELECT rowid FROM words WHERE words MATCH ?", (expression,)).fetchall()
+
+
+def test_matching(empty: Store, tmp_path: Path) -> None:
+    long = [f"Filler {n}." for n in range(40)]
+    dataset = {
+        "b": raw_instance(
+            [*long[:38], "The naïve β-blocker arm died.", "line one\nline two"],
+            {"x": [20]},
+            hypothesis="lungs and cancers, <b>IL-6</b>",
+        ),
+        "a": raw_instance(long, {"x": [9]}, hypothesis="Smoking causes lung cancer."),
+        "c": raw_instance(3, {"x": [0]}, hypothesis="Cancer of the lung."),
+        "d": raw_instance(3, {"x": [1]}, hypothesis="apples"),  # and the paper of "c"
+    }
+    ingest(empty, written(dataset, tmp_path / "papers.json"))
+    for hypothesis, sentences, ids in (
+        ("", "", "bacd"),
+        ("lung", "", "bac"),
+        ("lung ", "", "ac"),
+        ('"lung cancer"', "", "a"),
+        ('"cancer lung"', "", ""),
+        ("il-6", "", "b"),
+        ("", "naive blocker", "b"),
+        ("", "nline", ""),  # the line break before "line" is no letter n
+        ("", "tea pressure", "cd"),
+        ("apples", "tea", "d"),
+    ):
+        assert "".join(empty.matching("papers", hypothesis, sentences)) == ids
+
+
+TEA = ("Tea", "We asked 90 women about tea and sleep.", "Green tea lowered pressure.", "Pressure, green tea.")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence", "found"),
+    [
+        ("pressure tea", 2, ["tea", "pressure"]),  # of two with both words the first
+        ('"green tea" press', 2, ["Green tea", "pressure"]),  # a phrase, and the beginning of a word
+        ("sleep pressure tea", 1, ["tea", "sleep"]),  # no sentence has all three: the first of those with two
+        ("TÉA ", 0, ["Tea"]),
+    ],
+)
+def test_the_sentence_with_most_of_the_words_and_where_they_are(
+    words: str, sentence: int, found: list[str]
+) -> None:
+    hits = sentence_hits({"tea": TEA, "salt": ("Salt.",)}, words)
+    assert hits.keys() == {"tea"}
+    assert hits["tea"].sentence == sentence
+    assert "".join(part for part, _ in hits["tea"].parts) == TEA[sentence]
+    assert [part for part, was_found in hits["tea"].parts if was_found] == found
+
+
+def test_nothing_searched_nothing_found() -> None:
+    assert sentence_hits({"a": TEA}, " -") == sentence_hits({"a": TEA}, "zebra") == {}

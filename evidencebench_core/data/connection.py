@@ -69,7 +69,8 @@ class Database:
     def close(self) -> None:
         """Close the connection of this thread and the idle ones; the store stays usable."""
         self._of_thread.__dict__.clear()
-        self._idle.clear()
+        while self._idle:
+            self._idle.pop().close()
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:

@@ -15,7 +15,7 @@ import pandas as pd
 
 from evidencebench_core.answers.brackets import CitedSentence, index_sentences
 from evidencebench_core.data.model import EvidenceSet, Focus
-from evidencebench_core.llm.parse import after_thinking, no_answer_reason, plain_text
+from evidencebench_core.llm.parse import after_thinking, no_answer_reason
 from evidencebench_core.metrics import aspect_recall, ceiling_range, random_expectation
 from evidencebench_core.stats import Estimate, interval
 
@@ -33,7 +33,6 @@ _VERDICT: Final = re.compile(
 )
 _BULLET: Final = re.compile(r"^[ \t>]*(?:[-*•]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
 _LINE_END: Final = re.compile(r"(\][ \t]*[.!?]?)[ \t]*\n")  # a sentence ends with its citation and the line
-_LONGEST: Final = 1 << 16  # characters that are read: an answer has five sentences
 _NOTHING: Final = frozenset({
     "", "none", "nothing", "no evidence", "no answer", "no information", "nothing in the paper",
     "none in the paper", "no evidence in the paper", "no information in the paper",
@@ -77,7 +76,7 @@ def read_cited_answer(
     text: str, n_sentences: int, *, refusal: str | None = None, finish_reason: str | None = None
 ) -> CitedAnswer:
     """The answer behind the last ``ANSWER:``, sentence by sentence; an index that was not shown is dropped, counted."""
-    answer = after_thinking(plain_text(text[-_LONGEST:]))
+    answer = after_thinking(text)
     heads = list(_HEAD.finditer(answer or ""))
     if answer is None or not heads or finish_reason == "length":
         why = no_answer_reason(answer, refusal, finish_reason)

@@ -13,7 +13,7 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.llm import prompt
 from evidencebench_core.llm.labels import stated_label
-from evidencebench_core.llm.parse import after_thinking, plain_text
+from evidencebench_core.llm.parse import after_thinking
 from evidencebench_core.runs import (
     Plan,
     Result,
@@ -170,7 +170,7 @@ def _nugget_labels(unit: str, result: Result) -> dict[str, str | None]:
     labels: dict[str, str | None] = {
         f"{answer_unit}/nugget {number}": None for number in range(first, first + n)
     }
-    for line in (after_thinking(plain_text(result["text"])) or "").splitlines():
+    for line in (after_thinking(result["text"]) or "").splitlines():
         number, _, word = line.strip(" \t*_`-").partition(":")
         label = word.strip(" \t*_`.").casefold()
         if number.isascii() and number.isdecimal() and len(number) < 4 and label in NUGGETS:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Role = Literal["system", "user", "assistant"]
 
-_Row = tuple[str, str, str, Mapping[str, Any], Mapping[str, Any]]  # key, model, address, body, record
+_Row = tuple[str, str, str, bytes, str, str]  # of the table llm_answers
 
 _TURN: Final = 4  # tokens around each turn of a conversation
 
@@ -48,6 +48,12 @@ class Answer:
     key: str = ""  # names request and answer in the store
     model: str = ""
     batch: bool = False  # whether it was first given as part of a batch
+
+    def tokens(self, prompt_tokens: int) -> tuple[int, int]:
+        """Of prompt and answer; where the server did not count, so many and those of the texts."""
+        prompt, completion = self.prompt_tokens, self.completion_tokens
+        texts = estimated_tokens(self.text + self.reasoning)
+        return prompt_tokens if prompt is None else prompt, texts if completion is None else completion
 
     def record(self) -> dict[str, Any]:
         """What is stored of it: all that is not empty, but what only holds here and now."""
@@ -122,7 +128,8 @@ class AnswerStore:
     ) -> None:
         """Have an answer in the next commit."""
         self._new.add(key)
-        self._waiting.append((key, model, address, body, record))
+        if self._store is not None:
+            self._waiting.append((key, model, address, to_blob(body), orjson.dumps(record).decode(), now()))
 
     async def commit(self) -> None:
         """Commit what was added, together with what is added while another transaction is written.
@@ -135,22 +142,18 @@ class AnswerStore:
 
     async def _commit_waiting(self) -> None:
         async with self._writing:
-            answers, self._waiting, self._commit = self._waiting, [], None
+            rows, self._waiting, self._commit = self._waiting, [], None
             try:
-                await asyncio.to_thread(self._write, answers)
+                if self._store is not None and rows:
+                    await asyncio.to_thread(_write, self._store, rows)
             except StoreError as error:
-                problem = f"{error.problem}: {len(answers)} paid answers could not be kept"
+                problem = f"{error.problem}: {len(rows)} paid answers could not be kept"
                 raise LLMError(error.place, problem, error.remedy, stops_run=True) from error
 
-    def _write(self, answers: Sequence[_Row]) -> None:
-        if self._store is None or not answers:
-            return
-        rows = [
-            (key, model, address, to_blob(body), orjson.dumps(record).decode(), now())
-            for key, model, address, body, record in answers
-        ]
-        with self._store.write(durable=True) as db:
-            db.executemany("INSERT OR REPLACE INTO llm_answers VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+def _write(store: Store, rows: Sequence[_Row]) -> None:
+    with store.write(durable=True) as db:
+        db.executemany("INSERT OR REPLACE INTO llm_answers VALUES (?, ?, ?, ?, ?, ?)", rows)
 
 
 def request_of(store: Store, key: str) -> dict[str, Any] | None:

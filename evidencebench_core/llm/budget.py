@@ -8,10 +8,9 @@ import re
 import threading
 import tomllib
 from collections import deque
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -19,7 +18,7 @@ import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from evidencebench_core.errors import BudgetReachedError, LLMCancelledError, SettingError, shown
-from evidencebench_core.llm.answers import Answer, estimated_tokens
+from evidencebench_core.llm.answers import Answer
 
 FIRST_GUESS: Final = 800  # tokens of an answer, until there is one to go by
 
@@ -30,23 +29,22 @@ _Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class Price(BaseModel):
-    """Dollars for a million tokens of prompt and of answer; as of when, and who says so.
-
-    ``batch``: what a batch endpoint charges, as a part of it.
-    """
+    """Dollars for a million tokens of prompt and of answer, as of when; ``batch``: the part of it that batches cost."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True)
 
     prompt: _Dollars
     completion: _Dollars = 0.0
     date: str = ""
-    source: str = ""
     batch: _Dollars = 1.0
 
     def of(self, prompt_tokens: int, completion_tokens: int, batch: bool = False) -> float:
         """Dollars, asked one by one or by a batch."""
         whole = (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
         return whole * self.batch if batch else whole
+
+
+_TABLE: Final = TypeAdapter(dict[str, Price])
 
 
 def prices_path() -> Path:
@@ -56,17 +54,16 @@ def prices_path() -> Path:
 
 def prices(path: Path | None = None) -> dict[str, Price]:
     """By model, ours with those of the user's table in front; `SettingError` if that cannot be read."""
-    table = _prices_in(files(__package__).joinpath("prices.toml").read_text(encoding="utf-8"))
+    table: dict[str, Price] = {}
     path = path or prices_path()
-    try:
-        return table | (_prices_in(path.read_text(encoding="utf-8")) if path.is_file() else {})
-    except (OSError, ValueError, KeyError) as error:
-        problem = f"is no table of prices ({error})"
-        raise SettingError(str(path), problem, "Fix it, or copy ours again.") from error
-
-
-def _prices_in(text: str) -> dict[str, Price]:
-    return TypeAdapter(dict[str, Price]).validate_python(tomllib.loads(text)["models"])
+    for file in (Path(__file__).with_name("prices.toml"), path):
+        try:
+            if file.is_file():
+                table |= _TABLE.validate_python(tomllib.loads(file.read_text("utf-8"))["models"])
+        except (OSError, ValueError, KeyError) as error:
+            problem = f"is no table of prices ({error})"
+            raise SettingError(str(file), problem, "Fix it, or copy ours again.") from error
+    return table
 
 
 def price_of(model: str, table: Mapping[str, Price] | None = None) -> Price | None:
@@ -104,24 +101,6 @@ class Spending:
         )
 
 
-@dataclass(slots=True)
-class Reservation:
-    """A call under way with its estimated tokens; marked as paid, and settled, once there is a reply."""
-
-    prompt_tokens: int
-    completion_tokens: int
-    is_paid: bool = False
-    seconds: float = 0.0
-
-    def settle(self, answer: Answer) -> None:
-        """The tokens that the server counted; where it did not, those of the prompt and of the answer's text."""
-        self.is_paid, self.seconds = True, answer.seconds
-        if answer.prompt_tokens is not None:
-            self.prompt_tokens = answer.prompt_tokens
-        n_text = estimated_tokens(answer.text + answer.reasoning)
-        self.completion_tokens = n_text if answer.completion_tokens is None else answer.completion_tokens
-
-
 class Budget:
     """Counts calls, tokens and money, and refuses the call that would go beyond a cap; thread-safe.
 
@@ -149,46 +128,54 @@ class Budget:
         return min(guess, most or guess)
 
     @contextmanager
-    def reserve(self, model: str, prompt_tokens: int, most: int | None = None) -> Iterator[Reservation]:
+    def reserve(
+        self, model: str, prompt_tokens: int, most: int | None = None
+    ) -> Iterator[Callable[[Answer | None], None]]:
         """A call, made in the block, of about so many tokens and an answer of at most ``most``.
 
-        It is spent if it is said to be paid when the block ends. `BudgetReachedError` if it would exceed a cap.
+        It is spent once the function that is given has been called with the answer, or with ``None`` for a reply that
+        nobody can read. `BudgetReachedError` if it would exceed a cap.
         """
+        cost = Spending()
+
+        def settle(answer: Answer | None) -> None:
+            nonlocal cost
+            cost = (
+                estimate
+                if answer is None
+                else self._cost(price, *answer.tokens(prompt_tokens), answer.seconds)
+            )
+
         with self._lock:
             self._prices = prices() if self._prices is None else self._prices
             price = price_of(model, self._prices)
-            call = Reservation(prompt_tokens, self.answer_tokens(most))
-            estimate = self._cost(call, price)
+            estimate = self._cost(price, prompt_tokens, self.answer_tokens(most))
             self._check_caps(estimate, model)
             self._under_way = self._under_way.plus(estimate)
         try:
-            yield call
+            yield settle
         finally:
             with self._lock:
                 self._under_way = self._under_way.plus(estimate, -1)
-                if call.is_paid:
-                    self.spent = self.spent.plus(self._cost(call, price))
+                self.spent = self.spent.plus(cost)
 
-    def _cost(self, call: Reservation, price: Price | None) -> Spending:
-        tokens = call.prompt_tokens, call.completion_tokens
-        money = price.of(*tokens, self.in_batches) if price else None
-        return Spending(1, 0, 0, *tokens, money, call.seconds)
+    def _cost(self, price: Price | None, prompt: int, completion: int, seconds: float = 0.0) -> Spending:
+        money = price.of(prompt, completion, self.in_batches) if price else None
+        return Spending(1, 0, 0, prompt, completion, money, seconds)
 
     def _check_caps(self, call: Spending, model: str) -> None:
         held = self.spent.plus(self._under_way)
         if self.calls is not None and held.calls >= self.calls:
-            raise _cap_error(f"{self.calls:,} calls", f"{held.calls:,} are made")
+            raise _cap_error(f"{self.calls:,} calls", f"{held.calls:,}", "1")
         if self.tokens is not None and held.tokens + call.tokens > self.tokens:
-            state = f"{held.tokens:,} are spent or under way, the next call takes about {call.tokens:,}"
-            raise _cap_error(f"{self.tokens:,} tokens", state)
+            raise _cap_error(f"{self.tokens:,} tokens", f"{held.tokens:,}", f"{call.tokens:,}")
         if self.money is None:
             return
         if held.money is None or call.money is None:
             remedy = f"Put it into {prices_path()}, or cap calls or tokens instead."
             raise BudgetReachedError("cap in money", f"the price of {model} is not known", remedy, True)
         if held.money + call.money > self.money + 1e-12:
-            state = f"${held.money:,.4f} are spent or under way, the next call takes about ${call.money:,.4f}"
-            raise _cap_error(f"${self.money:,.4f}", state)
+            raise _cap_error(f"${self.money:,.4f}", f"${held.money:,.4f}", f"${call.money:,.4f}")
 
     def count(self, more: Spending) -> None:
         """Count what no call was reserved for: answers from the store, calls that were given up."""
@@ -196,9 +183,10 @@ class Budget:
             self.spent = self.spent.plus(more)
 
 
-def _cap_error(cap: str, state: str) -> BudgetReachedError:
+def _cap_error(cap: str, held: str, more: str) -> BudgetReachedError:
+    problem = f"the cap of {cap} is reached: {held} spent or under way, the next call takes about {more}"
     remedy = "Raise the cap and start again: what is answered is kept and costs nothing."
-    return BudgetReachedError("budget", f"the cap of {cap} is reached: {state}", remedy, stops_run=True)
+    return BudgetReachedError("budget", problem, remedy, stops_run=True)
 
 
 @dataclass(frozen=True, slots=True)

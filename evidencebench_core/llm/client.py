@@ -6,9 +6,10 @@ import asyncio
 import base64
 import json
 import logging
+import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -23,7 +24,7 @@ from evidencebench_core.llm.answers import (
     request_key,
     valid_text,
 )
-from evidencebench_core.llm.budget import Budget, Gate, Limits, Reservation, Spending
+from evidencebench_core.llm.budget import Budget, Gate, Limits, Spending
 from evidencebench_core.llm.connection import DEFAULT_ADDRESS, Connection, current_connection
 from evidencebench_core.words import clipped_text
 
@@ -145,24 +146,23 @@ class LLM:
     async def _ask(self, call: Call) -> Answer:
         guess = self.budget.answer_tokens(call.max_tokens)
         async with self.gate.permit(call.prompt_tokens + guess):
-            for is_last in (False, True):
-                # Reserve only when the call may start.
-                with self.budget.reserve(call.model, call.prompt_tokens, call.max_tokens) as spending:
-                    began = asyncio.get_running_loop().time()
-                    document = await self._post("chat/completions", call.body, spending)
-                    seconds = asyncio.get_running_loop().time() - began
-                    try:
-                        answer = replace(self.read(document, self.accepted(call.body)[1]), seconds=seconds)
-                    except LLMAnswerError as error:
-                        raise self._count_failure(error) from error
-                    spending.settle(answer)
-                if call.allow_empty or not is_empty(answer):
-                    self._has_answered, self._n_failures = True, 0
-                    await self.keep(call, answer)  # with its permit: a kill costs only the calls under way
-                    return answer
-                if is_last:
-                    raise self._count_failure(self.error(LLMAnswerError, "answers without any text", _AGAIN))
-        raise AssertionError
+            with self._counting_failures():
+                answer = await self._answer(call)
+                if is_empty(answer) and not call.allow_empty:
+                    answer = await self._answer(call)
+                    if is_empty(answer):
+                        raise self.error(LLMAnswerError, "answers without any text", _AGAIN)
+            await self.keep(call, answer)  # with its permit: a kill costs only the calls under way
+            return answer
+
+    async def _answer(self, call: Call) -> Answer:
+        # Reserve only when the call may start.
+        with self.budget.reserve(call.model, call.prompt_tokens, call.max_tokens) as settle:
+            began = time.monotonic()
+            document = await self._post("chat/completions", call.body, settle)
+            answer = replace(self.read(document, call.body), seconds=time.monotonic() - began)
+            settle(answer)
+        return answer
 
     async def keep(self, call: Call, answer: Answer) -> None:
         """Commit an answer; it is in the store when this returns."""
@@ -196,20 +196,16 @@ class LLM:
         n_tokens = sum(map(estimated_tokens, texts))
         body = {"model": model, "input": [text or " " for text in texts]}  # servers refuse an empty text
         async with self.gate.permit(n_tokens):
-            with self.budget.reserve(model, n_tokens, 0) as spending:
-                document = await self._post("embeddings", body, spending)
-                n_prompt = _usage(document, "prompt_tokens")
-                spending.settle(Answer("", prompt_tokens=n_prompt, completion_tokens=0))
-        with suppress(KeyError, TypeError, ValueError, AttributeError):
-            data = sorted(document["data"], key=lambda item: item.get("index", 0))
-            vectors = np.array([item["embedding"] for item in data], dtype="<f4")
-            if vectors.ndim == 2 and len(vectors) == len(texts) and np.isfinite(vectors).all():
-                self._has_answered, self._n_failures = True, 0
-                return vectors
-        problem = f"the reply does not hold {len(texts)} vectors of numbers"
-        raise self._count_failure(
-            self.error(LLMAnswerError, problem, "Check that the model makes embeddings.")
-        )
+            with self._counting_failures(), self.budget.reserve(model, n_tokens, 0) as settle:
+                document = await self._post("embeddings", body, settle)
+                settle(Answer("", prompt_tokens=_usage(document, "prompt_tokens"), completion_tokens=0))
+                with suppress(KeyError, TypeError, ValueError, AttributeError):
+                    data = sorted(document["data"], key=lambda item: item.get("index", 0))
+                    vectors = np.array([item["embedding"] for item in data], dtype="<f4")
+                    if vectors.ndim == 2 and len(vectors) == len(texts) and np.isfinite(vectors).all():
+                        return vectors
+                problem = f"the reply does not hold {len(texts)} vectors of numbers"
+                raise self.error(LLMAnswerError, problem, "Check that the model makes embeddings.")
 
     # -- the server --------------------------------------------------------------------------------
 
@@ -229,14 +225,16 @@ class LLM:
             )
         return self._client
 
-    async def _post(self, path: str, body: dict[str, Any], spending: Reservation) -> dict[str, Any]:
+    async def _post(
+        self, path: str, body: dict[str, Any], settle: Callable[[Answer | None], None]
+    ) -> dict[str, Any]:
         """The JSON object of the server's reply, which is paid whatever it says; `LLMError` if there is none."""
         import httpx
         import openai
 
         response: httpx.Response | None = None
         while response is None:
-            sent, _ = self.accepted(body)
+            sent = self.accepted(body)
             retries = _RETRIES if self._has_answered else _RETRIES_AT_FIRST
             try:
                 response = await self.client().post(
@@ -244,35 +242,33 @@ class LLM:
                 )
             except openai.APIError as error:
                 if not self.learns_from(getattr(error, "status_code", 0), error.body, sent):
-                    failure = self._count_failure(self.failure(error))
+                    failure = self.failure(error)
                     never_there = isinstance(error, openai.APIConnectionError) and not self._has_answered
                     failure.stops_run |= never_there
                     raise failure from error
-        spending.is_paid = True
+        settle(None)
         try:
             document = json.loads(response.content)
         except (ValueError, RecursionError):
             document = None
         if isinstance(document, dict) and not document.get("error"):
             return document
-        text = response.content[:2_000].decode("utf-8", "replace")
-        words = _first_line(error_text(document["error"], text) if isinstance(document, dict) else text)
-        raise self._count_failure(self.error(LLMAnswerError, f"replies with no answer ({words})", _AGAIN))
+        words = error_text(document["error"] if isinstance(document, dict) else None, response.text)
+        raise self.error(LLMAnswerError, f"replies with no answer ({_first_line(words)})", _AGAIN)
 
-    def read(self, document: dict[str, Any], left_out: tuple[str, ...] = (), batch: bool = False) -> Answer:
-        """The answer in a chat completion, without the key, were the server to echo it."""
+    def read(self, document: dict[str, Any], body: dict[str, Any], batch: bool = False) -> Answer:
+        """The answer in a chat completion to a request, without the key, were the server to echo it."""
         try:
             choice = document["choices"][0]
             message = choice["message"]
-            content = message.get("content") or ""
-            if isinstance(content, list):  # parts
-                content = "".join(part.get("text") or "" for part in content)
+            content = message.get("content")
         except (KeyError, IndexError, TypeError, AttributeError) as error:
             raise self.error(LLMAnswerError, "replies without a choice", _AGAIN) from error
 
         def text(value: object) -> str:
             return self.connection.without_keys(valid_text(str(value or "")))
 
+        refused = self._refused[body["model"]]
         return Answer(
             text=text(content),
             finish_reason=str(choice.get("finish_reason") or ""),
@@ -280,18 +276,18 @@ class LLM:
             prompt_tokens=_usage(document, "prompt_tokens"),
             completion_tokens=_usage(document, "completion_tokens"),
             reasoning=text(message.get("reasoning_content") or message.get("reasoning")),
-            left_out=left_out,
+            left_out=tuple(name for name in body if name in refused and name != "max_tokens"),
             model=text(document.get("model")),
             batch=batch,
         )
 
-    def accepted(self, body: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """A body without what the server refuses, or under its other name; the parameters that are left out."""
+    def accepted(self, body: dict[str, Any]) -> dict[str, Any]:
+        """A body without what the server refuses, or under its other name."""
         refused = self._refused[body["model"]]
         sent = {name: value for name, value in body.items() if name not in refused}
         if "max_tokens" in refused and "max_tokens" in body:
             sent["max_completion_tokens"] = body["max_tokens"]
-        return sent, tuple(name for name in body if name in refused and name != "max_tokens")
+        return sent
 
     def learns_from(self, status: int, error: object, sent: dict[str, Any]) -> bool:
         """Whether a refusal is of one parameter, such as the temperature, that can be left out."""
@@ -301,7 +297,7 @@ class LLM:
         self._refused[sent["model"]].add(name)
         return True
 
-    # -- errors ------------------------------------------------------------------------------------
+    # -- failures ----------------------------------------------------------------------------------
 
     def failure(self, error: openai.APIError) -> LLMError:
         """The meaning of an error of the openai package."""
@@ -324,18 +320,23 @@ class LLM:
 
     def error(self, kind: type[LLMError], problem: str, remedy: str, stops_run: bool = False) -> LLMError:
         """An error of this server with all keys struck out."""
-        scrubbed = self.connection.scrubbed
-        return kind(self.connection.address, scrubbed(problem).rstrip("."), scrubbed(remedy), stops_run)
+        problem = self.connection.without_keys(problem, is_error=True).rstrip(".")
+        return kind(self.connection.address, problem, remedy, stops_run)
 
-    def _count_failure(self, error: LLMError) -> LLMError:
-        """The error, which ends the run where the last ten calls have failed.
+    @contextmanager
+    def _counting_failures(self) -> Iterator[None]:
+        """Where a call fails within it as the last ten have, its error ends the run.
 
         A prompt that is refused counts only as long as nothing was answered: the next paper may be shorter.
         """
-        if not (isinstance(error, LLMRejectedError) and self._has_answered):
-            self._n_failures += 1
-            error.stops_run |= self._n_failures >= _FAILURES
-        return error
+        try:
+            yield
+        except LLMError as error:
+            if not (isinstance(error, LLMRejectedError) and self._has_answered):
+                self._n_failures += 1
+                error.stops_run |= self._n_failures >= _FAILURES
+            raise
+        self._has_answered, self._n_failures = True, 0
 
 
 def error_text(body: object, message: str) -> str:

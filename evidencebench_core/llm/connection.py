@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 import platformdirs
 
@@ -22,11 +21,8 @@ from evidencebench_core.errors import SettingError
 DEFAULT_ADDRESS: Final = "https://api.openai.com/v1"
 
 _HIDDEN: Final = "[key]"
-_PIECE: Final = 8  # characters of a key that are struck out of an error even alone
+_SHORTEST: Final = 8  # of a key that is struck out of answers: keys of local servers are words such as "none"
 _SHORTEST_IN_ERRORS: Final = 4
-_SHORTEST_IN_ANSWERS: Final = 8  # keys of local servers are words such as "none"
-# Servers quote keys back, shortened or not: "Incorrect API key provided: sk-abc***xyz".
-_BEARER: Final = re.compile(r"(\b[Bb]earer\s{1,9}|\bsk-)[A-Za-z0-9._~+/*=-]{4,}")
 
 _CURRENT: ContextVar[Connection | None] = ContextVar("evidencebench_connection", default=None)
 
@@ -48,7 +44,7 @@ class Connection:
         parts = urlsplit(self.base_url or DEFAULT_ADDRESS)
         host = parts.netloc.rpartition("@")[2]
         if not parts.scheme or not host:
-            return self.scrubbed(self.base_url or "")
+            return self.without_keys(self.base_url or "", is_error=True)
         return f"{parts.scheme.lower()}://{host.lower()}{parts.path.rstrip('/')}"
 
     def check(self) -> None:
@@ -62,34 +58,13 @@ class Connection:
         if not (re.match(r"https?://[^/?#]", url) and key.isascii() and key.isprintable()):
             raise SettingError("model server", "its address or key cannot be used", remedy)
 
-    def without_keys(self, text: str, shortest: int = _SHORTEST_IN_ANSWERS) -> str:
-        """An answer without the key and other secrets, were the server to echo them."""
-        headers = os.environ.get("OPENAI_CUSTOM_HEADERS", "")  # the openai package sends them
-        for secret in _secrets(self.base_url or "", self.api_key or "", headers):
-            if len(secret) >= shortest:
+    def without_keys(self, text: str, is_error: bool = False) -> str:
+        """A server's words without the key and the address's password, were it to echo them."""
+        password = urlsplit(self.base_url or "").password or ""
+        for secret in (self.api_key or "", password, unquote(password)):
+            if len(secret) >= (_SHORTEST_IN_ERRORS if is_error else _SHORTEST):
                 text = text.replace(secret, _HIDDEN)
         return text
-
-    def scrubbed(self, text: str) -> str:
-        """An error's text without the key, or a long piece of it, and other secrets of the server."""
-        text, key = self.without_keys(text, _SHORTEST_IN_ERRORS), self.api_key or ""
-        for start in range(len(key) - _PIECE + 1):
-            text = text.replace(key[start : start + _PIECE], _HIDDEN)
-        return _BEARER.sub(_HIDDEN, text)
-
-
-@lru_cache(maxsize=16)
-def _secrets(base_url: str, key: str, headers: str) -> tuple[str, ...]:
-    """The key, and the values in an address and in lines of headers, the longest first."""
-    parts = urlsplit(base_url)
-    user, _, password = parts.netloc.rpartition("@")[0].partition(":")
-    values = {key, password or user}
-    values.update(pair.partition("=")[2] for pair in parts.query.split("&"))
-    for header in headers.splitlines():
-        value = header.partition(":")[2].strip()
-        values |= {value, value.rpartition(" ")[2]}  # "Bearer KEY"
-    values |= {unquote(value) for value in values} | {quote(value, safe="") for value in values}
-    return tuple(sorted({value.strip() for value in values} - {""}, key=len, reverse=True))
 
 
 def connection_from_environment() -> Connection:

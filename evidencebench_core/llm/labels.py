@@ -1,17 +1,12 @@
-"""A model's words -> one label of a closed list.
-
-The reader takes what the answer states ("Answer: yes"), else what it begins with, else the only label in it. "no" is a
-label only where it stands for itself: not in "no evidence".
-"""
+"""A model's words -> one label of a closed list: what it states, else its first word, else the only label in it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Final, Literal, NamedTuple
 
-from evidencebench_core.llm.parse import after_thinking, no_answer_reason, plain_text, without_marks
+from evidencebench_core.llm.parse import after_thinking, no_answer_reason
 
 UNKNOWN: Final = "unknown"
 
@@ -25,21 +20,15 @@ class LabelRead(NamedTuple):
     reason: NullReason | None = None
 
 
-_QUOTES: Final = re.compile(r"[\"'`“”„‘«»\[\]{}_]|^[ \t>]*(?:#+|[-+•–—]|\(?\d{1,3}[.)])[ \t]+", re.MULTILINE)
-_LEAD: Final = re.compile(r"[\s().,:;=-]*")
-_STOP: Final = r"[ \t]*(?:[,;:!?…—–()\n]|\.(?!\s*\d)|-+(?![a-z])|$)"
-_CLAUSE: Final = (  # words that open a clause behind a "no"
-    r"the|this|these|those|thats?|its?|theres?|they|he|she|we|i|you|because|since|as|based|according|in|from|given|due"
-    r"|although|however|while|but|for|patients|our"
+_MARKS: Final = re.compile(
+    r"[*_`\"'“”‘’()\[\]{}]|</?\w{1,20}>|^[ \t]*(?:[-+•#]+|\d{1,3}[.)])[ \t]", re.MULTILINE
 )
-_OTHER_WORDS: Final = re.compile(
-    r"\b(?:not|does ?n.?t|is ?n.?t|do ?n.?t)(?: \w+){0,3}? (?:enough|sufficient) information"
-    r"|\binsufficient information|\b(?:can ?not|can.?t) be (?:determined|answered)"
-    r"|\bi (?:do not|don.?t) know|\bnot relevant\b"
+_NO: Final = r"no(?![ \t]*[\w-]|\.\s*\d)"  # neither "no evidence" nor "no. 5"
+_NO_INFORMATION: Final = re.compile(
+    r"\bnot (?:\w+ ){0,3}(?:enough|sufficient) information|\binsufficient information"
+    r"|\bcan ?not be (?:determined|answered)|\bi (?:do not|dont) know|\bnot relevant\b"
 )
-_LABEL_LINE: Final = re.compile(r"^[ \t#*_`]*LABEL[ \t*_`]*:[ \t*_`]*(.*)$", re.IGNORECASE | re.MULTILINE)
-_AROUND: Final = " \t\r\n.;,!*_`\"'()[]{}<>“”‘’"
-_LONGEST_LABEL: Final = 200
+_LABEL_LINE: Final = re.compile(r"^[ \t#*_`]*LABEL[ \t*_`]*:(.*)$", re.IGNORECASE | re.MULTILINE)
 
 
 def read_label(
@@ -49,25 +38,24 @@ def read_label(
 
     Where "unknown" is one of them, "not enough information" and its like count as unknown.
     """
-    answer = after_thinking(plain_text(text))
-    plain = "" if answer is None else _QUOTES.sub("", without_marks(answer).lower()).strip()
-    patterns = _patterns(tuple(labels))
-    if statements := patterns.stated.findall(plain):
+    answer = after_thinking(text)
+    plain = _MARKS.sub("", (answer or "").lower()).strip()
+    words = "|".join(map(re.escape, labels))
+    choice = rf"\b(?:{words})(?:, ?(?:{words}))*,? ?(?:/|\bor\b) ?(?:{words})\b"  # no label of it is meant
+    rest = re.sub(choice, "", plain)
+    label = rf"\b({'|'.join(_NO if name == 'no' else re.escape(name) for name in labels)})\b"
+    if statements := re.findall(rf"\b(?:answer|decision|conclusion)(?: is)?[ :=]*{label}", rest):
         return LabelRead(statements[-1])
-    if first := patterns.first.match(plain, _LEAD.match(plain).end()):  # type: ignore[union-attr]
+    if first := re.match(rf"\W*{label}", rest):
         return LabelRead(first[1])
-    words = set(patterns.alone.findall(plain))
-    for choice in patterns.choice.finditer(plain):
-        words.update(re.findall(patterns.words, choice[0]))
-    if UNKNOWN in labels and _OTHER_WORDS.search(plain):
-        words.add(UNKNOWN)
-    if len(words) == 1:
-        return LabelRead(words.pop())
-    if words:
+    found = set(re.findall(label, rest))
+    if UNKNOWN in labels and _NO_INFORMATION.search(rest):
+        found.add(UNKNOWN)
+    if len(found) == 1:
+        return LabelRead(found.pop())
+    if found or rest != plain:
         return LabelRead(None, "ambiguous")
-    return LabelRead(
-        None, no_answer_reason(answer, refusal, finish_reason) or ("no_label" if plain else "empty")
-    )
+    return LabelRead(None, _null_reason(answer, refusal, finish_reason))
 
 
 def stated_label(
@@ -78,29 +66,12 @@ def stated_label(
     ``forms`` has the label of every form in which it may be written, in lower case. Nothing is searched for within
     prose: what stands on the line is the label, or there is none.
     """
-    answer = after_thinking(plain_text(text))
-    lines = _LABEL_LINE.findall(answer or "")
-    line = lines[-1] if lines else answer or ""
-    words = " ".join(without_marks(line).casefold().strip(_AROUND).split())
-    if len(line) <= _LONGEST_LABEL and words in forms:
-        return LabelRead(forms[words])
-    reason = no_answer_reason(answer, refusal, finish_reason)
-    return LabelRead(None, reason or ("no_label" if (answer or "").strip() else "empty"))
+    answer = after_thinking(text)
+    lines = _LABEL_LINE.findall(answer or "") or [answer or ""]
+    label = forms.get(_MARKS.sub("", lines[-1].casefold()).strip(" \t\r\n.;,!"))
+    return LabelRead(label, None if label else _null_reason(answer, refusal, finish_reason))
 
 
-class _Patterns(NamedTuple):
-    words: str
-    choice: re.Pattern[str]  # "yes or no", "yes/no": no label of it is meant
-    stated: re.Pattern[str]
-    first: re.Pattern[str]
-    alone: re.Pattern[str]
-
-
-@cache
-def _patterns(labels: tuple[str, ...]) -> _Patterns:
-    words = rf"\b(?:{'|'.join(map(re.escape, sorted(labels, key=len, reverse=True)))})\b"
-    choice = rf"{words}(?:[ \t]*,[ \t]*{words})*[ \t]*(?:/|\||,?[ \t]*\bor\b)[ \t]*{words}"
-    alone = rf"(?!{choice})(?!\bno\b(?!{_STOP}))({words})"
-    opening = rf"(?!{choice})(?!\bno\b(?!{_STOP}|\s+(?:{_CLAUSE})\b))({words})"
-    stated = rf"\b(?:answer|decision|conclusion)(?:[ \t]+(?:is|would be))?[\s:=(-]*{opening}"
-    return _Patterns(words, *map(re.compile, (choice, stated, opening, alone)))
+def _null_reason(answer: str | None, refusal: str | None, finish_reason: str | None) -> NullReason:
+    why = no_answer_reason(answer, refusal, finish_reason)
+    return why or ("no_label" if answer and answer.strip() else "empty")

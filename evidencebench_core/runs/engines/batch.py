@@ -85,13 +85,12 @@ class _Batches:
         """The answer to a call, by the next batch."""
         reason = ""
         for _ in range(_ATTEMPTS):
-            with self._llm.budget.reserve(call.model, call.prompt_tokens, call.max_tokens) as spending:
+            with self._llm.budget.reserve(call.model, call.prompt_tokens, call.max_tokens) as settle:
                 future: asyncio.Future[Answer | LLMError] = asyncio.get_running_loop().create_future()
                 self._waiting[call.key] = (call, future)
                 outcome = await future
-                if isinstance(outcome, Answer):
-                    spending.settle(outcome)
-                spending.is_paid |= isinstance(outcome, LLMAnswerError)  # whatever it says
+                if isinstance(outcome, (Answer, LLMAnswerError)):  # paid, whatever it says
+                    settle(outcome if isinstance(outcome, Answer) else None)
             if isinstance(outcome, LLMError):
                 if not isinstance(outcome, LLMUnreachableError):
                     raise outcome
@@ -146,8 +145,8 @@ class _Batches:
     async def _begin(self, calls: Sequence[Call]) -> tuple[str, str]:
         """Send the requests of a batch, and begin it; its row is there before, so that a kill loses nothing."""
         self._engine.note = f"sending {quantity(len(calls), 'request')} to {self._address}"
-        request = {"method": "POST", "url": _ENDPOINT}
-        bodies = {call.key: self._llm.accepted(call.body)[0] for call in calls}
+        request = {"method": "POST", "url": "/v1/chat/completions"}
+        bodies = {call.key: self._llm.accepted(call.body) for call in calls}
         lines = [orjson.dumps({"custom_id": key, "body": body, **request}) for key, body in bodies.items()]
         upload = (f"evidencebench-{self._run_id}.jsonl", b"\n".join(lines) + b"\n")
         file = await self._reply(self._llm.client().files.create(file=upload, purpose="batch"))
@@ -233,7 +232,7 @@ class _Batches:
         status, body = response.get("status_code") or 500, response.get("body") or {}
         try:
             if status == 200 and not line.get("error"):
-                return self._llm.read(body, self._llm.accepted(call.body)[1], batch=True)
+                return self._llm.read(body, call.body, batch=True)
         except LLMError as error:
             return error
         reason = body.get("error") or line.get("error") or {}

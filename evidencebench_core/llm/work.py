@@ -120,15 +120,17 @@ async def _work(
                     is_over.set()
 
     async with llm:
-        workers = [asyncio.create_task(worker()) for _ in range(n_workers)]
-        tasks = [*workers, asyncio.create_task(beside())] if beside else workers
-        deadline = math.inf
+        workers = {asyncio.create_task(worker()) for _ in range(n_workers)}
+        tasks = workers | {asyncio.create_task(beside())} if beside else workers
+        pending, deadline = tasks, math.inf
         try:
-            while not all(task.done() for task in workers) and time.monotonic() < deadline:
+            while pending & workers and time.monotonic() < deadline:
                 if is_over.is_set():
                     llm.stop()
                     deadline = min(deadline, time.monotonic() + grace)
-                done, _ = await asyncio.wait(tasks, timeout=_LOOK, return_when=asyncio.FIRST_EXCEPTION)
+                done, pending = await asyncio.wait(
+                    pending, timeout=_LOOK, return_when=asyncio.FIRST_EXCEPTION
+                )
                 for task in done:
                     task.result()
         finally:

@@ -145,7 +145,7 @@ class _Batches:
     async def _begin(self, calls: Sequence[Call]) -> tuple[str, str]:
         """Send the requests of a batch, and begin it; its row is there before, so that a kill loses nothing."""
         self._engine.note = f"sending {quantity(len(calls), 'request')} to {self._address}"
-        request = {"method": "POST", "url": "/v1/chat/completions"}
+        request = {"method": "POST", "url": _ENDPOINT}
         bodies = {call.key: self._llm.accepted(call.body) for call in calls}
         lines = [orjson.dumps({"custom_id": key, "body": body, **request}) for key, body in bodies.items()]
         upload = (f"evidencebench-{self._run_id}.jsonl", b"\n".join(lines) + b"\n")

@@ -254,9 +254,6 @@ def _draw_notes(
     def save(then: Callable[[], object] = lambda: None) -> None:
         fields = ("cause", "tags", "author", "text")
         cause, tags, author, text = (widget_value(f"{name}-{ident}") for name in fields)
-        seen = None
-        if author.strip() == session_text("author"):
-            seen = own.created_at if own else ""
         set_session_text("author", author.strip())
         note = Note(
             run_id=run.id,
@@ -269,7 +266,7 @@ def _draw_notes(
             text=text,
         )
         try:
-            NoteStore(resources.store()).add(note, seen)
+            NoteStore(resources.store()).add(note)
         except EvidenceBenchError as error:
             st.error(literal(str(error)))
             return

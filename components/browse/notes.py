@@ -122,16 +122,13 @@ def _draw_form(dataset: DatasetInfo, instance: Instance, sentence: int | None, n
 def _save(place: Note, own: Note | None, ident: str) -> None:
     """Keep what the form says in the place of the note that it was drawn with; nothing takes that back."""
     flagged, text, author = (widget_value(f"{name}-{ident}") for name in ("flag", "comment", "author"))
-    seen = None
-    if author.strip() == session_text("author"):
-        seen = own.created_at if own else ""
     set_session_text("author", author.strip())
     if own is None and not (flagged or text.strip()):
         st.error("Flag it or write a comment.")
         return
     try:
         note = replace(place, author=author, flagged=flagged, text=text)
-        stored = NoteStore(resources.store()).add(note, seen)
+        stored = NoteStore(resources.store()).add(note)
     except EvidenceBenchError as error:
         st.error(literal(str(error)))
         return

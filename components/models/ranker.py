@@ -16,7 +16,7 @@ from evidencebench_core.data import DATASETS, DatasetInfo, Instance, Store
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, read_model, trained_model
-from evidencebench_core.runs import RunInfo, Step, drive, train_ranker, trained_on_ids, training_behind
+from evidencebench_core.runs import RunInfo, Step, train_ranker, trained_on_ids, training_behind
 from evidencebench_core.words import quantity
 
 TRAIN: Final = "train"  # the kind of the job
@@ -85,7 +85,7 @@ def _train(store: Store, dataset: str, job: Job) -> str:
         counted = f": {step.done:,} of {step.total:,} {step.unit}" if step.total else ""
         job.report(step.done, step.total, step.text + counted, stop=True)
 
-    trained = drive(train_ranker(store, dataset), report)
+    trained = train_ranker(store, dataset, report=report)
     learnt = f"Trained on {quantity(trained.n_instances, 'instance')}"
     if not trained.scores:
         return f"{learnt} of one paper, so nothing could be cross-validated."

@@ -149,7 +149,7 @@ def import_dialog(dataset: DatasetInfo) -> None:
         "Tasks",
         list(TASKS),
         format_func=lambda task: TASKS[task].title,
-        placeholder="those that the file serves",
+        placeholder="of a TREC run: all with a budget",
         key="import.tasks",
     )
     replace = st.checkbox("Replace answers of the same name and task", key="import.replace")

@@ -136,7 +136,7 @@ def _outcomes(
 ) -> pd.DataFrame:
     runs = RunStore(store)
     run = runs.run(run_id)
-    answers = dict(runs.retrievals(run.id, task.name))
+    answers = runs.retrievals(run.id, task.name)
     selections = {other: runs.selections(other, task.name) for other in others}
     instances = instance_frame(store, run.dataset)["instance"]
     of_task = aspects(store, run.dataset, task)

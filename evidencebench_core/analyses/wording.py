@@ -236,10 +236,9 @@ def run_variants(
     n_before = 0
     for variant in variants:
         planned = plan(store, run.dataset, run.retriever, run.settings, (task,), variant=variant, llm=llm)
-        n_answered = first = 0
+        n_answered, n_stored = 0, planned.total - len(planned.missing)
         for progress in execute(planned, cancelled=cancelled):
-            first = progress.done if progress.unit is None and not n_answered else first
-            n_answered = progress.done - first
+            n_answered = progress.done - n_stored
             failed = f", {progress.failed:,} failed" if progress.failed else ""
             yield Step(f"{variant.name}{failed}", min(n_before + n_answered, total), total, "instances")
         n_before += n_answered

@@ -5,10 +5,10 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from evidencebench_core.cli.emit import Output, note
 from evidencebench_core.cli.frame import command_line
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from evidencebench_core.data import Store
     from evidencebench_core.llm import LLM, Spending
     from evidencebench_core.runs import Engine, Plan, Progress, RunEstimate, Step
-
-_Result = TypeVar("_Result")
 
 
 def carry_out(
@@ -134,11 +132,13 @@ def _print_spending(spent: Spending) -> None:
 
 def _exit_code(store: Store, reports: Sequence[Progress], noun: str) -> int:
     """1, with a line on why and what to do, where something failed or nothing could be read."""
+    from evidencebench_core.retrievers.llm.outcome import UNREADABLE
     from evidencebench_core.runs import RunStore
 
     runs = RunStore(store)
     tasks = [(report.run_id, task) for report in reports for task in runs.run(report.run_id).tasks or ("",)]
-    n_unreadable = sum(len(runs.unreadable(*task)) for task in tasks)
+    outcomes = [counts for report in reports for counts in runs.outcomes(report.run_id).values()]
+    n_unreadable = sum(counts[kind] for counts in outcomes for kind in UNREADABLE)
     if n_unreadable and n_unreadable == sum(len(runs.done(*task)) for task in tasks):
         nothing = f"not one of {quantity(n_unreadable, 'answer')} could be read"
         note(f"evidencebench: {nothing}: --fresh asks again")
@@ -191,10 +191,9 @@ def write_line(bar: Any, text: str) -> None:
     bar.write(one_line(text), file=sys.stderr)
 
 
-def print_steps(steps: Generator[Step, None, _Result]) -> _Result:
-    """The result of the work; every text is printed once, and units that are counted have a bar."""
-    from evidencebench_core.runs import drive
-
+@contextmanager
+def printed_steps() -> Iterator[Callable[[Step], None]]:
+    """A function that draws the steps of long work: every text is printed once, and counted units have a bar."""
     text = ""
     with progress_bar("steps") as bar:
 
@@ -205,4 +204,4 @@ def print_steps(steps: Generator[Step, None, _Result]) -> _Result:
                 write_line(bar, text)
             advance(bar, step.done, step.total or None)
 
-        return drive(steps, draw)
+        yield draw

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from typer import Argument, Option
 
 from evidencebench_core.cli import options
-from evidencebench_core.cli.ask import carry_out, print_steps
+from evidencebench_core.cli.ask import carry_out, printed_steps
 from evidencebench_core.cli.emit import Output, cell, note
 from evidencebench_core.cli.frame import Report, Store, verb
 from evidencebench_core.data.model import SUFFICIENT_NOTE
@@ -227,10 +227,8 @@ def score_file(
     from evidencebench_core.runs import score_predictions
     from evidencebench_core.runs.imported_run import file_selections
 
-    selections, notices = file_selections(store, dataset, predictions, task)
+    selections = file_selections(store, dataset, predictions, task)
     result = score_predictions(store, dataset, selections, task, missing=missing)
-    for line in notices:
-        note(line)
     _warn(store, dataset)
     title = f"{predictions}: {quantity(len(selections), 'prediction')} for {dataset}"
     return _scored(result.as_dict(), [result], title)
@@ -265,8 +263,8 @@ def import_run(
 ) -> Output:
     """Keep the answers of your own system as a run.
 
-    A TREC run holds rankings: the selection for a task is their first K. A prediction file holds selections, for
-    the task whose K they have.
+    A TREC run holds rankings: the selection for a task is their first K. A prediction file holds selections for one
+    task (--task).
     """
     from evidencebench_core.runs import import_run as import_file
     from evidencebench_core.runs import score_run
@@ -276,10 +274,8 @@ def import_run(
     document = run_document(result.run, {}) | {
         "source": result.source,
         "imported": dict(result.answers),
-        "left_out": dict(result.left_out),
     }
-    notes = [f"{name}: not imported, {why}; name it with --task" for name, why in result.left_out.items()]
-    return _scored(document, scores, _title(result.run), [*notes, *result.notices])
+    return _scored(document, scores, _title(result.run))
 
 
 @verb("train-ranker --dataset train")
@@ -294,7 +290,8 @@ def train_ranker(
     """Train evidence-ranker on gold, and cross-validate it."""
     from evidencebench_core.runs import train_ranker as training
 
-    done = print_steps(training(store, dataset, folds=folds, encoder=encoder, seed=seed, out=out))
+    with printed_steps() as report:
+        done = training(store, dataset, folds=folds, encoder=encoder, seed=seed, out=out, report=report)
     document = {
         "dataset": done.dataset.name, "dataset_sha256": done.dataset.sha256, "n_trained_on": done.n_instances,
         "encoder": encoder, "seed": seed, "model": str(done.path), "weights": done.digest,

@@ -110,13 +110,11 @@ CREATE TABLE runs_under_way (
     process TEXT NOT NULL                 -- id and time of begin of the process that carries it out
 ) WITHOUT ROWID;
 
-CREATE TABLE trained_on (                 -- what the models behind a run have learnt from
+CREATE TABLE trained_on (                 -- instances that the models behind a run have learnt from
     run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
-    dataset_sha256 TEXT NOT NULL,
-    instance_ids TEXT NOT NULL,           -- JSON list
-    paper_ids TEXT NOT NULL               -- JSON list
-);
-CREATE INDEX trained_on_by_run ON trained_on (run_id);
+    instance_id TEXT NOT NULL,            -- of the run's dataset
+    PRIMARY KEY (run_id, instance_id)
+) WITHOUT ROWID;
 
 CREATE TABLE notes (                      -- append-only, the newest on a place counts
     id INTEGER PRIMARY KEY,

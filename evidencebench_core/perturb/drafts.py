@@ -20,6 +20,7 @@ from evidencebench_core.perturb.wordings import (
 from evidencebench_core.runs import Plan, RunSpec, RunStore, prompt_plan, request_settings
 
 DraftKind = Literal["paraphrase", "negation"]
+Decision = Literal["waiting", "accepted", "rejected"]
 RUN_KIND: Final = "wordings"
 
 
@@ -33,7 +34,7 @@ class Draft:
     text: str
     problem: str  # the objection of our checks, empty without one
     made_by: str  # model and prompt
-    decision: Literal["waiting", "accepted", "rejected"]
+    decision: Decision
 
 
 def draft_plan(
@@ -66,7 +67,7 @@ def drafts(store: Store, dataset: str) -> tuple[Draft, ...]:
                 continue
             text = " ".join((parsed_hypothesis(str(result["text"])) or "").split())
             words = decisions.get((name, instance_id, made_by))
-            decision = "waiting" if words is None else "accepted" if words else "rejected"
+            decision: Decision = "waiting" if words is None else "accepted" if words else "rejected"
             problem = wording_problem(original, text)
             all_drafts.append(Draft(instance_id, name, original, text, problem, made_by, decision))
     return tuple(all_drafts)

@@ -18,7 +18,7 @@ from evidencebench_core.runs.plan import (
     request_settings,
     training_behind,
 )
-from evidencebench_core.runs.step import Step, drive
+from evidencebench_core.runs.step import Step
 from evidencebench_core.runs.store import (
     Result,
     RunInfo,
@@ -48,7 +48,6 @@ __all__ = [
     "Variant",
     "ask_model",
     "chat_plan",
-    "drive",
     "estimate",
     "execute",
     "import_run",

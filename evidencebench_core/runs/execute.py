@@ -23,7 +23,6 @@ from evidencebench_core.runs.store import Results, RunStore
 
 _COMMIT: Final = 0.25  # seconds of computing between two commits
 _SAMPLE: Final = 50  # units of an estimate
-_HOPELESS_AFTER: Final = 10  # failures of a run in which nothing has worked
 
 
 # -- engines ------------------------------------------------------------------------------------------
@@ -136,8 +135,8 @@ def execute(
     ------
     StoreError
         If the run is under way in another process; if the store cannot be written.
-    RetrieverError, LLMError
-        If a run without any result has failed ten times; if every further call would fail.
+    LLMError
+        If every further call would fail.
     SettingError
         If the engine cannot ask this retriever.
     """
@@ -149,9 +148,7 @@ def execute(
 def _progress(plan: Plan, engine: Engine, cancelled: Callable[[], bool]) -> Iterator[Progress]:
     runs, llm = RunStore(plan.store), plan.llm
     n_open = {unit: len(tasks) for unit, tasks in plan.missing.items()}
-    failed = set[str]()
-    reasons: list[str] = []
-    is_created, any_result = False, plan.any_stored
+    failed, is_created = set[str](), False
     report = Progress(plan.run_id, plan.total - len(n_open), plan.total)
     yield report
     if llm is not None:
@@ -166,22 +163,14 @@ def _progress(plan: Plan, engine: Engine, cancelled: Callable[[], bool]) -> Iter
                 runs.add(plan.run_id, by_unit, plan.fresh)
             n_done = report.done
             for unit, by_task in by_unit.items():
-                errors = [result for result in by_task.values() if isinstance(result, str)]
-                reasons += errors
-                any_result |= len(errors) < len(by_task)
-                failed.update([unit] if errors else [])
+                if any(isinstance(result, str) for result in by_task.values()):
+                    failed.add(unit)
                 n_open[unit] -= len(by_task)
                 n_done += not n_open[unit] and unit not in failed
             note, calls = engine.note or (llm.note if llm else ""), llm.budget.spent.calls if llm else 0
             before, report = report, replace(report, done=n_done, failed=len(failed), calls=calls, note=note)
             if report != before:
                 yield report
-            if not any_result and len(reasons) >= _HOPELESS_AFTER:
-                problem = (
-                    f"nothing has worked in the first {len(reasons)} tries; the last one says: {reasons[-1]}"
-                )
-                remedy = "Fix that, then start the run again: it goes on from here."
-                raise RetrieverError(f"run {plan.run_id}", problem.rstrip("."), remedy)
         if not is_created:
             plan.create()
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from evidencebench_core.errors import PaperError
+from evidencebench_core.data.files import file_content
+from evidencebench_core.errors import EvidenceBenchError, PaperError
 from evidencebench_core.llm import LLM, answer_of
 from evidencebench_core.papers import ENDINGS, Paper, read_paper
 from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
@@ -161,12 +161,12 @@ def _closest(query: Query, name: str, retrieval: Retrieval, picks: Sequence[int]
 def papers_at(wheres: Iterable[str]) -> tuple[dict[str, ReadPaper], list[str]]:
     """Several papers (a folder stands for its files) by where they are, and why others could not be read."""
     papers: dict[str, ReadPaper] = {}
-    problems: list[PaperError] = []
+    problems: list[EvidenceBenchError] = []
     for where in wheres:
         for file in paper_files(Path(where)) if Path(where).is_dir() else (where,):
             try:
                 papers[file] = paper_at(file)
-            except PaperError as error:
+            except EvidenceBenchError as error:
                 problems.append(error)
     if not papers:
         raise problems[0]
@@ -177,35 +177,27 @@ def paper_at(where: str) -> ReadPaper:
     """Read a file, or, where there is none of that name, fetch a paper by a PMC id, PubMed id or DOI."""
     path = Path(where)
     remedy = "Give a file, - for standard input, or an id like PMC2785062."
-    if not path.exists():
-        try:
-            reference_of(where)
-        except PaperError as error:
-            problem = "is no file, and no PMC id, PubMed id or DOI either"
-            raise PaperError(where, problem, remedy) from error
-        return fetch_paper(where)
-    if not path.is_file():
-        raise PaperError(where, "is no regular file", remedy)
+    if path.exists():
+        return read_content(file_content(path, DEFAULT_LIMITS.max_bytes, remedy), path.name)
     try:
-        with path.open("rb") as stream:
-            content = stream.read(DEFAULT_LIMITS.max_bytes + 1)
-    except OSError as error:
-        problem = f"cannot be read ({error.strerror or error})"
-        raise PaperError(str(path), problem, "Name a file that can be read.") from error
-    return read_content(content, path.name)
+        reference_of(where)
+    except PaperError as error:
+        raise PaperError(where, "is no file, and no PMC id, PubMed id or DOI either", remedy) from error
+    return fetch_paper(where)
 
 
 def paper_files(folder: Path) -> tuple[str, ...]:
     """The files below a folder that papers are called like, by name; hidden ones are left out."""
-    paths: list[str] = []
-    for where, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        papers = [name for name in names if Path(name).suffix[1:].lower() in ENDINGS]
-        paths += [str(Path(where, name)) for name in papers if not name.startswith(".")]
-    if not 0 < len(paths) <= MAX_PAPERS:
+    paths = [path for path in folder.rglob("*") if path.suffix[1:].lower() in ENDINGS and path.is_file()]
+    files = sorted(
+        str(path)
+        for path in paths
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
+    if not 0 < len(files) <= MAX_PAPERS:
         remedy = f"Name a folder with 1 to {MAX_PAPERS} ({', '.join(ENDINGS)})."
-        raise PaperError(str(folder), f"has {len(paths):,} papers", remedy)
-    return tuple(sorted(paths))
+        raise PaperError(str(folder), f"has {len(files):,} papers", remedy)
+    return tuple(files)
 
 
 def read_content(content: bytes, name: str, check: Callable[[], None] | None = None) -> ReadPaper:

@@ -1,15 +1,14 @@
 """Somebody's own system as a run: from a prediction file or a TREC run, whole or not at all.
 
 A TREC run holds rankings, from which the selection for any task follows: the first K. A prediction file
-holds selections, which are for the task whose K they have.
+holds selections for one task.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from math import isfinite
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -17,13 +16,13 @@ from urllib.parse import unquote
 
 from evidencebench_core.data.files import file_content, json_value
 from evidencebench_core.data.model import EvidenceSet
+from evidencebench_core.data.records import checked_name
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import DataError, SelectionError, SettingError, shown
 from evidencebench_core.retrievers import IMPORTED, Retrieval
 from evidencebench_core.runs.plan import DEFAULT_TASKS
 from evidencebench_core.runs.store import RunInfo, RunStore, retrieval_spec
 from evidencebench_core.tasks import Task, task_named, validated_selection
-from evidencebench_core.words import quantity
 
 _LARGEST: Final = 128 << 20  # bytes
 _FORMATS: Final = (
@@ -31,10 +30,8 @@ _FORMATS: Final = (
     "the first sentences of every ranking are enough."
 )
 _LINE: Final = "A line of a TREC run is `id Q0 sentence rank score tag`, with %20 for a blank in an id."
-_PREDICTIONS: Final = 'A prediction file is one JSON object: {"instance id": [sentence index, ...], ...}.'
-_IN_NAMES: Final = " .,+=@/()_-"
 
-_Order: TypeAlias = tuple[tuple[int, ...], tuple[float, ...]]
+_Lists: TypeAlias = dict[str, tuple[tuple[int, ...], tuple[float, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,51 +41,24 @@ class RunImport:
     run: RunInfo
     source: str  # file and the beginning of its sha256
     answers: Mapping[str, int]  # how many instances came in, by task
-    left_out: Mapping[str, str]  # the tasks that the file does not serve, and why
-    notices: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    path: Path
     source: str
-    orders: Mapping[str, _Order]  # by instance id: its sentences, best first, and their scores
+    lists: _Lists  # sentences, best first, and their scores, by instance id
     are_selections: bool  # of a prediction file: they have no tail to take K from
     gold: Mapping[str, EvidenceSet]
 
-    def budgets(self, task: Task) -> dict[str, int | None]:
-        """K of each instance of the file that the task asks about; ``None`` without a limit."""
-        gold = {name: evidence for name, evidence in self.gold.items() if name in self.orders}
-        return {name: task.budget_for(of) for name, of in gold.items() if of.optimal_for(task.focus)}
-
-    def misfit(self, task: Task) -> str:
-        """Why the lists are not made for a task; empty if they are."""
-        budgets, n_wrong = self.budgets(task), 0
-        for name, k in budgets.items():
-            n, n_sentences = len(self.orders[name][0]), self.gold[name].n_sentences
-            wanted = n_sentences if k is None else min(k, n_sentences)
-            n_wrong += n != wanted if self.are_selections else n < wanted
-        if not budgets:
-            return "it asks about none of the instances"
-        return f"{n_wrong:,} of {len(budgets):,} lists have not its K sentences" if n_wrong else ""
-
-    def retrievals(self, task: Task) -> dict[str, Retrieval]:
-        """The answers to a task; a TREC run is cut at K."""
+    def answers(self, task: Task) -> dict[str, Retrieval]:
+        """The answers to a task; a ranking is cut at K."""
         answers: dict[str, Retrieval] = {}
-        for name, k in self.budgets(task).items():
-            ranking, scores = self.orders[name]
-            selection = ranking if self.are_selections else ranking[:k]
-            answers[name] = Retrieval(ranking, scores, selection, details={"source": self.source})
+        for name, (ranking, scores) in self.lists.items():
+            if self.gold[name].optimal_for(task.focus):
+                budget = None if self.are_selections else task.budget_for(self.gold[name])
+                details = {"source": self.source}
+                answers[name] = Retrieval(ranking, scores, ranking[:budget], details=details)
         return answers
-
-    def notices(self, task: Task) -> list[str]:
-        """What is odd about the selections for a task, a line each."""
-        selected = {name: len(answer.selection) for name, answer in self.retrievals(task).items()}
-        n_longer = sum(k is not None and selected[name] > k for name, k in self.budgets(task).items())
-        selections = quantity(n_longer, "selection")
-        return (
-            [f"{task.name}: {selections} of more than K sentences, scored by expectation"] if n_longer else []
-        )
 
 
 def import_run(
@@ -96,39 +66,29 @@ def import_run(
     dataset: str,
     path: Path,
     name: str,
-    tasks: Iterable[str | Task] = (),
+    tasks: Sequence[str | Task] = (),
     *,
     replace: bool = False,
 ) -> RunImport:
-    """Keep somebody's answers as a run.
+    """Keep somebody's answers to some tasks as a run; the same name again adds other tasks to it.
 
-    Parameters
-    ----------
-    path : Path
-        A prediction file or a TREC run. A TREC run is read by its scores, equal ones by their ranks.
-    name : str
-        Of the run; the same name again adds other tasks to it.
-    tasks : iterable of str or Task
-        Without any, those with a budget that the file serves: every ranking has K sentences or more, every
-        selection just K (or the whole paper). For named tasks they may be shorter or longer.
-    replace : bool
-        Whether answers of the same name and task give way.
+    A TREC run is read by its scores, equal ones by their ranks; without tasks it answers those with a budget. With
+    ``replace`` answers of the same name and task give way.
 
     Raises
     ------
-    SettingError, DataError, SelectionError
-        For a name that is taken; if anything in the file is wrong. Then the store is as it was.
+    StoreError, SettingError, DataError, SelectionError
+        For a name that cannot be or is taken; without tasks for a prediction file; if anything in the file is wrong.
+        Then the store is as it was.
     """
     runs, info = RunStore(store), store.dataset(dataset)
-    spec = retrieval_spec(info.sha256, IMPORTED, {"name": _checked_name(name)})
-    chosen = [task_named(task) for task in tasks]
+    spec = retrieval_spec(info.sha256, IMPORTED, {"name": checked_name(" ".join(name.split()), "run")})
     file = _read(store, info.name, path)
-    misfits = {task: file.misfit(task) for task in map(task_named, DEFAULT_TASKS)}
-    served = chosen or [task for task, problem in misfits.items() if not problem]
-    answers = {task.name: file.retrievals(task) for task in served}
+    chosen = [task_named(task) for task in tasks or (() if file.are_selections else DEFAULT_TASKS)]
+    answers = {task.name: file.answers(task) for task in chosen}
     if not any(answers.values()):
-        reasons = "; ".join(f"{task.name}: {problem}" for task, problem in misfits.items())
-        raise DataError(str(path), f"fits no task ({reasons})", "Name the task that it is for (--task).")
+        problem = "says nothing on the tasks" if chosen else "holds selections, which are for one task"
+        raise DataError(str(path), problem, "Name the task that they are for (--task).")
     taken = [task for task in answers if runs.done(spec.id, task)]
     if taken and not replace:
         problem = f"there is an imported run of this name with answers for {', '.join(taken)}"
@@ -136,64 +96,47 @@ def import_run(
         raise SettingError(f"name {shown(name)}", problem, remedy)
     runs.create(spec)
     by_instance = {
-        name: {task: of[name] for task, of in answers.items() if name in of} for name in file.orders
+        name: {task: of[name] for task, of in answers.items() if name in of} for name in file.lists
     }
     run = runs.replace_tasks(spec.id, by_instance)
-    counts = {task: len(retrievals) for task, retrievals in answers.items()}
-    left_out = {} if chosen else {task.name: problem for task, problem in misfits.items() if problem}
-    notices = [line for task in served for line in file.notices(task)]
-    return RunImport(run, file.source, counts, left_out, notices)
+    return RunImport(run, file.source, {task: len(of) for task, of in answers.items()})
 
 
-def file_selections(
-    store: Store, dataset: str, path: Path, task: str | Task
-) -> tuple[dict[str, tuple[int, ...]], list[str]]:
-    """The selections of a prediction file or TREC run for a task, and what is odd about them, a line each."""
+def file_selections(store: Store, dataset: str, path: Path, task: str | Task) -> dict[str, tuple[int, ...]]:
+    """The selections of a prediction file or TREC run for a task."""
     file, chosen = _read(store, dataset, path), task_named(task)
-    unscored = {name: ranking for name, (ranking, _) in file.orders.items()}  # `score` says why
-    scored = {name: answer.selection for name, answer in file.retrievals(chosen).items()}
-    return unscored | scored, file.notices(chosen)
-
-
-def _checked_name(name: str) -> str:
-    plain = " ".join(name.split())
-    if plain and len(plain) <= 80 and all(char.isalnum() or char in _IN_NAMES for char in plain):
-        return plain
-    remedy = f"Use 1 to 80 letters, digits, spaces and {_IN_NAMES.strip()}"
-    raise SettingError("name of the run", f"is {shown(name)}", remedy)
+    rankings = {name: ranking for name, (ranking, _) in file.lists.items()}
+    if file.are_selections:
+        return rankings
+    return {name: ranking[: chosen.budget_for(file.gold[name])] for name, ranking in rankings.items()}
 
 
 def _read(store: Store, dataset: str, path: Path) -> _File:
     data, gold = file_content(path, _LARGEST, _FORMATS), dict(store.evidence_sets(dataset))
     is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
-    orders = _predictions(path, data, gold) if is_json else _trec_run(path, data, gold)
-    if not orders:
+    lists = _predictions(path, data, gold) if is_json else _trec_run(path, data, gold)
+    if not lists:
         raise DataError(str(path), "holds no answer", _FORMATS)
-    return _File(path, f"{path.name} {hashlib.sha256(data).hexdigest()[:12]}", orders, is_json, gold)
+    return _File(f"{path.name} {hashlib.sha256(data).hexdigest()[:12]}", lists, is_json, gold)
 
 
-def _predictions(path: Path, data: bytes, gold: Mapping[str, EvidenceSet]) -> dict[str, _Order]:
-    value = json_value(path, _PREDICTIONS, data)
+def _predictions(path: Path, data: bytes, gold: Mapping[str, EvidenceSet]) -> _Lists:
+    value = json_value(path, _FORMATS, data)
     if not isinstance(value, dict):
-        raise DataError(str(path), f"holds {shown(value)}, not an object", _PREDICTIONS)
-    orders: dict[str, _Order] = {}
+        raise DataError(str(path), f"holds {shown(value)}, not an object", _FORMATS)
+    lists: _Lists = {}
     for name, picks in value.items():
-        place = f"{path}, {shown(name)}"
-        indices = validated_selection(picks, _known(name, gold, place).n_sentences, place)
-        if len(indices) < len(picks):
-            repeated = next(pick for number, pick in enumerate(picks) if pick in picks[:number])
-            problem = f"selects sentence {repeated} more than once"
-            raise SelectionError(place, problem, "Name every sentence once.")
-        orders[name] = indices, tuple(map(float, range(len(indices), 0, -1)))
-    return orders
+        indices = _checked(name, picks, gold, str(path))
+        lists[name] = indices, tuple(map(float, range(len(indices), 0, -1)))
+    return lists
 
 
-def _trec_run(path: Path, data: bytes, gold: Mapping[str, EvidenceSet]) -> dict[str, _Order]:
+def _trec_run(path: Path, data: bytes, gold: Mapping[str, EvidenceSet]) -> _Lists:
     try:
         lines = data.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise DataError(str(path), f"is not UTF-8 text: {error}", _FORMATS) from error
-    places: dict[str, dict[int, tuple[float, int]]] = {}  # of each sentence in the order, by instance
+    scored: dict[str, dict[int, tuple[float, int]]] = {}  # score and rank of each sentence, by instance
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -206,21 +149,21 @@ def _trec_run(path: Path, data: bytes, gold: Mapping[str, EvidenceSet]) -> dict[
         except ValueError as error:
             raise DataError(place, f"is {shown(line.strip())}", _LINE) from error
         name = unquote(query_id) if unquote(query_id) in gold else query_id
-        place = f"{place}, {shown(name)}"
-        validated_selection([index], _known(name, gold, place).n_sentences, place)
-        if index in places.setdefault(name, {}):
+        _checked(name, [index], gold, place)
+        if index in scored.setdefault(name, {}):
             raise SelectionError(place, f"ranks sentence {index} again", "Rank every sentence once.")
-        places[name][index] = key
-    orders: dict[str, _Order] = {}
-    for name, keys in places.items():
+        scored[name][index] = key
+    lists: _Lists = {}
+    for name, keys in scored.items():
         ranking = sorted(keys, key=keys.__getitem__)
-        orders[name] = tuple(ranking), tuple(-keys[index][0] for index in ranking)
-    return orders
+        lists[name] = tuple(ranking), tuple(-keys[index][0] for index in ranking)
+    return lists
 
 
-def _known(name: str, gold: Mapping[str, EvidenceSet], place: str) -> EvidenceSet:
+def _checked(name: str, picks: object, gold: Mapping[str, EvidenceSet], place: str) -> tuple[int, ...]:
+    """Sentence indices of an instance."""
+    place = f"{place}, {shown(name)}"
     if name not in gold:
-        ids = ", ".join(map(shown, islice(gold, 3)))
-        remedy = f"Its ids are {ids}, ...: choose another dataset?"
+        remedy = f"Its ids are like {shown(next(iter(gold), ''))}: choose another dataset?"
         raise SelectionError(place, "is no instance of the dataset", remedy)
-    return gold[name]
+    return validated_selection(picks, gold[name].n_sentences, place)

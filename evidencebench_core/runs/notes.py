@@ -11,13 +11,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.data.records import now
-from evidencebench_core.errors import SelectionError, SettingError, shown
+from evidencebench_core.errors import SettingError
 from evidencebench_core.runs.store import RunStore
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
 
-_LONGEST: Final = {"author": 200, "text": 20_000, "tags": 2_000}
 _PLACE: Final = ("instance_id", "author", "sentence", "run_id", "task", "aspect_id")
 
 
@@ -54,34 +53,32 @@ class NoteStore:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def add(self, note: Note, seen: str | None = None) -> Note:
-        """Store a note, tidied, and return it with its time; ``seen`` is the time of the note it replaces, or ``""``.
+    def add(self, note: Note) -> Note:
+        """Store a note, tidied, and return it with its time.
 
-        Raises
-        ------
-        SettingError
-            A note without an author, too long, or empty on a miss; another one stands than was seen.
-        UnknownNameError, SelectionError
-            No such run, dataset, instance or sentence.
+        `SettingError` for one without an author, or empty on a miss; `UnknownNameError` if there is no such run,
+        dataset or instance.
         """
-        note = _tidy(note)
+        note = replace(
+            note,
+            author=note.author.strip(),
+            text=note.text.strip(),
+            tags=tuple(dict.fromkeys(filter(None, map(str.strip, note.tags)))),
+            cause=note.cause or None,
+            created_at=now("milliseconds"),
+        )
+        if not note.author:
+            raise SettingError("note", "has no author", "Say who writes it: initials will do.")
+        if note.run_id and not note.says_something:
+            raise SettingError("note", "says nothing", "Choose a cause, add a tag or write something.")
         if note.run_id:
             run = RunStore(self.store).run(note.run_id)
             note = replace(note, run_id=run.id, dataset=run.dataset)
-        (row,) = self.store.rows(note.dataset, [note.instance_id])
-        if note.sentence is not None and not 0 <= note.sentence < row.n_sentences:
-            remedy = f"Sentence indices run from 0 to {row.n_sentences - 1}."
-            raise SelectionError(f"note on {note.instance_id}", f"is on sentence {note.sentence}", remedy)
+        self.store.rows(note.dataset, [note.instance_id])  # it is there
         dataset_id = self.store.dataset(note.dataset).id
         place = json.dumps([getattr(note, name) for name in _PLACE])
         values = (dataset_id, note.instance_id, note.run_id or None, place, json.dumps(asdict(note)))
         with self.store.write() as db:
-            sql = "SELECT body FROM notes WHERE dataset_id = ? AND place = ? ORDER BY id DESC LIMIT 1"
-            newest = db.execute(sql, (dataset_id, place)).fetchone()
-            if seen is not None and seen != (_note(newest[0]).created_at if newest else ""):
-                text = f" You wrote: {shown(note.text, 2000)}" if note.text else ""
-                remedy = f"Reload the note, then save again.{text}"
-                raise SettingError("note", "was changed in another window meanwhile", remedy)
             sql = "INSERT INTO notes (dataset_id, instance_id, run_id, place, body) VALUES (?, ?, ?, ?, ?)"
             db.execute(sql, values)
         return note
@@ -106,26 +103,6 @@ class NoteStore:
 def _note(body: str) -> Note:
     values = json.loads(body)
     return Note(**values | {"tags": tuple(values["tags"])})
-
-
-def _tidy(note: Note) -> Note:
-    """The note as it is stored, with its time; `SettingError` for one that cannot be."""
-    note = replace(
-        note,
-        author=note.author.strip(),
-        text=note.text.strip(),
-        tags=tuple(dict.fromkeys(filter(None, map(str.strip, note.tags)))),
-        cause=note.cause or None,
-        created_at=now("milliseconds"),
-    )
-    if not note.author:
-        raise SettingError("note", "has no author", "Say who writes it: initials will do.")
-    if note.run_id and not note.says_something:
-        raise SettingError("note", "says nothing", "Choose a cause, add a tag or write something.")
-    for name, most in _LONGEST.items():
-        if (length := len("".join(getattr(note, name)))) > most:
-            raise SettingError(f"note, {name}", f"has {length:,} characters", f"Keep it to {most:,}.")
-    return note
 
 
 def note_rows(notes: Sequence[Note], columns: Sequence[str] = NOTE_COLUMNS) -> list[dict[str, Any]]:

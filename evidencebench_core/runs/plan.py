@@ -69,7 +69,6 @@ class Plan:
     spec: RunSpec
     missing: Mapping[str, Sequence[str]]  # tasks to be asked by unit; those that failed before come last
     total: int  # units that can be answered
-    any_stored: bool  # whether the run has results already
     units: Callable[[Sequence[str]], Iterator[Unit]]  # makes some of the missing units, one by one
     ask: Callable[[Unit, str, LLM], Awaitable[Any]] | None = (
         None  # asks a model for a unit's result on a task
@@ -112,23 +111,11 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how
 ) -> Plan:
     """Check what is to be run, load its retriever, and find what is still to be asked. Nothing is sent or stored.
 
-    Parameters
-    ----------
-    limit : int, optional
-        Only the first so many instances of the dataset.
-    variant : Variant, optional
-        Other wordings of the hypotheses; instances without one are left out and counted.
-    llm : LLM, optional
-        How a server is asked, by default the one in force.
-    fresh : bool
-        Ask again for what is answered.
+    Of the dataset the first ``limit`` instances, in the words of ``variant``; those that it does not have are left out
+    and counted. ``llm`` is how a server is asked, by default the one in force; ``fresh`` asks all again.
 
-    Raises
-    ------
-    UnknownNameError, SettingError
-        No such dataset, retriever, setting or task; an ``llm`` for a retriever that asks no server.
-    RetrieverError
-        If the retriever cannot be loaded.
+    `UnknownNameError` or `SettingError` if there is no such dataset, retriever, setting or task, or for options of
+    servers to a retriever that asks none; `RetrieverError` if it cannot be loaded.
     """
     info, entry = store.dataset(dataset), retriever_entry(retriever)
     full = full_settings(retriever, settings)
@@ -147,7 +134,7 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how
     chosen = {task.name: task for task in map(task_named, tasks)}
     all_ids = store.ids(dataset, limit)
     ids = [unit for unit in all_ids if variant is None or unit in variant.hypotheses]
-    missing, total, any_stored = _missing(store, spec, info.name, ids, chosen, fresh)
+    missing, total = _missing(store, spec, info.name, ids, chosen, fresh)
 
     def units(wanted: Sequence[str]) -> Iterator[Unit]:
         for instance in store.get_many(info.name, wanted):
@@ -170,7 +157,6 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how
         spec=spec,
         missing=missing,
         total=total,
-        any_stored=any_stored,
         units=units,
         ask=None if llm is None else ask,
         make=make if llm is None else None,
@@ -184,8 +170,8 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how
 
 def _missing(
     store: Store, spec: RunSpec, dataset: str, ids: Sequence[str], tasks: Mapping[str, Task], fresh: bool
-) -> tuple[dict[str, list[str]], int, bool]:
-    """The tasks to be asked by unit, how many units have any task, and whether any result is stored."""
+) -> tuple[dict[str, list[str]], int]:
+    """The tasks to be asked by unit, and how many units have any task."""
     runs = RunStore(store)
     done = {name: runs.done(spec.id, name) for name in tasks}
     failures = {unit for name in tasks for unit in runs.failures(spec.id, name)}
@@ -198,7 +184,7 @@ def _missing(
         total += bool(names)
         if open_names := [name for name in names if fresh or unit not in done[name]]:
             missing[unit] = open_names
-    return missing, total, any(done.values())
+    return missing, total
 
 
 def training_behind(retriever: Retriever, settings: Mapping[str, Setting]) -> list[TrainedOn]:
@@ -248,7 +234,6 @@ def chat_plan(
         spec=spec,
         missing=dict.fromkeys(sorted(wanted, key=failures.__contains__), ("",)),
         total=len(set(units)),
-        any_stored=bool(done),
         units=lambda ids: (Unit(unit, {"": None}) for unit in ids),
         ask=ask_unit,
         llm=llm or LLM(store=store),

@@ -1,12 +1,8 @@
-"""One report of long work that is a generator: whoever draws it decides whether it goes on."""
+"""One report of long work."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import TypeVar
-
-_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +16,3 @@ class Step:
     done: int = 0
     total: int = 0
     unit: str = ""
-
-
-def drive(steps: Generator[Step, None, _Result], draw: Callable[[Step], object]) -> _Result:
-    """Draw every step, and return what the work made; if drawing raises, the work is given up at once."""
-    try:
-        while True:
-            draw(next(steps))
-    except StopIteration as end:
-        result: _Result = end.value
-        return result
-    finally:
-        steps.close()

@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 import struct
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
@@ -39,8 +39,11 @@ Result: TypeAlias = Mapping[str, Any]
 Results: TypeAlias = Mapping[str, Mapping[str, Retrieval | Result | str]]
 """By unit and task: the result, or in one line why there is none."""
 
-_BATCH: Final = 1_000  # retrievals read at once
-_RUNS: Final = """SELECT runs.id, kind, subject, settings, created_at, runs.name, coalesce(datasets.name, '')
+_RUNS: Final = """SELECT runs.id, kind, subject, settings, created_at, runs.name, coalesce(datasets.name, ''),
+        (SELECT count(*) FROM trained_on WHERE run_id = runs.id),
+        (SELECT json_group_array(json_array(task, n, failed)) FROM (
+            SELECT task, sum(error IS NULL) AS n, sum(error IS NOT NULL) AS failed
+            FROM results WHERE run_id = runs.id GROUP BY task))
     FROM runs LEFT JOIN datasets ON datasets.id = runs.dataset_id"""
 _CREATE: Final = """INSERT INTO runs (id, kind, subject, settings, created_at, dataset_id, about)
     VALUES (?1, ?2, ?3, ?4, ?5, (SELECT id FROM datasets WHERE sha256 = ?3 AND ingested_at <> ''),
@@ -58,13 +61,13 @@ _WITH_VARIANTS: Final = """SELECT other.id FROM runs AS this JOIN runs AS other 
         AND json_extract(other.settings, '$.retriever') = json_extract(this.settings, '$.retriever')
         AND json_extract(other.settings, '$.settings') = json_extract(this.settings, '$.settings')
     WHERE this.id = ?"""
+_TRAINED_ON: Final = """INSERT OR IGNORE INTO trained_on (run_id, instance_id)
+    SELECT runs.id, instance_id FROM runs JOIN instances ON instances.dataset_id = runs.dataset_id
+    WHERE runs.id = ?1 AND (paper_id IN (SELECT value FROM json_each(?2))
+        OR subject = ?3 AND instance_id IN (SELECT value FROM json_each(?4)))"""
 
-_SEEN: Final = """SELECT DISTINCT instances.instance_id FROM trained_on JOIN runs ON runs.id = trained_on.run_id
-    JOIN datasets ON datasets.id = runs.dataset_id JOIN instances ON instances.dataset_id = datasets.id
-    WHERE trained_on.run_id = ?
-    AND (instances.paper_id IN (SELECT value FROM json_each(trained_on.paper_ids))
-         OR (trained_on.dataset_sha256 = datasets.sha256
-             AND instances.instance_id IN (SELECT value FROM json_each(trained_on.instance_ids))))"""
+
+# -- what a run is --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,27 +125,19 @@ def run_label(retriever: str, settings: Mapping[str, Setting], variant: str = ""
     if retriever == IMPORTED:
         return f"{settings.get('name')} (imported)"
     words = [retriever]
-    if retriever == "evidence-ranker" and settings.get("model") == CROSS_VALIDATED:
+    if settings.get("model") == CROSS_VALIDATED:
         words.append(CROSS_VALIDATED)
     else:
-        defaults = _defaults(retriever, settings)
+        members = {"of": settings["of"]} if "of" in settings else None
+        try:
+            defaults = full_settings(retriever, members)
+        except EvidenceBenchError:
+            defaults = {}
         for name, value in settings.items():
-            if not is_derived(retriever, name) and (name not in defaults or defaults[name] != value):
-                text = "+".join(map(str, value)) if isinstance(value, tuple) else value
-                words.append(f"{name}={text}")
+            is_default = name != "of" and name in defaults and defaults[name] == value
+            if not (is_default or is_derived(retriever, name)):
+                words.append(f"{name}={'+'.join(map(str, value)) if isinstance(value, tuple) else value}")
     return " ".join([*words, f"[{variant}]"] if variant else words)
-
-
-def _defaults(retriever: str, settings: Mapping[str, Setting]) -> dict[str, Setting]:
-    """The settings that a label does not name; of a fusion the defaults of its members."""
-    try:
-        if retriever != "hybrid":
-            return full_settings(retriever)
-        defaults = full_settings(retriever, {"of": settings["of"]})
-    except EvidenceBenchError:
-        return {}
-    del defaults["of"]
-    return defaults
 
 
 class RunStore:
@@ -178,14 +173,14 @@ class RunStore:
     def _infos(self, where: str, *values: str | None) -> tuple[RunInfo, ...]:
         with self.store.read() as db:
             rows = db.execute(f"{_RUNS} WHERE {where}", values).fetchall()
-            return tuple(_info(db, row) for row in rows)
+        return tuple(map(_info, rows))
 
     def to_pandas(self, dataset: str | None = None, variants: bool = False) -> pd.DataFrame:
         """`runs` as a table: one row a run, a column for each field of `RunInfo`."""
         import pandas as pd
 
         names = [field.name for field in fields(RunInfo)]
-        rows = [[getattr(run, name) for name in names] for run in self.runs(dataset, variants)]
+        rows = [{name: getattr(run, name) for name in names} for run in self.runs(dataset, variants)]
         return pd.DataFrame(rows, columns=names)
 
     def run(self, id_or_prefix: str) -> RunInfo:
@@ -238,7 +233,7 @@ class RunStore:
         way. A power cut can take the last ones: they are computed again, and a model's answers are found again.
         """
         with self.store.write(durable=False) as db:
-            self._add(db, run_id, results, _REPLACE if replace else _ADD)
+            _add(db, run_id, results, _REPLACE if replace else _ADD)
 
     def replace_tasks(self, run_id: str, results: Results) -> RunInfo:
         """Store results in the place of all that the run has for their tasks, in one transaction."""
@@ -246,20 +241,9 @@ class RunStore:
         with self.store.write() as db:
             sql = "DELETE FROM results WHERE run_id = ? AND task = ?"
             db.executemany(sql, [(run_id, task) for task in tasks])
-            self._add(db, run_id, results, _ADD)
+            _add(db, run_id, results, _ADD)
             db.execute("UPDATE runs SET created_at = ? WHERE id = ?", (now("milliseconds"), run_id))
         return self.run(run_id)
-
-    def _add(self, db: sqlite3.Connection, run_id: str, results: Results, sql: str) -> None:
-        if not db.execute("SELECT 1 FROM runs WHERE id = ?", (run_id,)).fetchone():
-            raise UnknownNameError(f"run {shown(run_id)}", "has been deleted", "Start it again.")
-        moment = now("milliseconds")
-        rows = [
-            (run_id, task, unit, *_columns(result), moment)
-            for unit, by_task in results.items()
-            for task, result in by_task.items()
-        ]
-        db.executemany(sql, rows)
 
     # -- results out -------------------------------------------------------------------------------
 
@@ -270,14 +254,6 @@ class RunStore:
     def failures(self, run_id: str, task: str = "") -> dict[str, str]:
         """Why the last try failed, by unit, of those without a result."""
         return dict(self._rows("unit, error", run_id, task, "error IS NOT NULL ORDER BY unit"))
-
-    def unreadable(self, run_id: str, task: str = "") -> dict[str, str]:
-        """Units whose answers gave no selection, with the kind: refused, cut off, or without a list."""
-        from evidencebench_core.retrievers.llm.outcome import UNREADABLE
-
-        rows = self._rows("unit, outcome", run_id, task, "error IS NULL AND outcome <> ''")
-        kinds = {unit: outcome.partition(" ")[0] for unit, outcome in rows}
-        return {unit: kind for unit, kind in kinds.items() if kind in UNREADABLE}
 
     def results(
         self, run_id: str, task: str = "", between: tuple[str, str] | None = None
@@ -297,35 +273,32 @@ class RunStore:
         rows = self._rows("selection, payload", run_id, task, "error IS NULL AND unit = ?", instance_id)
         return _retrieval(*rows[0]) if rows else None
 
-    def retrievals(self, run_id: str, task: str) -> Iterator[tuple[str, Retrieval]]:
-        """Instance id and raw retrieval of every answer, by instance id."""
-        last, where = "", "error IS NULL AND unit > ? ORDER BY unit LIMIT ?"
-        while rows := self._rows("unit, selection, payload", run_id, task, where, last, _BATCH):
-            for unit, selection, payload in rows:
-                yield unit, _retrieval(selection, payload)
-            last = rows[-1][0]
+    def retrievals(self, run_id: str, task: str) -> dict[str, Retrieval]:
+        """The raw retrievals by instance id."""
+        rows = self._rows("unit, selection, payload", run_id, task, "error IS NULL ORDER BY unit")
+        return {unit: _retrieval(selection, payload) for unit, selection, payload in rows}
 
     def outcomes(self, run_id: str) -> dict[str, dict[str, int]]:
         """Counts of a model's outcomes, zeros too, by task name; empty for a run that asked none."""
         from evidencebench_core.retrievers.llm.outcome import outcome_counts
 
-        sql = (
-            "SELECT task, outcome, error IS NOT NULL, count(*) FROM results WHERE run_id = ? GROUP BY 1, 2, 3"
-        )
-        with self.store.read() as db:
-            rows = db.execute(sql, (run_id,)).fetchall()
-        if not any(outcome for _, outcome, _, _ in rows) and self.run(run_id).retriever != "llm":
+        if self.run(run_id).retriever != "llm":
             return {}
-        n_failed, outcomes = Counter[str](), defaultdict[str, list[tuple[str, int]]](list)
-        for task, outcome, is_error, count in rows:
-            n_failed[task] += count if is_error else 0
-            outcomes[task] += [(outcome, count)] if outcome else []
-        return {task: outcome_counts(outcomes[task], n_failed[task]) for task in sorted(outcomes, key=_place)}
+        columns = "task, iif(error IS NULL, outcome, 'failed'), count(*)"
+        with self.store.read() as db:
+            rows = db.execute(f"SELECT {columns} FROM results WHERE run_id = ? GROUP BY 1, 2", (run_id,))
+            outcomes = defaultdict[str, list[tuple[str, int]]](list)
+            for task, outcome, n in rows:
+                outcomes[task].append((outcome, n))
+        return {task: outcome_counts(outcomes[task], 0) for task in sorted(outcomes, key=_place)}
 
     def _rows(self, columns: str, run_id: str, task: str, where: str, *values: object) -> list[Any]:
         sql = f"SELECT {columns} FROM results WHERE run_id = ? AND task = ? AND {where}"
         with self.store.read() as db:
             return db.execute(sql, (run_id, task, *values)).fetchall()
+
+
+# -- scores ---------------------------------------------------------------------------------------------
 
 
 def score_run(store: Store, run_id: str, task: str | Task, missing: Missing = "report") -> Score:
@@ -360,28 +333,37 @@ def score_predictions(
 
 
 def keep_trained(store: Store, run_id: str, *models: TrainedOn) -> None:
-    """Remember what the models behind a run have learnt from."""
-    rows = [
-        (run_id, model.dataset_sha256, json.dumps(model.instance_ids), json.dumps(model.paper_ids))
-        for model in models
-    ]
+    """Remember which instances of a run's dataset the models behind it have learnt from.
+
+    An instance counts if it was in the training data under its id, or another one on the same paper was. Answers of
+    cross-validation do not count: none came from a model that had seen the paper.
+    """
     with store.write() as db:
-        db.execute("DELETE FROM trained_on WHERE run_id = ?", (run_id,))
-        db.executemany("INSERT INTO trained_on VALUES (?, ?, ?, ?)", rows)
+        for model in models:
+            ids = json.dumps(model.instance_ids)
+            db.execute(_TRAINED_ON, (run_id, json.dumps(model.paper_ids), model.dataset_sha256, ids))
 
 
 def trained_on_ids(store: Store, run: RunInfo) -> frozenset[str]:
-    """The instances of a run's dataset that its models have learnt from.
-
-    An instance counts if it was in the training data under its id, or another one on the same paper was.
-    Answers of cross-validation do not count: none came from a model that had seen the paper.
-    """
+    """The instances of a run's dataset that its models have learnt from."""
     with store.read() as db:
-        return _trained_on(db, run.id)
+        rows = db.execute("SELECT instance_id FROM trained_on WHERE run_id = ?", (run.id,))
+        return frozenset(instance_id for (instance_id,) in rows)
 
 
-def _trained_on(db: sqlite3.Connection, run_id: str) -> frozenset[str]:
-    return frozenset(instance_id for (instance_id,) in db.execute(_SEEN, (run_id,)))
+# -- rows -----------------------------------------------------------------------------------------------
+
+
+def _add(db: sqlite3.Connection, run_id: str, results: Results, sql: str) -> None:
+    if not db.execute("SELECT 1 FROM runs WHERE id = ?", (run_id,)).fetchone():
+        raise UnknownNameError(f"run {shown(run_id)}", "has been deleted", "Start it again.")
+    moment = now("milliseconds")
+    rows = [
+        (run_id, task, unit, *_columns(result), moment)
+        for unit, by_task in results.items()
+        for task, result in by_task.items()
+    ]
+    db.executemany(sql, rows)
 
 
 def _columns(result: Retrieval | Result | str) -> tuple[bytes | None, bytes | None, str | None, str]:
@@ -389,42 +371,32 @@ def _columns(result: Retrieval | Result | str) -> tuple[bytes | None, bytes | No
     if isinstance(result, str):
         return None, None, result, ""
     if not isinstance(result, Retrieval):
-        return None, to_blob(dict(result)), None, str(result.get("outcome") or "")
+        return None, to_blob(dict(result)), None, ""
     details = dict(result.details)
-    names = ("ranking", "scores", "seconds")
-    payload = {name: getattr(result, name) for name in names} | {"details": details}
+    values = (result.ranking, result.scores, result.seconds, details)
     selection = struct.pack(f"<{len(result.selection)}i", *result.selection)
-    return selection, to_blob(payload), None, details.get("outcome", "")
+    return selection, to_blob(values), None, details.get("outcome", "")
+
+
+def _retrieval(selection: bytes, payload: bytes) -> Retrieval:
+    ranking, scores, seconds, details = from_blob(payload)
+    return Retrieval(tuple(ranking), tuple(scores), _unpacked(selection), seconds, MappingProxyType(details))
 
 
 def _unpacked(selection: bytes) -> tuple[int, ...]:
     return struct.unpack(f"<{len(selection) // 4}i", selection)
 
 
-def _retrieval(selection: bytes, payload: bytes) -> Retrieval:
-    values = from_blob(payload)
-    return Retrieval(
-        tuple(values["ranking"]),
-        tuple(values["scores"]),
-        _unpacked(selection),
-        values["seconds"],
-        MappingProxyType(values["details"]),
-    )
-
-
-def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
-    run_id, kind, subject, settings_text, created_at, name, dataset = row
+def _info(row: Sequence[Any]) -> RunInfo:
+    """A row of `_RUNS`."""
+    run_id, kind, subject, settings_text, created_at, name, dataset, n_trained_on, counts_text = row
     settings = json.loads(settings_text)
-    sql = (
-        "SELECT task, sum(error IS NULL), sum(error IS NOT NULL) FROM results WHERE run_id = ? GROUP BY task"
-    )
-    counts = sorted(db.execute(sql, (run_id,)), key=lambda count: _place(count[0]))
-    retriever, variant, label, trained = "", "", name, 0
+    counts = sorted(json.loads(counts_text), key=lambda count: _place(count[0]))
+    retriever, variant, label = "", "", name
     if kind == RETRIEVAL:
         retriever, variant = settings["retriever"], settings.get("variant", "")
         lists = settings["settings"]
         settings = {name: tuple(value) if isinstance(value, list) else value for name, value in lists.items()}
-        trained = len(_trained_on(db, run_id))
         if retriever == IMPORTED and name:
             label = run_label(retriever, {"name": name})
         label = label or run_label(retriever, settings, variant)
@@ -441,7 +413,7 @@ def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
         retriever=retriever,
         variant=variant,
         tasks=MappingProxyType({task: n_answered for task, n_answered, _ in counts}),
-        n_trained_on=trained,
+        n_trained_on=n_trained_on,
     )
 
 

@@ -6,7 +6,7 @@ Everything that is fitted is fitted inside the fold, on the other folds alone; n
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -54,17 +54,13 @@ def train_ranker(
     encoder: str = "minilm",
     seed: int = 0,
     out: Path | None = None,
-) -> Generator[Step, None, RankerTraining]:
+    report: Callable[[Step], object] = lambda _: None,
+) -> RankerTraining:
     """Cross-validate, train on everything, write the model, and keep the held-out answers as a run.
 
-    Nothing is written before all of it is computed; closing the generator gives it up.
-
-    Parameters
-    ----------
-    folds : int, optional
-        Of the cross-validation; 0 for none. By default five, or as many as there are papers.
-    out : Path, optional
-        The folder of the model; by default the one that ``evidence-ranker`` looks for.
+    Nothing is written before all of it is computed; what ``report`` raises gives it up. ``folds`` are five, or as many
+    as there are papers, unless said otherwise; 0 is no cross-validation. ``out`` is the model's folder, by default the
+    one that ``evidence-ranker`` looks for.
     """
     from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
     from evidencebench_core.retrievers.ranker.training import fit_ranker, folds_by_paper
@@ -73,7 +69,7 @@ def train_ranker(
     if seed < 0:
         raise SettingError("seed", f"is {seed}", "Give 0 or more.")
     info, runs = store.dataset(dataset), RunStore(store)
-    examples = yield from _read_examples(store, info, encoder, seed)
+    examples = _read_examples(store, info, encoder, seed, report)
     paper_ids = [example.paper_id for example in examples]
     papers = set(paper_ids)
     n_folds = _n_folds(folds, len(papers))
@@ -81,14 +77,12 @@ def train_ranker(
     seen_papers = set(encoder_data.paper_ids) if encoder_data else set()
     n_seen = len(papers & seen_papers)
     if n_seen and n_folds:
-        yield Step(
-            f"WARNING: the embedding model was trained on {n_seen:,} of these {len(papers):,} papers: "
-            "the cross-validated scores are too good."
-        )
+        learnt = f"the embedding model was trained on {n_seen:,} of these {len(papers):,} papers"
+        report(Step(f"WARNING: {learnt}: the cross-validated scores are too good."))
     answers: dict[str, dict[str, Retrieval]] = {}  # by instance and task
     fold_of = folds_by_paper(paper_ids, n_folds, seed) if n_folds else [0] * len(examples)
     for fold in range(n_folds):
-        yield Step(f"Cross-validating by paper in {n_folds} folds", fold, n_folds, "folds")
+        report(Step(f"Cross-validating by paper in {n_folds} folds", fold, n_folds, "folds"))
         pairs = list(zip(examples, fold_of, strict=True))
         ranker = fit_ranker([example for example, other in pairs if other != fold], encoder, seed)
         unseen = {example.instance_id: example for example, other in pairs if other == fold}
@@ -96,11 +90,9 @@ def train_ranker(
             answers[instance.id] = _answers(ranker, instance, unseen[instance.id])
     scores: dict[str, Score] = {}
     for task in DEFAULT_TASKS if answers else ():
-        selections: dict[str, object] = {
-            name: of[task].selection for name, of in answers.items() if task in of
-        }
+        selections = {name: of[task].selection for name, of in answers.items() if task in of}
         scores[task] = score_predictions(store, info.name, selections, task)
-    yield Step(f"Training on {len(examples):,} instances")
+    report(Step(f"Training on {len(examples):,} instances"))
     ranker = fit_ranker(examples, encoder, seed)
 
     ids = tuple(sorted(example.instance_id for example in examples))
@@ -133,8 +125,8 @@ def _n_folds(folds: int | None, n_papers: int) -> int:
 
 
 def _read_examples(
-    store: Store, info: DatasetInfo, encoder: str, seed: int
-) -> Generator[Step, None, list[Example]]:
+    store: Store, info: DatasetInfo, encoder: str, seed: int, report: Callable[[Step], object]
+) -> list[Example]:
     from evidencebench_core.retrievers.encoding import embeddings
     from evidencebench_core.retrievers.ranker.training import example_of
 
@@ -148,10 +140,11 @@ def _read_examples(
     drawn = set(papers[: max(int(share * len(papers)), 1)])
     usable = [row for row in usable if row.paper_id in drawn]
     if len(usable) < len(rows):
-        yield Step(f"Learning from {len(usable):,} of {len(rows):,} instances: those with gold, up to a size")
+        text = f"Learning from {len(usable):,} of {len(rows):,} instances: those with gold, up to a size"
+        report(Step(text))
     examples: list[Example] = []
     for instance in store.get_many(info.name, [row.id for row in usable]):
-        yield Step("Reading and embedding", len(examples), len(usable), "instances")
+        report(Step("Reading and embedding", len(examples), len(usable), "instances"))
         vectors, _ = embeddings(encoder, (instance.hypothesis, *instance.sentences))
         examples.append(example_of(instance, vectors))
     return examples

@@ -134,13 +134,6 @@ def test_failures_are_kept_counted_and_tried_again(store: Store, use: Use) -> No
     assert runs.run(last.run_id).n_failed == 0
 
 
-def test_a_run_in_which_nothing_works_is_given_up(store: Store, use: Use) -> None:
-    broken = use(lambda _: True)
-    with pytest.raises(RetrieverError, match="out of order"):
-        finished(execute(plan(store, "tiny", "lead")))
-    assert len(broken.asked) >= 10
-
-
 def test_oracle_gets_the_gold_of_each_instance(store: Store) -> None:
     last = finished(execute(plan(store, "tiny", "oracle", tasks=["result-er@optimal"])))
     # The result aspects {3, 5} and {5, 7} of tiny_0 share sentence 5; each next instance is shifted by one.

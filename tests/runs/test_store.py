@@ -3,7 +3,6 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-from dataclasses import replace
 from types import MappingProxyType
 
 import psutil
@@ -55,6 +54,7 @@ def test_an_answer_comes_back_as_it_was(runs: RunStore) -> None:
     runs.add(run.id, {"tiny_1": {"er@10": Retrieval((), (), ())}})  # an empty selection is an answer
     assert runs.retrieval(run.id, "er@10", "tiny_0") == ANSWER
     assert runs.selections(run.id, "er@10") == {"tiny_0": (3, 0), "tiny_1": ()}
+    assert runs.retrievals(run.id, "er@10") == {"tiny_0": ANSWER, "tiny_1": Retrieval((), (), ())}
     assert runs.done(run.id, "er@10") == {"tiny_0", "tiny_1"}
     assert runs.retrieval(run.id, "er@10", "tiny_2") is None
 
@@ -71,15 +71,6 @@ def test_a_failure_is_no_answer_and_gives_way_to_one(runs: RunStore) -> None:
         runs.add(run.id, {"tiny_0": {"er@10": outcome}})
     assert runs.retrieval(run.id, "er@10", "tiny_0") == ANSWER  # the first answer stays
     assert runs.failures(run.id, "er@10") == {}
-
-
-def test_answers_of_one_task_in_one_pass(runs: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = made(runs)
-    monkeypatch.setattr("evidencebench_core.runs.store._BATCH", 2)
-    answers = {f"tiny_{number}": replace(ANSWER, selection=(number,)) for number in range(5)}
-    runs.add(run.id, {unit: {"er@10": answer, "er@5": ANSWER} for unit, answer in answers.items()})
-    runs.add(run.id, {"tiny_6": {"er@10": "failed"}})
-    assert dict(runs.retrievals(run.id, "er@10")) == answers
 
 
 def test_results_of_questions_to_a_model(runs: RunStore) -> None:

@@ -12,7 +12,7 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.ranker import training
 from evidencebench_core.retrievers.ranker.model import Ranker
 from evidencebench_core.retrievers.ranker.training import Example
-from evidencebench_core.runs import RankerTraining, RunStore, Step, drive, train_ranker
+from evidencebench_core.runs import RankerTraining, RunStore, Step, train_ranker
 from tests.factories import raw_dataset, written
 
 pytestmark = pytest.mark.usefixtures("encoded_texts")
@@ -35,7 +35,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def trained(store: Store, folder: Path, **options: int) -> RankerTraining:
-    return drive(train_ranker(store, "tiny", out=folder, **options), lambda _: None)
+    return train_ranker(store, "tiny", out=folder, **options)
 
 
 def test_each_fold_is_fitted_without_its_papers(
@@ -64,11 +64,12 @@ def test_what_cannot_be_asked(store: Store, tmp_path: Path, options: dict[str, i
     assert not (tmp_path / "model").exists()
 
 
-def test_closing_leaves_nothing(store: Store, tmp_path: Path) -> None:
-    steps = train_ranker(store, "tiny", out=tmp_path / "model", folds=2)
-    step = Step("")
-    while "Cross-validating" not in step.text:
-        step = next(steps)
-    steps.close()
+def test_giving_up_leaves_nothing(store: Store, tmp_path: Path) -> None:
+    def report(step: Step) -> None:
+        if "Cross-validating" in step.text:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_ranker(store, "tiny", out=tmp_path / "model", folds=2, report=report)
     assert not (tmp_path / "model").exists()
     assert RunStore(store).runs("tiny") == ()

@@ -30,13 +30,10 @@ from evidencebench_core.runs.store import Results
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
-    from openai.types import Batch
-
     from evidencebench_core.data.store import Store
 
 _T = TypeVar("_T")
-_AT_ONCE: Final = 4_000  # questions under way, each of one or more requests
-_FILE: Final = 5_000  # requests
+_AT_ONCE: Final = 1_000  # questions under way, each of one or more requests: a file may have 50,000
 _ATTEMPTS: Final = 3  # batches that a request takes part in before it is given up
 _LOOK: Final = 0.1  # seconds between looks whether all work waits
 _ENDED: Final = frozenset({"completed", "failed", "expired", "cancelled"})
@@ -106,8 +103,7 @@ class _Batches:
         """Send what all work waits for, and wake it, again and again."""
         while True:
             calls = await self._all_waiting()
-            parts = [calls[start : start + _FILE] for start in range(0, len(calls), _FILE)]
-            await self._collect(dict([await self._begin(part) for part in parts]), {})
+            await self._collect(*await self._begin(calls), {})
             for call in calls:
                 _, future = self._waiting.pop(call.key, (None, None))
                 if future is not None:
@@ -123,22 +119,18 @@ class _Batches:
         return [call for call, _ in self._waiting.values()]
 
     async def collect_earlier(self, _: LLM) -> None:
-        """Have the answers of batches that another process has begun in the store."""
+        """Have the answers of a batch that another process has begun in the store."""
         sql = "SELECT file_id, batch_id FROM llm_batches WHERE run_id = ? AND address = ? ORDER BY begun_at"
         with self._store.read() as db:
             rows = db.execute(sql, (self._run_id, self._address)).fetchall()
-        under_way: dict[str, str] = {}
-        calls: dict[str, Call] = {}
         for file_id, stored_id in rows:
             batch_id = stored_id or await self._begun(file_id)
             if not batch_id:  # killed before it was begun
                 self._forget(file_id)
                 continue
-            under_way[file_id] = batch_id
-            for line in await self._lines(file_id):
-                body, key = line["body"], str(line["custom_id"])
-                calls[key] = Call(body["model"], body, key, 0)
-        await self._collect(under_way, calls)
+            requests = {str(line["custom_id"]): line["body"] for line in await self._lines(file_id)}
+            calls = {key: Call(body["model"], body, key, 0) for key, body in requests.items()}
+            await self._collect(file_id, batch_id, calls)
 
     # -- sending -----------------------------------------------------------------------------------
 
@@ -176,35 +168,18 @@ class _Batches:
 
     # -- collecting --------------------------------------------------------------------------------
 
-    async def _collect(self, under_way: dict[str, str], calls: dict[str, Call]) -> None:
-        """Wait until batches (by the id of their file) have ended, and store and hand out their answers.
+    async def _collect(self, file_id: str, batch_id: str, calls: dict[str, Call]) -> None:
+        """Wait until a batch has ended, and store and hand out its answers.
 
         ``calls`` are those that no work here waits for.
         """
-        problems: list[str] = []
-        n_begun = len(under_way)
-        while under_way:
-            n_done, n_total = 0, 0
-            for file_id, batch_id in tuple(under_way.items()):
-                batch = await self._reply(self._llm.client().batches.retrieve(batch_id))
-                if counts := batch.request_counts:
-                    n_done, n_total = n_done + counts.completed + counts.failed, n_total + counts.total
-                if batch.status in _ENDED:
-                    del under_way[file_id]
-                    problems += await self._deliver(batch, calls)
-                    self._forget(file_id)  # only now that its answers are in the store
-            if under_way:
-                batches = f"{quantity(len(under_way), 'batch')} under way at {self._address}"
-                self._engine.note = f"{batches}: {n_done:,} of {n_total:,} requests done"
-                await asyncio.sleep(self._engine.poll)
+        batches = self._llm.client().batches
+        while (batch := await self._reply(batches.retrieve(batch_id))).status not in _ENDED:
+            n = batch.request_counts
+            counts = f": {n.completed + n.failed:,} of {n.total:,} requests done" if n else ""
+            self._engine.note = f"1 batch under way at {self._address}{counts}"
+            await asyncio.sleep(self._engine.poll)
         self._engine.note = ""
-        if problems and len(problems) == n_begun:
-            problem = f"the batch was not carried out ({problems[0]})"
-            remedy = "Fix the problem above and restart the run: what is answered is kept."
-            raise self._llm.error(LLMRejectedError, problem, remedy, True)
-
-    async def _deliver(self, batch: Batch, calls: dict[str, Call]) -> list[str]:
-        """Store and hand out the answers of a batch that has ended; where there is nothing of them, why."""
         lines = [*await self._lines(batch.output_file_id), *await self._lines(batch.error_file_id)]
         for line in lines:
             key = line["custom_id"]
@@ -216,9 +191,12 @@ class _Batches:
                 await self._llm.keep(call, outcome)
             if future is not None and not future.done():
                 future.set_result(outcome)
-        errors = batch.errors.data if batch.errors and batch.errors.data else ()
-        reasons = [f"{error.code}: {error.message}" for error in errors]
-        return [] if lines else [*reasons, str(batch.status)][:1]
+        self._forget(file_id)  # only now that its answers are in the store
+        if not lines:
+            errors = batch.errors.data if batch.errors and batch.errors.data else ()
+            reason = next((f"{error.code}: {error.message}" for error in errors), batch.status)
+            remedy = "Fix the problem above and restart the run: what is answered is kept."
+            raise self._llm.error(LLMRejectedError, f"the batch was not carried out ({reason})", remedy, True)
 
     async def _lines(self, file_id: str | None) -> list[dict[str, Any]]:
         if file_id is None:

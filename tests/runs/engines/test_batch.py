@@ -82,13 +82,6 @@ def test_a_run_in_batches_selects_what_a_run_call_by_call_does(
     assert {task: selections(store, run_id, task) for task in tasks} == batched
 
 
-def test_requests_beyond_a_file_are_other_batches(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evidencebench_core.runs.engines.batch._FILE", 4)
-    with batch_server(pick) as server:
-        assert run(store, server).done == 6
-        assert sorted(batch["request_counts"]["total"] for batch in server.batches.values()) == [2, 4]
-
-
 @pytest.mark.parametrize(
     "step", ["POST /files", "POST /batches", "GET /batches/batch_2", "GET /files/file-3/content"]
 )

@@ -55,7 +55,7 @@ def answers(store: Store) -> dict[tuple[str, str], Retrieval]:
     held = {
         (task, unit): replace(answer, seconds=0.0)
         for task in TASKS
-        for unit, answer in runs.retrievals(run.id, task)
+        for unit, answer in runs.retrievals(run.id, task).items()
     }
     runs.delete(run)
     return held

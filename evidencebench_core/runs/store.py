@@ -290,7 +290,7 @@ class RunStore:
             outcomes = defaultdict[str, list[tuple[str, int]]](list)
             for task, outcome, n in rows:
                 outcomes[task].append((outcome, n))
-        return {task: outcome_counts(outcomes[task], 0) for task in sorted(outcomes, key=_place)}
+        return {task: outcome_counts(outcomes[task]) for task in sorted(outcomes, key=_place)}
 
     def _rows(self, columns: str, run_id: str, task: str, where: str, *values: object) -> list[Any]:
         sql = f"SELECT {columns} FROM results WHERE run_id = ? AND task = ? AND {where}"

@@ -2,14 +2,11 @@
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evidencebench_core.data import parse_instance
-from evidencebench_core.data.model import Instance
 from evidencebench_core.retrievers import encoding
 
 
@@ -30,9 +27,3 @@ def encoded_texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(encoding, "encode", fake)
     return seen
-
-
-@pytest.fixture(scope="session")
-def train(train_raw: dict[str, dict[str, Any]]) -> tuple[Instance, ...]:
-    """The real train set, parsed."""
-    return tuple(parse_instance(name, raw) for name, raw in train_raw.items())

@@ -7,9 +7,10 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from evidencebench_core.errors import RetrieverError
-from evidencebench_core.retrievers import encoding, make_retriever
+from evidencebench_core.errors import RetrieverError, SettingError
+from evidencebench_core.retrievers import ServedRetriever, encoding, make_retriever
 from evidencebench_core.retrievers.dense import INSTRUCTIONS
+from tests.retrievers.llm.stand_in import StandIn, retrieved
 from tests.retrievers.queries import make_query
 
 
@@ -25,32 +26,36 @@ def test_scores_are_cosines(monkeypatch: pytest.MonkeyPatch) -> None:
     assert retrieval.selection == (1, 0)
 
 
+@pytest.mark.parametrize("name", ["dense", "embeddings"])
 @pytest.mark.parametrize(
     ("instruction", "focus", "used"),
-    [
-        ("none", "results", "none"),
-        ("er", "results", "er"),
-        ("result", "all", "result"),
-        ("auto", "all", "er"),
-        ("auto", "results", "result"),
-    ],
+    [("none", "all", "none"), ("auto", "all", "er"), ("auto", "results", "result"), ("er", "results", "er")],
 )
 def test_the_instruction_stands_before_the_hypothesis_only(
-    encoded_texts: list[str], instruction: str, focus: str, used: str
+    encoded_texts: list[str], name: str, instruction: str, focus: str, used: str
 ) -> None:
     query = make_query(["s1", "s2"], hypothesis="It does.", focus=focus)
-    details = make_retriever("dense", {"instruction": instruction}).retrieve(query).details
-    assert encoded_texts == [INSTRUCTIONS[used] + "It does.", "s1", "s2"]
-    assert details.get("instruction", "") == INSTRUCTIONS[used].strip()
+    given = {"model": "minilm", "instruction": instruction}
+    server = StandIn()
+    retriever = make_retriever(name, given)
+    is_served = isinstance(retriever, ServedRetriever)
+    answer = retrieved(server, retriever, query) if is_served else retriever.retrieve(query)
+    assert encoded_texts + server.texts == [INSTRUCTIONS[used] + "It does.", "s1", "s2"]
+    assert answer.details.get("instruction", "") == INSTRUCTIONS[used].strip()
 
 
-def test_no_text_goes_to_the_model_twice(encoded_texts: list[str]) -> None:
-    first = make_retriever("dense").retrieve(make_query(["s1", "s2", "s1"], hypothesis="h"))
-    assert encoded_texts == ["h", "s1", "s2"]
-    second = make_retriever("dense").retrieve(make_query(["s1", "s2", "s1"], hypothesis="h"))
-    assert (second.ranking, second.scores) == (first.ranking, first.scores)
-    make_retriever("dense").retrieve(make_query(["s1", "s3"], hypothesis="h2"))
-    assert encoded_texts == ["h", "s1", "s2", "h2", "s3"]
+def test_cosines_of_a_server_rank_and_a_model_has_to_be_named() -> None:
+    # The hypothesis points along x; cosines 0, 1, 0.6 (a 3-4-5 triangle), 1 and, for zeros, 0.
+    vectors = {"A.": [0.0, 1.0], "B.": [2.0, 0.0], "C.": [3.0, 4.0], "D.": [1.0, 0.0], "E.": [0.0, 0.0]}
+    server = StandIn(vector=lambda text: vectors.get(text, [1.0, 0.0]))
+    answer = retrieved(
+        server, make_retriever("embeddings", {"model": "e"}), make_query(list(vectors), budget=2)
+    )
+    assert answer.ranking == (1, 3, 2, 0, 4)
+    assert answer.scores == (1.0, 1.0, 0.6, 0.0, 0.0)
+    assert answer.selection == (1, 3)
+    with pytest.raises(SettingError, match="has no model"):
+        make_retriever("embeddings")
 
 
 def test_threads_that_ask_for_the_same_paper_encode_it_once(encoded_texts: list[str]) -> None:

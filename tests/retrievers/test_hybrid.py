@@ -28,11 +28,6 @@ def test_the_order_of_members_is_no_setting() -> None:
     assert sorted(three.retrieve(make_query("abc")).ranking) == [0, 1, 2]
 
 
-def test_details_of_members_are_kept(encoded_texts: list[str]) -> None:
-    details = make_retriever("hybrid").retrieve(make_query("ab")).details
-    assert details["dense: model"].startswith("minilm sha256:53aa5117")
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -1,8 +1,8 @@
 import pytest
 
-from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
+from evidencebench_core.data.model import Aspect, EvidenceSet
 from evidencebench_core.errors import RetrieverError, SettingError
-from evidencebench_core.retrievers import make_retriever, query_of
+from evidencebench_core.retrievers import make_retriever
 from tests.retrievers.queries import make_query
 
 # Sentence 4 covers A1, A2, A3; sentence 1 covers A4; sentence 2 covers A1 and A4; 0 covers A3.
@@ -64,12 +64,3 @@ def test_it_needs_the_gold_of_its_paper() -> None:
         make_retriever("oracle", evidence=GOLD).retrieve(make_query("ab"))
     with pytest.raises(SettingError, match="retriever oracle: was given no gold"):
         make_retriever("oracle")
-
-
-@pytest.mark.realdata
-def test_on_real_papers_it_needs_the_stored_optimum(train: tuple[Instance, ...]) -> None:
-    for instance in train:
-        for focus in ("all", "results"):
-            query = query_of(instance, focus, None)  # type: ignore[arg-type]
-            picks = make_retriever("oracle", evidence=instance.evidence).retrieve(query).selection
-            assert len(picks) == (instance.evidence.optimal_for(focus) or 0), instance.id  # type: ignore[arg-type]

@@ -2,8 +2,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evidencebench_core.retrievers.ranker.cues import cues_of
@@ -27,11 +25,6 @@ def tiny() -> Features:
 
 def column(found: Features, name: str) -> NDArray[np.float32]:
     return found.rows[:, FEATURES.index(name)]
-
-
-def test_every_column_has_a_name_of_its_own_and_a_group(tiny: Features) -> None:
-    assert tiny.rows.shape == (5, len(FEATURES))
-    assert len(set(FEATURES)) == len(FEATURES)
 
 
 def test_bm25_by_hand(tiny: Features) -> None:
@@ -77,16 +70,3 @@ def test_cues_and_surface_by_hand(tiny: Features) -> None:
     assert column(tiny, "first person").tolist() == [0, 0, 1, 0, 0]
     assert cues_of("associated") == ("association",)
     assert cues_of("tea") == ()
-
-
-PAPERS = st.lists(st.tuples(st.text(max_size=40), st.sampled_from("san")), min_size=1, max_size=12)
-
-
-@settings(max_examples=40)
-@given(PAPERS, st.text(max_size=30), st.sampled_from([0.0, 1.0]))
-def test_any_text_has_finite_rows(paper: list[tuple[str, str]], hypothesis: str, size: float) -> None:
-    asked = make_query([text for text, _ in paper], "".join(kind for _, kind in paper), hypothesis)
-    vectors = np.random.default_rng(1).normal(size=(1 + len(paper), 4)).astype(np.float32)
-    rows = features_of(asked, size * vectors).rows
-    assert rows.shape == (len(paper), len(FEATURES))
-    assert np.isfinite(rows).all()

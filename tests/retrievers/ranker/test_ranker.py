@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from evidencebench_core.data.model import Instance
 from evidencebench_core.errors import RetrieverError, SettingError
@@ -25,7 +24,6 @@ from evidencebench_core.retrievers.ranker.reasons import why_texts
 from evidencebench_core.retrievers.ranker.retriever import retrieval_of
 from evidencebench_core.retrievers.ranker.training import (
     Example,
-    _loss,
     example_of,
     fit_ranker,
     folds_by_paper,
@@ -37,23 +35,6 @@ BUDGETS = (1, 5, None)
 
 
 # -- training ----------------------------------------------------------------------------------------
-
-
-def test_an_example_has_gold_by_focus(instances: Sequence[Instance], examples: Sequence[Example]) -> None:
-    whole, without_results = examples[1], examples[4]
-    covers = instances[1].evidence.covers("all")
-    assert [table.shape for table in whole.covers] == [(40, 3), (40, 2)]
-    assert [sorted(np.flatnonzero(column)) for column in whole.covers[0].T] == [sorted(one) for one in covers]
-    assert without_results.covers[1].shape == (40, 0)
-
-
-def test_the_loss_by_hand() -> None:
-    # Shares by softmax of (0, log 3): 1/4 and 3/4. Aspect a is covered by the first sentence, b by both.
-    scores = torch.log(torch.tensor([1.0, 3.0])).reshape(1, 2, 1)
-    table = torch.tensor([[1.0, 1.0], [0.0, 1.0]])
-    expected = -0.5 * (np.log(0.25) + np.log(1.0)) / 2 - 0.5 * np.log((0.25 + 1.0) / 2)
-    assert float(_loss(scores, [table])) == pytest.approx(expected)
-    assert float(_loss(scores, [torch.zeros(2, 0)])) == 0
 
 
 def test_evidence_of_an_unseen_paper_comes_first(model: Ranker) -> None:
@@ -69,11 +50,6 @@ def test_the_same_seed_gives_the_same_model(examples: Sequence[Example], few_epo
     for name in Network._fields:
         assert np.allclose(getattr(first.network, name), getattr(again.network, name))
     assert not np.allclose(first.network.hidden, other.network.hidden)
-
-
-def test_nothing_to_learn_from() -> None:
-    with pytest.raises(SettingError):
-        fit_ranker([], "minilm")
 
 
 def test_folds_are_apart_by_paper_whatever_the_order() -> None:
@@ -98,41 +74,10 @@ def test_contributions_sum_up_to_the_score(model: Ranker, instances: Sequence[In
         assert np.ptp(paper.scores - adds.sum(axis=1)) == pytest.approx(0, abs=1e-4)
 
 
-def test_for_few_picks_of_result_aspects_the_trees_are_not_asked(
-    model: Ranker, instances: Sequence[Instance]
-) -> None:
-    vectors = vectors_of(instances[0])
-    one, four, five, whole = (
-        model.scored(query_of(instances[0], "results", budget), vectors).scores for budget in (1, 4, 5, None)
-    )
-    assert (one == four).all()
-    assert (five == whole).all()
-    assert (four != five).any()
-
-
 def test_without_result_aspects_they_are_ranked_as_all(examples: Sequence[Example], few_epochs: None) -> None:
     bare = [replace(one, covers=(one.covers[0], one.covers[0][:, :0])) for one in examples]
     ranker = fit_ranker(bare, "minilm")
     assert ranker.trees["all"] == ranker.trees["results"]
-
-
-def test_columns_of_the_sentences_around(model: Ranker, instances: Sequence[Instance]) -> None:
-    columns = model.scored(query_of(instances[0], "all", None), vectors_of(instances[0])).columns
-    own, before, after = (
-        columns[:, COLUMNS.index(name)] for name in ("topic 1", "topic 1 before", "topic 1 after")
-    )
-    assert own.any()
-    assert (before[0], after[-1]) == (0, 0)
-    assert (before[1:] == own[:-1]).all()
-    assert (after[:-1] == own[1:]).all()
-
-
-def test_the_same_sentence_twice_is_a_tie(model: Ranker) -> None:
-    # neither has neighbours that say anything, nor a place of its own
-    flat = replace(model, network=small_model("length").network)
-    query = Query("Tea?", ("Tea is hot.",) * 3, ("normal",) * 3, ("",) * 3, focus="results", budget=3)
-    vectors = np.random.default_rng(0).normal(size=(2, 32)).astype(np.float32)[[0, 1, 1, 1]]
-    assert retrieval_of(flat, flat.scored(query, vectors), query).selection == (0, 1, 2)
 
 
 # -- the folder --------------------------------------------------------------------------------------

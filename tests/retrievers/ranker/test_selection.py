@@ -16,18 +16,6 @@ def test_three_sentences_by_hand() -> None:
     assert order([1, 1, 0], [[1, 0.9, 0], [0.9, 1, 0], [0, 0, 1]], reach=0.0) == [0, 2, 1]
 
 
-@pytest.mark.parametrize(
-    ("scores", "expected"),
-    [
-        ([0.1, 3, 2, 3], [1, 3, 2, 0]),  # without redundancy the order of the scores
-        ([5, 5, 5], [0, 1, 2]),  # all alike keep the order of the paper
-        ([1], [0]),
-    ],
-)
-def test_sentences_that_share_nothing(scores: list[float], expected: list[int]) -> None:
-    assert order(scores, np.eye(len(scores))) == expected
-
-
 @pytest.mark.parametrize(("n", "budget", "n_picks"), [(5, 2, 5), (50, 2, 30), (50, 40, 40), (50, 99, 50)])
 def test_the_budget_and_at_least_thirty_are_chosen_one_by_one(n: int, budget: int, n_picks: int) -> None:
     assert order(list(range(n)), np.eye(n), budget) == list(range(n))[::-1][:n_picks]

@@ -27,9 +27,7 @@ def test_one_sentence_too_many_by_hand() -> None:
     # met in 3 of 3. Aspect 2 (by 7): in none. (2/3 + 1 + 0) / 3 = 5/9.
     covers = [frozenset({0}), frozenset({0, 1}), frozenset({7})]
     assert expected_recall([0, 1, 2], covers, 2) == 5 / 9
-
-
-def test_within_the_budget_it_is_the_plain_recall() -> None:
+    # Within the budget it is the plain recall.
     covers = [frozenset({0}), frozenset({1})]
     assert expected_recall([0, 5], covers, 2) == 0.5
     assert expected_recall([0, 5], covers, None) == 0.5

@@ -11,7 +11,7 @@ from scipy.stats import hypergeom
 from evidencebench_core.metrics import aspect_recall, expected_recall
 
 pytestmark = pytest.mark.realdata
-N_SELECTIONS = 200
+N_SELECTIONS = 10
 PREFIXES = {"er": "", "result-er": "results_"}
 each_task = pytest.mark.parametrize(
     ("family", "budget"), [("er", None), ("er", 10), ("result-er", None), ("result-er", 5)]

@@ -23,12 +23,6 @@ def changed(a: str, b: str) -> list[int]:
     return [place for place, (x, y) in enumerate(zip(a, b, strict=True)) if x != y]
 
 
-def test_no_more_errors_than_words() -> None:
-    assert misspelling(TEXT, 0).text == TEXT
-    made = misspelling(TEXT, 20)  # Night-shift work increases IL6 by 12% in women.: a dash alone is no word
-    assert made.n_mutated == len(changed(TEXT, made.text)) == 8
-
-
 @given(st.text(st.characters(codec="utf-8"), max_size=80), st.integers(0, 12), st.integers(0, 5))
 def test_each_error_hits_another_word_and_keeps_the_class(text: str, n: int, seed: int) -> None:
     made = misspelling(text, n, seed)
@@ -45,7 +39,7 @@ def test_seeds_differ_and_each_gives_the_same_errors_everywhere() -> None:
     assert few < many
     assert len({misspelling(TEXT, 3, seed).text for seed in range(5)}) == 5
     assert misspelling("Tea helps 12 women", 4, 0).text == "Tex helpm 19 wocen"
-    assert misspelling("", 3).n_mutated == 0
+    assert [misspelling(text, 20).n_mutated for text in ("", TEXT)] == [0, 8]  # a dash alone is no word
     for n, seed in ((-1, 0), (1, -1)):
         with pytest.raises(SettingError):
             misspelling(TEXT, n, seed)

@@ -86,9 +86,7 @@ def test_added_wordings_stand_over_those_of_the_data(store: Store) -> None:
     ]
     remove_wording(store, "two", "a", "paraphrase:plain")
     assert hypothesis_variants(store, "two")["paraphrase:plain"] == {"a": "From the data."}
-
-
-def test_a_rejected_draft_is_no_wording(store: Store) -> None:
+    # A rejected draft is no wording.
     add_wordings(store, "two", [Wording("b", "negation", "", "gpt-x", "Ana")])
     assert "b" not in hypothesis_variants(store, "two")["negation"]
     assert added_wordings(store, "two") == ()
@@ -102,12 +100,10 @@ def test_strangers_are_refused_and_nothing_is_kept(store: Store) -> None:
     assert added_wordings(store, "two") == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "is_fine"),
-    [("Wine does not.", True), ("", False), ("wine harms", False), ("x" * 6_000, False), ("a\u202eb", False)],
-)
-def test_objections(text: str, is_fine: bool) -> None:
-    assert (wording_problem("Wine  harms.", text) == "") == is_fine
+def test_objections() -> None:
+    assert wording_problem("Wine  harms.", "Wine does not.") == ""
+    for text in ("", "wine harms", "x" * 6_000, "a\u202eb"):
+        assert wording_problem("Wine  harms.", text)
 
 
 NAMES = st.sampled_from(["negation", "paraphrase:x", "paraphrase:y z"])

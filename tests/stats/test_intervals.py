@@ -15,7 +15,7 @@ from scipy.stats import bootstrap as scipy_bootstrap
 
 from evidencebench_core.errors import SettingError
 from evidencebench_core.stats import Estimate, bootstrap, interval, ratios, standard_error
-from evidencebench_core.stats.intervals import quotient, resampled_sums
+from evidencebench_core.stats.intervals import quotient
 
 SHARES = st.lists(st.floats(0, 1), min_size=2, max_size=40)
 NAN = float("nan")
@@ -49,26 +49,22 @@ def test_text_of_an_estimate(estimate: Estimate, settings: dict[str, object], te
         ([0.0, 0.0, 0.0, 1.0], list("aaab"), (0.0, 1.0)),
         ([0.1, 0.9], ["a", "a"], (None, None)),
         ([0.1], None, (None, None)),
+        ([], None, (None, None)),
     ],
 )
 def test_interval_by_hand(
     values: list[float], papers: list[str] | None, expected: tuple[float | None, float | None]
 ) -> None:
     estimate = interval(values, papers, n_resamples=400)
-    assert estimate.value == pytest.approx(sum(values) / len(values))
+    assert estimate.value == (pytest.approx(sum(values) / len(values)) if values else None)
     assert (ends(estimate), estimate.n) == (expected, len(values))
-
-
-def test_nothing_has_no_mean() -> None:
-    assert interval([]) == Estimate(None, None, None, 0)
 
 
 @given(SHARES)
 def test_the_interval_lies_within_the_values(values: list[float]) -> None:
     estimate = interval(values, n_resamples=200)
-    assert estimate.low is not None
-    assert estimate.high is not None
-    assert min(values) - 1e-12 <= estimate.low <= estimate.high <= max(values) + 1e-12
+    low, high = ends(estimate)
+    assert min(values) - 1e-12 <= low <= high <= max(values) + 1e-12  # type: ignore[operator]
 
 
 def test_interval_agrees_with_scipy() -> None:
@@ -88,29 +84,8 @@ def test_the_interval_holds_the_truth() -> None:
         aspects = rng.integers(4, 13, size=(96, 1))
         hits = rng.binomial(aspects, rng.beta(2, 3, size=(96, 1)))
         (estimate,) = ratios(hits, aspects, seed=seed, n_resamples=1_000)
-        assert estimate.low is not None
-        assert estimate.high is not None
-        n_held += estimate.low <= 0.4 <= estimate.high
+        n_held += estimate.low <= 0.4 <= estimate.high  # type: ignore[operator]
     assert 0.92 <= n_held / 400 <= 0.98
-
-
-def test_papers_drawn_whole_widen_the_interval() -> None:
-    # Ten papers of ten aspects that are covered or missed together are ten observations, not a hundred:
-    # sd of the mean sqrt(.25 / 10) = 0.158 against sqrt(.25 / 100) = 0.05, some three times as wide.
-    values = np.repeat([1.0, 0.0] * 5, 10)
-    (low, high), (low_alone, high_alone) = (
-        ends(interval(values, np.repeat(range(10), 10))),
-        ends(interval(values)),
-    )
-    assert 2.5 < (high - low) / (high_alone - low_alone) < 4.0  # type: ignore[operator]
-
-
-def test_many_equal_clusters_are_drawn_in_blocks() -> None:
-    # More than one block of draws: sd of the mean of n values of 0 and 1 is 0.5 / sqrt(n).
-    n = 2_000
-    drawn = resampled_sums(np.tile([0.0, 1.0], n // 2)) / n
-    assert drawn.shape == (10_000,)
-    assert drawn.std() == pytest.approx(0.5 / n**0.5, rel=0.05)
 
 
 class TestRatios:
@@ -137,6 +112,7 @@ class TestRatios:
     def test_undefined(self) -> None:
         tops = np.array([[1.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
         bottoms = np.array([[1.0, 0.0, 2.0], [1.0, 0.0, 0.0], [1.0, 0.0, 2.0]])
+        assert np.isnan(quotient([1.0, 0.0], [0.0, 0.0])).all()
         _, nothing, rare = ratios(tops, bottoms)
         assert nothing == Estimate(None, None, None, 0)
         assert ends(rare) == (0.5, 0.5)  # a resample of the second cluster alone counts for nothing
@@ -179,10 +155,6 @@ def test_what_is_refused(call: object, place: str) -> None:
     with pytest.raises(SettingError) as caught:
         call()  # type: ignore[operator]
     assert caught.value.place == place
-
-
-def test_quotient_of_nothing_is_undefined() -> None:
-    assert np.isnan(quotient([1.0, 0.0], [0.0, 0.0])).all()
 
 
 def test_standard_error_by_hand() -> None:

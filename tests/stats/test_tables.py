@@ -1,4 +1,4 @@
-"""Agreement of labels: by hand, and against scikit-learn and SciPy."""
+"""Agreement of labels and selections: by hand, and against scikit-learn and SciPy."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score
 
 from evidencebench_core.stats import (
     accuracy,
-    bootstrap,
     cohen_kappa,
     confusion,
     label_f1,
-    label_units,
     macro_f1,
+    overlap,
     phi,
     weighted_f1,
 )
@@ -68,11 +67,11 @@ def test_phi_is_spearmans_rho(pairs: list[tuple[bool, bool]]) -> None:
         assert phi(table) == pytest.approx(spearmanr(a, b).statistic)
 
 
-def test_an_interval_over_papers() -> None:
-    estimate = bootstrap(label_units(A, B, YES_NO), cohen_kappa, list("pppqqqrrrr"))
-    assert estimate.n == 10
-    assert estimate.value == pytest.approx(11 / 21)
-    assert estimate.low is not None
-    assert estimate.high is not None
-    assert estimate.low < estimate.value < estimate.high
-    assert bootstrap(label_units(A, B, YES_NO), accuracy, ["p"] * 10).low is None
+@pytest.mark.parametrize(
+    ("a", "b", "share"),
+    [((1, 2, 3), (3, 4), 1 / 3), ((1, 2), (2, 1), 1.0), ((1,), (2,), 0.0), ((), (2,), 0.0), ((), (), None)],
+)
+def test_overlap_is_the_share_of_the_longer_selection(
+    a: tuple[int, ...], b: tuple[int, ...], share: float | None
+) -> None:
+    assert overlap(a, b) == share

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from evidencebench_core.data import published_results
-from evidencebench_core.stats import standard_error
 
 pytestmark = pytest.mark.realdata
 
@@ -44,14 +43,3 @@ def test_table_13(logs: list[tuple[dict[str, str], np.ndarray]]) -> None:
             and row["Cov@"] == BUDGETS.get(figure.task, figure.task.partition("@")[2])
         ]
         assert values[-1].mean() == pytest.approx(figure.aspect_recall, abs=0.0016)
-
-
-def test_standard_error_of_the_first_table(logs: list[tuple[dict[str, str], np.ndarray]]) -> None:
-    named = [
-        recalls
-        for row, recalls in logs
-        if row["Model"] == "gpt-4o-2024-05-13" and "_ICL" in row["Experiment Name"] and row["Cov@"] == "-1"
-    ]
-    recalls = named[-1]
-    assert 100 * recalls.mean() == pytest.approx(51.44, abs=0.006)
-    assert 100 * (standard_error(recalls) or 0) == pytest.approx(1.44, abs=0.006)

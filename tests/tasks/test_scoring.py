@@ -58,13 +58,9 @@ def test_a_missing_instance_is_named_and_left_out_or_scored_0_when_asked() -> No
     assert (zero.n_scored, zero.n_missing, zero.n_empty) == (3, 2, 0)
     assert zero.per_instance == {"p1": 1.0, "p2": 0.0, "p3": 0.0}
     assert zero.aspect_recall == pytest.approx(1 / 3)
-
-
-def test_without_a_scored_instance_nothing_is_defined() -> None:
-    for result in (score(ER, GOLD, {}), score(ER, [], {})):
-        means = (result.aspect_recall, result.standard_error, result.ci95, result.ceiling)
-        assert (*means, result.random_expectation) == (None,) * 5
-        assert result.per_instance == {}
+    for nothing in (score(ER, GOLD, {}), score(ER, [], {})):
+        means = (nothing.aspect_recall, nothing.standard_error, nothing.ci95, nothing.ceiling)
+        assert (*means, nothing.random_expectation, nothing.per_instance) == (*[None] * 5, {})
 
 
 def test_without_a_limit_any_number_is_right_and_a_small_one_lowers_the_ceiling() -> None:
@@ -86,27 +82,22 @@ def test_papers_are_drawn_whole() -> None:
     assert one_paper.ci95 is None
 
 
-def test_predictions_for_unknown_instances_are_refused() -> None:
-    with pytest.raises(SelectionError) as caught:
-        score(ER, GOLD, {"p1": [0], "q1": [0], "q2": [0], "q3": [], "q4": [1]})
-    assert str(caught.value) == (
-        "selections: 4 of 5 belong to no instance of the dataset: 'q1', 'q2', 'q3', …. "
-        "Check the ids, and that the dataset is the one that was predicted."
-    )
-
-
-def test_a_bad_selection_is_refused_with_its_instance() -> None:
-    with pytest.raises(SelectionError, match="p1: selects sentence 10"):
-        score(ER, GOLD, {"p1": [10]})
-    with pytest.raises(SelectionError, match="p3: selects sentence 6"):
-        score(RESULTS, GOLD, {"p3": [6]})  # of a skipped instance too
-
-
-def test_repeated_gold_and_unknown_choices_are_refused() -> None:
-    with pytest.raises(SettingError, match="gold: repeats instance 'p1'"):
-        score(ER, [GOLD[0], GOLD[0]], {})
-    with pytest.raises(SettingError, match="missing: is 'drop'"):
-        score(ER, GOLD, {}, missing="drop")  # type: ignore[arg-type]
+def test_what_is_refused() -> None:
+    strangers = {"p1": [0], "q1": [0], "q2": [0], "q3": [], "q4": [1]}
+    unknown = "selections: 4 of 5 belong to no instance .*: 'q1', 'q2', 'q3', …"
+    for error, problem, call in (
+        (SelectionError, unknown, lambda: score(ER, GOLD, strangers)),
+        (SelectionError, "p1: selects sentence 10", lambda: score(ER, GOLD, {"p1": [10]})),
+        (
+            SelectionError,
+            "p3: selects sentence 6",
+            lambda: score(RESULTS, GOLD, {"p3": [6]}),
+        ),  # though it is skipped
+        (SettingError, "gold: repeats instance 'p1'", lambda: score(ER, [GOLD[0], GOLD[0]], {})),
+        (SettingError, "missing: is 'drop'", lambda: score(ER, GOLD, {}, missing="drop")),
+    ):
+        with pytest.raises(error, match=problem):
+            call()
 
 
 def test_as_dict_has_the_keys_of_the_contract_and_is_json() -> None:

@@ -1,15 +1,21 @@
-"""From what an importer recognised (headings, abstract, paragraphs) to a `Paper`."""
+"""The blocks that the reader of a format gives, and the one way from them to a `Paper`.
+
+Where a format does not say what a heading is for, its words tell: where the abstract begins and ends, which headings
+within it are labels, which parts are references or other back matter.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from evidencebench_core.data.model import SentenceType
+from evidencebench_core.data.sections import CAPTION, PaperPart, class_of_heading, is_label, part_of_heading
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.limits import MAX_CHARACTERS, MAX_SENTENCES
 from evidencebench_core.papers.paper import Paper, PaperKind
@@ -27,6 +33,12 @@ _UNSEEN: Final = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\u202a-\u202e\u2066-\u2069\ufeff]"
 )
 _BROKEN: Final = re.compile("[\ud800-\udfff\ufffe\uffff]")  # halves of characters; none has a meaning alone
+_FRONT_BLOCKS: Final = 25  # an abstract that begins later is no abstract
+_FRONT_LENGTH: Final = 4000  # characters of authors and addresses
+_MAX_TITLE: Final = 400
+_RUN_IN: Final = re.compile(r"(?:abstract|summary)\s*[:.—–-]\s*(?=\S)|ABSTRACT\s+(?=[A-Z])", re.IGNORECASE)
+_KEYWORDS: Final = re.compile(r"key ?words?\s*[:—–]", re.IGNORECASE)
+_STOP: Final = re.compile(r"\s*[.:|–—]\s*\S")  # between a caption's number and its words
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +48,12 @@ class Block:
     kind: BlockKind
     text: str  # as printed; `paper_of_blocks` tidies it
     level: int = 0  # of a heading, from 1; 0 where nobody knows it
-
-
-def clean_text(text: str) -> str:
-    """Text for a candidate pool: white space is one space each, what cannot be seen or shown is gone."""
-    return " ".join(_BROKEN.sub("\ufffd", _UNSEEN.sub("", text)).split())
+    lines: tuple[Any, ...] = ()  # of a PDF, to find its sentences on the pages
 
 
 @dataclass(slots=True)
 class RawPaper:
-    """What an importer recognised in a file, before it is split into sentences."""
+    """What a reader recognised in a file, before it is split into sentences."""
 
     blocks: list[Block]
     title: str = ""
@@ -53,7 +61,12 @@ class RawPaper:
     notes: list[str] = field(default_factory=list)
     paper_id: str = ""
     licence: str = ""
-    has_parts: bool = False  # the file says what is abstract and what is no part of the text
+    has_parts: bool = False  # the blocks are those of abstract and text alone
+
+
+def clean_text(text: str) -> str:
+    """Text for a candidate pool: white space is one space each, what cannot be seen or shown is gone."""
+    return " ".join(_BROKEN.sub("\ufffd", _UNSEEN.sub("", text)).split())
 
 
 def paper_of_blocks(raw: RawPaper, kind: PaperKind) -> Paper:
@@ -62,6 +75,8 @@ def paper_of_blocks(raw: RawPaper, kind: PaperKind) -> Paper:
     A first heading that repeats the title is left out, so is a block without anything to read. A paper without an id
     gets one made from its text: the same text has the same id.
     """
+    if not raw.has_parts:
+        raw = with_parts(raw)
     title = clean_text(raw.title)
     sentences: list[str] = [title] if title else []
     types: list[SentenceType] = ["section_name"] if title else []
@@ -100,3 +115,120 @@ def paper_of_blocks(raw: RawPaper, kind: PaperKind) -> Paper:
 def _too_long(bound: str) -> PaperError:
     remedy = "Give one paper; the longest of the benchmark has 794 sentences."
     return PaperError("the paper", f"has more than {bound}", remedy)
+
+
+# -- the parts of a paper, by the words of its headings -------------------------------------------
+
+
+def with_parts(raw: RawPaper) -> RawPaper:
+    """The paper without front matter, references, captions and other back matter; these are counted.
+
+    Without a title the first block is it, if it looks like one.
+    """
+    blocks = [replace(block, text=text) for block in raw.blocks if (text := clean_text(block.text))]
+    title = raw.title
+    if not title and blocks and _is_title(blocks):
+        title, blocks = blocks[0].text, blocks[1:]
+    walk = _Walk()
+    n_front = _front_matter(blocks)
+    walk.left_out["front matter"] += n_front
+    for block in blocks[n_front:]:
+        if block.kind == "abstract":
+            walk.blocks.append(block)
+        elif block.kind == "heading":
+            walk.pass_heading(block)
+        else:
+            walk.pass_text(block)
+    left_out = walk.left_out + Counter(raw.left_out)
+    return replace(raw, blocks=walk.blocks, title=title, left_out=left_out, has_parts=True)
+
+
+def _is_title(blocks: Sequence[Block]) -> bool:
+    first = blocks[0].text
+    if part_of_heading(first) != "body" or class_of_heading(first) or _RUN_IN.match(first):
+        return False
+    if blocks[0].kind != "paragraph":
+        return blocks[0].kind == "heading" and len(first) <= _MAX_TITLE
+    heading = next((block.text for block in blocks[1:_FRONT_BLOCKS] if block.kind == "heading"), "")
+    return len(first) <= _MAX_TITLE // 2 and part_of_heading(heading) == "abstract"
+
+
+def _front_matter(blocks: Sequence[Block]) -> int:
+    """How many blocks stand above the abstract: authors and their addresses."""
+    length = 0
+    for index, block in enumerate(blocks[:_FRONT_BLOCKS]):
+        is_heading = block.kind == "heading"
+        begins = part_of_heading(block.text) == "abstract" if is_heading else _RUN_IN.match(block.text)
+        if begins or block.kind == "abstract":
+            return index
+        length += len(block.text)
+        is_body = is_heading and class_of_heading(block.text) not in {None, "conclusion"}
+        if is_body or length > _FRONT_LENGTH:
+            return 0
+    return 0
+
+
+class _Walk:
+    """A walk down the blocks of a paper."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        self.left_out: Counter[str] = Counter()
+        self.part: PaperPart = "body"
+        self.level = 0  # of the heading that opened the part
+        self.has_results = False  # results or what follows them have begun
+        self.labels: set[str] = set()  # in the abstract
+        self.n_texts = 0
+
+    def pass_heading(self, block: Block) -> None:
+        name = block.text.strip(" .:").casefold()
+        if part_of_heading(block.text) == "abstract" or (name == "summary" and not self.blocks):
+            self.part, self.level = "abstract", block.level
+            self.labels, self.n_texts = set(), 0
+        elif self.part == "abstract" and (block.level > self.level > 0 or self._is_label(block.text, name)):
+            self.labels.add(name)
+            self.blocks.append(replace(block, kind="abstract"))
+        elif self._opens_part(block):
+            if self.part == "body":
+                self.blocks.append(block)
+            self.left_out["back matter"] += self.part == "back matter"
+
+    def _is_label(self, text: str, name: str) -> bool:
+        """Whether a heading within the abstract is a label of it; the body begins at the first that is none."""
+        opens_body = name.endswith("introduction") and (bool(self.labels) or self.n_texts > 0)
+        begun = bool(self.labels) or not self.n_texts or text.endswith(":")
+        return is_label(text) and begun and name not in self.labels and not opens_body
+
+    def _opens_part(self, block: Block) -> bool:
+        """Whether a heading below the abstract opens something.
+
+        Lines of the references look like headings, and back matter has headings of its own ("Ethics approval"
+        below "Declarations"): these open nothing. Above the results any heading ends back matter, below them
+        only a main one does, unless levels say otherwise.
+        """
+        opens, main = part_of_heading(block.text), class_of_heading(block.text)
+        if opens == "body" and self.part in ("references", "back matter"):
+            is_minor = not block.level and main in (None, "other")
+            if block.level > self.level > 0 or (is_minor and (self.part == "references" or self.has_results)):
+                return False
+        self.part, self.level = opens, block.level
+        self.has_results = self.has_results or main in ("results", "discussion", "conclusion")
+        return True
+
+    def pass_text(self, block: Block) -> None:
+        text = block.text
+        if self.part == "references":
+            self.left_out["references"] += 1
+        elif self.part == "back matter":
+            return
+        elif (caption := CAPTION.match(text)) and _STOP.match(caption["rest"]):
+            self.left_out["tables" if caption["tables"] else "figures"] += 1
+        elif _KEYWORDS.match(text):
+            self.left_out["back matter"] += 1
+        elif self.part == "abstract":
+            self.n_texts += 1
+            self.blocks.append(replace(block, kind="abstract"))
+        elif not self.blocks and (run_in := _RUN_IN.match(text)):
+            self.blocks.append(Block("abstract", text[run_in.end() :]))
+        else:
+            self.blocks.append(block)

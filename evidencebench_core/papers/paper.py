@@ -18,7 +18,6 @@ from evidencebench_core.data.sections import section_titles
 from evidencebench_core.errors import PaperError
 
 PaperKind = Literal["jats", "pdf", "docx", "text", "markdown"]
-DoubtKind = Literal["abstract", "characters", "left out"]
 
 
 class Box(NamedTuple):
@@ -52,7 +51,6 @@ class Doubt:
 
     section: str  # its heading; "" above the first one
     page: int | None  # from 1, where it concerns a page
-    kind: DoubtKind
     text: str  # one plain sentence
 
     @property

@@ -14,7 +14,6 @@ from evidencebench_core.papers.blocks import RawPaper, clean_text, paper_of_bloc
 from evidencebench_core.papers.docx import read_docx
 from evidencebench_core.papers.jats import read_jats
 from evidencebench_core.papers.markdown import looks_like_markdown, read_markdown
-from evidencebench_core.papers.outline import with_parts
 from evidencebench_core.papers.paper import Paper, PaperKind
 from evidencebench_core.papers.plain_text import decoded_text, read_text
 
@@ -44,8 +43,7 @@ def paper_of_file(content: bytes, name: str, kind: PaperKind | None) -> Paper:
         from evidencebench_core.papers.pdf import paper_of_pdf  # pdfium is loaded only for a PDF
 
         return paper_of_pdf(content, place)
-    raw = _FORMATS[kind](content, place)
-    return paper_of_blocks(raw if raw.has_parts else with_parts(raw), kind)
+    return paper_of_blocks(_FORMATS[kind](content, place), kind)
 
 
 def kind_of(content: bytes, name: str = "") -> PaperKind:

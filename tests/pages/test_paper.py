@@ -146,7 +146,7 @@ def test_a_page_that_cannot_be_drawn_says_so(open_page: OpenPage, own: OwnPapers
 
 
 def test_a_hostile_paper_is_shown_as_text(open_page: OpenPage, own: OwnPapers, paper: Paper) -> None:
-    doubts = (Doubt("Results", 2, "left out", "Columns <b>may</b> be mixed."),)
+    doubts = (Doubt("Results", 2, "Columns <b>may</b> be mixed."),)
     hostile = replace(paper, title="<img src=x onerror=alert(1)> *a*", doubts=doubts)
     app = searched(open_page, str(own.save(hostile, "</h1> :red[name]", "<b>salt</b>").id))
     assert not app.exception

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.blocks import Block, RawPaper, clean_text, paper_of_blocks
 from evidencebench_core.papers.paper import Paper
-from tests.papers.rendering import outline
+from tests.papers.rendering import of_type, outline
 
 BLOCKS = [
     Block("abstract", "Tea is hot. It was drunk."),
@@ -68,6 +68,32 @@ def test_clean_text_can_always_be_written(text: str) -> None:
     assert cleaned == clean_text(cleaned)
     json.dumps(cleaned).encode()
     cleaned.encode("utf-8")
+
+
+TEXT = Block("paragraph", "Text.")
+
+
+@pytest.mark.parametrize(
+    ("headings", "kept"),
+    [
+        # Lines of the references look like headings; a main heading ends them.
+        (["References", "Lancet 2009", "Methods"], ["Methods"]),
+        # Below the results back matter has headings of its own; above them any heading ends it.
+        (["Results", "Declarations", "Ethics approval"], ["Results"]),
+        (["Abbreviations", "Study design and cohort"], ["Study design and cohort"]),
+        # Where levels are known, they say what stands in back matter.
+        (["Declarations", "Methods of funding/3", "Annex of questions"], ["Annex of questions"]),
+    ],
+)
+def test_what_a_heading_opens(headings: list[str], kept: list[str]) -> None:
+    leveled = any("/" in heading for heading in headings)
+    blocks = [
+        Block("heading", name.removesuffix("/3"), (3 if "/" in name else 2) * leveled) for name in headings
+    ]
+    body = [piece for block in blocks for piece in (block, TEXT)]
+    paper = paper_of_blocks(RawPaper([Block("abstract", "Short."), *body], "Tea"), "text")
+    assert of_type(paper, "section_name")[1:] == kept
+    assert paper.sentences.count("Text.") == len(kept)
 
 
 def test_a_paper_is_an_instance_without_gold() -> None:

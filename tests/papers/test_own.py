@@ -23,7 +23,7 @@ def paper(title: str = "Tea") -> Paper:
     text = Block("paragraph", "Tea is hot. Größe.")
     made = paper_of_blocks(RawPaper([text], title, {"tables": 1}, ["A note."]), "pdf")
     boxes = tuple((Box(1, 50.0, 60.5, 300.25, 70.0), Box(2, 50.0, 60.0, 90.0, 70.0)) for _ in made.sentences)
-    return replace(made, boxes=boxes, doubts=(Doubt("Results", 2, "left out", "Mixed."),))
+    return replace(made, boxes=boxes, doubts=(Doubt("Results", 2, "Mixed."),))
 
 
 def test_saved_and_read_again(store: Store) -> None:

@@ -12,7 +12,6 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import pypdfium2
@@ -26,10 +25,6 @@ UNREADABLE: Final = "\ufffd"
 _REMEDY: Final = "Open it in a PDF viewer and print it to a new PDF, or paste the text."
 _MAX_PAGES: Final = 200  # more than any paper has; a proceedings volume or a book is no paper
 _MAX_PAGE_EDGE: Final = 14_400.0  # points; ISO 32000-1, annex C
-_MAX_WORDS: Final = 6_000
-_MAX_CHARACTERS: Final = 60_000
-_MAX_DRAWINGS: Final = 20_000
-_MAX_MARKS: Final = 1_000
 _WORD_GAP: Final = 0.13  # ems; TeX has no spaces and shrinks them to 0.2, it kerns up to 0.1
 _QUARTER_TURNS: Final = {1: (0.0, -1.0, 1.0, 0.0), 2: (-1.0, 0.0, 0.0, -1.0), 3: (0.0, 1.0, -1.0, 0.0)}
 
@@ -38,23 +33,15 @@ _BOLD: Final = re.compile(r"bold|black|heavy|demi|semib|s?s?bx\d|medi\b|[-,.]bd?
 _ITALIC: Final = re.compile(r"ital|oblique|slant|(?:bx|ss|cm|sf)ti\d|[-,.](?:b?i|it|obl)$", re.I)
 # Fonts of signs whose codes are those of letters and digits: "P 5 0.03" for "P = 0.03".
 _SIGNS: Final = re.compile(r"math.*pi(?:-|$)|mathpi|MT2SY|^Adv.*(?:sym|smpi|4C4E)|universal.*pi", re.I)
-
-
 _ACCENTS: Final = {
     "´": "\u0301", "`": "\u0300", "¨": "\u0308", "ˆ": "\u0302", "˜": "\u0303", "¸": "\u0327", "˚": "\u030a",
     "˝": "\u030b", "ˇ": "\u030c", "¯": "\u0304",
 }  # fmt: skip
 _STROKES: Final = frozenset("−-_\ufffd")
+# Signs that a file draws as one over another.
 _DRAWN_TOGETHER: Final = {
-    "+−": "±",
-    "+-": "±",
-    "+_": "±",
-    "<−": "≤",
-    "<_": "≤",
-    ">−": "≥",
-    ">_": "≥",
-    "c\ufffd": "©",
-}
+    "+−": "±", "+-": "±", "+_": "±", "<−": "≤", "<_": "≤", ">−": "≥", ">_": "≥", "c\ufffd": "©",
+}  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -94,9 +81,6 @@ class Page:
     n_characters: int = 0  # upright ones, spaces excepted
     n_unreadable: int = 0  # those whose font does not say what they are
     n_turned: int = 0  # set sideways, and left out: tables across, stamps in the margin
-    has_pictures: bool = False
-    has_strings: bool = False  # text is drawn, whether or not its characters are known
-    is_cut: bool = False  # has more in it than is read of one page
 
 
 class _Style(NamedTuple):
@@ -176,7 +160,7 @@ def _page(document: pypdfium2.PdfDocument, number: int) -> Page:
     if text:
         _collect_words(page, _combined(list(_glyphs(page, text, x0, y0))))
         pdfium.FPDFText_ClosePage(text)
-    _collect_drawings(page, handle, x0, y0)
+    page.rules = _rules(handle, x0, y0)
     handle.close()
     return page
 
@@ -199,9 +183,6 @@ def _collect_words(page: Page, glyphs: list[_Glyph]) -> None:
         ):
             word.text += glyph.text
             word.x1 = glyph.x1
-        elif len(page.words) >= _MAX_WORDS:
-            page.is_cut = True
-            break
         elif glyph.x0 >= -1 and glyph.x1 <= page.width + 1 and -1 <= glyph.y <= page.height + 1:
             look = (style.size, style.font, style.bold, style.italic)
             page.words.append(Word(glyph.text, glyph.x0, glyph.x1, glyph.y, *look, glyph.spaced, page.number))
@@ -235,9 +216,6 @@ def _glyphs(page: Page, text: Any, left: float, foot: float) -> Iterator[_Glyph]
         if not style.upright:
             page.n_turned += 1
             continue
-        if page.n_characters >= _MAX_CHARACTERS:
-            page.is_cut = True
-            break
         page.n_characters += 1
         page.n_unreadable += character == UNREADABLE
         pdfium.FPDFText_GetCharOrigin(text, i, x, y)
@@ -300,32 +278,30 @@ def _style(text: Any, i: int, item: Any) -> _Style:
 def _combined(glyphs: list[_Glyph]) -> list[_Glyph]:
     """The same with what is drawn over another character put on it: accents, and ± of + and -."""
     rows: dict[int, list[_Glyph]] = defaultdict(list)
-    marks: list[_Glyph] = []
     for glyph in glyphs:
         rows[round(glyph.y / 10)].append(glyph)
-        if glyph.text in _ACCENTS or glyph.text in _STROKES:
-            marks.append(glyph)
     drawn: set[int] = set()
-    for mark in marks[:_MAX_MARKS]:
+    for mark in glyphs:
+        if mark.text not in _ACCENTS and mark.text not in _STROKES:
+            continue
         middle, row = (mark.x0 + mark.x1) / 2, round(mark.y / 10)
         for base in (*rows[row], *rows[row - 1], *rows[row + 1]):
             both = _DRAWN_TOGETHER.get(base.text + mark.text, "")
             if mark.text in _ACCENTS and base.text.isalpha():
                 both = unicodedata.normalize("NFC", base.text + _ACCENTS[mark.text])
-            near = abs(base.y - mark.y) < 0.8 * mark.style.size and base.x0 <= middle <= base.x1
-            if len(both) == 1 and near:
+            is_over = abs(base.y - mark.y) < 0.8 * mark.style.size and base.x0 <= middle <= base.x1
+            if len(both) == 1 and is_over:
                 base.text, base.spaced = both, base.spaced or mark.spaced
                 drawn.add(id(mark))
                 break
     return [glyph for glyph in glyphs if id(glyph) not in drawn]
 
 
-def _collect_drawings(page: Page, handle: pypdfium2.PdfPage, left: float, foot: float) -> None:
-    """Flat paths as rules, and whether there are pictures and text."""
-    for item in islice(handle.get_objects(max_depth=8), _MAX_DRAWINGS):
-        page.has_pictures |= item.type == pdfium.FPDF_PAGEOBJ_IMAGE
-        page.has_strings |= item.type == pdfium.FPDF_PAGEOBJ_TEXT
-        if item.type == pdfium.FPDF_PAGEOBJ_PATH:
-            x0, y0, x1, y1 = item.get_bounds()
-            if y1 - y0 <= 3.0 and x1 - x0 > 12.0:
-                page.rules.append(Rule(x0 - left, x1 - left, (y0 + y1) / 2 - foot))
+def _rules(handle: pypdfium2.PdfPage, left: float, foot: float) -> list[Rule]:
+    """The flat paths of a page."""
+    boxes = (item.get_bounds() for item in handle.get_objects([pdfium.FPDF_PAGEOBJ_PATH], max_depth=8))
+    return [
+        Rule(x0 - left, x1 - left, (y0 + y1) / 2 - foot)
+        for x0, y0, x1, y1 in boxes
+        if y1 - y0 <= 3.0 and x1 - x0 > 12.0
+    ]

@@ -92,10 +92,7 @@ class _Divider:
         across = [line for line in lines if line.x0 < x < line.x1]
         rest = [line for line in lines if line not in across]
         groups: list[list[Line]] = []
-        for lines_across in _bands(across):
-            last_line = _short_last_line(lines_across, rest)
-            band = lines_across + last_line
-            rest = [line for line in rest if line not in last_line]
+        for band in _bands(across):
             top, foot = band[0].y + 0.3 * band[0].size, band[-1].y - 0.3 * band[-1].size
             groups += side_by_side([line for line in rest if line.y > top])
             beside = [line for line in rest if foot <= line.y <= top]
@@ -158,15 +155,6 @@ def _typical_width(lines: Sequence[Line]) -> float:
     for line in lines:
         rows[round(line.y)] += round(line.x1 - line.x0)
     return median(rows.values()) if rows else 0.0
-
-
-def _short_last_line(band: Sequence[Line], lines: Sequence[Line]) -> list[Line]:
-    """The last line of a paragraph across the columns, which ends before the gutter."""
-    above = band[-1]
-    near = [line for line in lines if 0.5 * above.size < above.y - line.y < 1.6 * above.size]
-    is_last = len(near) == 1 and abs(near[0].x0 - above.x0) < 2
-    same_look = is_last and (near[0].font, near[0].size) == (above.font, above.size)
-    return near if same_look else []
 
 
 def _bands(lines: Collection[Line]) -> list[list[Line]]:

@@ -1,19 +1,20 @@
-"""PDF to `Paper`: chars -> lines -> columns -> blocks -> roles, and where the result is doubtful."""
+"""PDF to `Paper`: chars -> lines -> columns -> blocks -> roles, where its sentences stand, and what is doubtful."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, groupby
 from typing import Final
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.blocks import RawPaper, paper_of_blocks
-from evidencebench_core.papers.paper import Doubt, Paper
+from evidencebench_core.papers.blocks import RawPaper, paper_of_blocks, with_parts
+from evidencebench_core.papers.hyphens import Words, plain
+from evidencebench_core.papers.paper import Box, Doubt, Paper
 from evidencebench_core.papers.pdf.blocks import blocks_of
-from evidencebench_core.papers.pdf.chars import UNREADABLE, Page, open_document, pages_of
+from evidencebench_core.papers.pdf.chars import UNREADABLE, Page, Word, open_document, pages_of
 from evidencebench_core.papers.pdf.columns import Column, columns_of, gutters_of
 from evidencebench_core.papers.pdf.floats import without_floats
 from evidencebench_core.papers.pdf.lines import (
@@ -25,19 +26,17 @@ from evidencebench_core.papers.pdf.lines import (
     without_line_numbers,
     without_margins,
 )
-from evidencebench_core.papers.pdf.places import sentence_boxes
 from evidencebench_core.papers.pdf.roles import Assembly
-from evidencebench_core.papers.pdf.text import Words
 
 _MIN_CHARACTERS: Final = 60  # a page below has no text to speak of
 _MAX_UNREADABLE: Final = 0.3
-_MIN_ABSTRACT: Final = 60  # words
-_MAX_ABSTRACT: Final = 450
 _MIN_PAGE: Final = 600  # characters of a page, to tell anything from shares of it
 # "P 5 0.03", "n ¼ 12", "P , .05": signs of mathematical fonts that came out as other characters.
 _OTHER_SIGN: Final = re.compile(
     r"\b[PpNnFtr]\s?(?:[¼D]\s?[\d.]+|[5,]\s0?\.\d+)|\d[\d.]*\s?[¼þ]\s?[\d.]+|\d+\.\d+\s6\s\d+\.\d+"
 )
+_ABOVE: Final = 0.75  # how far letters reach from the baseline, in ems
+_BELOW: Final = 0.22
 
 
 def paper_of_pdf(content: bytes, place: str = "the PDF") -> Paper:
@@ -60,10 +59,12 @@ def paper_of_pdf(content: bytes, place: str = "the PDF") -> Paper:
     columns, lost, body = _columns(pages, left_out)
     words = Words(line.text for column in columns for line in column.lines)
     assembly = Assembly(blocks_of(columns, body), stated_title, body, words)
-    left_out += assembly.left_out
-    paper = paper_of_blocks(RawPaper(assembly.blocks, assembly.title, left_out, notes, has_parts=True), "pdf")
-    boxes = sentence_boxes(paper.sentences, assembly.lines, {page.number: page for page in pages})
-    paper = replace(paper, boxes=boxes)
+    raw = with_parts(RawPaper(assembly.blocks, assembly.title, left_out + assembly.left_out, notes))
+    paper = paper_of_blocks(raw, "pdf")
+    lines = [*assembly.title_lines, *chain.from_iterable(block.lines for block in raw.blocks)]
+    paper = replace(
+        paper, boxes=sentence_boxes(paper.sentences, lines, {page.number: page for page in pages})
+    )
     return replace(paper, doubts=(*_doubts_of_text(paper), *_doubts_of_pages(paper, pages, lost)))
 
 
@@ -89,31 +90,79 @@ def _columns(pages: Sequence[Page], left_out: Counter[str]) -> tuple[list[Column
     return columns, lost, body
 
 
+# -- where the sentences stand --------------------------------------------------------------------
+
+
+def sentence_boxes(
+    sentences: Sequence[str], lines: Sequence[Line], pages: Mapping[int, Page]
+) -> tuple[tuple[Box, ...], ...]:
+    """For every sentence one box for each line that it stands on; none for one that is not in the lines.
+
+    Sentences and lines have the same order and the same letters and digits, so each sentence is found behind
+    the one before it.
+    """
+    printed = [
+        (character, (line, word))
+        for line in lines
+        for word in line.words
+        for character in filter(str.isalnum, plain(word.text))
+    ]
+    text = "".join(character for character, _ in printed)
+    places = [place for _, place in printed]
+    boxes: list[tuple[Box, ...]] = []
+    end = 0
+    for sentence in sentences:
+        letters = "".join(filter(str.isalnum, sentence))
+        start = text.find(letters, end)
+        end = max(end, start + len(letters)) if start >= 0 else end
+        boxes.append(tuple(_boxes(places[start:end], pages)) if start >= 0 else ())
+    return tuple(boxes)
+
+
+def _boxes(places: Sequence[tuple[Line, Word]], pages: Mapping[int, Page]) -> Iterator[Box]:
+    for _, group in groupby(places, key=lambda place: id(place[0])):
+        together = list(group)
+        line, words = together[0][0], [word for _, word in together]
+        page = pages[line.page]
+        top, foot = line.y + _ABOVE * line.size, line.y - _BELOW * line.size
+        x0, x1 = min(word.x0 for word in words), max(word.x1 for word in words)
+        edges = (round(edge, 1) for edge in (x0, page.height - top, x1, page.height - foot))
+        yield Box(page.number + 1, *edges)
+
+
+# -- what a reader should know --------------------------------------------------------------------
+
+
 def _notes(pages: Sequence[Page], damaged: Sequence[int], place: str) -> list[str]:
-    """Notes about pages without text; an error where no page has any."""
+    """Notes about pages without text; an error where no page has any, or most cannot be read."""
     n_all = sum(page.n_characters for page in pages)
     n_unreadable = sum(page.n_unreadable for page in pages)
-    is_unnamed = n_all == n_unreadable and any(page.has_strings and not page.n_turned for page in pages)
-    if is_unnamed or n_unreadable > max(_MIN_CHARACTERS, _MAX_UNREADABLE * n_all):
+    if n_unreadable > max(_MIN_CHARACTERS, _MAX_UNREADABLE * n_all):
         problem = "has text in fonts that do not say which letters they show"
         remedy = "Run OCR on it first (for example ocrmypdf --force-ocr), or paste the text."
         raise PaperError(place, problem, remedy)
-    blank = [page for page in pages if page.n_characters < _MIN_CHARACTERS]
-    pictures = [page.number for page in blank if page.has_pictures]
+    blank = [page.number for page in pages if page.n_characters < _MIN_CHARACTERS]
     if len(blank) == len(pages) or n_all < _MIN_CHARACTERS:
-        problem = "has pictures of pages, no text" if pictures else "has no text"
+        problem = "has no text that can be read: it may be pictures of pages"
         raise PaperError(place, problem, "Run OCR first (for example ocrmypdf), or paste the text.")
-    notes = {
-        "Pages without text, only pictures, are left out": pictures,
-        "Pages that are damaged are left out": damaged,
-        "Pages with too many drawings were read in part only": [p.number for p in pages if p.is_cut],
-    }
+    notes = {"Pages without text are left out": blank, "Pages that are damaged are left out": damaged}
     return [
         f"{note}: {', '.join(str(n + 1) for n in numbers)}." for note, numbers in notes.items() if numbers
     ]
 
 
-def _doubts_of_pages(paper: Paper, pages: Sequence[Page], lost: Sequence[Line]) -> Iterable[Doubt]:
+def _doubts_of_text(paper: Paper) -> Iterator[Doubt]:
+    """Sections with characters that nobody can name."""
+    n_unreadable: Counter[str] = Counter()
+    for text, section in zip(paper.sentences, paper.sections, strict=True):
+        n_unreadable[section] += UNREADABLE in text or _OTHER_SIGN.search(text) is not None
+    for section, n in (+n_unreadable).items():
+        subject = "A sentence has characters" if n == 1 else f"{n} sentences have characters"
+        shown = f"shown as {UNREADABLE} or as other signs, such as 5 for ="
+        yield Doubt(section, None, f"{subject} that the file's fonts do not name, {shown}.")
+
+
+def _doubts_of_pages(paper: Paper, pages: Sequence[Page], lost: Iterable[Line]) -> Iterator[Doubt]:
     """Pages of which most is in no sentence."""
     n_lost = Counter({page.number: page.n_turned for page in pages})
     for line in lost:
@@ -127,31 +176,7 @@ def _doubts_of_pages(paper: Paper, pages: Sequence[Page], lost: Sequence[Line]) 
         section = sections.get(page.number, section)
         n = page.n_characters + page.n_turned
         if n >= _MIN_PAGE and n_lost[page.number] > 0.5 * n:
-            is_sideways = page.n_turned > 0.5 * n
-            reason = ": it is set sideways." if is_sideways else "; look at the page itself."
-            text = f"Most of page {page.number + 1} is in no sentence{reason}"
-            yield Doubt(section, page.number + 1, "left out", text)
-
-
-def _doubts_of_text(paper: Paper) -> Iterable[Doubt]:
-    kinds = zip(paper.sentences, paper.sentence_types, strict=True)
-    n_words = sum(len(text.split()) for text, kind in kinds if kind == "abstract")
-    if 0 < n_words < _MIN_ABSTRACT:
-        text = f"The abstract has only {n_words} words; some may be missing."
-        yield Doubt("Abstract", None, "abstract", text)
-    elif n_words > _MAX_ABSTRACT:
-        text = f"The abstract has {n_words} words; it may hold text that is not part of it."
-        yield Doubt("Abstract", None, "abstract", text)
-    n_unreadable: Counter[str] = Counter()
-    examples: dict[str, str] = {}  # by section
-    for text, section in zip(paper.sentences, paper.sections, strict=True):
-        n_unreadable[section] += UNREADABLE in text
-        if sign := _OTHER_SIGN.search(text):
-            examples.setdefault(section, sign[0])
-    for section, n in (+n_unreadable).items():
-        subject = "A sentence has characters" if n == 1 else f"{n} sentences have characters"
-        text = f"{subject} that the file's fonts do not name, shown as {UNREADABLE}."
-        yield Doubt(section, None, "characters", text)
-    for section, example in examples.items():
-        text = f"“{example}”: a symbol such as = or < seems to have come out as another character."
-        yield Doubt(section, None, "characters", text)
+            reason = "it is set sideways" if page.n_turned > 0.5 * n else "look at the page itself"
+            yield Doubt(
+                section, page.number + 1, f"Most of page {page.number + 1} is in no sentence: {reason}."
+            )

@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise, takewhile
+from itertools import chain, pairwise
 from typing import Final
 
 from evidencebench_core.data.sections import CAPTION, part_of_heading
@@ -21,14 +21,6 @@ _SAME_HEIGHT: Final = 6.0  # points by which the same header may stand higher or
 _NARROW: Final = 0.26  # of a page's width, and of its characters: what a margin may take
 _MIN_LINE_NUMBERS: Final = 5
 _DIGITS: Final = re.compile(r"\d+")
-_PAGE_NUMBER: Final = re.compile(
-    r"(?:page|p\.?|s|e)?\s*[-–—|]?\s*(\d{1,6})\s*[-–—|]?(?:\s*(?:of|/)\s*\d{1,4})?", re.I
-)
-_IMPRINT: Final = re.compile(
-    r"©|\bcopyright\b|\bdoi\b|https?://|www\.|\ball rights reserved\b|\bissn\b|^preprint submitted|"
-    r"^proceedings of\b",
-    re.I,
-)
 
 
 class Line:
@@ -181,29 +173,20 @@ def _are_joined(line: Line, other: Line, max_gap: float) -> bool:
 class _EdgeRow:
     """Lines on one baseline near the head or foot of a page."""
 
-    lines: list[Line]
-    at_head: bool
+    page: int
     distance: float  # from the edge
-    white: float  # to the next text, away from the edge
+    lines: list[Line]
+    white: float = math.inf  # to the next row, away from the edge
 
     @property
-    def pattern(self) -> tuple[bool, str]:
+    def pattern(self) -> str:
         """Its text without numbers."""
-        return self.at_head, _DIGITS.sub("#", " ".join(line.text for line in self.lines)).casefold()
-
-    @property
-    def offsets(self) -> list[tuple[bool, int]]:
-        """By how much the numbers that stand alone in it exceed the place of its page."""
-        numbers = [_PAGE_NUMBER.fullmatch(line.text.strip()) for line in self.lines]
-        return [(self.at_head, int(number[1]) - self.lines[0].page) for number in numbers if number]
+        return _DIGITS.sub("#", " ".join(line.text for line in self.lines)).casefold()
 
     def is_set_apart(self, body: Body) -> bool:
-        """Whether it is a line of imprint or a number, or small at the head of a page, and white lies below."""
-        size = max(word.size for line in self.lines for word in line.words)
-        if self.offsets or any(_IMPRINT.search(line.text) for line in self.lines):
-            return self.white > 1.6 * size
-        is_small = self.lines[0].page > 0 and self.at_head and size < 0.95 * body.size
-        return is_small and self.white > 1.9 * body.leading and not CAPTION.match(self.lines[0].text)
+        """Whether it is small and white lies between it and the text."""
+        is_small = all(map(body.is_smaller, self.lines)) and not CAPTION.match(self.lines[0].text)
+        return is_small and self.white > 1.6 * body.leading
 
 
 def without_headers_and_footers(
@@ -211,51 +194,38 @@ def without_headers_and_footers(
 ) -> list[list[Line]]:
     """Lines without running headers, footers and page numbers.
 
-    Such a row stands at the head or foot of its page, and on another page stands the same, numbers aside,
-    at the same height; or it has a number that grows with the pages; or white parts it from the text.
+    Such a row stands near the head or foot of its page, and on another page stands the same, numbers aside, at
+    the same height; or white parts it from the text.
     """
-    edges = [
-        (_edge_rows(page, page_lines, at_head=True), _edge_rows(page, page_lines, at_head=False))
-        for page, page_lines in zip(pages, lines, strict=True)
-    ]
-    rows = [row for head, foot in edges for row in head + foot]
-    offsets = Counter(chain.from_iterable(set(row.offsets) for row in rows))
-    places: dict[tuple[bool, str], list[tuple[int, float]]] = defaultdict(list)
-    for row in rows:
-        places[row.pattern].append((row.lines[0].page, row.distance))
-
-    def belongs_to_page(row: _EdgeRow) -> bool:
-        page = row.lines[0].page
-        is_repeated = len(row.pattern[1]) > 1 and any(
-            number != page and abs(distance - row.distance) < _SAME_HEIGHT
-            for number, distance in places[row.pattern]
-        )
-        return is_repeated or any(offsets[n] > 1 for n in row.offsets) or row.is_set_apart(body)
-
     dropped: set[Line] = set()
-    for side in chain.from_iterable(edges):
-        for row in takewhile(belongs_to_page, side):
-            dropped.update(row.lines)
+    for at_head in (True, False):
+        edges = [_edge_rows(*both, at_head=at_head) for both in zip(pages, lines, strict=True)]
+        same: dict[str, list[_EdgeRow]] = defaultdict(list)
+        for row in chain.from_iterable(edges):
+            same[row.pattern].append(row)
+        for edge in edges:
+            for row in edge:
+                others = [other for other in same[row.pattern] if other.page != row.page]
+                is_repeated = any(abs(other.distance - row.distance) < _SAME_HEIGHT for other in others)
+                if not (is_repeated or row.is_set_apart(body)):
+                    break
+                dropped.update(row.lines)
     return [[line for line in page_lines if line not in dropped] for page_lines in lines]
 
 
 def _edge_rows(page: Page, lines: Sequence[Line], *, at_head: bool) -> list[_EdgeRow]:
     """The rows near one edge of a page, from the edge inwards."""
-
-    def distance(line: Line) -> float:
-        return page.height - line.y if at_head else line.y
-
-    text = [o for o in lines if not (_IMPRINT.search(o.text) or _PAGE_NUMBER.fullmatch(o.text))]
     rows: list[_EdgeRow] = []
-    for line in sorted(lines, key=distance):
-        if rows and distance(line) - rows[-1].distance < 2.0:
+    for line in sorted(lines, key=lambda line: -line.y if at_head else line.y):
+        distance = page.height - line.y if at_head else line.y
+        if rows and distance - rows[-1].distance < 2.0:
             rows[-1].lines.append(line)
-        elif len(rows) == _EDGE_ROWS or distance(line) > _EDGE * page.height:
+            continue
+        if rows:
+            rows[-1].white = distance - rows[-1].distance
+        if len(rows) == _EDGE_ROWS or distance > _EDGE * page.height:
             break
-        else:
-            further = [distance(other) for other in text if distance(other) > distance(line) + 2]
-            white = min(further, default=math.inf) - distance(line)
-            rows.append(_EdgeRow([line], at_head, distance(line), white))
+        rows.append(_EdgeRow(page.number, distance, [line]))
     return rows
 
 
@@ -277,29 +247,7 @@ def without_margins(pages: Sequence[Page], lines: Sequence[Sequence[Line]], body
             share = sum(len(line.text) for line in strip) / sum(len(line.text) for line in page_lines)
             if width < _NARROW * page.width and share < _NARROW:
                 dropped.update(strip)
-        if page.number == 0 and len(page_lines) < 600:
-            dropped.update(_beside_abstract(page, page_lines, body))
         result.append([line for line in page_lines if line not in dropped])
-    return result
-
-
-def _beside_abstract(page: Page, lines: Sequence[Line], body: Body) -> list[Line]:
-    """Small addresses, dates and the like in a narrow strip beside wider lines of a first page."""
-    stacks: dict[tuple[int, float], list[Line]] = defaultdict(list)
-    for line in lines:
-        if body.is_smaller(line) and sum(map(str.isalpha, line.text)) > 3:  # no numbers of a list
-            stacks[round(line.x0 / 2), line.size].append(line)
-    result: list[Line] = []
-    for (_, size), stack in stacks.items():
-        x0, x1 = min(line.x0 for line in stack), max(line.x1 for line in stack)
-        top, foot = max(line.y for line in stack) + size, min(line.y for line in stack) - size
-        band = [line for line in lines if foot < line.y < top]
-        strip = [line for line in band if x0 - 2 < line.x0 and line.x1 < x1 + 2]
-        beside = [line for line in band if (line.x0 > x1 + 3 or line.x1 < x0 - 3) and line.size >= size]
-        n_wide = sum(line.x1 - line.x0 > 1.5 * (x1 - x0) for line in beside)  # cells of a table are not
-        is_parted = len(stack) >= 4 and len(beside) >= 4 and len(beside) == len(band) - len(strip)
-        if is_parted and x1 - x0 < _NARROW * page.width and n_wide >= 0.4 * len(beside):
-            result += strip
     return result
 
 

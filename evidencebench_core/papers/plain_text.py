@@ -10,6 +10,7 @@ from typing import Final
 from evidencebench_core.data.sections import class_of_heading, is_label, part_of_heading
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.blocks import Block, RawPaper
+from evidencebench_core.papers.hyphens import Words, running_text
 
 _WRAPPED: Final = 120  # characters; no line of wrapped text is longer
 _LONGEST_HEADING: Final = 180
@@ -56,7 +57,7 @@ def decoded_text(content: bytes, place: str) -> tuple[str, tuple[str, ...]]:
 
 def _pieces(text: str) -> tuple[list[Block], int]:
     """Headings and paragraphs, and how many tables were left out."""
-    words = frozenset(re.findall(r"[a-z]+(?:-[a-z]+)*", text.lower()))
+    words = Words(text.splitlines())
     pieces: list[Block] = []
     n_tables = 0
     for group in _groups(text):
@@ -80,7 +81,7 @@ def _groups(text: str) -> Iterator[list[str]]:
         yield group
 
 
-def _pieces_of_group(lines: Sequence[str], words: frozenset[str]) -> Iterator[Block]:
+def _pieces_of_group(lines: Sequence[str], words: Words) -> Iterator[Block]:
     if len(lines) == 1:
         line = lines[0].strip()
         yield Block("heading" if _is_lone_heading(line) else "paragraph", _without_bullet(line))
@@ -90,14 +91,14 @@ def _pieces_of_group(lines: Sequence[str], words: frozenset[str]) -> Iterator[Bl
     for number, line in enumerate(lines):
         heads = _is_main_heading(line) or (number == 0 and not wrapped and _is_lone_heading(line))
         if (heads or not wrapped or _ITEM.match(line)) and running:
-            yield Block("paragraph", _unwrap(running, words))
+            yield Block("paragraph", running_text(running, words))
             running = []
         if heads:
             yield Block("heading", line.strip())
         else:
             running.append(_without_bullet(line))
     if running:
-        yield Block("paragraph", _unwrap(running, words))
+        yield Block("paragraph", running_text(running, words))
 
 
 def _is_main_heading(line: str) -> bool:
@@ -125,17 +126,3 @@ def _is_lone_heading(line: str) -> bool:
 def _without_bullet(line: str) -> str:
     item = _ITEM.match(line)
     return line[item.end() :] if item and item["bullet"] else line
-
-
-def _unwrap(lines: Sequence[str], words: frozenset[str]) -> str:
-    """Wrapped lines as one; a hyphen at a line's end goes where the joined word stands elsewhere in the text."""
-    text = lines[0]
-    for line in lines[1:]:
-        broken = re.search(r"([A-Za-z]+)-$", text.rstrip())
-        rest = re.match(r"\s*([a-z]+)", line)
-        if broken and rest:
-            whole = (broken[1] + rest[1]).lower()
-            text = text.rstrip()[: None if whole not in words else -1] + line.lstrip()
-        else:
-            text = f"{text} {line}"
-    return text

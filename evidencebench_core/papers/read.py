@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Final, get_args
+from typing import Final
 
 from evidencebench_core.errors import PaperError, shown
 from evidencebench_core.papers.blocks import RawPaper, clean_text, paper_of_blocks
@@ -32,10 +32,6 @@ _MARKDOWN: Final = frozenset({"md", "markdown", "qmd", "rmd"})
 def paper_of_file(content: bytes, name: str, kind: PaperKind | None) -> Paper:
     """The paper that a file holds, read in this process: for the child alone. `PaperError` for what is no paper."""
     place = file_place(name)
-    if kind is not None and kind not in get_args(PaperKind):
-        raise PaperError(
-            place, f"cannot be read as {shown(kind)}", f"Kinds are: {', '.join(get_args(PaperKind))}."
-        )
     if not content.strip():
         raise PaperError(place, "is empty", _GIVE)
     kind = kind or kind_of(content, name)

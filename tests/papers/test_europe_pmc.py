@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import pytest
 
 from evidencebench_core.errors import PaperError
@@ -129,10 +131,23 @@ def test_answers_that_are_no_paper(asked: str, answer: Answer, message: str, ser
         fetched_paper("34", service.base, Limits(max_bytes=2**21))
 
 
-def test_an_answer_that_drips_ends_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("head", DRIPS[:2])
+def test_an_answer_that_drips_ends_at_its_limit(head: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(europe_pmc, "_MAX_SECONDS", 0.5)
-    with dripping(DRIPS[1]) as address, pytest.raises(PaperError, match=r"took longer than 0\.5 seconds"):
+    with dripping(head) as address, pytest.raises(PaperError, match=r"took longer than 0\.5 seconds"):
         fetched_paper("PMC34", address)
+
+
+def test_a_redirect_away_from_https_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.scheme == "https":
+            return httpx.Response(302, headers={"Location": "http://example.org/x"})
+        return httpx.Response(200, content=ARTICLE)
+
+    client = partial(httpx.AsyncClient, transport=httpx.MockTransport(answer))
+    monkeypatch.setattr(httpx, "AsyncClient", client)
+    with pytest.raises(PaperError, match="sends us on to http"):
+        fetched_paper("PMC34", "https://example.org/rest")
 
 
 def test_a_service_that_is_not_there() -> None:

@@ -66,11 +66,6 @@ def test_files_that_are_no_papers(content: bytes) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_kind_that_there_is_not() -> None:
-    with pytest.raises(PaperError):
-        paper_of_file(b"Tea is hot.", "", "scroll")  # type: ignore[arg-type]
-
-
 def test_an_entity_reaches_no_file() -> None:
     hostile = (
         b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><article><body><p>&x;</p></body></article>'

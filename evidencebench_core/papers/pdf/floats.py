@@ -33,7 +33,7 @@ def without_floats(
     counts: Counter[str] = Counter()
     for line in sorted(lines, key=lambda line: -line.y):
         label = CAPTION.match(line.text)
-        if label is None or line in dropped or not _is_caption(line, label["rest"], lines, gutters, body):
+        if label is None or line in dropped or not _is_caption(line, label["rest"], lines, body):
             continue
         kind = "tables" if label["tables"] else "figures"
         counts[kind] += not line.text.lower().rstrip(" .)").endswith(("continued", "cont"))
@@ -42,15 +42,11 @@ def without_floats(
     return [line for line in lines if line not in dropped], counts
 
 
-def _is_caption(line: Line, rest: str, lines: Sequence[Line], gutters: Sequence[Gutter], body: Body) -> bool:
+def _is_caption(line: Line, rest: str, lines: Sequence[Line], body: Body) -> bool:
     if _IN_SENTENCE.match(rest):
         return False
-    here = _column_of(line, gutters)
-    column = [other for other in lines if other is not line and _column_of(other, gutters) in (here, None)]
-    if any(abs(other.y - line.y) < 2 and 0 < line.x0 - other.x1 < 4 * line.size for other in column):
-        return False
     is_marked = line.words[0].bold != body.is_bold or not body.matches(line)
-    above = [o for o in column if o.y > line.y + 1 and o.x0 < line.x1 and o.x1 > line.x0]
+    above = [o for o in lines if o.y > line.y + 1 and o.x0 < line.x1 and o.x1 > line.x0]
     nearest = min(above, key=lambda other: other.y, default=None)
     is_apart = nearest is None or (
         nearest.y - line.y > 1.25 * body.leading
@@ -60,13 +56,6 @@ def _is_caption(line: Line, rest: str, lines: Sequence[Line], gutters: Sequence[
         return is_marked or is_apart
     begins = rest.lstrip()[:1].isupper()
     return (is_marked and (line.words[0].bold or begins)) or (is_apart and begins)
-
-
-def _column_of(line: Line, gutters: Sequence[Gutter]) -> int | None:
-    """Which column a line stands in; None across columns."""
-    if any(line.x0 < gutter.middle < line.x1 for gutter in gutters):
-        return None
-    return sum(gutter.middle <= line.x0 for gutter in gutters)
 
 
 class _Float:

@@ -14,7 +14,7 @@ from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import Query, Retrieval, Setting
-from evidencebench_core.runs import DEFAULT_TASKS, Progress, RunStore, execute, plan
+from evidencebench_core.runs import DEFAULT_TASKS, Progress, RunStore, execute, plan, score_run
 from tests.factories import raw_dataset, written
 
 MODULE = import_module("evidencebench_core.runs.plan")  # the package has the function under this name
@@ -109,14 +109,6 @@ def test_nothing_is_asked_twice(store: Store, use: Use) -> None:
     assert (more[0].done, more[-1].done, more[-1].run_id, len(lead.asked)) == (0, 6, last.run_id, 28)
 
 
-def test_a_run_that_nothing_came_of_is_not_in_the_store(store: Store, use: Use) -> None:
-    reports = execute(plan(store, "tiny", "lead"))
-    next(reports)
-    assert RunStore(store).runs() == ()
-    next(reports)
-    assert len(RunStore(store).runs()) == 1
-
-
 def test_failures_are_kept_counted_and_tried_again(store: Store, use: Use) -> None:
     def fails(query: Query) -> bool:
         return query.hypothesis.endswith("cohort 1.") and query.focus == "results"
@@ -132,6 +124,14 @@ def test_failures_are_kept_counted_and_tried_again(store: Store, use: Use) -> No
     assert (last.done, last.total, last.failed) == (6, 6, 0)
     assert [focus for _, focus, _ in working.asked] == ["results", "results"]
     assert runs.run(last.run_id).n_failed == 0
+
+
+def test_instances_without_an_answer_are_named_or_scored_zero(store: Store) -> None:
+    run_id = finished(execute(plan(store, "tiny", "oracle", limit=4))).run_id
+    score = score_run(store, run_id[:6], "er@optimal")
+    assert (score.n_scored, score.missing, score.aspect_recall) == (4, ("tiny_4", "tiny_5"), 1.0)
+    zero = score_run(store, run_id, "er@optimal", missing="zero")
+    assert (zero.n_scored, zero.aspect_recall) == (6, pytest.approx(4 / 6))
 
 
 def test_oracle_gets_the_gold_of_each_instance(store: Store) -> None:

@@ -51,18 +51,6 @@ def test_at_most_two_from_the_abstract_and_no_heading(ranking: list[int], budget
     assert len(everything) == min(budget, N - 2)
 
 
-@given(st.permutations(range(8, N)).map(lambda indices: indices[:6]))
-def test_passages_hold_every_pick_once(picks: list[int]) -> None:
-    passages = passages_of(PAPER, picks)
-    assert sorted(index for passage in passages for index in passage.picks) == sorted(picks)
-    for passage in passages:
-        assert list(passage.sentences) == list(range(passage.sentences[0], passage.sentences[-1] + 1))
-        assert picks[passage.rank - 1] in passage.picks
-    ranks = [passage.rank for passage in passages]
-    assert ranks == sorted(ranks)
-    assert ranks[0] == 1
-
-
 def test_neighbours_are_one_passage_by_hand() -> None:
     passages = passages_of(PAPER, [12, 18, 10, 8])
     assert [(passage.sentences, passage.picks, passage.rank) for passage in passages] == [

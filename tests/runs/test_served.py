@@ -14,11 +14,10 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.data.ingest import ingest
-from evidencebench_core.data.store import Store, open_store
+from evidencebench_core.data.store import Store
 from evidencebench_core.llm import LLM, Budget, Connection, Limits
 from evidencebench_core.runs import Plan, Progress, RunStore, estimate, execute, plan, score_run
-from tests.factories import raw_dataset, written
+from tests.factories import raw_dataset, store_with
 from tests.llm.server import Scripted, Step, answering, reply, scripted, status
 
 MODEL = {"model": "m", "strategy": "cot"}
@@ -107,17 +106,6 @@ def test_a_cancel_lets_calls_under_way_end_and_keeps_them(store: Store) -> None:
     assert n_asked < 6
 
 
-def test_a_reader_who_goes_away_loses_no_answer(store: Store) -> None:
-    with scripted(reply("DECISION: [1]")) as server:
-        reports = executing(server, store, concurrency=2)
-        next(reports)
-        next(reports)
-        reports.close()
-        last = finished(executing(server, store))
-        assert last.done == 6
-        assert Counter(cohort(one.json) for one in server.requests) == dict.fromkeys("012345", 1)
-
-
 def test_the_estimate_is_of_what_is_still_to_be_asked(store: Store) -> None:
     with scripted(reply("DECISION: [1]")) as server:
         before = estimate(planned(server, store, "er@10", "result-er@5"))
@@ -160,9 +148,7 @@ for report in execute(plan(store, "tiny", "llm", settings, ["er@10"], llm=llm)):
 @pytest.fixture
 def shared(tmp_path: Path) -> Store:
     """A store of thirty instances for processes of their own."""
-    store = open_store(tmp_path / "shared.sqlite")
-    ingest(store, written(raw_dataset(N_INSTANCES), tmp_path / "d.json"), name="tiny")
-    return store
+    return store_with(raw_dataset(N_INSTANCES), tmp_path)
 
 
 def worker(server: Scripted, store: Store, strategy: str, concurrency: int) -> subprocess.Popen[str]:

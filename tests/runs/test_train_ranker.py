@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.data import Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.ranker import training
 from evidencebench_core.retrievers.ranker.model import Ranker
 from evidencebench_core.retrievers.ranker.training import Example
 from evidencebench_core.runs import RankerTraining, RunStore, Step, train_ranker
-from tests.factories import raw_dataset, written
+from tests.factories import raw_dataset, store_with
 
 pytestmark = pytest.mark.usefixtures("encoded_texts")
 
@@ -29,9 +29,7 @@ def encoded_texts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    opened = open_store(tmp_path / "store.sqlite")
-    ingest(opened, written(raw_dataset(8), tmp_path / "tiny.json"), "tiny")
-    return opened
+    return store_with(raw_dataset(8), tmp_path)
 
 
 def trained(store: Store, folder: Path, **options: int) -> RankerTraining:

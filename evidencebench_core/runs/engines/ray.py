@@ -67,7 +67,7 @@ class RayEngine:
         # What was under way on a node that dies is given to another one.
         task = ray.remote(num_cpus=1, max_retries=5)(answers_of)
         settings = json.dumps(plan.spec.settings["settings"])
-        n_threads = (max(1, n_cpus // (self.workers or n_cpus)), _blas_threads())
+        n_threads = _blas_threads()
         units = plan.units(tuple(plan.missing))
         shards = iter(lambda: list(islice(units, _SHARD)), [])
         under_way: list[Any] = []
@@ -87,7 +87,7 @@ class RayEngine:
                 ray.cancel(reference, force=True)
 
 
-def answers_of(name: str, settings: str, n_threads: tuple[int, int], units: Sequence[Unit]) -> Results:
+def answers_of(name: str, settings: str, n_threads: int, units: Sequence[Unit]) -> Results:
     """Units answered in a worker, which makes a retriever once."""
     results: dict[str, dict[str, Any]] = {}
     for unit in units:
@@ -102,14 +102,12 @@ def answers_of(name: str, settings: str, n_threads: tuple[int, int], units: Sequ
 
 
 @cache
-def _made(name: str, settings: str, n_threads: tuple[int, int]) -> Retriever | None:
+def _made(name: str, settings: str, n_threads: int) -> Retriever | None:
     """The retriever of this process; ``None`` where it is made for every instance."""
     from threadpoolctl import threadpool_limits
 
-    n_omp, n_blas = n_threads
-    os.environ["OMP_NUM_THREADS"] = str(n_omp)
     # a product's last digits depend on how it is divided: as the local engine divides it
-    threadpool_limits(n_blas, "blas")
+    threadpool_limits(n_threads, "blas")
     return None if retriever_entry(name).sees_gold else make_retriever(name, json.loads(settings))
 
 

@@ -111,18 +111,6 @@ def test_killed_anywhere_nothing_is_paid_twice(
     assert batches_under_way(store, last.run_id) == {}
 
 
-def test_a_server_that_hangs_up_once_it_has_begun_a_batch_is_not_asked_again(store: Store) -> None:
-    hung_up: set[str] = set()
-
-    def once(what: str) -> bool:
-        return what == "POST /batches" and not (what in hung_up or hung_up.add(what))
-
-    with batch_server(pick) as server:
-        server.after = once
-        assert run(store, server).done == 6
-        assert (len(server.batches), len(server.asked()), hung_up) == (1, 6, {"POST /batches"})
-
-
 def test_stopped_while_a_batch_is_under_way_another_start_goes_on(store: Store) -> None:
     with batch_server(pick) as server:
         server.hold = True

@@ -61,7 +61,8 @@ def write_model(ranker: Ranker, folder: Path) -> str:
         "notes": dict(ranker.notes),
     }
     content = (json.dumps(document, indent=1) + "\n").encode()
-    with whole_file(folder / _FILE, make_folder=True) as file:
+    folder.mkdir(parents=True, exist_ok=True)
+    with whole_file(folder / _FILE) as file:
         file.write(content)
     return _digest(content)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,21 @@ def _private_places(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
     monkeypatch.setenv("EVIDENCEBENCH_STORE", str(home / "store.sqlite"))
     monkeypatch.setenv("EVIDENCEBENCH_CACHE", str(home / "cache"))
     monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(home / "ranker"))
+
+
+@pytest.fixture
+def hashing_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts are close that share words; in place of the embedding model, which takes seconds to load."""
+    import numpy as np
+
+    from evidencebench_core.retrievers import encoding
+    from tests.retrievers.conftest import hashed_vectors
+
+    def encode(model: str, texts: Sequence[str]) -> Any:
+        vectors = [hashed_vectors(model, text.lower().split() or [""]).sum(axis=0) for text in texts]
+        return np.tile(np.stack(vectors), 12)
+
+    monkeypatch.setattr(encoding, "encode", encode)
 
 
 def real_file(relative: str) -> Path:

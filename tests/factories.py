@@ -16,7 +16,6 @@ from evidencebench_core.data import Store, ingest, open_store
 __all__ = [
     "raw_dataset",
     "raw_instance",
-    "steiner_instance",
     "steiner_triples",
     "store_with",
     "tiny_dataset",
@@ -82,32 +81,6 @@ def steiner_triples(n_points: int) -> list[frozenset[int]]:
             for layer in range(3)
         ]
     return triples
-
-
-def steiner_instance(n_points: int = 45) -> dict[str, Any]:
-    """An instance with such a cover; its smallest covers are not looked for, those given are minimal."""
-    aspects = {f"a{number}": sorted(triple) for number, triple in enumerate(steiner_triples(n_points))}
-    raw = raw_instance(n_points, {"a0": aspects["a0"]})
-    inverse = {
-        str(point): [aspect for aspect, triple in aspects.items() if point in triple]
-        for point in range(n_points)
-    }
-
-    def evaluation(picks: Sequence[int], **more: int) -> dict[str, Any]:
-        covered = [aspect for aspect, triple in aspects.items() if not set(picks).isdisjoint(triple)]
-        return {**more, "one_selection_of_sentences": list(picks), "covered_aspects": covered}
-
-    cover = list(range(n_points))
-    for point in range(n_points):  # without each that the others do without
-        if all(set(triple) & (set(cover) - {point}) for triple in aspects.values()):
-            cover.remove(point)
-    return raw | {
-        "aspect_list_ids": list(aspects),
-        "aspect2sentence_indices": aspects,
-        "sentence_index2aspects": inverse,
-        "evidence_retrieval_at_optimal_evaluation": evaluation(cover, optimal=len(cover)),
-        "evidence_retrieval_at_10_evaluation": evaluation(cover[:10]),
-    }
 
 
 def raw_dataset(n_instances: int, n_sentences: int = 12) -> dict[str, dict[str, Any]]:

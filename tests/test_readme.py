@@ -44,7 +44,7 @@ def test_the_links_lead_somewhere() -> None:
             assert (path.parent / target).exists(), f"{path.name}: {target}"
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("hashing_encoder")
 def test_six_commands_on_the_sample_data(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,7 +14,10 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.data.stream import iter_raw
 from tests.browser.serving import CHROMIUM_FLAGS, SAMPLE, calling_nobody, chromium, served, served_app
+from tests.factories import written
+from tests.llm.server import reply, scripted
 
 HERE = Path(__file__).parent
 DESKTOP = {"width": 1440, "height": 900}
@@ -80,17 +83,31 @@ def page(new_page: Callable[..., Page]) -> Page:
 
 @pytest.fixture(scope="session")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """The store of this worker's app, with the sample papers; files add to it what they need."""
+    """The store of this worker's app, with the sample papers; tests add to it what they need."""
     store = open_store(tmp_path_factory.mktemp("app") / "store.sqlite")
     ingest(store, SAMPLE)
     return store
 
 
+@pytest.fixture
+def own_dataset(store: Store, tmp_path: Path) -> str:
+    """The name of the same papers as a dataset of this test alone."""
+    name = f"copy-{len(store.datasets())}"
+    papers = {f"{name}-{instance_id}": raw for instance_id, raw in iter_raw(SAMPLE)}
+    ingest(store, written(papers, tmp_path / "copy.json"), name)
+    return name
+
+
 @pytest.fixture(scope="session")
 def app_url(chromium_path: str, store: Store) -> Iterator[str]:
-    """The app on that store, which connects to this machine alone."""
+    """The app on that store, which connects to this machine alone and asks a model that rewords all alike."""
+    answer = reply("HYPOTHESIS: Other words than these are hard to come by.")
     folder = store.path.parent
-    with calling_nobody(folder) as watched, served_app(folder, **watched) as address:
+    with (
+        scripted(answer, listed=["tiny"]) as model,
+        calling_nobody(folder) as watched,
+        served_app(folder, OPENAI_BASE_URL=model.url, **watched) as address,
+    ):
         yield address
 
 

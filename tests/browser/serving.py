@@ -6,7 +6,6 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -14,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
+
+from evidencebench_core.cli.app import command
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "sample_data" / "sample_data.json"
@@ -39,7 +40,7 @@ def chromium() -> str | None:
 def served(
     script: Path, *, listen: str = "127.0.0.1", within: float = 60, **environment: str
 ) -> Iterator[str]:
-    """Run a streamlit script on a free port; the address, once it answers.
+    """Run a streamlit script on a free port as the command `app` does; the address, once it answers.
 
     Raises
     ------
@@ -49,13 +50,11 @@ def served(
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.headless=true"]
-    options = {"server.port": port, "server.address": listen, "browser.gatherUsageStats": "false"}
-    command += [f"--{name}={value}" for name, value in options.items()]
+    words = command(script, listen, port, (), browser=False)
     paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
     settings = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **environment}
     with TemporaryFile() as log:
-        server = subprocess.Popen(command, cwd=ROOT, env=settings, stdout=log, stderr=subprocess.STDOUT)
+        server = subprocess.Popen(words, cwd=ROOT, env=settings, stdout=log, stderr=subprocess.STDOUT)
         try:
             address = f"http://127.0.0.1:{port}"
             if not _answers(server, f"{address}/_stcore/health", within):
@@ -72,13 +71,13 @@ def served(
 
 
 @contextmanager
-def served_app(folder: Path, **environment: str) -> Iterator[str]:
+def served_app(folder: Path, *, listen: str = "127.0.0.1", **environment: str) -> Iterator[str]:
     """The app, with its store and cache in a folder."""
     places = {
         "EVIDENCEBENCH_STORE": str(folder / "store.sqlite"),
         "EVIDENCEBENCH_CACHE": str(folder / "cache"),
     }
-    with served(ROOT / "app.py", **places, **environment) as address:
+    with served(ROOT / "app.py", listen=listen, **places, **environment) as address:
         yield address
 
 

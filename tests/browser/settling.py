@@ -5,17 +5,12 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qs, quote_plus, urlsplit
 
-import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 PHONE = {"width": 390, "height": 844}
 SERIOUS = ("serious", "critical")
 BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(21, 23, 26)"}
-ON_A_PHONE = pytest.mark.parametrize(
-    "phone",
-    [{"viewport": PHONE, "color_scheme": scheme} for scheme in ("light", "dark")],
-)
 
 
 def settled(page: Page) -> None:
@@ -32,23 +27,13 @@ def press(page: Page, name: str, role: str = "button") -> None:
     target.click()
 
 
-def go_back(page: Page) -> None:
-    """The browser's Back, on a settled page."""
-    settled(page)
-    page.go_back()
-
-
 def sentence(page: Page | Locator, index: int) -> Locator:
     """A sentence in the reader."""
     return page.locator(f'.s[data-i="{index}"]')
 
 
 def enter_hypothesis(box: Locator, text: str) -> None:
-    """Type a hypothesis into a settled page, and wait until the page is drawn with it.
-
-    A file that is chosen in the few milliseconds in which a run starts is lost: Streamlit (1.67) clears the
-    message with the address to upload it to from its queue.
-    """
+    """Type a hypothesis into a settled page, and wait until the page is drawn with it."""
     settled(box.page)
     box.fill(text)
     box.press("Control+Enter")
@@ -60,13 +45,6 @@ def parameters(where: Page | str) -> dict[str, str]:
     """The query parameters of a page, or of a link."""
     link = where if isinstance(where, str) else where.url
     return {name: values[0] for name, values in parse_qs(urlsplit(link).query).items()}
-
-
-def hosts_asked(page: Page) -> set[str]:
-    """The hosts that the page sends requests to, from now on."""
-    hosts: set[str] = set()
-    page.on("request", lambda request: hosts.add(urlsplit(request.url).hostname or ""))
-    return hosts
 
 
 def assert_fits(page: Page) -> None:

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.data import Store
 from evidencebench_core.perturb import added_wordings
 from evidencebench_core.runs import RunStore, execute, plan
-from tests.browser.serving import SAMPLE, served_app
-from tests.browser.settling import go_back, parameters, press, settled
-from tests.llm.server import answering, reply, scripted
+from tests.browser.settling import parameters, press, settled
 
 TASK = "er@10"
+pytestmark = pytest.mark.flow
 
 
-def run_of(store: Store, retriever: str) -> str:
-    """Id of a run over the sample papers."""
-    planned = plan(store, "sample_data", retriever, tasks=[TASK])
+def run_of(store: Store, dataset: str, retriever: str) -> str:
+    """Id of a run over a dataset."""
+    planned = plan(store, dataset, retriever, tasks=[TASK])
     list(execute(planned))
     return planned.spec.id
 
@@ -38,10 +34,10 @@ def finding(page: Page) -> str:
     return page.locator("h2").first.inner_text()
 
 
-@pytest.mark.flow
-def test_from_the_misses_to_the_paper_and_back(page: Page, app_url: str, store: Store) -> None:
-    runs = [run_of(store, retriever) for retriever in ("bm25", "abstract-tail")]
-    page.goto(f"{app_url}/analyse?dataset=sample_data&task={TASK}&runs={','.join(runs)}")
+def test_from_the_misses_to_the_paper_and_back_and_to_places(page: Page, app_url: str, store: Store) -> None:
+    runs = [run_of(store, "sample_data", retriever) for retriever in ("bm25", "abstract-tail")]
+    where = f"dataset=sample_data&task={TASK}&runs={','.join(runs)}"
+    page.goto(f"{app_url}/analyse?{where}")
     assert re.search(r"bm25 misses \d+ of \d+ aspects: \d+ ", finding(page))
     page.get_by_role("table", name="Instances with missed aspects").locator("tbody tr").first.click()
     expect(page.get_by_role("heading", name="What covers it")).to_be_visible()
@@ -52,45 +48,24 @@ def test_from_the_misses_to_the_paper_and_back(page: Page, app_url: str, store: 
     expect(page.locator(".reader")).to_be_visible()
     reader = parameters(page)
     assert (reader["instance"], reader["r"]) == (miss["instance"], "~".join(f"@{run}" for run in runs))
-    go_back(page)
+    settled(page)
+    page.go_back()
     expect(page.get_by_role("heading", name="What covers it")).to_be_visible()
     assert parameters(page)["instance"] == miss["instance"]
-
-
-@pytest.mark.flow
-def test_what_a_place_in_the_paper_changes(page: Page, app_url: str, store: Store) -> None:
-    runs = [run_of(store, retriever) for retriever in ("bm25", "abstract-tail")]
-    page.goto(f"{app_url}/analyse?dataset=sample_data&part=position&task={TASK}&runs={','.join(runs)}")
+    page.goto(f"{app_url}/analyse?{where}&part=position")
     tenths = finding(page)
     assert re.match(r"In the middle of papers, .*: bm25 finds .*; abstract-tail finds ", tenths)
-    expect(page.get_by_text("6 papers are too few")).to_be_visible()
     press(page, "Settings")
     page.get_by_role("combobox", name="Parts of the paper").click()
     page.get_by_role("option", name="5", exact=True).click()
     expect(page.locator("h2").first).not_to_have_text(tenths)
 
 
-@pytest.fixture
-def asking_app(tmp_path: Path) -> Iterator[tuple[str, Store]]:
-    """An app with the sample papers, and a model that rewords every hypothesis alike."""
-
-    def answer(request: dict[str, Any]) -> Any:
-        return reply("HYPOTHESIS: Other words than these are hard to come by.")
-
-    store = open_store(tmp_path / "store.sqlite")
-    ingest(store, SAMPLE)
-    with (
-        scripted(answering(answer), listed=["tiny"]) as server,
-        served_app(tmp_path, OPENAI_BASE_URL=server.url) as url,
-    ):
-        yield url, store
-
-
-@pytest.mark.flow
-def test_a_models_wordings_are_read_run_and_compared(page: Page, asking_app: tuple[str, Store]) -> None:
-    app_url, store = asking_app
-    bm25 = run_of(store, "bm25")
-    page.goto(f"{app_url}/analyse?dataset=sample_data&part=wording&task={TASK}&runs={bm25}")
+def test_a_models_wordings_are_read_run_and_compared(
+    page: Page, app_url: str, store: Store, own_dataset: str
+) -> None:
+    bm25 = run_of(store, own_dataset, "bm25")
+    page.goto(f"{app_url}/analyse?dataset={own_dataset}&part=wording&task={TASK}&runs={bm25}")
     page.get_by_text("Wordings by a model").click()
     press(page, "Write drafts with a model")
     dialog = page.get_by_role("dialog")
@@ -110,9 +85,9 @@ def test_a_models_wordings_are_read_run_and_compared(page: Page, asking_app: tup
         settled(page)
         accept.click()
         expect(page.get_by_text(f"{n_waiting} waiting")).to_be_visible()
-    assert {wording.accepted_by for wording in added_wordings(store, "sample_data")} == {"ml"}
+    assert {wording.accepted_by for wording in added_wordings(store, own_dataset)} == {"ml"}
     press(page, "Ask bm25 what is missing (30)")  # four wordings came with the data
     expect(page.locator("h2").first).to_contain_text(re.compile("Rewording (costs|gains) bm25 "))
     assert "points" in finding(page)
-    by_variant = {run.variant: run.tasks for run in RunStore(store).runs("sample_data", variants=True)}
+    by_variant = {run.variant: run.tasks for run in RunStore(store).runs(own_dataset, variants=True)}
     assert by_variant["paraphrase:tiny"][TASK] == 6

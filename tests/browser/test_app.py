@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from evidencebench_core.data import Store, ingest
-from evidencebench_core.data.stream import iter_raw
+from evidencebench_core.data import Store
+from evidencebench_core.runs.notes import NoteStore
 from tests.browser.conftest import DESKTOP
-from tests.browser.serving import SAMPLE
 from tests.browser.settling import PHONE, parameters, press, sentence, settled
 
 READING = "/browse?dataset=sample_data&instance=sample_cohort&task=er%4010&r=bm25~abstract-tail"
@@ -43,7 +40,7 @@ def heading(page: Page, text: str):
 
 
 @pytest.mark.flow
-def test_a_row_opens_its_instance_and_a_click_on_a_sentence_comes_back(page: Page, app_url: str) -> None:
+def test_a_row_opens_its_instance_and_a_sentence_is_flagged(page: Page, app_url: str, store: Store) -> None:
     page.goto(app_url + "/browse?dataset=sample_data")
     row = page.get_by_role("row").filter(has_text="trial")
     expect(row).to_be_visible()
@@ -57,11 +54,23 @@ def test_a_row_opens_its_instance_and_a_click_on_a_sentence_comes_back(page: Pag
     page.reload()
     expect(page.get_by_text("Sentence 3", exact=True)).to_be_visible()
     expect(page).to_have_title("sample_trial · Browse · EvidenceBench Explorer")
+    press(page, "Flag or comment")
+    page.get_by_text("⚑ Flag").click()
+    page.get_by_role("textbox", name="Comment").fill("<b>Odd</b>")
+    page.get_by_role("textbox", name="Author").fill("ml")
+    press(page, "Save")
+    expect(sentence(page, 3).get_by_role("img", name="flagged: ml: ⚑ <b>Odd</b>")).to_be_visible()
+    expect(sentence(page, 3)).to_have_attribute("aria-labelledby", "m3 t3 n3")
+    (note,) = NoteStore(store).notes_on("sample_data")
+    assert (note.author, note.sentence, note.flagged, note.text) == ("ml", 3, True, "<b>Odd</b>")
+    page.keyboard.press("Escape")
+    press(page, "All")
+    expect(page.get_by_role("cell", name="⚑ 1, 1 comment")).to_be_visible()
 
 
-@pytest.mark.parametrize(("size", "lowest"), [(DESKTOP, 300), (PHONE, 300)])
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
 def test_the_paper_begins_on_the_first_screen(
-    new_page: Callable[..., Page], app_url: str, size: dict[str, int], lowest: int
+    new_page: Callable[..., Page], app_url: str, size: dict[str, int]
 ) -> None:
     page = new_page(viewport=size)
     page.goto(app_url + READING + "~lead")  # three retrievers
@@ -69,7 +78,7 @@ def test_the_paper_begins_on_the_first_screen(
     settled(page)
     box = page.locator(".reader").bounding_box()
     assert box is not None
-    assert box["y"] < lowest
+    assert box["y"] < 300
     if size == DESKTOP:
         expect(page.get_by_role("button", name="Show the keys")).to_be_in_viewport(ratio=1)
 
@@ -110,7 +119,16 @@ def test_a_click_just_after_typing_keeps_what_was_typed(page: Page, app_url: str
 
 
 @pytest.mark.flow
-def test_back_and_forward_work_at_once_after_a_run(page: Page, app_url: str) -> None:
+def test_fast_clicks_are_steps_and_back_and_forward_work_at_once(page: Page, app_url: str) -> None:
+    page.goto(app_url + "/browse?dataset=sample_data&instance=sample_cohort&r=bm25")
+    expect(page.get_by_text("1 of 6")).to_be_visible()
+    settled(page)
+    with busy():
+        for _ in range(3):
+            page.get_by_test_id("stNumberInputStepUp").click(no_wait_after=True)
+        expect(page.get_by_text("4 of 6")).to_be_visible()
+        settled(page)
+        expect(page.get_by_text("4 of 6")).to_be_visible()
     page.goto(app_url + "/browse?dataset=sample_data&instance=sample_cohort&r=bm25")
     expect(page.get_by_text("1 of 6")).to_be_visible()
     settled(page)
@@ -124,19 +142,6 @@ def test_back_and_forward_work_at_once_after_a_run(page: Page, app_url: str) -> 
     expect(table(page, "Instances")).to_be_visible()
     page.go_back()
     expect(page.get_by_text("2 of 6")).to_be_visible()
-
-
-@pytest.mark.flow
-def test_three_fast_clicks_are_three_steps(page: Page, app_url: str) -> None:
-    page.goto(app_url + "/browse?dataset=sample_data&instance=sample_cohort&r=bm25")
-    expect(page.get_by_text("1 of 6")).to_be_visible()
-    settled(page)
-    with busy():
-        for _ in range(3):
-            page.get_by_test_id("stNumberInputStepUp").click(no_wait_after=True)
-        expect(page.get_by_text("4 of 6")).to_be_visible()
-        settled(page)
-        expect(page.get_by_text("4 of 6")).to_be_visible()
 
 
 def test_the_scroll_of_the_list_is_kept(new_page: Callable[..., Page], app_url: str) -> None:
@@ -171,12 +176,9 @@ def test_the_address_restores_everything_elsewhere(new_page: Callable[..., Page]
 
 @pytest.mark.flow
 def test_runs_are_started_compared_and_travel_to_the_reader(
-    page: Page, app_url: str, store: Store, tmp_path: Path
+    page: Page, app_url: str, own_dataset: str
 ) -> None:
-    papers = dict(iter_raw(SAMPLE)) | {"another": next(iter_raw(SAMPLE))[1]}
-    (tmp_path / "untouched.json").write_text(json.dumps(papers))
-    ingest(store, tmp_path / "untouched.json")
-    page.goto(app_url + "/runs?dataset=untouched")
+    page.goto(f"{app_url}/runs?dataset={own_dataset}")
     for retriever in ("bm25", "lead"):
         press(page, "Start a run")
         dialog = page.get_by_role("dialog")
@@ -194,4 +196,4 @@ def test_runs_are_started_compared_and_travel_to_the_reader(
     settled(page)
     table(page, "Instances").locator("tr").first.click()
     expect(table(page, "Aspect Recall on this instance").locator("tr")).to_have_count(4)
-    assert parameters(page)["dataset"] == "untouched"
+    assert parameters(page)["dataset"] == own_dataset

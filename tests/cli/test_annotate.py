@@ -15,18 +15,15 @@ from tests.llm.server import answering, reply, scripted
 TEXT = "Night work\n\nAbstract\nNurses were followed.\n\nResults\nNight work raised the risk of diabetes. Tea is hot."
 
 
+@pytest.mark.usefixtures("hashing_encoder")
 def test_find_prints_picks_and_writes_the_page(command: Command, tmp_path: Path) -> None:
     file, page = tmp_path / "night.txt", tmp_path / "page.html"
     file.write_text(TEXT)
-    asked = ("find", str(file), "--hypothesis", "Night work causes diabetes.", "--retriever", "bm25")
-    done = command(*asked, "--html", str(page), "--json")
-    document = json.loads(done.out)
+    words = ("find", file, "--retriever", "bm25", "--html", page, "--hypothesis")
+    document = command.json(*words, "Night work causes diabetes.")
     assert document["picks"][0]["text"] == "Night work raised the risk of diabetes."
     assert page.read_text().count('class="sheet"') == 3
-    far = command(
-        "find", str(file), "--hypothesis", "Quantum computers factor integers.", "--retriever", "bm25"
-    )
-    assert "may say nothing" in far.out
+    assert "may say nothing" in command(*words, "Quantum computers factor integers.").out
 
 
 def test_proposals_of_a_file_of_papers_are_exported_ingested_and_run(
@@ -40,8 +37,8 @@ def test_proposals_of_a_file_of_papers_are_exported_ingested_and_run(
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "x")
         assert command("annotate", "propose", str(lines), "--model", "m", "--estimate").code == 0
-        done = command("annotate", "propose", str(lines), "--model", "m", "--json")
-        assert json.loads(done.out)["papers"][0]["marks"] == 4
+        document = command.json("annotate", "propose", lines, "--model", "m")
+        assert document["papers"][0]["marks"] == 4
     assert command("annotate", "export", "--out", str(mine)).code == 1
     assert command("annotate", "export", "--out", str(mine), "--undecided").code == 0
     assert command("ingest", str(mine), "--name", "mine").code == 0
@@ -49,8 +46,6 @@ def test_proposals_of_a_file_of_papers_are_exported_ingested_and_run(
 
 
 def test_evidence_inference_becomes_a_dataset(command: Command, tmp_path: Path) -> None:
-    done = command(
-        "annotate", "evidence-inference", str(trials_folder(tmp_path / "ei")), "--name", "ei", "--json"
-    )
-    document = json.loads(done.out)
+    folder = trials_folder(tmp_path / "ei")
+    document = command.json("annotate", "evidence-inference", folder, "--name", "ei")
     assert (document["dataset"], document["added"], document["n_kept"]) == ("ei", True, 1)

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.conftest import Command, rows_of
-from tests.llm.server import answering, reply, scripted
+from tests.llm.server import Scripted, answering, reply, scripted
 from tests.reliability.scripted_models import step
 
 
 @pytest.fixture
 def asks(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Where the verbs ask: a server of scripted models."""
+    """A server of scripted models, which the verbs ask."""
 
-    def serve(say: Any) -> Any:
-        server = scripted(answering(say), listed=("word-overlap", "always-yes", "m"))
-        monkeypatch.setenv("OPENAI_API_KEY", "k")
-        return server
+    @contextmanager
+    def serve(say: Any) -> Iterator[Scripted]:
+        with scripted(answering(say), listed=("word-overlap", "always-yes", "m")) as server:
+            monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+            monkeypatch.setenv("OPENAI_API_KEY", "k")
+            yield server
 
     return serve
 
 
-def test_reliability(command: Command, asks: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reliability(command: Command, asks: Any, tmp_path: Path) -> None:
     command.json("reliability", "ingest", "--sample", "--name", "items")
     with asks(step) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         words = ("reliability", "run", "items", "--task", "baseline", "--task", "freeform")
         estimate = command.json(*words, "--model", "m", "--estimate")
         assert estimate["estimate"]["calls"] == 48
@@ -49,7 +52,7 @@ def test_reliability(command: Command, asks: Any, tmp_path: Path, monkeypatch: p
     assert "few-shot" in command.failure("reliability", "run", "items", "--task", "fewshot", "--model", "m")
 
 
-def test_answers(command: Command, tiny: Path, asks: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers(command: Command, tiny: Path, asks: Any) -> None:
     command.json("answers", "ingest", "--sample", "--name", "systems")
 
     def say(sent: dict[str, Any]) -> Any:
@@ -58,8 +61,7 @@ def test_answers(command: Command, tiny: Path, asks: Any, monkeypatch: pytest.Mo
             return reply("LABEL: supports")
         return reply("LABEL: required" if "<sentence>" in text else "ANSWER: Tea lowers it [0].")
 
-    with asks(say) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    with asks(say):
         (asked,) = command.json("answers", "ask", "--dataset", "tiny", "--model", "m")["runs"]
         assert (asked["answered"], asked["failed"]) == (6, 0)
         command.json("answers", "judge", asked["run"], "--model", "m")
@@ -78,12 +80,9 @@ def test_answers(command: Command, tiny: Path, asks: Any, monkeypatch: pytest.Mo
     assert "other" in command.failure("answers", "score", "systems", "--judge", "other")
 
 
-def test_what_cannot_be_read_is_counted_and_fails(
-    command: Command, tiny: Path, asks: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_read_is_counted_and_fails(command: Command, tiny: Path, asks: Any) -> None:
     command("answers", "ingest", "--sample", "--name", "systems")
-    with asks(lambda sent: reply("I cannot say.")) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    with asks(lambda sent: reply("I cannot say.")):
         words = ("--dataset", "tiny", "--model", "m")
         asked = command("answers", "ask", *words)
         judged = command("answers", "judge", "systems", "--task", "citations", "--model", "m")

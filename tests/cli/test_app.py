@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import http.client
-import socket
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -39,53 +34,6 @@ def test_the_app_of_this_repository_serves_this_machine_only(command, starts, tm
     quiet = {"--browser.gatherUsageStats=false", "--server.showEmailPrompt=false"}
     assert quiet | {"--server.address=localhost"} <= set(words)
     assert set(more) - set(words) == {"--server.port=8600", "--server.headless=true"}
-
-
-@pytest.fixture(scope="module")
-def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """Of an app that was started as the command starts it."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        number = probe.getsockname()[1]
-    script = tmp_path_factory.mktemp("app") / "page.py"
-    script.write_text("import streamlit as st\nst.title('Title')\n")
-    server = subprocess.Popen(
-        APP.command(script, "localhost", number, (), browser=False), stdout=subprocess.DEVNULL
-    )
-    try:
-        while server.poll() is None and status(number, "/_stcore/health", f"localhost:{number}") != 200:
-            with suppress(subprocess.TimeoutExpired):
-                server.wait(0.1)
-        yield number
-    finally:
-        server.terminate()
-        server.wait(20)
-
-
-def status(port: int, path: str, host: str, **headers: str) -> int | None:
-    """Of the answer to a GET, and whether there is one."""
-    connection = http.client.HTTPConnection("localhost", port, timeout=20)
-    try:
-        connection.putrequest("GET", path, skip_host=True)
-        for name, value in {"Host": host, **headers}.items():
-            connection.putheader(name.replace("_", "-"), value)
-        connection.endheaders()
-        return connection.getresponse().status
-    except ConnectionRefusedError:
-        return None
-    finally:
-        connection.close()
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [("localhost", 101), ("[::1]", 101), ("localhost.evil.example", 403)],
-)
-def test_a_foreign_name_for_this_machine_opens_no_session(port: int, name: str, expected: int) -> None:
-    key = {"Sec_WebSocket_Version": "13", "Sec_WebSocket_Key": "A" * 22 + "=="}
-    host = f"{name}:{port}"
-    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Origin": f"http://{host}"}
-    assert status(port, "/_stcore/stream", host, **upgrade, **key) == expected
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,9 @@ def test_ingest_says_what_came_in_and_again_that_nothing_did(
     again = command.json("ingest", tiny_file)
     assert again["added"] is False
     assert command.json("list", "datasets") == [again["dataset"]]
+    rows = command.json("list", "instances", "--dataset", "tiny")
+    assert [row["id"] for row in rows] == list(tiny_dataset())
+    assert rows[0]["n_aspects"] == 3
     other = command.json("ingest", tiny_file, "--name", "six", "--store", tmp_path / "other.sqlite")
     assert (other["added"], other["dataset"]["name"]) == (True, "six")
 
@@ -35,15 +38,6 @@ def test_a_bad_file_leaves_the_store_as_it_was(command: Command, tiny: Path, tmp
     assert "tiny_5" in printed.err.splitlines()[-1]
     assert "99" in printed.err.splitlines()[-1]
     assert [dataset["name"] for dataset in command.json("list", "datasets")] == ["tiny"]
-
-
-def test_instances_and_papers_are_listed(command: Command, tiny: Path) -> None:
-    rows = command.json("list", "instances", "--dataset", "tiny")
-    assert [row["id"] for row in rows] == list(tiny_dataset())
-    assert rows[0]["n_aspects"] == 3
-    assert command.json("list", "papers") == []
-    OwnPapers(open_store()).save(PAPER, "First", "Tea calms.")
-    assert [row["name"] for row in command.json("list", "papers")] == ["First"]
 
 
 def test_show_marks_the_gold(command: Command, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,26 +68,28 @@ def test_show_neutralises_what_would_steer_the_terminal(command: Command, tmp_pa
         assert "[U+001B][31mRed[U+009B] tea" in out
 
 
-def test_nothing_is_deleted_without_yes(command: Command, tiny: Path) -> None:
-    run = command.run("lead")
-    assert command("delete", "dataset", "tiny").code == 1
-    assert command.json("rename", "run", run[:6], "first")["name"].startswith("first")
-    assert command("delete", "run", run[:6], "--yes").code == 0
-    assert command.json("list", "runs") == []
-    assert command("delete", "dataset", "tiny", "--yes").code == 0
-    assert open_store().datasets() == ()
-
-
-def test_datasets_and_papers_are_renamed(command: Command, tiny: Path) -> None:
-    own = OwnPapers(open_store()).save(PAPER, "First")
-    assert command("rename", "dataset", "tiny", "mine").code == 0
-    assert open_store().datasets()[0].name == "mine"
+def test_datasets_runs_and_papers_are_renamed_and_nothing_is_deleted_without_yes(
+    command: Command, tiny: Path
+) -> None:
+    run, own = command.run("lead"), OwnPapers(open_store()).save(PAPER, "First")
+    assert [row["name"] for row in command.json("list", "papers")] == ["First"]
+    for kind, name, new in (
+        ("run", run[:6], "ours"),
+        ("paper", "First", "Second"),
+        ("dataset", "tiny", "mine"),
+    ):
+        assert command.json("rename", kind, name, new)["name"].startswith(new)
+        assert command("delete", kind, name if kind == "run" else new).code == 1
     command.failure("rename", "dataset", "mine", " ")
-    assert command("rename", "paper", "First", "Second").code == 0
     command.failure("delete", "paper", "First", "--yes")
-    assert command("delete", "paper", str(own.id)).code == 1
-    assert command("delete", "paper", "Second", "--yes").code == 0
-    assert OwnPapers(open_store()).all() == ()
+    for kind, name in (("run", run[:6]), ("paper", str(own.id)), ("dataset", "mine")):
+        assert command("delete", kind, name, "--yes").code == 0
+    assert (
+        command.json("list", "runs")
+        == command.json("list", "papers")
+        == command.json("list", "datasets")
+        == []
+    )
 
 
 def test_notes_are_listed_and_written(command: Command, tiny: Path, tmp_path: Path) -> None:

@@ -48,23 +48,19 @@ def test_trec_run_and_qrels(command, one_task: str) -> None:
     assert qrels.splitlines()[:2] == ["tiny_0 1 0 1", "tiny_0 2 3 1"]
 
 
-def test_json_of_a_run_and_of_what_was_written(command, two_tasks: str, tmp_path: Path) -> None:
-    out = tmp_path / "out.json"
-    told = command.json("export", two_tasks, "--format", "json", "--out", out)
-    assert told["path"] == str(out)
-    assert told["tasks"]["result-er@5"]["left_out"] == {"tiny_4": "it has no result aspects"}
+def test_json_and_predictions_have_the_scores_of_the_run(command, two_tasks: str, tmp_path: Path) -> None:
+    out, mine, task = tmp_path / "out.json", tmp_path / "mine.json", ("--task", "result-er@5")
+    report = command.json("export", two_tasks, "--format", "json", "--out", out)
+    assert report["path"] == str(out)
+    assert report["tasks"]["result-er@5"]["left_out"] == {"tiny_4": "it has no result aspects"}
     document = json.loads(out.read_text())
     scores = {score["task"]: score for score in command.json("score", two_tasks)}
     assert document["n_trained_on"] == 0
     assert {name: task["score"] | {"n_trained_on": 0} for name, task in document["tasks"].items()} == scores
-
-
-def test_predictions_score_the_same(command, two_tasks: str, tmp_path: Path) -> None:
-    out, task = tmp_path / "mine.json", ("--task", "result-er@5")
-    command("export", two_tasks, "--format", "predictions", *task, "--out", out)
-    (score,) = command.json("score", two_tasks, *task)
-    assert score.pop("n_trained_on") == 0  # behind a file of predictions nobody knows of a model
-    assert command.json("score-file", "--dataset", "tiny", "--predictions", out, *task) == score
+    command("export", two_tasks, "--format", "predictions", *task, "--out", mine)
+    # behind a file of predictions nobody knows of a model
+    score = command.json("score-file", "--dataset", "tiny", "--predictions", mine, *task)
+    assert score | {"n_trained_on": 0} == scores["result-er@5"]
 
 
 def test_a_dataset_comes_back_as_it_was(command, tiny: Path, tmp_path: Path) -> None:

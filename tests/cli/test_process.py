@@ -16,11 +16,12 @@ from evidencebench_core.runs import RunStore
 CLI = (sys.executable, "-m", "evidencebench_core.cli")
 
 
-def test_exit_codes_of_the_process(tiny: Path) -> None:
-    def code(*words: str) -> int:
-        return subprocess.run([*CLI, *words], capture_output=True, check=False).returncode
-
-    assert [code("list", "datasets"), code("show", "nothing"), code("fly")] == [0, 1, 2]
+def test_exit_codes_and_a_terminal_without_the_letters(tiny: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    for words, code in ((("show", "tiny_0"), 0), (("show", "nothing"), 1), (("fly",), 2)):
+        done = subprocess.run([*CLI, *words], capture_output=True, env=environment, check=False)
+        assert done.returncode == code
+        assert (rb"\u2588    0  " in done.stdout, done.stderr == b"") == (code == 0, code == 0)
 
 
 def test_a_reader_who_leaves_gets_no_traceback(tiny: Path) -> None:
@@ -41,13 +42,6 @@ def test_a_full_disk_on_standard_output_is_one_line(tiny: Path) -> None:
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
     assert done.stderr.startswith("evidencebench: ")
-
-
-def test_a_terminal_without_the_letters_is_no_reason_to_crash(tiny: Path) -> None:
-    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    done = subprocess.run([*CLI, "show", "tiny_0"], capture_output=True, env=environment, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert rb"\u2588    0  " in done.stdout
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent to a process there")

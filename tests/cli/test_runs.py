@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from evidencebench_core.retrievers import RETRIEVERS, Query, Retrieval
 from evidencebench_core.retrievers.baselines import Lead
 from tests.cli.conftest import Command
 from tests.factories import written
-from tests.llm.server import Scripted, reply, scripted
+from tests.llm.server import reply, scripted
 
 RUN = ("run", "--dataset", "tiny", "--retriever")
 MODEL = (*RUN, "llm", "--task", "er@10", "--set", "model=gpt-4o-mini")
@@ -35,12 +34,7 @@ def test_run_prints_the_id_then_the_scores(command: Command, tiny: Path) -> None
     (listed,) = command.json("list", "runs")
     assert first == f"run {listed['run']}: oracle over tiny"
     assert header.startswith("task ")
-    assert [row.split()[0] for row in rows[:4]] == [
-        "ER@Optimal",
-        "ER@10",
-        "Result-ER@Optimal",
-        "Result-ER@5",
-    ]
+    assert [row.split()[0].lower() for row in rows[:4]] == TASKS
     assert (rows[2].split()[1], rows[2].split()[-3:]) == ("100.0", ["5", "1", "0"])
 
 
@@ -91,18 +85,11 @@ def test_score_file(command: Command, tiny: Path, tmp_path: Path) -> None:
     assert command.json(*words, "--missing", "zero")["aspect_recall"] == pytest.approx(1 / 6)
 
 
-def test_score_file_takes_a_trec_run_and_says_what_is_longer(
-    command: Command, tiny: Path, tmp_path: Path
-) -> None:
-    run, path = command.run("lead"), tmp_path / "lead.trec"
-    command("export", run, "--format", "trec", "--what", "ranking", "--task", "er@10", "--out", path)
-    (score,) = command.json("score", run, "--task", "er@10")
-    assert command.json(*FILE, path, "--task", "er@10")["per_instance"] == score["per_instance"]
-
-
-def test_import_run(command: Command, tiny: Path, tmp_path: Path) -> None:
+def test_a_trec_run_is_scored_and_imported(command: Command, tiny: Path, tmp_path: Path) -> None:
     lead, path = command.run("lead"), tmp_path / "lead.trec"
     command("export", lead, "--format", "trec", "--what", "ranking", "--task", "er@10", "--out", path)
+    (score,) = command.json("score", lead, "--task", "er@10")
+    assert command.json(*FILE, path, "--task", "er@10")["per_instance"] == score["per_instance"]
     words = ("import-run", "--dataset", "tiny", "--predictions", path, "--name", "mine")
     document = command.json(*words)
     assert document["label"] == "mine (imported)"
@@ -110,8 +97,7 @@ def test_import_run(command: Command, tiny: Path, tmp_path: Path) -> None:
     assert command.json("score", document["run"]) == command.json("score", lead)
     assert "--replace" in command.failure(*words)
     assert command("export", document["run"], "--format", "json").code == 0
-    renamed = command.json("rename", "run", document["run"], "ours")["name"]
-    assert renamed == "ours (imported)"
+    assert command.json("rename", "run", document["run"], "ours")["name"] == "ours (imported)"
 
 
 def test_compare(command: Command, tiny: Path) -> None:
@@ -123,37 +109,25 @@ def test_compare(command: Command, tiny: Path) -> None:
     assert [pair[key] for key in ("wins", "ties", "losses")] == [4, 0, 0]
 
 
-# -- asking a model -----------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def server(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scripted]:
-    """Answers everything with sentence 5."""
-    with scripted(reply("5: the size\nDECISION: [5]"), listed=()) as running:
-        monkeypatch.setenv("OPENAI_BASE_URL", running.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-secret")
-        yield running
-
-
-def test_the_cost_before_and_after(command: Command, server: Scripted) -> None:
-    estimate = command.json(*MODEL, "--estimate")["estimate"]
-    assert (estimate["calls"], len(server.requests)) == (6, 0)
-    printed = command(*MODEL, "--json")
-    assert printed.document["spending"]["calls"] == 6
-    assert printed.document["outcomes"]["er@10"]["selection"] == 6
-    assert "sk-secret" not in printed.out + printed.err
-    assert command.json(*MODEL, "--estimate")["estimate"]["calls"] == 0
-    assert command(*MODEL).code == 0
-    assert len(server.requests) == 6
-
-
-def test_a_cap_is_exact_and_the_next_start_does_the_rest(command: Command, server: Scripted) -> None:
-    printed = command(*MODEL, "--max-calls", "2", "--concurrency", "8")
-    assert printed.code == 1
-    assert printed.err.splitlines()[-1].startswith("evidencebench: ")
-    assert len(server.requests) == 2
-    assert command.json("list", "runs")[0]["tasks"] == {"er@10": 2}
-    assert command(*MODEL).code == 0
-    assert len(server.requests) == 6
-    assert command(*MODEL, "--fresh").code == 0
-    assert len(server.requests) == 12
+def test_a_cap_is_exact_and_the_next_start_does_the_rest(
+    command: Command, tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-secret")
+    with scripted(reply("5: the size\nDECISION: [5]"), listed=()) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        assert command.json(*MODEL, "--estimate")["estimate"]["calls"] == 6
+        assert len(server.requests) == 0
+        capped = command(*MODEL, "--max-calls", "2", "--concurrency", "8")
+        assert capped.code == 1
+        assert capped.err.splitlines()[-1].startswith("evidencebench: ")
+        assert len(server.requests) == 2
+        assert command.json("list", "runs")[0]["tasks"] == {"er@10": 2}
+        done = command(*MODEL, "--json")
+        assert done.document["spending"]["calls"] == 4
+        assert done.document["outcomes"]["er@10"]["selection"] == 6
+        assert "sk-secret" not in done.out + done.err
+        assert command.json(*MODEL, "--estimate")["estimate"]["calls"] == 0
+        assert command(*MODEL).code == 0
+        assert len(server.requests) == 6
+        assert command(*MODEL, "--fresh").code == 0
+        assert len(server.requests) == 12

@@ -11,7 +11,7 @@ from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import encoding
 from evidencebench_core.retrievers.ranker import training
 from evidencebench_core.retrievers.ranker.model_file import read_model
-from evidencebench_core.runs import RunStore, execute, plan, trained_on_ids
+from evidencebench_core.runs import RunStore, execute, plan
 from tests.factories import written
 from tests.retrievers.conftest import hashed_vectors
 
@@ -26,50 +26,32 @@ RUN = ("run", "--task", "er@10", "--json", "--retriever")
 def _places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A model of its own, one epoch, and an encoder that hashes texts."""
     monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(tmp_path / "ranker"))
-
     monkeypatch.setattr(encoding, "encode", hashed_vectors)
     monkeypatch.setattr(training, "N_EPOCHS", 1)
 
 
 @pytest.mark.usefixtures("sample")
-def test_it_validates_trains_and_keeps(command, tmp_path: Path) -> None:
-    printed = command(*TRAIN, "--folds", "3", "--json")
-    document = printed.document
-    assert document["n_trained_on"] == 6
-    assert set(document["cross_validated"]) == TASKS
+def test_it_validates_trains_keeps_and_warns_of_scores_on_the_training_data(command, tmp_path: Path) -> None:
+    document = command.json(*TRAIN, "--folds", "3")
+    assert (document["n_trained_on"], set(document["cross_validated"])) == (6, TASKS)
     model, digest = read_model(tmp_path / "ranker")
     assert digest == document["weights"]
     assert set(model.notes["cross_validated"]) == TASKS
     # the answers of the cross-validation are a run whose score is the one in the table
     scored = command("score", document["run"], "--json")
-    assert "WARNING" not in scored.err
-    for one in scored.document:
-        assert one["aspect_recall"] == document["cross_validated"][one["task"]]["aspect_recall"]
-        assert one["n_trained_on"] == 0
-    store = open_store()
-    run = RunStore(store).run(document["run"])
+    for score in scored.document:
+        assert score["aspect_recall"] == document["cross_validated"][score["task"]]["aspect_recall"]
+        assert score["n_trained_on"] == 0
+    run = RunStore(open_store()).run(document["run"])
     assert run.label == "evidence-ranker cross-validated"
     with pytest.raises(RetrieverError, match="had not seen its paper"):
-        execute(plan(store, "sample", run.retriever, run.settings))
-
-
-@pytest.mark.usefixtures("sample")
-def test_scores_on_the_training_data_are_warned_of(command) -> None:
-    assert command(*TRAIN, "--folds", "0").code == 0
+        execute(plan(open_store(), "sample", run.retriever, run.settings))
     ran, other = (command(*RUN, name, "--dataset", "sample") for name in ("evidence-ranker", "bm25"))
     assert "6 instances were in its model's training data" in ran.err
-    run_id = ran.document["run"]
-    scored = command("score", run_id, "--json")
-    assert ran.document["n_trained_on"] == scored.document[0]["n_trained_on"] == 6
+    again = command("score", ran.document["run"], "--json")
+    assert ran.document["n_trained_on"] == again.document[0]["n_trained_on"] == 6
     assert other.document["n_trained_on"] == 0
-    assert [one.err.count("WARNING") for one in (ran, scored, other)] == [1, 1, 0]
-    store = open_store()
-    runs = RunStore(store).runs("sample")
-    assert {one.retriever: one.n_trained_on for one in runs if one.tasks.get("er@10")} == {
-        "bm25": 0,
-        "evidence-ranker": 6,
-    }
-    assert len(trained_on_ids(store, RunStore(store).run(run_id))) == 6
+    assert [call.err.count("WARNING") for call in (scored, ran, again, other)] == [0, 1, 1, 0]
 
 
 @pytest.mark.usefixtures("sample")

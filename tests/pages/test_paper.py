@@ -17,7 +17,7 @@ from tests.papers.test_europe_pmc import Service, service
 
 __all__ = ["service"]  # the fixture
 
-pytestmark = pytest.mark.usefixtures("empty_store")
+pytestmark = pytest.mark.usefixtures("empty_store", "hashing_encoder")
 
 TEXT = """Salt and blood pressure
 

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from evidencebench_core.data import Store, ingest
-from evidencebench_core.retrievers import encoding
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from tests.factories import raw_dataset, written
 from tests.pages.app import OpenPage, drawn, run_dialog
-from tests.retrievers.conftest import hashed_vectors
 from tests.retrievers.ranker.made_up import small_model
 
 TINY = {"dataset": "tiny", "instance": "tiny_0"}
-
-
-@pytest.fixture(autouse=True)
-def _encoder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that hashes texts, to as many numbers as the model's."""
-    monkeypatch.setattr(encoding, "encode", lambda *of: np.tile(hashed_vectors(*of), 12))
+pytestmark = pytest.mark.usefixtures("hashing_encoder")
 
 
 @pytest.fixture

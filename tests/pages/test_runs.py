@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import streamlit as st
 
 from components.runs import start
-from evidencebench_core.data import Store, ingest, open_store
-from evidencebench_core.metrics import ceiling_range
+from evidencebench_core.data import Store, open_store
 from evidencebench_core.runs import RunStore
-from tests.factories import steiner_instance, steiner_triples, written
 from tests.pages.app import App, OpenPage, drawn, finished_runs, run_dialog, table_rows
 
 
@@ -42,16 +38,6 @@ def test_the_runs_of_the_link_are_compared(open_page: OpenPage, runs: dict[str, 
     finished_runs(open_store(), "oracle")
     st.cache_resource.clear()
     assert set(open_page("runs").multiselect[0].value) == set(runs.values())  # those that have seen no gold
-
-
-def test_a_hard_cover_has_a_range_for_its_ceiling(
-    open_page: OpenPage, empty_store: Store, tmp_path: Path
-) -> None:
-    ingest(empty_store, written({"steiner": steiner_instance()}, tmp_path / "hard.json"))
-    finished_runs(empty_store, "oracle", dataset="hard")
-    low, high = ceiling_range(steiner_triples(45), 10) or (1.0, 1.0)
-    text = f"at least {100 * low:.1f}%, at most {100 * high:.1f}%"
-    assert text in table_rows(open_page("runs", task="er@10"), "Runs on")["Ceiling"]["cells"]
 
 
 def test_a_run_is_renamed_and_deleted(sample_store: Store) -> None:

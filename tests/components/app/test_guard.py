@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import http.client
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
@@ -14,7 +13,7 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from components.app import guard, serving
-from tests.browser.serving import ROOT, calling_nobody, served, served_app
+from tests.browser.serving import calling_nobody, served_app
 
 TOKEN = "correct-horse-battery"  # noqa: S105 - made up
 UPGRADE = {
@@ -24,36 +23,31 @@ UPGRADE = {
     "Sec-WebSocket-Key": "A" * 22 + "==",
 }
 TARGETS = {  # the method, the headers, and the answer's status where nothing is refused
+    "/_stcore/stream": ("GET", UPGRADE, 101),
     "/": ("GET", {}, 200),
     "/browse?dataset=sample_data": ("GET", {}, 200),
     "/favicon.png": ("GET", {}, 200),
     "/_stcore/health": ("GET", {}, 200),
     "/media/0.pdf": ("GET", {}, 404),
     "/_stcore/upload_file/0/0": ("PUT", {}, 403),
-    "/_stcore/stream": ("GET", UPGRADE, 101),
 }
 
 
 class Answer:
-    """Of a server to one request."""
+    """Of a server to one request; the method and some headers are those of the path in `TARGETS`."""
 
-    def __init__(self, address: str, path: str, method: str, headers: Mapping[str, str], body: str) -> None:
+    def __init__(self, address: str, path: str, **headers: str) -> None:
         place = urlsplit(address).netloc
+        method, more, _ = TARGETS.get(path, ("GET", {}, 0))
         connection = http.client.HTTPConnection(place, timeout=20)
         connection.putrequest(method, path, skip_host=True)
-        for name, value in {"Host": place, "Content-Length": str(len(body)), **headers}.items():
+        for name, value in {"Host": place, "Content-Length": "0", **more, **headers}.items():
             connection.putheader(name, value)
-        connection.endheaders(body.encode())
+        connection.endheaders()
         response = connection.getresponse()
         self.status, self.headers = response.status, response.headers
         self.text = "" if self.status == 101 else response.read().decode("utf-8", "replace")
         connection.close()
-
-
-def asked(address: str, path: str, **headers: str) -> Answer:
-    method, more, _ = TARGETS[path]
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Answer(address, path, method, {**more, **named}, "")
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +60,12 @@ def open_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def closed_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The app behind a token."""
-    with served_app(tmp_path_factory.mktemp("closed"), EVIDENCEBENCH_TOKEN=TOKEN) as address:
+    """The app behind a token, which listens everywhere and prints no address that it would have to ask for."""
+    folder, everywhere = tmp_path_factory.mktemp("closed"), "0.0.0.0"  # noqa: S104 - behind the token
+    with (
+        calling_nobody(folder) as watched,
+        served_app(folder, listen=everywhere, EVIDENCEBENCH_TOKEN=TOKEN, **watched) as address,
+    ):
         yield address
 
 
@@ -75,25 +73,25 @@ def closed_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def test_a_foreign_name_for_this_machine_is_refused_and_its_own_are_not(open_app: str, path: str) -> None:
     port = urlsplit(open_app).port
     for name in ("localhost", "127.0.0.1", "[::1]", "LOCALHOST."):
-        assert asked(open_app, path, Host=f"{name}:{port}").status == TARGETS[path][2]
+        assert Answer(open_app, path, Host=f"{name}:{port}").status == TARGETS[path][2]
     for name in ("evil.example", "localhost.evil.example", "evil.example:80@localhost", "localhost:x", ""):
-        answer = asked(open_app, path, Host=f"{name}:{port}")
+        answer = Answer(open_app, path, Host=f"{name}:{port}")
         assert (answer.status, "not served under" in answer.text) in [(403, True), (400, False)]
 
 
 @pytest.mark.parametrize("path", TARGETS)
 def test_a_foreign_origin_is_refused_and_looks_nothing_up(open_app: str, path: str) -> None:
     for origin in ("http://evil.example", "null", "http://127.0.0.1:1", "https://localhost", "file://"):
-        answer = asked(open_app, path, Origin=origin)
+        answer = Answer(open_app, path, Origin=origin)
         assert (answer.status, "another site" in answer.text) == (403, True)
-    assert asked(open_app, path, Origin=open_app).status == TARGETS[path][2]
+    assert Answer(open_app, path, Origin=open_app).status == TARGETS[path][2]
 
 
-@pytest.mark.parametrize("path", [*TARGETS, "/browse/", "/nowhere/_stcore/health"])
+@pytest.mark.parametrize("path", [*TARGETS, "/browse/", "/nowhere/_stcore/health"][1:])
 def test_every_answer_forbids_frames_of_other_origins(open_app: str, closed_app: str, path: str) -> None:
     for address in (open_app, closed_app):
         for host in (urlsplit(address).netloc, "evil.example"):
-            headers = Answer(address, path, "GET", {"Host": host}, "").headers
+            headers = Answer(address, path, Host=host).headers
             assert headers["X-Frame-Options"] == "SAMEORIGIN"
             assert "frame-ancestors 'self';" in headers["Content-Security-Policy"]
 
@@ -102,48 +100,22 @@ def test_every_answer_forbids_frames_of_other_origins(open_app: str, closed_app:
 def test_nothing_is_served_without_the_token(closed_app: str, path: str) -> None:
     cookie = f"evidencebench_{urlsplit(closed_app).port}"
     for wrong in ("", f"{cookie}=", f"{cookie}={TOKEN}x"):
-        answer = asked(closed_app, path, Cookie=wrong)
+        answer = Answer(closed_app, path, Cookie=wrong)
         assert answer.status == 401
         assert "static/js" not in answer.text
-    assert asked(closed_app, path, Cookie=f"{cookie}={TOKEN}").status == TARGETS[path][2]
+    assert Answer(closed_app, path, Cookie=f"{cookie}={TOKEN}").status == TARGETS[path][2]
 
 
 def test_the_link_with_the_token_leads_on_without_it(closed_app: str) -> None:
     for wrong in ("", "token=", f"token={TOKEN}x", "token=%ff"):
-        answer = Answer(closed_app, f"/browse?dataset=x&{wrong}", "GET", {}, "")
+        answer = Answer(closed_app, f"/browse?dataset=x&{wrong}")
         assert (answer.status, answer.headers["Set-Cookie"]) == (401, None)
-    answer = Answer(closed_app, f"//evil.example/browse?dataset=x&token={TOKEN}", "GET", {}, "")
+    answer = Answer(closed_app, f"//evil.example/browse?dataset=x&token={TOKEN}")
     assert (answer.status, answer.headers["Location"]) == (303, "./browse?dataset=x")
     assert {"HttpOnly", "SameSite=lax"} <= set(answer.headers["Set-Cookie"].split("; "))
-    foreign = Answer(closed_app, f"/?token={TOKEN}", "GET", {"Origin": "http://evil.example"}, "")
+    foreign = Answer(closed_app, f"/?token={TOKEN}", Origin="http://evil.example")
     assert (foreign.status, foreign.headers["Set-Cookie"]) == (403, None)
-
-
-def test_an_app_that_listens_everywhere_looks_nothing_up(tmp_path: Path) -> None:
-    """Plain ``streamlit run app.py``, as well, prints no address that it would have to ask for."""
-    places = {"EVIDENCEBENCH_STORE": str(tmp_path / "s.sqlite"), "EVIDENCEBENCH_TOKEN": TOKEN}
-    everywhere = "0.0.0.0"  # noqa: S104 - behind the token
-    with (
-        calling_nobody(tmp_path) as watched,
-        served(ROOT / "app.py", listen=everywhere, **places, **watched) as address,
-    ):
-        assert asked(address, "/").status == 401
-        assert asked(address, "/", Host="evil.example").status == 403
-
-
-class Inside:
-    """A guarded app that notes the origin it sees."""
-
-    origin: str | None = "never asked"
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self.origin = HTTPConnection(scope).headers.get("origin")
-        await PlainTextResponse("inside")(scope, receive, send)
-
-
-def guarded(hosts: list[str]) -> tuple[TestClient, Inside]:
-    inside = Inside()
-    return TestClient(guard.Guard(inside, hosts, "localhost", None), "http://localhost"), inside
+    assert Answer(closed_app, "/", Host="evil.example").status == 403
 
 
 @pytest.mark.parametrize(
@@ -162,11 +134,17 @@ def guarded(hosts: list[str]) -> tuple[TestClient, Inside]:
     ],
 )
 def test_names_of_proxies(hosts: list[str], host: str, origin: str | None, status: int) -> None:
-    client, inside = guarded(hosts)
+    seen: list[str | None] = []
+
+    async def inside(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(HTTPConnection(scope).headers.get("origin"))
+        await PlainTextResponse("inside")(scope, receive, send)
+
+    client = TestClient(guard.Guard(inside, hosts, "localhost", None), "http://localhost")
     headers = {"Host": host} | ({"Origin": origin} if origin else {})
     assert client.get("/", headers=headers).status_code == status
     if status == 200 and origin:
-        assert inside.origin == f"{urlsplit(origin).scheme}://{host}"  # never foreign to Streamlit
+        assert seen == [f"{urlsplit(origin).scheme}://{host}"]  # never foreign to Streamlit
 
 
 @pytest.mark.parametrize(

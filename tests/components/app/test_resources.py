@@ -16,11 +16,13 @@ from components.app.reading import Reading
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.perturb import Wording, add_wordings
+from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from evidencebench_core.runs import RunStore
 from evidencebench_core.runs.notes import Note, NoteStore
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_dataset, written
 from tests.pages.app import finished_runs
+from tests.retrievers.ranker.made_up import small_model
 
 
 @pytest.fixture
@@ -63,7 +65,8 @@ def reading(store: Store, hypothesis: str = "Tea is hot.", task: str = "er@10") 
     return Reading(tiny, instance, hypothesis, task_named(task))
 
 
-def test_an_answer_depends_on_retriever_settings_hypothesis_and_task(store: Store) -> None:
+@pytest.mark.usefixtures("hashing_encoder")
+def test_an_answer_depends_on_retriever_settings_hypothesis_task_and_model(store: Store) -> None:
     answer = readings.retrieval(reading(store), Choice("bm25"))
     assert readings.retrieval(reading(store), Choice("bm25")) is answer
     others = [
@@ -74,6 +77,11 @@ def test_an_answer_depends_on_retriever_settings_hypothesis_and_task(store: Stor
     ]
     assert all(other is not answer for other in others)
     assert len(others[2].selection) == 3
+    rankings = []
+    for feature in ("place in paper", "from section's end"):
+        write_model(small_model(feature), default_model_path())  # another model, another answer
+        rankings.append(readings.retrieval(reading(store), Choice("evidence-ranker")).ranking)
+    assert rankings[0][0] == 11 != rankings[1][0]
     with pytest.raises(RetrieverError, match="is not asked by itself"):  # what may cost
         readings.retrieval(reading(store), Choice("llm", {"model": "tiny"}))
 

@@ -28,18 +28,16 @@ def opened(**params: str) -> App:
     return App(AppTest.from_function(script), **params)
 
 
-def test_defaults_stay_out_of_the_address() -> None:
+def test_the_address_is_read_and_a_widget_writes_to_it_but_for_defaults() -> None:
     app = opened()
-    assert app.words == "er@10||1"
-    assert app.address == {}
-
-
-def test_the_address_is_read_and_a_widget_writes_to_it() -> None:
+    assert (app.words, app.address) == ("er@10||1", {})
     app = opened(task="er@7", n="5")
     assert app.words.startswith("er@7||5")
     # a new search goes back to page 1
     assert app.fill("Search", "wine").words.startswith("er@7|wine|1")
     assert app.address == {"task": "er@7", "q": "wine"}
+    for number in ("-1", "1.5", "x", "²", "9" * 40):
+        assert "|None" in app.run(n=number).words
 
 
 def test_a_click_sent_before_the_new_address_arrived_changes_nothing() -> None:
@@ -103,11 +101,6 @@ def test_the_dataset_chosen_on_one_page_comes_along_to_another(
     assert app.words == found
 
 
-@pytest.mark.parametrize("number", ["-1", "1.5", "x", "²", "9" * 40])
-def test_numbers_that_are_none_are_none(number: str) -> None:
-    assert "|None" in opened(n=number).words
-
-
 # -- choices of retrievers ----------------------------------------------------------------------------------
 
 
@@ -120,19 +113,15 @@ def test_numbers_that_are_none_are_none(number: str) -> None:
     ],
 )
 def test_a_choice_comes_back_from_its_link(choices: tuple[Choice, ...]) -> None:
-    assert [(c.name, dict(c.settings)) for c in choices_from(choices_text(choices))] == [
-        (c.name, dict(c.settings)) for c in choices
-    ]
+    again = choices_from(choices_text(choices))
+    assert [(c.name, dict(c.settings)) for c in again] == [(c.name, dict(c.settings)) for c in choices]
 
 
-def test_defaults_are_not_written_and_more_than_three_are_cut() -> None:
+def test_defaults_are_not_written_more_than_three_are_cut_and_unknown_names_refused() -> None:
     assert choices_from("bm25;k1=1.5")[0] == Choice("bm25", {})
     assert len(choices_from("bm25~lead~random~oracle")) == 3
     assert Choice("hybrid", {"of": ("bm25", "lead"), "k": 10.0}).label == "hybrid of=bm25,lead k=10.0"
     assert Choice("evidence-ranker", {"weights": "a6a84b029030"}).label == "evidence-ranker"
-
-
-@pytest.mark.parametrize("link", ["bm26", "bm25;k3=1", "bm25;k1=many", "bm25;k1"])
-def test_a_link_with_unknown_names_is_refused(link: str) -> None:
-    with pytest.raises(SettingError):
-        choices_from(link)
+    for link in ("bm26", "bm25;k3=1", "bm25;k1=many", "bm25;k1"):
+        with pytest.raises(SettingError):
+            choices_from(link)

@@ -8,22 +8,15 @@ import pandas as pd
 import pytest
 
 from components.charts import figures
+from tests.contrast import contrast
 
 NAN = math.nan
 HOSTILE = '<a href="http://x.org">x</a>'
 
 
 def test_dots_are_in_percent_with_their_intervals_and_ids() -> None:
-    frame = pd.DataFrame(
-        {
-            "name": ["a", "b"],
-            "value": [0.25, 0.5],
-            "low": [0.2, math.nan],
-            "high": [0.4, math.nan],
-            "n": [3, 4],
-            "id": ["x", "y"],
-        }
-    )
+    frame = pd.DataFrame({"name": ["a", "b"], "value": [0.25, 0.5], "low": [0.2, NAN], "high": [0.4, NAN]})
+    frame = frame.assign(n=[3, 4], id=["x", "y"])
     figure = figures.interval_dots(frame, "Recall", lines={"random": 0.1, "ceiling": 0.8})
     (trace,) = figure.data
     assert (list(trace.x), list(trace.y)) == ([25.0, 50.0], [0, 1])
@@ -34,8 +27,8 @@ def test_dots_are_in_percent_with_their_intervals_and_ids() -> None:
 
 
 def test_groups_of_one_name_stand_together_and_what_is_undefined_has_no_dot() -> None:
-    frame = pd.DataFrame({"name": ["a", "a", "b"], "group": ["p", "q", "p"], "value": [0.1, -0.2, math.nan]})
-    frame = frame.assign(low=math.nan, high=math.nan, n=1)
+    frame = pd.DataFrame({"name": ["a", "a", "b"], "group": ["p", "q", "p"], "value": [0.1, -0.2, NAN]})
+    frame = frame.assign(low=NAN, high=NAN, n=1)
     figure = figures.interval_dots(frame, "points", differences=True)
     assert [list(trace.x) for trace in figure.data] == [[10.0], [-20.0]]
     assert [round(trace.y[0]) for trace in figure.data] == [0, 0]
@@ -70,16 +63,10 @@ def test_squares_stand_at_their_pair_and_frame_what_is_sure() -> None:
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("strength", [-9.0, -1.0, -0.4, 0.0, 0.4, 1.0])
 def test_the_number_in_a_square_can_be_read(strength: float, dark: bool) -> None:
-    def luminance(colour: str) -> float:
-        channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        red, green, blue = (c / 12.92 if c <= 0.04 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
     labels = {"p": "P"}
     frame = pd.DataFrame([{"row": "p", "column": "p", "value": strength, "text": "1", "hover": ""}])
     (trace,) = figures.squares(frame, labels, labels, strongest=1.0, dark=dark).data
-    low, high = sorted(map(luminance, (trace.marker.color[0], trace.textfont.color)))
-    assert (high + 0.05) / (low + 0.05) >= 4.5
+    assert contrast(trace.marker.color[0], trace.textfont.color) >= 4.5
 
 
 @pytest.mark.parametrize(

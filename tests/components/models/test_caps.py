@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from components.models.caps import dollars, estimate_text, spent_text
 from evidencebench_core.llm import Price, Spending
 from evidencebench_core.runs import RunEstimate
@@ -29,9 +27,6 @@ def test_spending_tells_unknown_money_from_none() -> None:
     assert spent == "2 calls, 0 tokens, $0.50, 3 from the store, 1 failed call"
 
 
-@pytest.mark.parametrize(
-    ("money", "text"),
-    [(None, "price unknown"), (0.0, "$0.00"), (0.0012, "$0.0012"), (12.345, "$12.35"), (1234.5, "$1,234.50")],
-)
-def test_small_sums_keep_four_decimals(money: float | None, text: str) -> None:
-    assert dollars(money) == text
+def test_small_sums_keep_four_decimals() -> None:
+    sums = (None, 0.0, 0.0012, 12.345, 1234.5)
+    assert [dollars(money) for money in sums] == ["price unknown", "$0.00", "$0.0012", "$12.35", "$1,234.50"]

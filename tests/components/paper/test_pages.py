@@ -25,12 +25,9 @@ PAPER = Paper(
 @pytest.mark.parametrize(
     ("page", "selected", "first", "shown"),
     [
-        (None, None, None, 1),
         (None, None, 2, 2),  # that of the finding
         (None, None, 3, 1),  # which has no place
-        (7, None, 2, 7),
         (7, 0, 2, 1),  # the selected sentence comes first
-        (None, 1, None, 1),
         (2, 1, None, 2),  # it goes on there
         (7, 3, None, 7),
         (None, 99, None, 1),

@@ -11,17 +11,13 @@ from markdown_it import MarkdownIt
 
 from components.widgets.markdown import literal
 
+LETTERS = st.characters(codec="utf-8", exclude_categories=("Cc", "Cf", "Cs", "Zs", "Zl", "Zp"))
 
-@given(
-    st.text(
-        alphabet=st.characters(codec="utf-8", exclude_categories=("Cc", "Cf", "Cs", "Zs", "Zl", "Zp")),
-        min_size=1,
-    )
-)
+
+@given(st.text(alphabet=LETTERS, min_size=1))
 def test_a_markdown_reader_shows_the_text_letter_by_letter(text: str) -> None:
-    (paragraph,) = [
-        token for token in MarkdownIt("commonmark").parse(literal(text)) if token.type == "inline"
-    ]
+    tokens = MarkdownIt("commonmark").parse(literal(text))
+    (paragraph,) = [token for token in tokens if token.type == "inline"]
     assert paragraph.children is not None
     assert {child.type for child in paragraph.children} <= {"text", "text_special"}
     assert "".join(child.content for child in paragraph.children).replace("\u2060", "") == text
@@ -37,13 +33,9 @@ def test_every_punctuation_is_disarmed(hostile: str) -> None:
             assert escaped_text[place - 1] == "\\"
 
 
-def test_lines_become_one_and_long_texts_are_cut() -> None:
+def test_lines_become_one_long_texts_are_cut_and_nothing_turns_the_page_round() -> None:
     assert literal("a\n\n# b\tc") == "a \\# b c"
-    assert literal("abcdef", limit=4) == "abc…"
-    assert literal("abcd", limit=4) == "abcd"
-
-
-def test_marks_of_writing_direction_cannot_turn_the_page_round() -> None:
+    assert (literal("abcdef", limit=4), literal("abcd", limit=4)) == ("abc…", "abcd")
     assert literal("\u202eRTL\u202c") == r"\[U\+202E\]RTL\[U\+202C\]"
     assert literal("שלום") == "שלום"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from components.widgets.paper_view import PaperEvent, event_from
 from evidencebench_core.export.reader import paper_key
@@ -29,15 +28,3 @@ def test_event() -> None:
 )
 def test_no_event(payload: object) -> None:
     assert event_from(payload, short_view()) is None
-
-
-def reader_script() -> None:
-    from components.widgets.paper_view import paper_view
-    from tests.browser.reader_views import hostile_view
-
-    paper_view(hostile_view(), key="reader")
-
-
-def test_draws_in_an_app() -> None:
-    app = AppTest.from_function(reader_script).run(timeout=30)
-    assert not app.exception

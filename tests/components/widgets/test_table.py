@@ -63,29 +63,20 @@ def test_an_interval_without_bounds_or_without_a_share() -> None:
 # -- messages of a browser ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("payload", "event"),
-    [
-        ({"kind": "open", "value": "id"}, TableEvent("open", "id")),
-        ({"kind": "sort", "value": "name"}, TableEvent("sort", "name")),
-        ({"kind": "delete", "value": "id"}, None),
-        ({"kind": "open", "value": 3}, None),
-        ({"kind": "open"}, None),
-        ("open", None),
-        (None, None),
-    ],
-)
-def test_only_messages_of_ours_are_believed(payload: object, event: TableEvent | None) -> None:
-    assert event_from(payload) == event
-
-
-@pytest.mark.parametrize(
-    ("payload", "index"),
-    [({"sentence": 4}, 4), *((wrong, None) for wrong in (None, [4], {}))]
-    + [({"sentence": wrong}, None) for wrong in (7, "4", True)],
-)
-def test_only_a_listed_sentence_is_believed(payload: object, index: int | None) -> None:
-    assert sentence_in(payload, {1, 4}) == index
+def test_only_messages_of_ours_are_believed() -> None:
+    for kind in ("open", "sort"):
+        assert event_from({"kind": kind, "value": "id"}) == TableEvent(kind, "id")
+    for payload in (
+        {"kind": "delete", "value": "id"},
+        {"kind": "open", "value": 3},
+        {"kind": "open"},
+        "open",
+        None,
+    ):
+        assert event_from(payload) is None
+    assert sentence_in({"sentence": 4}, {1, 4}) == 4  # of those that are listed
+    for payload in (None, [4], {}, *({"sentence": wrong} for wrong in (7, "4", True))):
+        assert sentence_in(payload, {1, 4}) is None
 
 
 # -- pages and switches, in the address ---------------------------------------------------------------------
@@ -132,33 +123,27 @@ def test_from_page_to_page() -> None:
     assert "Page 3 of 3" in words
     assert app.button[1].disabled
     assert app.press("Previous page").address == {"page": "2"}
-
-
-@pytest.mark.parametrize(("page", "rows"), [("0", "0 to 50"), ("9", "100 to 150"), ("x", "0 to 50")])
-def test_a_page_that_there_is_not_is_the_nearest_one(page: str, rows: str) -> None:
-    assert rows in App(AppTest.from_function(pages), page=page).words
+    for page, rows in (("0", "0 to 50"), ("9", "100 to 150"), ("x", "0 to 50")):  # the nearest there is
+        assert rows in app.run(page=page).words
 
 
 def test_the_same_column_again_turns_the_sort_round_and_starts_at_its_beginning() -> None:
     app = App(AppTest.from_function(pages), page="3")
-    assert app.press("size").address == {"sort": "size"}
-    assert app.press("size").address == {"sort": "size", "desc": "1"}
-    assert app.press("size").address == {"sort": "size"}
-    assert app.press("name").address == {}
+    for column, address in (
+        *(("size", {"sort": "size"}), ("size", {"sort": "size", "desc": "1"}), ("size", {"sort": "size"})),
+        ("name", {}),
+    ):
+        assert app.press(column).address == address
 
 
-def test_a_switch_goes_to_the_address_and_takes_others_back() -> None:
+def test_a_switch_goes_to_the_address_takes_others_back_and_reports_what_it_does_not_know() -> None:
     app = App(AppTest.from_function(switches), page="3")
     assert app.words == "a False"
     app.segmented_control[0].set_value("b").run()
     app.toggle[0].set_value(True).run()
-    assert app.words == "b True"
-    assert app.address == {"part": "b", "all": "1"}
+    assert (app.words, app.address) == ("b True", {"part": "b", "all": "1"})
     app.toggle[0].set_value(False).run()
     assert app.address == {"part": "b"}
-
-
-def test_an_unknown_option_is_reported_as_text() -> None:
     app = App(AppTest.from_function(switches), part="<b>nix")
     assert app.warning[0].value == r"There is no part \<b\>nix; A is shown instead."
     assert "part" not in app.address

@@ -28,7 +28,7 @@ from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.llm import LLM, Connection, Limits
 from evidencebench_core.runs import Plan, Progress, RunStore, estimate, execute
 from tests.factories import tiny_dataset, written
-from tests.llm.server import answering, reply, scripted, status
+from tests.llm.server import answering, reply, scripted
 
 
 @pytest.fixture
@@ -104,18 +104,6 @@ def test_what_is_no_answer_is_missing_and_asked_again(store: Store) -> None:
         cited_run_scores(store, "ffff")
     with pytest.raises(SettingError, match="no answers of run"):
         cited_run_scores(store, plan.run_id, plan.run_id)
-
-
-def test_failed_calls_leave_the_judges_figures_open(store: Store) -> None:
-    with scripted(answering(answering_everything)) as server:
-        plan = answer_plan(store, "tiny", "m", llm=llm(store, server.url), limit=1)
-        done(plan)
-    with scripted(status(400)) as server:
-        judge = cited_judge_plan(store, plan.run_id, "j", llm=llm(store, server.url))
-        assert done(judge).failed == judge.total
-    scores = cited_run_scores(store, plan.run_id, judge.run_id, limit=1)
-    assert "support_rate" not in scores.means
-    assert scores.means["cited_recall"].n == 1
 
 
 def test_judges_of_a_set(store: Store) -> None:

@@ -13,7 +13,7 @@ from evidencebench_core.reliability.from_evidencebench import evidence_items, in
 from evidencebench_core.reliability.items import ItemSet, item_set, new_item_set
 from evidencebench_core.reliability.read_items import read_items
 from evidencebench_core.reliability.score import TaskScore
-from evidencebench_core.reliability.tasks import RELIABILITY_TASKS, probes_of, reliability_task
+from evidencebench_core.reliability.tasks import probes_of, reliability_task
 from tests.conftest import real_file
 from tests.reliability.asking import scored, scripted_answer
 from tests.reliability.scripted_models import overlap
@@ -56,20 +56,6 @@ def test_one_that_counts_words(pubmedqa: ItemSet) -> None:
     assert by_rule(pubmedqa, "knowledge", "word-overlap").value.value == pytest.approx(0.2091, abs=5e-5)
     mirror = by_rule(pubmedqa, "unknown", "word-overlap").variants.set_index("variant")["value"]["mirror"]
     assert mirror == pytest.approx(sum(share < 0.2 for _, share in rows) / 890)
-
-
-def test_every_task_counts_every_item_once(pubmedqa: ItemSet) -> None:
-    sizes = {
-        "baseline": 890, "few-shot": 8 * 676, "spelling": 6 * 890, "distraction": 3 * 890, "freeform": 890,
-        "unknown": 2 * 890,
-    }  # fmt: skip
-    for name, size in sizes.items():
-        made = probes_of(pubmedqa, RELIABILITY_TASKS[name], {})
-        asked = {probe.item.id for probe in made.probes}
-        assert (len({probe.id for probe in made.probes}), asked & made.left_out.keys()) == (size, set())
-        assert asked | made.left_out.keys() == {item.id for item in pubmedqa.items}
-    balanced = probes_of(pubmedqa, RELIABILITY_TASKS["few-shot"], {"orders": "YN"}, limit=10)
-    assert Counter(probe.item.answer for probe in balanced.probes) == {"yes": 5, "no": 5}
 
 
 def test_items_of_the_train_set(train_store: Store) -> None:

@@ -82,10 +82,10 @@ def test_many_papers_have_the_p_value_of_the_normal_limit() -> None:
 
 
 def test_under_no_difference_it_rejects_as_often_as_it_should() -> None:
-    # 5% of 1,000 p-values are at most 0.05, give or take 0.7%.
+    # 5% of 300 p-values are at most 0.05, give or take 1.3%.
     rng = np.random.default_rng(2028)
-    p_values = [paired(rng.normal(size=40), rng.normal(size=40), n_resamples=500).p for _ in range(1_000)]
-    assert 0.03 <= np.mean([p is not None and p <= 0.05 for p in p_values]) <= 0.07
+    p_values = [paired(rng.normal(size=40), rng.normal(size=40), n_resamples=500).p for _ in range(300)]
+    assert 0.02 <= np.mean([p is not None and p <= 0.05 for p in p_values]) <= 0.08
 
 
 def test_holm_by_hand() -> None:

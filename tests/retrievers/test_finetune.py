@@ -70,8 +70,5 @@ def test_a_model_learns_and_tells_what_it_has_seen(tiny_encoder: Path, tmp_path:
     assert margin(tmp_path / "new") > margin(tiny_encoder)
     with pytest.raises(SettingError):  # nothing is overwritten
         finetune_encoder(triplets_of([PAPER], 1), settings, TRAINED_ON, tmp_path / "new")
-
-
-def test_without_gold_there_is_nothing_to_learn(tmp_path: Path) -> None:
-    with pytest.raises(SettingError):
-        finetune_encoder([], FinetuneSettings(), TRAINED_ON, tmp_path / "new")
+    with pytest.raises(SettingError):  # nor can nothing be learnt from
+        finetune_encoder([], settings, TRAINED_ON, tmp_path / "other")

@@ -44,11 +44,9 @@ def test_a_retriever_has_its_full_settings_and_they_survive_json(name: str) -> N
     ("name", "settings", "message"),
     [
         ("BM2", {}, "retriever: there is none called 'BM2'. Did you mean 'bm25'? Names are: "),
-        ("", {}, "retriever: there is none called ''. Names are: random,"),
         ("bm25", {"k1": "abc"}, "retriever bm25: k1 cannot be 'abc'. Give a number from 0 to 100."),
         ("bm25", {"kl": 1}, "there is no setting 'kl'. Did you mean 'k1'? Settings are: k1, b."),
         ("lead", {"k": 1}, "retriever lead: there is no setting 'k'. It takes no settings."),
-        ("random", {"seed": -1}, "seed cannot be -1. Give a whole number of 0 or more."),
     ],
 )
 def test_a_bad_name_or_setting_is_one_line_with_a_remedy(

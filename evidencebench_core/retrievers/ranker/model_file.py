@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from evidencebench_core.data.files import whole_file
 from evidencebench_core.errors import RetrieverError
-from evidencebench_core.retrievers.ranker.model import COLUMNS, Network, Projection, Ranker
+from evidencebench_core.retrievers.ranker.model import COLUMNS, FOCUSES, Network, Projection, Ranker
 from evidencebench_core.retrievers.trained_on import trained_on_of
 
 _FILE: Final = "ranker.json"
@@ -56,9 +56,9 @@ def write_model(ranker: Ranker, folder: Path) -> str:
         "encoder": ranker.encoder,
         "encoder_identity": ranker.encoder_identity,
         **{part: _packed(getattr(ranker, part)) for part in _PARTS},
-        "trees": dict(ranker.trees),
+        "trees": {focus: ranker.trees[focus] for focus in FOCUSES},
         "trained_on": asdict(ranker.trained_on),
-        "notes": dict(ranker.notes),
+        "notes": {**ranker.notes},
     }
     content = (json.dumps(document, indent=1) + "\n").encode()
     folder.mkdir(parents=True, exist_ok=True)

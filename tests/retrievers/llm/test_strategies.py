@@ -113,20 +113,17 @@ class TestSections:
         assert client.shown[-1] == candidates
         assert answer.selection == selection
 
-    def test_nothing_found_anywhere_asks_no_last_step(self) -> None:
-        client = in_turn("DECISION: []", "DECISION: []", "Hard to say.", "DECISION: [9]")
-        answer = asked(client, QUERY, strategy="section")
-        assert answer.selection == ()
-        # One section said nothing that can be read, so "chose nothing" would say too much.
-        assert answer.details["outcome"] == "no_list some-unknown"
-
     @pytest.mark.parametrize("lost", ["Hard to say.", REFUSED, CUT_OFF])
     def test_a_lost_section_is_reported_with_the_selection(self, lost: Said) -> None:
         client = in_turn("DECISION: [1]", lost, "DECISION: []", "DECISION: [9]", "DECISION: [1]")
         answer = asked(client, QUERY, strategy="section")
-        assert answer.selection == (1,)
         # "chose nothing" and "not shown" lose nothing that could be had; no list, a refusal and a cut do.
-        assert answer.details["outcome"] == "selection partly some-unknown"
+        assert (answer.selection, answer.details["outcome"]) == ((1,), "selection partly some-unknown")
+        assert answer.details["n_unknown"] == 1
+        # Where nothing was found there is no last step, and "chose nothing" would say too much.
+        client = in_turn("DECISION: []", "DECISION: []", "Hard to say.", "DECISION: [9]")
+        answer = asked(client, QUERY, strategy="section")
+        assert (answer.selection, answer.details["outcome"]) == ((), "no_list some-unknown")
 
 
 def test_unconstrained_names_no_limit_and_never_asks_for_fewer() -> None:
@@ -190,18 +187,8 @@ def test_outcomes_are_told_apart_and_select_nothing(said: Said, outcome: str) ->
     [
         ({"temperature": "none"}, {"max_tokens": 1_024}),
         ({"max_tokens": 0, "reasoning_effort": "high"}, {"temperature": 0.0, "reasoning_effort": "high"}),
-        (
-            {"reasoning_effort": "high", "temperature": None},
-            {"max_tokens": 16_384, "reasoning_effort": "high"},
-        ),
-        (
-            {"extra_body": {"chat_template_kwargs": {"enable_thinking": False}}},
-            {
-                "max_tokens": 1_024,
-                "temperature": 0.0,
-                "chat_template_kwargs": {"enable_thinking": False},
-            },
-        ),
+        ({"reasoning_effort": "a", "temperature": None}, {"max_tokens": 16_384, "reasoning_effort": "a"}),
+        ({"extra_body": {"top": {"p": 1}}}, {"max_tokens": 1_024, "temperature": 0.0, "top": {"p": 1}}),
     ],
 )
 def test_what_is_sent(settings: dict[str, object], sent: dict[str, object]) -> None:
@@ -226,29 +213,17 @@ class TestSettings:
         with pytest.raises(SettingError, match=problem):
             make_retriever("llm", {"model": "m"} | settings)
 
-    @pytest.mark.parametrize(
-        ("body", "strategy", "problem"),
-        [
-            ("Choose from\n$sentences", "cot", "cannot stand"),
-            ("Choose for $hypothesis", "cot", "cannot stand"),
-            ("$hypothesis $sentences $aspect", "section", "aspect"),
-        ],
-    )
-    def test_a_prompt_that_cannot_stand_there(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, strategy: str, problem: str
-    ) -> None:
-        monkeypatch.setenv("EVIDENCEBENCH_PROMPTS", str(tmp_path))
-        (tmp_path / "mine.txt").write_text(f"version: 3\n=== user ===\n{body}")
-        with pytest.raises(SettingError, match=problem):
-            make_retriever("llm", {"model": "m", "strategy": strategy, "prompt": "mine"})
-
     def test_a_prompt_of_ones_own(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("EVIDENCEBENCH_PROMPTS", str(tmp_path))
+        own = {"model": "m", "strategy": "cot", "prompt": "mine"}
+        for body in ("Choose from\n$sentences", "For $hypothesis", "$hypothesis $sentences $aspect"):
+            (tmp_path / "mine.txt").write_text(f"version: 3\n=== user ===\n{body}")
+            with pytest.raises(SettingError, match="cannot stand"):
+                make_retriever("llm", own)
         (tmp_path / "mine.txt").write_text(
-            "version: 3\n=== user ===\nMy way: $hypothesis\n<sentences>\n$sentences\n</sentences>\n$budget"
+            "version: 3\n=== user ===\nMy way: $hypothesis\n$sentences\n$budget"
         )
-        client = in_turn("DECISION: [1]")
-        made = make_retriever("llm", {"model": "m", "strategy": "cot", "prompt": "mine"})
+        client, made = in_turn("DECISION: [1]"), make_retriever("llm", own)
         assert any(one.startswith("mine 3-") for one in made.settings["prompts"])
         answer = retrieved(client, made, QUERY)
         assert client.prompts[0].startswith("My way: Tea lowers")

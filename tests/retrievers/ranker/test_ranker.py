@@ -12,7 +12,6 @@ import pytest
 from evidencebench_core.data.model import Instance
 from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.retrievers import Query, make_retriever, query_of
-from evidencebench_core.retrievers.encoding import embeddings
 from evidencebench_core.retrievers.ranker.model import COLUMNS, FOCUSES, Network, Ranker
 from evidencebench_core.retrievers.ranker.model_file import (
     default_model_path,
@@ -24,15 +23,11 @@ from evidencebench_core.retrievers.ranker.reasons import why_texts
 from evidencebench_core.retrievers.ranker.retriever import retrieval_of
 from evidencebench_core.retrievers.ranker.training import (
     Example,
-    example_of,
     fit_ranker,
     folds_by_paper,
 )
 from evidencebench_core.runs.find import default_retriever
 from tests.retrievers.ranker.made_up import made, small_model, vectors_of
-
-BUDGETS = (1, 5, None)
-
 
 # -- training ----------------------------------------------------------------------------------------
 
@@ -95,36 +90,18 @@ def test_a_model_is_read_as_it_was_written(
     assert (scores[0] == scores[1]).all()
 
 
-def _change(folder: Path, **fields: object) -> None:
-    document = json.loads((folder / "ranker.json").read_text())
-    (folder / "ranker.json").write_text(json.dumps({**document, **fields}))
-
-
 def test_what_is_no_model_is_one_line(tmp_path: Path) -> None:
-    def damage(name: str) -> Path:
-        write_model(small_model(), tmp_path / name)
-        return tmp_path / name
-
-    _change(damage("b"), columns=["other"])
-    _change(damage("c"), format="of another program")
-    (damage("d") / "ranker.json").write_text("{")
-    (damage("e") / "ranker.json").write_text("[]")
-    (tmp_path / "f").write_text("a file")
-    for name in "bcdefg":
+    write_model(small_model(), tmp_path)
+    document = json.loads((tmp_path / "ranker.json").read_text())
+    others = [document | {"columns": ["other"]}, document | {"format": "of another program"}, []]
+    for content in (*map(json.dumps, others), "{", None):
+        (tmp_path / "ranker.json").unlink()
+        if content is not None:
+            (tmp_path / "ranker.json").write_text(content)
         with pytest.raises(RetrieverError) as caught:
-            read_model(tmp_path / name)
-        assert caught.value.place == str(tmp_path / name)
+            read_model(tmp_path)
+        assert caught.value.place == str(tmp_path)
         assert "\n" not in str(caught.value)
-
-
-def test_hybrid_is_asked_until_a_model_is_trained(
-    encoded_texts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(tmp_path / "ranker"))
-    assert (default_retriever(), trained_model()) == ("hybrid", None)
-    digest = write_model(small_model(), default_model_path())
-    assert default_retriever() == "evidence-ranker"
-    assert make_retriever("evidence-ranker").settings == {"model": "default", "weights": digest}
 
 
 # -- the retrievers ----------------------------------------------------------------------------------
@@ -132,21 +109,15 @@ def test_hybrid_is_asked_until_a_model_is_trained(
 
 @pytest.fixture
 def own_model(
-    instances: Sequence[Instance],
-    encoded_texts: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    few_epochs: None,
+    model: Ranker, encoded_texts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> str:
-    """A model in the place that is looked at, of an encoder that hashes; its digest."""
-    examples = [
-        example_of(one, embeddings("minilm", (one.hypothesis, *one.sentences))[0]) for one in instances
-    ]
+    """The digest of the model in the place that is looked at; the encoder hashes."""
     monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(tmp_path / "ranker"))
-    return write_model(fit_ranker(examples, "minilm"), tmp_path / "ranker")
+    return write_model(model, tmp_path / "ranker")
 
 
 def test_the_retriever_end_to_end(own_model: str, instances: Sequence[Instance]) -> None:
+    assert default_retriever() == "evidence-ranker"
     retriever = make_retriever("evidence-ranker")
     assert retriever.settings == {"model": "default", "weights": own_model}
     for budget in (0, 1, 7, 35, 100, None):
@@ -165,6 +136,8 @@ def test_models_that_cannot_be_asked(own_model: str, instances: Sequence[Instanc
     retriever = make_retriever("evidence-ranker", {"model": str(tmp_path / "other")})
     with pytest.raises(RetrieverError):
         retriever.retrieve(query_of(instances[0], "all", 5))
+    (default_model_path() / "ranker.json").unlink()
+    assert (default_retriever(), trained_model()) == ("hybrid", None)
 
 
 @pytest.mark.parametrize("name", ["structure", "evidence-ranker"])

@@ -75,10 +75,10 @@ def estimate_text(cost: RunEstimate, noun: str = "instance") -> str:
     if not cost.calls:
         return "Nothing is left to ask: every answer is in the store."
     each = round(cost.calls / max(1, cost.n_instances))
-    if cost.price is None:
+    if cost.money is None:
         money = f"the price of {literal(cost.model)} is not known: tokens only"
     else:
-        money = f"{literal(dollars(cost.money))} (prices of {literal(cost.price.date or 'your table')})"
+        money = f"{literal(dollars(cost.money))} (prices of {literal(cost.price_date or 'your table')})"
     parts = [
         quantity(cost.n_instances, noun),
         f"about {quantity(cost.calls, 'call')}{f' ({each:,} each)' if each > 1 else ''}",

@@ -50,7 +50,7 @@ def draw_plans_cost(plans: Plans, noun: str) -> bool:
                 f"{quantity(n, 'batch')} of this run may still be under way at {literal(address)}: "
                 "`evidencebench run --engine batch` goes on with them. What is asked otherwise is paid twice."
             )
-    if cost.calls and cost.price is None and session_text("llm.cap.money"):
+    if cost.calls and cost.money is None and session_text("llm.cap.money"):
         st.warning("A cap in dollars needs the model's price. See docs/models.md.")
         return False
     return True

@@ -31,11 +31,11 @@ def carry_out(
     """
     cost = _cost_of(plans, work.engine == "batch", noun)
     if work.estimate:
-        return Output({"estimate": cost.as_dict()}, title=f"{cost.calls:,} calls")
+        return Output({"estimate": asdict(cost)}, title=f"{cost.calls:,} calls")
     reports = perform(plans, work.make_engine(), noun)
     output, llm = result(reports), plans[0].llm
     if llm is not None and isinstance(output.document, dict):
-        paid = {"estimate": cost.as_dict(), "spending": asdict(llm.budget.spent)}
+        paid = {"estimate": asdict(cost), "spending": asdict(llm.budget.spent)}
         output = replace(output, document=output.document | paid)
     return replace(output, code=output.code or _exit_code(store, reports, noun))
 

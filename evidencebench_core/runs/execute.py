@@ -10,7 +10,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Protocol, cast
 
@@ -128,17 +128,10 @@ def execute(
 
     The engine (without one: `LocalEngine`) is checked before this returns. The first report comes before any work, then
     one whenever results were stored or the note has changed. Once ``cancelled`` says true no unit is begun, what is
-    answered is stored, and the run ends. The run is in the store with its first answers, or once there is nothing left
-    to ask.
+    answered is stored, and the run ends. The run is in the store with its first answers, or once nothing is left.
 
-    Raises
-    ------
-    StoreError
-        If the run is under way in another process; if the store cannot be written.
-    LLMError
-        If every further call would fail.
-    SettingError
-        If the engine cannot ask this retriever.
+    `StoreError` if the run is under way in another process; `LLMError` if every further call would fail;
+    `SettingError` if the engine cannot ask this retriever.
     """
     engine = engine or LocalEngine()
     engine.check(plan)
@@ -192,22 +185,8 @@ class RunEstimate:
     cached: int  # answered from the store
     prompt_tokens: int
     completion_tokens: int
-    price: Price | None  # None where the model's is not known
-    batch: bool = False
-
-    @property
-    def money(self) -> float | None:
-        """Dollars; ``None`` where the price is not known."""
-        if not self.calls:
-            return 0.0
-        tokens = self.prompt_tokens, self.completion_tokens
-        return None if self.price is None else self.price.of(*tokens, self.batch)
-
-    def as_dict(self) -> dict[str, Any]:
-        """As JSON-able values."""
-        counts = asdict(self)
-        del counts["price"], counts["batch"]
-        return counts | {"money": self.money}
+    money: float | None  # dollars; None where the price is not known
+    price_date: str = ""  # of the table that the price is from
 
 
 def estimate(*plans: Plan, batch: bool = False) -> RunEstimate:
@@ -227,6 +206,8 @@ def estimate(*plans: Plan, batch: bool = False) -> RunEstimate:
         cost = cost.plus(spending, len(ids) / len(sample))
         n_looked_at += len(sample)
     model = next((plan.model for plan in plans if plan.llm), "")
+    price = price_of(model) if cost.calls else Price(prompt=0.0)
+    tokens = cost.prompt_tokens, cost.completion_tokens
     return RunEstimate(
         model=model,
         n_instances=sum(len(plan.missing) for plan in plans),
@@ -235,6 +216,6 @@ def estimate(*plans: Plan, batch: bool = False) -> RunEstimate:
         cached=cost.cached,
         prompt_tokens=cost.prompt_tokens,
         completion_tokens=cost.completion_tokens,
-        price=price_of(model) if model else None,
-        batch=batch,
+        money=None if price is None else price.of(*tokens, batch),
+        price_date=price.date if price else "",
     )

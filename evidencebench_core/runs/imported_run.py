@@ -50,15 +50,19 @@ class _File:
     are_selections: bool  # of a prediction file: they have no tail to take K from
     gold: Mapping[str, EvidenceSet]
 
+    def selection(self, name: str, task: Task) -> tuple[int, ...]:
+        """The selection for a task; a ranking is cut at K."""
+        ranking, _ = self.lists[name]
+        return ranking if self.are_selections else ranking[: task.budget_for(self.gold[name])]
+
     def answers(self, task: Task) -> dict[str, Retrieval]:
-        """The answers to a task; a ranking is cut at K."""
-        answers: dict[str, Retrieval] = {}
-        for name, (ranking, scores) in self.lists.items():
-            if self.gold[name].optimal_for(task.focus):
-                budget = None if self.are_selections else task.budget_for(self.gold[name])
-                details = {"source": self.source}
-                answers[name] = Retrieval(ranking, scores, ranking[:budget], details=details)
-        return answers
+        """The answers to a task, of the instances that it asks about."""
+        details = {"source": self.source}
+        return {
+            name: Retrieval(ranking, scores, self.selection(name, task), details=details)
+            for name, (ranking, scores) in self.lists.items()
+            if self.gold[name].optimal_for(task.focus)
+        }
 
 
 def import_run(
@@ -105,10 +109,7 @@ def import_run(
 def file_selections(store: Store, dataset: str, path: Path, task: str | Task) -> dict[str, tuple[int, ...]]:
     """The selections of a prediction file or TREC run for a task."""
     file, chosen = _read(store, dataset, path), task_named(task)
-    rankings = {name: ranking for name, (ranking, _) in file.lists.items()}
-    if file.are_selections:
-        return rankings
-    return {name: ranking[: chosen.budget_for(file.gold[name])] for name, ranking in rankings.items()}
+    return {name: file.selection(name, chosen) for name in file.lists}
 
 
 def _read(store: Store, dataset: str, path: Path) -> _File:

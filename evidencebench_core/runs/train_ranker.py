@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from evidencebench_core.retrievers.ranker.training import Example
 
 RANKER: Final = "evidence-ranker"
-_USUAL_FOLDS: Final = 5
 _MOST_SENTENCES: Final = 300_000  # that are held in memory: of a larger dataset papers are drawn
 
 
@@ -50,7 +49,7 @@ def train_ranker(
     store: Store,
     dataset: str,
     *,
-    folds: int | None = None,
+    folds: int = 5,
     encoder: str = "minilm",
     seed: int = 0,
     out: Path | None = None,
@@ -58,21 +57,22 @@ def train_ranker(
 ) -> RankerTraining:
     """Cross-validate, train on everything, write the model, and keep the held-out answers as a run.
 
-    Nothing is written before all of it is computed; what ``report`` raises gives it up. ``folds`` are five, or as many
-    as there are papers, unless said otherwise; 0 is no cross-validation. ``out`` is the model's folder, by default the
-    one that ``evidence-ranker`` looks for.
+    Nothing is written before all of it is computed; what ``report`` raises gives it up. There are no more ``folds``
+    than papers; 0 is no cross-validation. ``out`` is the model's folder, by default the one that ``evidence-ranker``
+    looks for.
     """
     from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
     from evidencebench_core.retrievers.ranker.training import fit_ranker, folds_by_paper
 
     began = time.monotonic()
-    if seed < 0:
-        raise SettingError("seed", f"is {seed}", "Give 0 or more.")
+    if seed < 0 or folds < 0 or folds == 1:
+        remedy = "Give a seed of 0 or more, and at least 2 folds; or 0 to train only."
+        raise SettingError("train-ranker", f"is given the seed {seed} and {folds} folds", remedy)
     info, runs = store.dataset(dataset), RunStore(store)
     examples = _read_examples(store, info, encoder, seed, report)
     paper_ids = [example.paper_id for example in examples]
     papers = set(paper_ids)
-    n_folds = _n_folds(folds, len(papers))
+    n_folds = min(folds, len(papers)) if len(papers) > 1 else 0
     encoder_data = read_trained_on(Path(encoder).expanduser())
     seen_papers = set(encoder_data.paper_ids) if encoder_data else set()
     n_seen = len(papers & seen_papers)
@@ -113,15 +113,6 @@ def train_ranker(
         runs.add(run_id, answers)
     seconds = time.monotonic() - began
     return RankerTraining(info, len(examples), path, digest, n_folds, scores, run_id, seconds)
-
-
-def _n_folds(folds: int | None, n_papers: int) -> int:
-    if folds is None:
-        return min(_USUAL_FOLDS, n_papers) if n_papers > 1 else 0
-    if folds and not 2 <= folds <= n_papers:
-        remedy = "Give at least 2, and no more than there are papers; or 0 to train only."
-        raise SettingError("folds", f"is {folds}, with {n_papers} papers", remedy)
-    return folds
 
 
 def _read_examples(

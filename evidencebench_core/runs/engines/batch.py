@@ -151,10 +151,6 @@ class _Batches:
         except LLMRejectedError:
             self._forget(file.id)
             raise
-        except LLMUnreachableError:  # the server may have begun it all the same
-            if batch_id := await self._begun(file.id):
-                return file.id, batch_id
-            raise
         self._remember(file.id, batch.id)
         return file.id, batch.id
 

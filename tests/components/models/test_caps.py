@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.models.caps import dollars, estimate_text, spent_text
-from evidencebench_core.llm import Price, Spending
+from evidencebench_core.llm import Spending
 from evidencebench_core.runs import RunEstimate
 
 WORK = {"model": "tiny*", "n_instances": 96, "calls": 1200, "cached": 1}
@@ -11,12 +11,10 @@ TOKENS = {"prompt_tokens": 1_000_000, "completion_tokens": 200_000}
 
 
 def test_an_estimate_has_dollars_only_where_the_price_is_known() -> None:
-    unknown = estimate_text(RunEstimate(**WORK, **TOKENS, n_looked_at=48, price=None))
+    unknown = estimate_text(RunEstimate(**WORK, **TOKENS, n_looked_at=48, money=None))
     assert all(part in unknown for part in ("1,200 calls (12 each)", "1,200,000 tokens", "48 instances"))
     assert "$" not in unknown
-    # 1 million prompt tokens at $2 and 0.2 million answer tokens at $5: 2 + 1 = $3
-    price = Price(prompt=2.0, completion=5.0, date="2025-08")
-    known = estimate_text(RunEstimate(**WORK, **TOKENS, n_looked_at=96, price=price))
+    known = estimate_text(RunEstimate(**WORK, **TOKENS, n_looked_at=96, money=3.0, price_date="2025-08"))
     assert all(part in known for part in ("$3", "2025", "1 answer in the store"))
 
 

@@ -16,7 +16,7 @@ from email.message import Message
 from email.parser import BytesParser
 from typing import Any
 
-from tests.llm.server import Handler, body, completion, reset, scripted, status
+from tests.llm.server import Handler, body, completion, scripted, status
 
 Said = str | dict[str, Any] | tuple[int, dict[str, Any]] | None
 
@@ -32,7 +32,6 @@ class BatchServer:
     requests: list[str] = field(default_factory=list)  # method and path
     hold: bool = False  # batches stay in progress
     before: Callable[[str], tuple[int, str] | None] = lambda _: None  # a failure in the place of the answer
-    after: Callable[[str], bool] = lambda _: False  # whether to hang up once the work is done
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def asked(self) -> list[dict[str, Any]]:
@@ -50,28 +49,13 @@ class BatchServer:
 
     def file(self, file_id: str) -> dict[str, Any]:
         name, content = self.files[file_id]
-        return {
-            "id": file_id,
-            "object": "file",
-            "bytes": len(content),
-            "created_at": 1,
-            "filename": name,
-            "purpose": "batch",
-            "status": "processed",
-        }
+        facts = {"bytes": len(content), "created_at": 1, "filename": name, "purpose": "batch"}
+        return {"id": file_id, "object": "file", "status": "processed", **facts}
 
     def begin(self, request: dict[str, Any]) -> dict[str, Any]:
         batch_id = f"batch_{next(self.numbers)}"
-        self.batches[batch_id] = {
-            "id": batch_id,
-            "object": "batch",
-            "created_at": 1,
-            "status": "validating",
-            "endpoint": request["endpoint"],
-            "completion_window": request["completion_window"],
-            "input_file_id": request["input_file_id"],
-            "metadata": request.get("metadata"),
-        }
+        facts = {"id": batch_id, "object": "batch", "created_at": 1, "status": "validating"}
+        self.batches[batch_id] = {**request, **facts}
         return self.batches[batch_id]
 
     def look(self, batch_id: str) -> dict[str, Any]:
@@ -79,11 +63,8 @@ class BatchServer:
         if batch["status"] == "validating" and not self.hold:
             done, failed = answered(self.files[batch["input_file_id"]][1], self.say)
             batch["status"] = "completed"
-            batch["request_counts"] = {
-                "total": len(done) + len(failed),
-                "completed": len(done),
-                "failed": len(failed),
-            }
+            counts = {"completed": len(done), "failed": len(failed)}
+            batch["request_counts"] = {"total": len(done) + len(failed), **counts}
             for name, lines in (("output_file_id", done), ("error_file_id", failed)):
                 if lines:
                     batch[name] = self.add_file(f"{name}.jsonl", b"\n".join(reversed(lines)) + b"\n")
@@ -120,9 +101,7 @@ def batch_server(say: Callable[[dict[str, Any]], Said]) -> Iterator[BatchServer]
             status(*failure)(handler)
             return
         content = result(what, handler)
-        if state.after(what):
-            reset()(handler)
-        elif content is None:
+        if content is None:
             status(404, "no such thing")(handler)
         else:
             body(content)(handler)
@@ -131,8 +110,6 @@ def batch_server(say: Callable[[dict[str, Any]], Said]) -> Iterator[BatchServer]
         document: Any = None
         if what == "POST /files":
             document = state.file(state.add_file(*uploaded(handler.headers, handler.content)))
-        elif what == "GET /files":
-            document = {"object": "list", "data": [state.file(one) for one in state.files], "has_more": False}
         elif match := re.fullmatch(r"GET /files/([^/]+)/content", what):
             return state.files[match[1]][1]
         elif what == "POST /batches":

@@ -34,9 +34,8 @@ _PASSED_ON: Final = (
 _REMEDY: Final = "Give the paper as JATS XML or plain text, or paste its text."
 _ROOT: Final = Path(__file__).parents[2]  # so that -m finds this package, and no other
 _POLL: Final = 0.05  # seconds between two looks at the child
-_MAX_AT_ONCE: Final = 2
 _MAX_OUTPUT: Final = 64 * MIB
-_slots = threading.BoundedSemaphore(_MAX_AT_ONCE)
+_slots = threading.BoundedSemaphore(2)  # papers read at once
 
 
 def read_paper(
@@ -45,7 +44,6 @@ def read_paper(
     kind: PaperKind | None = None,
     limits: Limits = DEFAULT_LIMITS,
     check: Callable[[], None] | None = None,
-    report: Callable[[str], None] | None = None,
 ) -> Paper:
     """The paper that a file holds, read in a process of its own with bounded time and memory.
 
@@ -59,15 +57,13 @@ def read_paper(
         To say which kind it is; without it the content tells.
     check : callable, optional
         Called about every 0.05 s; what it raises kills the child and is raised here.
-    report : callable, optional
-        Called with a line that says that it waits for others, and with one once it reads.
 
     Raises
     ------
     PaperError
         In one line what is wrong and what to do: too large, no paper, damaged, no text, out of time or memory.
     """
-    return Paper.from_dict(_ask_child({"kind": kind}, content, name, limits, check, report)["paper"])
+    return Paper.from_dict(_ask_child({"kind": kind}, content, name, limits, check)["paper"])
 
 
 def page_image(
@@ -84,17 +80,11 @@ def _ask_child(
     name: str,
     limits: Limits,
     check: Callable[[], None] | None = None,
-    report: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
     limits.check_size(len(content), file_place(name))
-    if not _slots.acquire(blocking=False):
-        if report is not None:
-            report(f"Waiting to read {name or 'the paper'}: {_MAX_AT_ONCE} others are being read")
-        while not _slots.acquire(timeout=_POLL):
-            if check is not None:
-                check()
-        if report is not None:
-            report(f"Reading {name or 'the paper'}")
+    while not _slots.acquire(timeout=_POLL):
+        if check is not None:
+            check()
     try:
         header = json.dumps({"name": name, "limits": asdict(limits), **task}).encode()
         return _answer_of_child(header + b"\n" + content, file_place(name), limits, check)

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers import DEFAULT_LIMITS, Limits, child, page_image, read_paper
+from evidencebench_core.papers import DEFAULT_LIMITS, Limits, child, read_paper
 from evidencebench_core.papers.read import paper_of_file
 
 TEXT = b"Tea is hot. It cools in Fig. 2."
@@ -62,19 +62,13 @@ def test_a_cancel_kills_the_child() -> None:
 
 
 def test_two_are_read_at_once_and_others_wait() -> None:
-    reports: list[str] = []
     waiting = threading.Event()
-
-    def report(line: str) -> None:
-        reports.append(line)
-        waiting.set()
-
     with ThreadPoolExecutor(1) as pool:
         with child._slots, child._slots:
-            third = pool.submit(read_paper, TEXT, "tea.txt", report=report)
+            third = pool.submit(read_paper, TEXT, "tea.txt", check=waiting.set)
             assert waiting.wait(60)
+            assert not third.done()
         assert third.result(60).sentences
-    assert len(reports) == 2
 
 
 def test_the_child_is_given_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,11 +83,6 @@ def test_the_child_is_given_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "Popen", Recorder)
     assert read_paper(TEXT).sentences
     assert "secret" not in str(environments)
-
-
-def test_a_page_is_drawn_in_the_child_too() -> None:
-    with pytest.raises(PaperError):
-        page_image(b"no PDF at all", 1)
 
 
 def test_nothing_heavy_is_loaded_to_read_a_text() -> None:

@@ -132,10 +132,3 @@ def test_files_without_full_text_or_any() -> None:
         paper_of_jats(b"<record/>")
     with pytest.raises(PaperError, match="no text to look for evidence in"):
         paper_of_jats(b"<article><body><sec><title>A</title></sec></body></article>")
-
-
-@pytest.mark.parametrize("tag", ["sec", "italic", "list", "boxed-text", "p", "mrow"])
-def test_as_deep_as_may_be_is_read(tag: str) -> None:
-    depth = 195  # article, body and p above it, at most 200
-    read = article(f"<p>One. {f'<{tag}>' * depth}<x>Two.</x>{f'</{tag}>' * depth}</p>")
-    assert "".join(read.sentences).replace(" ", "") == "TeaOne.Two."

@@ -66,14 +66,6 @@ def test_files_that_are_no_papers(content: bytes) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_an_entity_reaches_no_file() -> None:
-    hostile = (
-        b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><article><body><p>&x;</p></body></article>'
-    )
-    with pytest.raises(PaperError, match="entity"):
-        paper_of_file(hostile, "", "jats")
-
-
 BEGINNINGS = [b"", b"<article>", b"PK\x03\x04", b"# ", JATS[:200]]
 
 

@@ -52,11 +52,11 @@ def test_a_preprint_indented_to_be_looked_at_has_no_space_before_its_stops() -> 
     assert not any(" ," in text or text.endswith(" .") for text in paper.sentences)
 
 
-def test_forty_trials_of_pubmed_central() -> None:
+def test_twenty_trials_of_pubmed_central() -> None:
     """Every one is read, with title, text and (but for corrections and meeting abstracts) an abstract."""
     real_file("evidence_inference/xml/PMC1079844.nxml")
     kinds: Counter[str] = Counter()
-    for path in sorted((DATA / "evidence_inference" / "xml").glob("*.nxml"))[::5]:
+    for path in sorted((DATA / "evidence_inference" / "xml").glob("*.nxml"))[::10]:
         paper = paper_of_file(path.read_bytes(), path.name, None)
         assert paper.paper_id == f"pmc_{path.stem.removeprefix('PMC')}"
         assert 10 < len(paper.title) < 350
@@ -65,6 +65,6 @@ def test_forty_trials_of_pubmed_central() -> None:
         kinds.update(paper.sentence_types)
         kinds["papers with an abstract"] += "abstract" in paper.sentence_types
         kinds["references"] += paper.left_out.get("references", 0)
-    assert kinds["papers with an abstract"] >= 39
-    assert kinds["normal_paragraph"] > 4000
-    assert kinds["references"] > 1000
+    assert kinds["papers with an abstract"] >= 19
+    assert kinds["normal_paragraph"] > 2000
+    assert kinds["references"] > 500

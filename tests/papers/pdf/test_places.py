@@ -26,25 +26,6 @@ def test_the_boxes_of_a_page_by_hand() -> None:
     assert (second[1].x0, second[1].y0) == (72.0, 842 - 686 - 7.5)
 
 
-@pytest.mark.parametrize("turn", [90, 180, 270])
-def test_boxes_are_those_of_the_page_as_it_is_shown(turn: int) -> None:
-    """The crop box begins at (20, 30) and is 400 by 600; on the turned page the text begins at (72, 50)."""
-    matrix = {
-        90: b"0 1 -1 0 70 102",  # what is shown at (x, y from the top) stands at (20 + y, 30 + x)
-        180: b"-1 0 0 -1 348 80",  # (420 - x, 30 + y)
-        270: b"0 -1 1 0 370 558",  # (420 - y, 630 - x)
-    }[turn]
-    text = b"BT /F1 10 Tf %s Tm 14 TL " % matrix + b" ".join(
-        b"(%s) Tj T*" % SENTENCE.encode() for _ in range(3)
-    )
-    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/CropBox[20 30 420 630]/Rotate %d/Contents 4 0 R"
-    page += b"/Resources<</Font<</F1 5 0 R>>>>>>"
-    paper = paper_of_pdf(paged({3: page % turn, 4: stream(text + b" ET")}))
-    assert paper.sentences == (SENTENCE,) * 3
-    ((box,), *_) = paper.boxes
-    assert box[:3] == (1, 72.0, pytest.approx(50 - 7.5, abs=0.1))
-
-
 @pytest.mark.parametrize("layout", LAYOUTS[1:3], ids=lambda layout: layout.name)
 def test_boxes_lie_on_pages_and_do_not_overlap(layout: object) -> None:
     """Also where words are broken at line ends and paragraphs go on in the next column."""

@@ -92,9 +92,8 @@ def test_a_save_that_fails_says_so_and_keeps_what_was_typed(
     opened: OpenPage, marks: Marks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     marks.save("Ada", One=[2])
-    app = opened()
     monkeypatch.setattr(connection, "_WAIT", 0.05)
-    marks.annotations.store.close()
+    app = opened()
     with closing(sqlite3.connect(marks.annotations.store.path, isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
         app.text_input(key="new-aspect-text").input("Nobody died")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -121,24 +120,6 @@ def started(kept: Mapping[str, str]) -> App:
     assert "6 instances, about 6 calls" in app.words
     assert "the price of tiny is not known: tokens only" in app.words
     return app.ask("Start")
-
-
-def test_a_run_counts_what_came_back_and_what_it_took(sample_store: Store) -> None:
-    answers = iter([reply("DECISION: [0]"), reply("DECISION: []"), status(400, "no"), reply("Hm.")])
-    lock = threading.Lock()
-
-    def answer(request: dict[str, object]) -> Step:
-        with lock:
-            return next(answers, reply("DECISION: [1, 2]"))
-
-    with scripted(answering(answer)) as server:
-        started(with_server(server.url))
-    took = "Asked: 5 calls, 550 tokens, price unknown, 1 failed call."
-    assert f"5 of 6 instances answered, 1 failed. {took}" in job_of("run", "done")
-    (run,) = RunStore(sample_store).runs("sample_data")
-    counts = RunStore(sample_store).outcomes(run.id)["er@10"]
-    expected = {"selection": 3, "empty": 1, "no_list": 1, "failed": 1}
-    assert {kind: n for kind, n in counts.items() if n} == expected
 
 
 def test_a_run_that_reached_its_cap_goes_on_and_asks_nothing_twice(

@@ -229,7 +229,7 @@ def _draw_files(context: Context) -> None:
     """A file of wordings in, and the added ones out."""
     dataset = context.dataset.name
     added = added_wordings(resources.store(), dataset)
-    with st.expander("Wordings: bring a file, take them along"):
+    with st.expander("Wordings: upload a file, export them"):
         st.markdown("A file is one JSON object; every instance has paraphrases, a negation, or both:")
         st.code(
             '{"instance id": {"paraphrases": {"plain": "..."}, "negation": "..."}, ...}',

@@ -1,6 +1,4 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.ranking import retrieval_by_score, retrieval_in_order
@@ -14,15 +12,6 @@ def test_equal_scores_keep_the_order_of_the_paper() -> None:
     assert retrieval.selection == (1, 3, 0)
     retrieval = retrieval_in_order(make_query("abc", budget=1), [2, 0, 1])
     assert (retrieval.ranking, retrieval.scores, retrieval.selection) == ((2, 0, 1), (3.0, 2.0, 1.0), (2,))
-
-
-@given(st.lists(st.floats(allow_nan=False), max_size=30), st.one_of(st.none(), st.integers(0, 40)))
-def test_every_sentence_is_ranked_once_by_falling_score(scores: list[float], budget: int | None) -> None:
-    retrieval = retrieval_by_score(make_query(["s"] * len(scores), budget=budget), scores)
-    assert sorted(retrieval.ranking) == list(range(len(scores)))
-    assert list(retrieval.scores) == sorted(scores, reverse=True)
-    expected = len(scores) if budget is None else min(budget, len(scores))
-    assert retrieval.selection == retrieval.ranking[:expected]
 
 
 def test_no_score_and_a_negative_budget_are_errors() -> None:

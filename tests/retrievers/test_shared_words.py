@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.retrievers import make_retriever
-from evidencebench_core.retrievers.bm25 import Tokenisation, token_spans, tokens_of
 from evidencebench_core.retrievers.shared_words import SharedWord, shared_words
 from tests.retrievers.queries import make_query
 
@@ -18,7 +17,6 @@ PAPER = (
     "Dogs bark.",
     "Birds sing.",
 )
-TOKENISATIONS = st.sampled_from(["word", "word-stop"])
 
 
 def test_bm25_says_what_each_word_adds() -> None:
@@ -60,12 +58,3 @@ def test_the_weights_of_a_sentence_add_up_to_its_score(
     answer = bm25.retrieve(query)
     sums = [sum(word.weight for word in sentence) for sentence in shared_words(query, bm25).sentences]
     assert [sums[index] for index in answer.ranking] == pytest.approx(answer.scores, abs=1e-9)
-
-
-@given(st.text(), TOKENISATIONS)
-def test_spans_are_those_of_the_tokens_in_order(text: str, tokenisation: Tokenisation) -> None:
-    spans = token_spans(text, tokenisation)
-    assert [token for token, _, _ in spans] == tokens_of(text, tokenisation)
-    edges = [edge for _, start, end in spans for edge in (start, end)]
-    assert edges == sorted(edges)
-    assert all(token.casefold() in text[start:end].lower().casefold() for token, start, end in spans)

@@ -152,12 +152,11 @@ def import_dialog(dataset: DatasetInfo) -> None:
         placeholder="of a TREC run: all with a budget",
         key="import.tasks",
     )
-    replace = st.checkbox("Replace answers of the same name and task", key="import.replace")
     pressed = st.button("Import", type="primary", disabled=not (upload and name.strip()), key="import.start")
     if upload is None or not pressed:
         return
     with st.spinner("Reading the file …"), uploaded_path(upload) as path:
-        imported = import_run(resources.store(), dataset.name, path, name, tasks, replace=replace)
+        imported = import_run(resources.store(), dataset.name, path, name, tasks)
         counts = ", ".join(f"{n:,} for {TASKS[task].title}" for task, n in imported.answers.items())
         flash(f"{literal(imported.run.label)}: answers imported, {counts}.")
         st.rerun()

@@ -259,7 +259,6 @@ def import_run(
     predictions: Predictions,
     name: str = Option(..., metavar="S", help="what the run is called"),
     task: options.Tasks = None,
-    replace: bool = Option(False, "--replace", help="replace answers of the same name and task"),
 ) -> Output:
     """Keep the answers of your own system as a run.
 
@@ -269,7 +268,7 @@ def import_run(
     from evidencebench_core.runs import import_run as import_file
     from evidencebench_core.runs import score_run
 
-    result = import_file(store, dataset, predictions, name, task or (), replace=replace)
+    result = import_file(store, dataset, predictions, name, task or ())
     scores = [score_run(store, result.run.id, task) for task in result.answers]
     document = run_document(result.run, {}) | {
         "source": result.source,

@@ -71,19 +71,14 @@ def import_run(
     path: Path,
     name: str,
     tasks: Sequence[str | Task] = (),
-    *,
-    replace: bool = False,
 ) -> RunImport:
     """Keep somebody's answers to some tasks as a run; the same name again adds other tasks to it.
 
-    A TREC run is read by its scores, equal ones by their ranks; without tasks it answers those with a budget. With
-    ``replace`` answers of the same name and task give way.
+    A TREC run is read by its scores, equal ones by their ranks; without tasks it answers those with a budget.
 
-    Raises
-    ------
-    StoreError, SettingError, DataError, SelectionError
-        For a name that cannot be or is taken; without tasks for a prediction file; if anything in the file is wrong.
-        Then the store is as it was.
+    `StoreError` or `SettingError` for a name that cannot be, or has answers to these tasks; `DataError` or
+    `SelectionError` if anything in the file is wrong, or a prediction file comes without tasks. Then the store is as
+    it was.
     """
     runs, info = RunStore(store), store.dataset(dataset)
     spec = retrieval_spec(info.sha256, IMPORTED, {"name": checked_name(" ".join(name.split()), "run")})
@@ -94,16 +89,16 @@ def import_run(
         problem = "says nothing on the tasks" if chosen else "holds selections, which are for one task"
         raise DataError(str(path), problem, "Name the task that they are for (--task).")
     taken = [task for task in answers if runs.done(spec.id, task)]
-    if taken and not replace:
+    if taken:
         problem = f"there is an imported run of this name with answers for {', '.join(taken)}"
-        remedy = "Choose another name, or have them replaced (--replace)."
+        remedy = "Choose another name, or delete that run first."
         raise SettingError(f"name {shown(name)}", problem, remedy)
     runs.create(spec)
     by_instance = {
         name: {task: of[name] for task, of in answers.items() if name in of} for name in file.lists
     }
-    run = runs.replace_tasks(spec.id, by_instance)
-    return RunImport(run, file.source, {task: len(of) for task, of in answers.items()})
+    runs.add(spec.id, by_instance)
+    return RunImport(runs.run(spec.id), file.source, {task: len(of) for task, of in answers.items()})
 
 
 def file_selections(store: Store, dataset: str, path: Path, task: str | Task) -> dict[str, tuple[int, ...]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 import struct
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -232,18 +231,16 @@ class RunStore:
         A result that is there stays, but with ``replace`` gives way to another, not to a failure; a failure gives
         way. A power cut can take the last ones: they are computed again, and a model's answers are found again.
         """
+        moment = now("milliseconds")
+        rows = [
+            (run_id, task, unit, *_columns(result), moment)
+            for unit, by_task in results.items()
+            for task, result in by_task.items()
+        ]
         with self.store.write(durable=False) as db:
-            _add(db, run_id, results, _REPLACE if replace else _ADD)
-
-    def replace_tasks(self, run_id: str, results: Results) -> RunInfo:
-        """Store results in the place of all that the run has for their tasks, in one transaction."""
-        tasks = {task for by_task in results.values() for task in by_task}
-        with self.store.write() as db:
-            sql = "DELETE FROM results WHERE run_id = ? AND task = ?"
-            db.executemany(sql, [(run_id, task) for task in tasks])
-            _add(db, run_id, results, _ADD)
-            db.execute("UPDATE runs SET created_at = ? WHERE id = ?", (now("milliseconds"), run_id))
-        return self.run(run_id)
+            if not db.execute("SELECT 1 FROM runs WHERE id = ?", (run_id,)).fetchone():
+                raise UnknownNameError(f"run {shown(run_id)}", "has been deleted", "Start it again.")
+            db.executemany(_REPLACE if replace else _ADD, rows)
 
     # -- results out -------------------------------------------------------------------------------
 
@@ -352,18 +349,6 @@ def trained_on_ids(store: Store, run: RunInfo) -> frozenset[str]:
 
 
 # -- rows -----------------------------------------------------------------------------------------------
-
-
-def _add(db: sqlite3.Connection, run_id: str, results: Results, sql: str) -> None:
-    if not db.execute("SELECT 1 FROM runs WHERE id = ?", (run_id,)).fetchone():
-        raise UnknownNameError(f"run {shown(run_id)}", "has been deleted", "Start it again.")
-    moment = now("milliseconds")
-    rows = [
-        (run_id, task, unit, *_columns(result), moment)
-        for unit, by_task in results.items()
-        for task, result in by_task.items()
-    ]
-    db.executemany(sql, rows)
 
 
 def _columns(result: Retrieval | Result | str) -> tuple[bytes | None, bytes | None, str | None, str]:

@@ -95,7 +95,7 @@ def test_a_trec_run_is_scored_and_imported(command: Command, tiny: Path, tmp_pat
     assert document["label"] == "mine (imported)"
     assert document["imported"]["result-er@5"] == 5
     assert command.json("score", document["run"]) == command.json("score", lead)
-    assert "--replace" in command.failure(*words)
+    assert "delete that run" in command.failure(*words)
     assert command("export", document["run"], "--format", "json").code == 0
     assert command.json("rename", "run", document["run"], "ours")["name"] == "ours (imported)"
 

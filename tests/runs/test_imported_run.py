@@ -12,7 +12,7 @@ import pytest
 from evidencebench_core.data import Store
 from evidencebench_core.errors import EvidenceBenchError, SettingError, StoreError
 from evidencebench_core.export import rows, write_predictions, write_run
-from evidencebench_core.runs import RunStore, execute, import_run, plan, score_predictions, score_run
+from evidencebench_core.runs import RunStore, execute, import_run, plan, score_run
 from evidencebench_core.tasks import TASKS, task_named
 from tests.factories import raw_dataset, store_with
 
@@ -93,13 +93,6 @@ def test_scores_order_a_ranking_and_ranks_where_they_are_equal(store: Store, tmp
     assert answer
     assert (answer.ranking, answer.selection) == ((6, 4, 3, 5), (6, 4, 3))
     assert answer.scores == (2, 0.5, 0.5, -0.001)
-
-
-def test_longer_selections_are_scored_by_expectation(store: Store, tmp_path: Path) -> None:
-    answers = {ID: [5, 0, 1], "tiny_1": [1]}
-    path = saved(tmp_path, answers)
-    found = import_run(store, "tiny", path, "mine", ["er@2"])
-    assert score_run(store, found.run.id, "er@2") == score_predictions(store, "tiny", answers, "er@2")
 
 
 @pytest.mark.parametrize(

@@ -48,17 +48,9 @@ def test_the_newest_of_each_author_counts_and_none_is_lost(store: Store, run: st
     assert notes.notes(run, "er@optimal") == ()
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"author": "  "}, "no author"),
-        ({"cause": None, "tags": (), "text": " "}, "says nothing"),
-    ],
-)
-def test_what_cannot_be_kept_is_refused(
-    store: Store, run: str, changed: dict[str, object], said: str
-) -> None:
-    with pytest.raises(SettingError, match=said):
+@pytest.mark.parametrize("changed", [{"author": "  "}, {"cause": None, "tags": (), "text": " "}])
+def test_what_cannot_be_kept_is_refused(store: Store, run: str, changed: dict[str, object]) -> None:
+    with pytest.raises(SettingError):
         NoteStore(store).add(replace(note(run), **changed))
     assert NoteStore(store).notes(run) == ()
 

@@ -31,7 +31,6 @@ CLOSE: Final = 0.5
 lie above it for their own hypothesis, and 7% for that of another paper."""
 MAX_PAPERS: Final = 100
 _LABEL: Final = 3  # words of a sentence of an abstract that is no more than a label: "Methods"
-_COSINES: Final = frozenset({"dense", "embeddings"})
 
 
 def default_retriever() -> str:
@@ -100,7 +99,7 @@ def findings_in(
         served = retriever
         retrieval = answer_of(llm, lambda server: served.answer(server, query))
     picks = picks_in(paper, retrieval, budget, abstract_too=abstract_too)
-    best = _closest(query, retriever.name, retrieval, picks)
+    best = _closest(query, picks)
     return Findings(read, hypothesis, retriever, retrieval, picks, best)
 
 
@@ -139,13 +138,10 @@ def passages_of(paper: Paper, picks: Sequence[int]) -> tuple[Passage, ...]:
     return tuple(sorted(passages, key=lambda passage: passage.rank))
 
 
-def _closest(query: Query, name: str, retrieval: Retrieval, picks: Sequence[int]) -> float | None:
-    """The highest cosine of a pick and the hypothesis: by the retriever's own scores, else by dense."""
+def _closest(query: Query, picks: Sequence[int]) -> float | None:
+    """The highest cosine of a pick and the hypothesis, by dense."""
     if not picks:
         return None
-    if name in _COSINES:
-        scores = dict(zip(retrieval.ranking, retrieval.scores, strict=False))
-        return max(scores.get(index, 0.0) for index in picks)
     query = replace(
         query,
         sentences=tuple(query.sentences[index] for index in picks),

@@ -88,7 +88,7 @@ def draw(state: PageState) -> None:
     if not isinstance(info, AnswerSetInfo):
         if info is not None and chosen is None:
             st.info("No model has answered these hypotheses yet.")
-        elif info is not None:
+        elif info is not None and chosen is not None:
             draw_answer_to(state, info.dataset, chosen)
         with st.expander("Answers of systems to questions", expanded=info is None):
             st.info("Load answers of systems to questions; labels of people and documents are optional.")

@@ -29,6 +29,7 @@ from evidencebench_core.answers.brackets import CitedSentence
 from evidencebench_core.answers.cited import CitedAnswer, CitedScores
 from evidencebench_core.answers.judging import KIND
 from evidencebench_core.data import DatasetInfo, Instance
+from evidencebench_core.data.model import Focus
 from evidencebench_core.export.reader import System, view_of
 from evidencebench_core.llm import LLM
 from evidencebench_core.runs import Plan, RunInfo, RunStore
@@ -209,7 +210,7 @@ def _asking(dataset: DatasetInfo, run: RunInfo | None) -> Ask:
         (asked, limit), store, model = choices, resources.store(), session_model()
         if asked == "judge" and run is not None:
             return [cited_judge_plan(store, run.id, model, limit=limit, llm=llm)]
-        focus = "results" if asked == "results" else "all"
+        focus: Focus = "results" if asked == "results" else "all"
         return [answer_plan(store, dataset.name, model, focus=focus, limit=limit, llm=llm)]
 
     return Ask("Have hypotheses answered", KIND, "question", fields, plans)

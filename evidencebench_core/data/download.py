@@ -44,25 +44,23 @@ def _silent(*_: object) -> None:
     """Report nothing."""
 
 
-def _github(split: str, licence: str, git_blob: str) -> RemoteFile:
-    return RemoteFile(f"evidencebench_{split}_set.json", licence, git_blob)
-
-
-def _hub(split: str) -> RemoteFile:
-    return RemoteFile(f"evidencebench_100k_{split}_set.json", "CC BY-NC 4.0")
+def _files(pattern: str, *files: tuple[str, str, str]) -> dict[str, RemoteFile]:
+    return {split: RemoteFile(pattern.format(split), licence, blob) for split, licence, blob in files}
 
 
 DATASETS: Final[Mapping[str, RemoteDataset]] = {
     "evidencebench": RemoteDataset(
         "https://github.com/EvidenceBench/EvidenceBench",
-        {
-            "train": _github("train", "CC BY-NC-SA 4.0", "6d3b1987bfbdb058ec4ac4f1cdb94a5b4777868d"),
-            "dev": _github("dev", "CC BY-NC-SA 4.0", "189700f6f467e280ff233c82f1697fb7ceb11a79"),
-            "test": _github("test", "CC BY 4.0", "df380a1ba1359f9cea8bca2f2298dc9fd99e6513"),
-        },
+        _files(
+            "evidencebench_{}_set.json",
+            ("train", "CC BY-NC-SA 4.0", "6d3b1987bfbdb058ec4ac4f1cdb94a5b4777868d"),
+            ("dev", "CC BY-NC-SA 4.0", "189700f6f467e280ff233c82f1697fb7ceb11a79"),
+            ("test", "CC BY 4.0", "df380a1ba1359f9cea8bca2f2298dc9fd99e6513"),
+        ),
     ),
     "evidencebench-100k": RemoteDataset(
-        f"https://huggingface.co/datasets/{_HUB_REPOSITORY}", {"train": _hub("train"), "test": _hub("test")}
+        f"https://huggingface.co/datasets/{_HUB_REPOSITORY}",
+        _files("evidencebench_100k_{}_set.json", ("train", "CC BY-NC 4.0", ""), ("test", "CC BY-NC 4.0", "")),
     ),
 }
 
@@ -93,11 +91,6 @@ def download(
     dataset = _entry("dataset", name, DATASETS)
     files = dataset.splits if split is None else {split: _entry(f"split of {name}", split, dataset.splits)}
     folder = download_folder() if folder is None else folder
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        problem = f"cannot be made ({error.strerror})"
-        raise DownloadError(str(folder), problem, "Name another folder.") from error
     for file in files.values():
         report(f"{file.filename}: licence {file.licence}, from {dataset.page}")
         if file.git_blob:
@@ -131,6 +124,7 @@ def _from_github(file: RemoteFile, target: Path, progress: Progress) -> None:
     base = (os.environ.get("EVIDENCEBENCH_DOWNLOAD_BASE") or _GITHUB).rstrip("/")
     url = f"{base}/{_REF}/datasets/{file.filename}"
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         request = httpx.stream("GET", url, timeout=_TIMEOUT, follow_redirects=True)
         with request as response, whole_file(target) as stream:
             response.raise_for_status()
@@ -140,17 +134,14 @@ def _from_github(file: RemoteFile, target: Path, progress: Progress) -> None:
             stream.flush()
             if git_blob(Path(stream.name)) != file.git_blob:
                 raise DownloadError(url, "sent something else than expected", _AGAIN)
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, OSError, SettingError) as error:
         raise DownloadError(url, f"cannot be fetched ({error})", _AGAIN) from error
-    except SettingError as error:
-        raise DownloadError(error.place, error.problem, error.remedy) from error
 
 
 def _from_hub(file: RemoteFile, folder: Path, progress: Progress) -> None:
     """By the hub's client, which resumes what was cut off and compares what it knows of the file."""
     import httpx
     from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
     try:
         hf_hub_download(
@@ -162,7 +153,7 @@ def _from_hub(file: RemoteFile, folder: Path, progress: Progress) -> None:
             token=False,
             tqdm_class=_bar(progress),
         )
-    except (HfHubHTTPError, LocalEntryNotFoundError, httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:  # the hub's own errors are among them
         reason = str(error).split("\n")[0]
         raise DownloadError(file.filename, f"cannot be fetched ({reason})", _AGAIN) from error
 

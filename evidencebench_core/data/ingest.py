@@ -26,10 +26,11 @@ Progress = Callable[[int, int, int], None]
 
 _BATCH: Final = 64  # instances a transaction
 _WITHOUT_PAPER: Final = {"paper_as_candidate_pool": None, "sentence_types_in_candidate_pool": None}
-_COLUMNS: Final = (
-    "dataset_id, position, instance_id, paper, paper_id, n_sentences, n_aspects, n_result_aspects, optimal,"
-    " results_optimal"
-)
+_INSERT: Final = """
+    INSERT INTO instances (dataset_id, position, instance_id, paper, paper_id, n_sentences, n_aspects,
+        n_result_aspects, optimal, results_optimal)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
 _SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson", ".gz", ".zst", ".zstd"})
 
 
@@ -181,12 +182,11 @@ def _checked(instance_id: str, raw: object) -> _Record:
 
 def _write(db: sqlite3.Connection, dataset_id: int, position: int, records: Sequence[_Record]) -> None:
     """Write checked instances inside the transaction that is open."""
-    insert = f"INSERT INTO instances ({_COLUMNS}) VALUES (?{', ?' * 9})"
     bodies = []
     for number, record in enumerate(records, position):
         values = (dataset_id, number, record.instance_id, _paper(db, record.paper), *record.values)
         try:
-            row = db.execute(insert, values).lastrowid
+            row = db.execute(_INSERT, values).lastrowid
         except sqlite3.IntegrityError as error:
             remedy = "Give every instance its own id."
             raise StreamError(f"instance {shown(record.instance_id)}", "is there twice", remedy) from error

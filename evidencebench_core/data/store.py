@@ -81,19 +81,12 @@ class Store(Database):
         path = Path(path).resolve()
         if not self.path.is_file():
             raise StoreError(str(self.path), "is not there", "Name the store with --store.")
-        if path.exists() and path.samefile(self.path):
-            raise StoreError(str(path), "is the store itself", "Name another file.")
-        if path.exists() and not (path.is_file() and overwrite):
-            raise StoreError(
-                str(path), "is there already", "Name another file, or replace it with --overwrite."
-            )
-        if path.with_name(f"{path.name}-wal").exists():
-            raise StoreError(str(path), "is a store in use", "Name another file.")
+        is_in_use = path == self.path.resolve() or path.with_name(f"{path.name}-wal").exists()
+        if path.is_dir() or is_in_use or (path.exists() and not overwrite):
+            problem = "is a store in use" if is_in_use else "is there already"
+            raise StoreError(str(path), problem, "Name another file, or replace one with --overwrite.")
         with whole_file(path, private=True) as stream, self.read() as db:
-            try:
-                db.execute("VACUUM INTO ?", (stream.name,))
-            except sqlite3.OperationalError as error:
-                raise StoreError(str(path), f"cannot be written ({error})", "Free the disk.") from error
+            db.execute("VACUUM INTO ?", (stream.name,))
         return path.stat().st_size
 
     def datasets(self) -> tuple[DatasetInfo, ...]:

@@ -26,8 +26,6 @@ from evidencebench_core.annotation.provenance import GoldMakers
 from evidencebench_core.annotation.provenance import gold_makers as makers_of_gold
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import DatasetInfo, EvidenceSet, Instance, Store, open_store
-from evidencebench_core.data.search import Hit
-from evidencebench_core.data.search import sentence_hits as find_hits
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.perturb import added_wordings, hypothesis_variants
 from evidencebench_core.runs import RunInfo, RunStore
@@ -135,13 +133,6 @@ def instances(dataset: DatasetInfo) -> pd.DataFrame:
 def hypotheses(dataset: DatasetInfo, ids: Iterable[str]) -> dict[str, str]:
     """By instance id, of those that the dataset has."""
     return {row.id: row.hypothesis for row in store().rows(dataset.name, dict.fromkeys(ids))}
-
-
-@cached
-def sentence_hits(dataset: DatasetInfo, ids: tuple[str, ...], words: str) -> dict[str, Hit]:
-    """Where a search for sentences is met, by instance id."""
-    papers = {paper.id: paper.sentences for paper in store().get_many(dataset.name, ids)} if words else {}
-    return find_hits(papers, words)
 
 
 @_cached_with("wordings", "added_at")

@@ -14,8 +14,9 @@ from components.browse.notes import NOTES, note_cell, note_kind
 from components.frame.filters import Filter, filter_popover, filtered
 from components.frame.page import Context
 from components.widgets.frame_table import frame_table
-from components.widgets.table import Column, Snippet, TableEvent
+from components.widgets.table import Column, TableEvent
 from components.widgets.table.paging import paging, put_sort
+from evidencebench_core.data.search import best_sentence
 
 LIST_DEFAULTS: Final = {"q": "", "s": "", "where": "", "sort": "", "desc": "", "page": "1"}
 
@@ -26,7 +27,6 @@ _COUNTS: Final = {
     "optimal": ("Optimal K", "Fewest sentences that cover all aspects"),
 }
 _HYPOTHESIS: Final = Column("hypothesis", "Hypothesis", "title", sortable=True)
-_MATCH: Final = Column("match", "Found", "snippet", "The sentence with the most of the words")
 
 
 def listing(state: PageState, context: Context) -> pd.DataFrame:
@@ -60,8 +60,7 @@ def _found(state: PageState, context: Context) -> pd.DataFrame:
 
 def found_sentence(state: PageState, context: Context, instance_id: str) -> int | None:
     """The sentence of an instance that the search for sentences has found; ``None`` without one."""
-    hit = resources.sentence_hits(context.dataset, (instance_id,), state["s"]).get(instance_id)
-    return None if hit is None else hit.sentence
+    return best_sentence(resources.instance(context.dataset, instance_id).sentences, state["s"])
 
 
 def draw_list(state: PageState, context: Context) -> None:
@@ -108,7 +107,6 @@ def _filters(context: Context, frame: pd.DataFrame) -> list[Filter]:
 def _draw_table(state: PageState, context: Context, frame: pd.DataFrame) -> None:
     page = paging(state, len(frame))
     frame = frame.iloc[page.rows]
-    hits = resources.sentence_hits(context.dataset, tuple(frame["id"]), state["s"])
     notes = resources.notes(context.dataset)
     prefix = shared_prefix(resources.instances(context.dataset)["id"].head(50).tolist())
 
@@ -118,19 +116,14 @@ def _draw_table(state: PageState, context: Context, frame: pd.DataFrame) -> None
         elif event.kind == "open":
             state.put(instance=event.value, sentence=found_sentence(state, context, event.value))
 
-    snippets: Any = [
-        Snippet(hit.sentence, hit.parts) if (hit := hits.get(name)) else None for name in frame["id"]
-    ]
     note_cells: Any = [note_cell(notes.get(name, ())) for name in frame["id"]]
     cells = frame.assign(
-        match=snippets,
         notes=note_cells,
         name=frame["id"].str.removeprefix(prefix),
     )
     frame_table(
         (
             _HYPOTHESIS,
-            *([_MATCH] if hits else []),
             *([NOTES] if notes else []),
             *(
                 Column(run.id, run.label, "percent", f"Aspect Recall on {context.task.title}", sortable=True)

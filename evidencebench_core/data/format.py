@@ -18,13 +18,7 @@ from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from evidencebench_core.data.model import (
-    SUFFICIENT,
-    Aspect,
-    EvidenceSet,
-    Instance,
-    SentenceType,
-)
+from evidencebench_core.data.model import Aspect, EvidenceSet, Instance, SentenceType
 from evidencebench_core.data.sections import section_titles
 from evidencebench_core.errors import InstanceError, shown
 
@@ -74,11 +68,6 @@ class RawInstance(_Checked):
     hypothesis_negation: Text | None = None
     synthetic: bool | None = None
     construction: Construction | None = None
-
-    @property
-    def is_sufficient(self) -> bool:
-        """Whether it says that its gold is sufficient, not complete."""
-        return self.construction is not None and self.construction.gold == SUFFICIENT
 
 
 KEYS: Final = tuple(name for name, field in RawInstance.model_fields.items() if field.is_required())

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, cast
 import orjson
 
 from evidencebench_core.data.format import check_instance
+from evidencebench_core.data.model import SUFFICIENT
 from evidencebench_core.data.records import checked_name, compressed, now, to_blob
 from evidencebench_core.data.removal import remove_dataset, remove_unfinished
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in
@@ -28,8 +29,8 @@ _BATCH: Final = 64  # instances a transaction
 _WITHOUT_PAPER: Final = {"paper_as_candidate_pool": None, "sentence_types_in_candidate_pool": None}
 _INSERT: Final = """
     INSERT INTO instances (dataset_id, position, instance_id, paper, paper_id, n_sentences, n_aspects,
-        n_result_aspects, optimal, results_optimal)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        n_result_aspects, optimal, results_optimal, synthetic, sufficient)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson", ".gz", ".zst", ".zstd"})
 
@@ -121,12 +122,10 @@ def _ready(
     db: sqlite3.Connection, dataset_id: int, timespec: Literal["seconds", "microseconds"] = "seconds"
 ) -> DatasetInfo:
     """Count a dataset's instances and show it to readers; `sqlite3.IntegrityError` where it is there twice."""
-    of_dataset = "FROM instances WHERE dataset_id = :id"
     db.execute(
-        f"UPDATE datasets SET n_instances = (SELECT count(*) {of_dataset}),"
-        f" n_papers = (SELECT count(DISTINCT paper_id) {of_dataset}),"
-        f" n_result_instances = (SELECT count(*) {of_dataset} AND n_result_aspects > 0),"
-        " ingested_at = :now, pid = NULL WHERE id = :id",
+        "UPDATE datasets SET (n_instances, n_papers, n_result_instances, synthetic, sufficient) = (SELECT count(*),"
+        " count(DISTINCT paper_id), count(results_optimal), max(synthetic), max(sufficient)"
+        " FROM instances WHERE dataset_id = :id), ingested_at = :now, pid = NULL WHERE id = :id",
         {"id": dataset_id, "now": now(timespec)},
     )
     return next(info for info in datasets_in(db) if info.id == dataset_id)
@@ -153,8 +152,6 @@ class _Record:
     paper: bytes  # sentences and their types, as JSON
     body: bytes  # a blob of the rest
     values: tuple[object, ...]  # from `paper_id` on
-    synthetic: bool
-    sufficient: bool
 
 
 def _checked(instance_id: str, raw: object) -> _Record:
@@ -168,6 +165,8 @@ def _checked(instance_id: str, raw: object) -> _Record:
         len(checked.results_aspect_list_ids or ()),
         checked.evidence_retrieval_at_optimal_evaluation.optimal,
         None if results_optimal is None else results_optimal.optimal,
+        bool(checked.synthetic),
+        checked.construction is not None and checked.construction.gold == SUFFICIENT,
     )
     try:
         instance_id.encode()
@@ -176,8 +175,7 @@ def _checked(instance_id: str, raw: object) -> _Record:
     except (orjson.JSONEncodeError, UnicodeEncodeError) as error:
         remedy = "Remove lone surrogates from its texts, and numbers of more than 64 bits."
         raise InstanceError(shown(instance_id), f"cannot be stored ({error})", remedy) from error
-    is_synthetic, is_sufficient = bool(checked.synthetic), checked.is_sufficient
-    return _Record(instance_id, checked.hypothesis, paper, body, values, is_synthetic, is_sufficient)
+    return _Record(instance_id, checked.hypothesis, paper, body, values)
 
 
 def _write(db: sqlite3.Connection, dataset_id: int, position: int, records: Sequence[_Record]) -> None:
@@ -192,10 +190,6 @@ def _write(db: sqlite3.Connection, dataset_id: int, position: int, records: Sequ
             raise StreamError(f"instance {shown(record.instance_id)}", "is there twice", remedy) from error
         bodies.append((row, record.hypothesis, record.body))
     db.executemany("INSERT INTO bodies VALUES (?, ?, ?)", bodies)
-    synthetic = any(record.synthetic for record in records)
-    sufficient = any(record.sufficient for record in records)
-    flags = "UPDATE datasets SET synthetic = synthetic OR ?, sufficient = sufficient OR ? WHERE id = ?"
-    db.execute(flags, (synthetic, sufficient, dataset_id))
 
 
 def _paper(db: sqlite3.Connection, paper: bytes) -> int:

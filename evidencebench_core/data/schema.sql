@@ -37,6 +37,8 @@ CREATE TABLE instances (
     n_result_aspects INTEGER NOT NULL,
     optimal INTEGER NOT NULL,
     results_optimal INTEGER,              -- NULL where there are no result aspects
+    synthetic INTEGER NOT NULL,           -- marks itself as made up
+    sufficient INTEGER NOT NULL,          -- says that its gold is sufficient, not complete
     UNIQUE (dataset_id, position),
     UNIQUE (dataset_id, instance_id)
 );

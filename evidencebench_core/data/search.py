@@ -10,23 +10,11 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from typing import Final
 
 _WORDS: Final = re.compile(r'"([^"]*)"?|([^\s"]+)')
-_SNIPPET: Final = (
-    "snippet(s, 0, char(2), char(3), '…', 40)"  # of at most 40 words, hits between the two characters
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """The first of a paper's sentences that has the most of what was searched for."""
-
-    sentence: int
-    parts: tuple[tuple[str, bool], ...]  # its text, shortened, each part with whether it was searched for
 
 
 def fts_terms(words: str) -> list[str]:
@@ -45,26 +33,13 @@ def fts_terms(words: str) -> list[str]:
     return terms
 
 
-def sentence_hits(papers: Mapping[str, Sequence[str]], words: str) -> dict[str, Hit]:
-    """The best hit in each paper (sentences by any key); none where it has none."""
-    hits: dict[str, Hit] = {}
-    terms = fts_terms(words)
+def best_sentence(sentences: Sequence[str], words: str) -> int | None:
+    """Index of the first of a paper's sentences that has the most of the words; ``None`` where none has any."""
+    counts: Counter[int] = Counter()
     with closing(sqlite3.connect(":memory:")) as db:
-        for key, sentences in papers.items() if terms else ():
-            db.execute("DROP TABLE IF EXISTS s")
-            db.execute("CREATE VIRTUAL TABLE s USING fts5 (text, tokenize = 'unicode61 remove_diacritics 2')")
-            texts = [
-                (index, text.encode("utf-8", "replace").decode()) for index, text in enumerate(sentences)
-            ]
-            db.executemany("INSERT INTO s (rowid, text) VALUES (?, ?)", texts)
-            counts: Counter[int] = Counter()
-            for term in terms:
-                counts.update(row for (row,) in db.execute("SELECT rowid FROM s WHERE s MATCH ?", (term,)))
-            if counts:
-                best = min(counts, key=lambda row: (-counts[row], row))
-                sql = f"SELECT {_SNIPPET} FROM s WHERE s MATCH ? AND rowid = ?"
-                marked = db.execute(sql, (" OR ".join(terms), best)).fetchone()[0]
-                pieces = re.split("\x02([^\x03]*)\x03", marked)
-                parts = [(piece, place % 2 == 1) for place, piece in enumerate(pieces) if piece]
-                hits[key] = Hit(best, tuple(parts))
-    return hits
+        db.execute("CREATE VIRTUAL TABLE s USING fts5 (text, tokenize = 'unicode61 remove_diacritics 2')")
+        texts = [(index, text.encode("utf-8", "replace").decode()) for index, text in enumerate(sentences)]
+        db.executemany("INSERT INTO s (rowid, text) VALUES (?, ?)", texts)
+        for term in fts_terms(words):
+            counts.update(row for (row,) in db.execute("SELECT rowid FROM s WHERE s MATCH ?", (term,)))
+    return min(counts, key=lambda index: (-counts[index], index), default=None)

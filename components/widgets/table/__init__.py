@@ -27,7 +27,7 @@ class Column:
 
     key: str
     label: str
-    kind: Literal["text", "title", "id", "number", "percent", "interval", "chips", "snippet"] = "text"
+    kind: Literal["text", "title", "id", "number", "percent", "interval", "chips"] = "text"
     help: str = ""  # on hover over the heading
     sortable: bool = False
     digits: int = 0  # decimals of a number
@@ -55,15 +55,7 @@ class Chip:
     filled: bool = True  # False draws it hollow: repeated, or missed
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
-    """A sentence of a paper, in parts, each with whether it was searched for."""
-
-    sentence: int
-    parts: tuple[tuple[str, bool], ...]
-
-
-Cell = str | int | float | None | Interval | Snippet | tuple[Chip, ...]
+Cell = str | int | float | None | Interval | tuple[Chip, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +139,7 @@ def table_data(  # noqa: PLR0913 - the whole table, by name
 
 
 def _cell(cell: Cell) -> Any:
-    if isinstance(cell, (Interval, Snippet)):
+    if isinstance(cell, Interval):
         return asdict(cell)
     return [asdict(chip) for chip in cell] if isinstance(cell, tuple) else cell
 

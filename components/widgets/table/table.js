@@ -24,10 +24,6 @@ function fill(td, column, value) {
     const chips = element("span", "chips");
     for (const chip of value) chips.append(chipButton(chip));
     td.append(chips);
-  } else if (column.kind === "snippet") {
-    td.dir = "auto";
-    td.append(element("span", "index", String(value.sentence)));
-    for (const [text, found] of value.parts) td.append(found ? element("mark", "", text) : text);
   } else {
     td.dir = "auto";
     const text = column.lines ? element("span", "cut", value) : value;

@@ -224,4 +224,4 @@ CREATE TABLE answer_marks (               -- append-only, the newest of a unit c
 CREATE INDEX answer_marks_by_subject ON answer_marks (subject);
 
 PRAGMA application_id = 1165378168;  -- "EvBx"
-PRAGMA user_version = 103;
+PRAGMA user_version = 104;

@@ -27,10 +27,10 @@ from components.widgets.frame_table import frame_table
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Interval, Row, TableEvent, table
-from evidencebench_core.data import published_results
 from evidencebench_core.retrievers.llm import OUTCOME_FLAGS, OUTCOME_KINDS
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.tasks import TASKS, Score, Task
+from evidencebench_core.tasks.published import published_results
 
 ABOUT: Final = (
     "Runs are systems with their settings over a dataset; here they are started, scored and compared."

@@ -20,8 +20,10 @@ from components.widgets.markdown import literal
 from components.widgets.table import Column
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.dataset import dataset_report
-from evidencebench_core.data import DatasetInfo, dataset_dependents, delete_dataset, rename_dataset
+from evidencebench_core.data import DatasetInfo, delete_dataset, rename_dataset
 from evidencebench_core.palette import MARKS, SYSTEMS
+from evidencebench_core.runs import RunStore
+from evidencebench_core.runs.notes import NoteStore
 
 _FILTERS: Final = {  # what Browse can filter by
     "sentences": "n_sentences",
@@ -86,7 +88,12 @@ def draw_keeping(state: PageState, dataset: DatasetInfo) -> None:
         flash(f"{literal(dataset.name, 80)} is being deleted.")
 
     draw_rename(dataset.name, rename, dataset.name, label="Name of the dataset")
-    draw_delete(dataset.name, dataset_dependents(store, dataset.name), delete, dataset.name)
+    counts = {
+        "instance": dataset.n_instances,
+        "run": len(RunStore(store).runs(dataset.name, variants=True)),
+        "note": len(NoteStore(store).notes_on(dataset.name)),
+    }
+    draw_delete(dataset.name, {noun: n for noun, n in counts.items() if n}, delete, dataset.name)
 
 
 def _draw_histogram(state: PageState, report: Report, dataset: DatasetInfo) -> None:

@@ -4,8 +4,7 @@ from evidencebench_core.data.download import DATASETS, download
 from evidencebench_core.data.format import KEYS, check_instance, inverse_of, parse_instance
 from evidencebench_core.data.ingest import IngestResult, add_instance, ingest
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance, SentenceType
-from evidencebench_core.data.published import published_results
-from evidencebench_core.data.removal import dataset_dependents, delete_dataset, rename_dataset
+from evidencebench_core.data.removal import delete_dataset, rename_dataset
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, open_store
 from evidencebench_core.data.stream import iter_raw
 
@@ -22,7 +21,6 @@ __all__ = [
     "Store",
     "add_instance",
     "check_instance",
-    "dataset_dependents",
     "delete_dataset",
     "download",
     "ingest",
@@ -30,6 +28,5 @@ __all__ = [
     "iter_raw",
     "open_store",
     "parse_instance",
-    "published_results",
     "rename_dataset",
 ]

@@ -11,7 +11,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from evidencebench_core.data.files import make_private
 from evidencebench_core.data.records import from_blob
 from evidencebench_core.errors import DamageError, StoreError
 
@@ -103,7 +102,7 @@ class Database:
             if self.path.exists() and not self.path.is_file():
                 raise StoreError(str(self.path), "is not a file", _ANOTHER)
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            make_private(self.path)
+            self.path.touch(mode=0o600)  # SQLite's files beside it are like it
         except OSError as error:
             raise StoreError(str(self.path), f"cannot be made ({error.strerror})", _ANOTHER) from error
         db = sqlite3.connect(

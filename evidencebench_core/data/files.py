@@ -99,8 +99,3 @@ def whole_file(path: Path, private: bool = False) -> Iterator[BinaryIO]:
         raise SettingError(str(path), problem, "Name another file or free the disk.") from error
     finally:
         part.unlink(missing_ok=True)
-
-
-def make_private(path: Path) -> None:
-    """Have an empty file that only its owner may read, where there is none; SQLite's files beside it are like it."""
-    path.touch(mode=0o600)

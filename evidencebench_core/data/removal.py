@@ -12,19 +12,6 @@ from evidencebench_core.errors import StoreError, shown
 _ROWS: Final = 128  # a transaction
 
 
-def dataset_dependents(store: Store, name: str) -> dict[str, int]:
-    """How many instances, runs and notes go with a dataset, by noun; without zeros."""
-    info = store.dataset(name)
-    with store.read() as db:
-        n_runs, n_notes = db.execute(
-            "SELECT (SELECT count(*) FROM runs WHERE dataset_id = ?1 AND kind = 'retrieval'),"
-            " (SELECT count(*) FROM notes WHERE dataset_id = ?1)",
-            (info.id,),
-        ).fetchone()
-    counts = {"instance": info.n_instances, "run": n_runs, "note": n_notes}
-    return {noun: count for noun, count in counts.items() if count}
-
-
 def delete_dataset(store: Store, name: str) -> None:
     """Delete a dataset with all that depends on it: runs, notes, wordings, markings.
 

@@ -21,7 +21,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from evidencebench_core.data.files import make_private
 from evidencebench_core.errors import RetrieverError, shown
 
 MINILM: Final = "minilm"
@@ -208,7 +207,7 @@ def _write_cache(identity: str, vectors: Mapping[str, NDArray[np.float32]]) -> N
 def _open_cache() -> sqlite3.Connection:
     path = cache_folder() / "embeddings.sqlite"
     path.parent.mkdir(parents=True, exist_ok=True)
-    make_private(path)
+    path.touch(mode=0o600)
     db = sqlite3.connect(path, timeout=30)
     db.execute(_DDL)
     return db

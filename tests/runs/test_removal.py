@@ -10,7 +10,6 @@ from evidencebench_core.annotation.marked import instance_key
 from evidencebench_core.annotation.model import Annotation
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data.removal import (
-    dataset_dependents,
     delete_dataset,
 )
 from evidencebench_core.data.store import Store
@@ -62,7 +61,6 @@ def test_a_dataset_goes_with_runs_notes_and_markings(store: Store) -> None:
     n_sentences = len(store.get("tiny", "tiny_0").sentences)
     for paper in (key, "own:1"):
         Annotations(store).save(paper, Annotation("Ada", "Tea.", n_sentences))
-    assert dataset_dependents(store, "tiny") == {"instance": 6, "run": 1, "note": 2}
     delete_dataset(store, "tiny")
     assert n_rows(store) == [0, 0, 0, 1]
     assert Annotations(store).papers() == ("own:1",)

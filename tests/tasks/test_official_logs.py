@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evidencebench_core.data import published_results
+from evidencebench_core.tasks.published import published_results
 
 pytestmark = pytest.mark.realdata
 

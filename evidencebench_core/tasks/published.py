@@ -20,7 +20,7 @@ def published_results() -> pd.DataFrame:
     """
     import pandas as pd
 
-    with resources.files("evidencebench_core.data").joinpath("published_results.csv").open("rb") as file:
+    with resources.files("evidencebench_core.tasks").joinpath("published_results.csv").open("rb") as file:
         frame = pd.read_csv(file)
     for name in ("aspect_recall", "standard_error"):
         frame[name] = frame.pop(f"{name}_percent").div(100).round(6)

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from evidencebench_core.data.published import published_results
+from evidencebench_core.tasks.published import published_results
 from tests.conftest import real_file
 
 

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -59,11 +60,16 @@ def prices(path: Path | None = None) -> dict[str, Price]:
     for file in (Path(__file__).with_name("prices.toml"), path):
         try:
             if file.is_file():
-                table |= _TABLE.validate_python(tomllib.loads(file.read_text("utf-8"))["models"])
+                table |= _prices_in(file.read_text("utf-8"))
         except (OSError, ValueError, KeyError) as error:
             problem = f"is no table of prices ({error})"
             raise SettingError(str(file), problem, "Fix it, or copy ours again.") from error
     return table
+
+
+@lru_cache(maxsize=8)
+def _prices_in(text: str) -> Mapping[str, Price]:  # asked for with every call: to parse takes milliseconds
+    return _TABLE.validate_python(tomllib.loads(text)["models"])
 
 
 def price_of(model: str, table: Mapping[str, Price] | None = None) -> Price | None:

@@ -29,7 +29,7 @@ READING = [  # calls that print data, on the store of `tiny` with a run RUN of l
     *("run --dataset tiny --retriever lead", "run --dataset tiny --retriever lead --estimate"),
     *("score RUN", "score RUN OTHER --task er@10", "compare RUN OTHER --task er@10"),
     "score-file --dataset tiny --predictions PICKS --task er@10",
-    "import-run --dataset tiny --predictions PICKS --name mine --task er@10 --replace",
+    "import-run --dataset tiny --predictions PICKS --name mine --task er@10",
     *("analyse missed RUN --task er@10", "analyse positions RUN OTHER --task er@10 --buckets 3"),
     *("analyse ends --dataset tiny", "analyse variants RUN --task er@10 --question spelling"),
     *("analyse slices RUN OTHER --task er@10", "analyse dataset tiny"),
@@ -68,7 +68,7 @@ def test_what_is_printed_is_no_python_and_json_is_one_document(
     printed = command(*words)
     assert printed.code == 0
     assert not {"None", "nan", "frozenset", "Estimate("} & set(printed.out.split())
-    if words[0] not in ("rename", "delete", "backup"):  # not twice
+    if words[0] not in ("rename", "delete", "backup", "import-run"):  # not twice
         assert command.json(*words) is not None
 
 

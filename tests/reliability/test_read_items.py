@@ -87,7 +87,7 @@ def test_pubmedqa(tmp_path: Path) -> None:
         ("a.json", '[{"id": "x", "question": "Q", "context": ["a", " "]}]', "row 1, context: is ' '"),
         ("a.json", '{"x": 1}', "x: is 1, not an object"),
         ("a.jsonl", '{"id": "x", "question": "Q"}\n{"id": ', "row 2: is not JSON"),
-        ("a.jsonl", '{"id": "x", "id": "y"}', "row 1: has the key 'id' more than once"),
+        ("a.jsonl", '{"id": "x", "id": "y"}', "it has the key 'id' more than once"),
         ("a.xlsx", "x", "ends in '.xlsx'"),
     ],
 )  # fmt: skip

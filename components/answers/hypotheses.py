@@ -90,7 +90,8 @@ def pick_answer(state: PageState, dataset: DatasetInfo) -> Chosen | None:
         "Answered by", list(runs), format_func=lambda run_id: _label(runs[run_id]),
         **state.widget("run", run.id, reset=("question", *_OF_ANSWER)),
     )  # fmt: skip
-    counts = tuple((one.id, one.n_answered, one.n_failed) for one in (run, *store.runs_of(KIND, run.id)))
+    judged = (run, *store.runs_of(KIND, run.id))
+    counts = tuple((info.id, info.n_answered, info.n_failed) for info in judged)
     answers, scores = _scored(run.id, (dataset.version, counts))
     ids = list(answers)
     place = ids.index(state["question"]) + 1 if state["question"] in ids else 1
@@ -137,7 +138,7 @@ def draw_answer_to(state: PageState, dataset: DatasetInfo, chosen: Chosen) -> No
             on_choice=lambda place, document: state.put(sentence=place, document=document or None),
         )  # fmt: skip
         _draw_scores(instance, chosen.scores)
-        result = RunStore(resources.store()).results(run.id)[instance.id]
+        result = RunStore(resources.store()).results(run.id, between=(instance.id, instance.id))[instance.id]
         with st.expander("The model's words"):
             words = result if isinstance(result, str) else str(result.get("text", ""))
             st.code(words, language=None, wrap_lines=True)

@@ -168,3 +168,14 @@ class RequestSettings(Settings):
     max_tokens: int = Field(
         4096, ge=0, description="Most tokens of an answer, thoughts included; 0: the server's limit."
     )
+
+
+def parameters_of(model: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a request with such settings, but the messages."""
+    return {
+        "model": model,
+        "temperature": request["temperature"],
+        "max_tokens": request["max_tokens"] or None,
+        "reasoning_effort": request["reasoning_effort"],
+        **json.loads(request["extra_body"] or "{}"),
+    }

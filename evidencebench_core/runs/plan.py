@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,7 @@ from evidencebench_core.retrievers import (
     query_of,
     retriever_entry,
 )
-from evidencebench_core.retrievers.settings import RequestSettings
+from evidencebench_core.retrievers.settings import RequestSettings, parameters_of
 from evidencebench_core.retrievers.trained_on import TrainedOn, read_trained_on
 from evidencebench_core.runs.store import Result, RunSpec, RunStore, keep_trained, retrieval_spec
 from evidencebench_core.tasks import Task, task_named
@@ -263,17 +262,6 @@ def prompt_plan(
 def request_settings(settings: Mapping[str, object] | None = None) -> dict[str, Setting]:
     """All `RequestSettings` in canonical form, defaults filled in; `SettingError` for what cannot be set."""
     return RequestSettings.read("request", {"max_tokens": MAX_TOKENS, **(settings or {})}).values()
-
-
-def parameters_of(model: str, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a request with these `request_settings`, but the messages."""
-    return {
-        "model": model,
-        "temperature": request["temperature"],
-        "max_tokens": request["max_tokens"] or None,
-        "reasoning_effort": request["reasoning_effort"],
-        **json.loads(request["extra_body"] or "{}"),
-    }
 
 
 async def ask_model(llm: LLM, messages: Sequence[Message], parameters: Mapping[str, Any]) -> Result:

@@ -64,8 +64,8 @@ def test_what_is_missing_is_counted_asked_and_then_there(store: Store) -> None:
 
 def test_paraphrases(store: Store) -> None:
     run, lead = (complete_run(store, "tiny", retriever, tasks=[TASK]) for retriever in ("bm25", "lead"))
-    for one in (run, lead):
-        ask(store, one, "paraphrases")
+    for run_id in (run, lead):
+        ask(store, run_id, "paraphrases")
     tables = wording(store, [run], TASK).tables
     table = tables["wordings"]
     assert list(table["wording"]) == ["paraphrase:one", "paraphrase:two", MEAN]

@@ -109,13 +109,15 @@ def test_hypotheses_are_answered_on_a_click_and_set_against_gold(open_page: Open
         ask_again(app)
         assert len(server.requests) == 2
         assert "The model's verdict: supports" in app.words
-        first = next(one.value for one in app.markdown if one.value.startswith("## "))
+        first = next(text.value for text in app.markdown if text.value.startswith("## "))
         app.fill("Answer (of 2)", 2, "number_input")
         assert first not in app.raw
         prose = next(
-            json.loads(one.proto.json) for one in app.get("bidi_component") if "by half" in one.proto.json
+            json.loads(drawn.proto.json)
+            for drawn in app.get("bidi_component")
+            if "by half" in drawn.proto.json
         )
-        assert [one["document"] for one in prose["sentences"][0]["citations"]] == ["0", "6"]
+        assert [citation["document"] for citation in prose["sentences"][0]["citations"]] == ["0", "6"]
         assert prose["sentences"][1]["note"] == "1 citation of no sentence of the paper"
         assert len(table_rows(app, "against gold")) == 6
         app.press("Have a model answer").named("selectbox", "Question to the model").set_value("judge")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
@@ -22,7 +21,7 @@ from evidencebench_core.retrievers.llm.strategies import (
     prompts_for,
     strategy_for,
 )
-from evidencebench_core.retrievers.settings import ExtraBody, ReasoningEffort, Temperature
+from evidencebench_core.retrievers.settings import ExtraBody, ReasoningEffort, Temperature, parameters_of
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
@@ -134,13 +133,7 @@ class LanguageModel(ServedRetriever):
         most = self.max_tokens
         if most is None:
             most = _MAX_TOKENS_THINKING if self.reasoning_effort else _MAX_TOKENS
-        return {
-            "model": self.model,
-            "temperature": self.temperature,
-            "reasoning_effort": self.reasoning_effort,
-            "max_tokens": most or None,
-            **json.loads(self.extra_body or "{}"),
-        }
+        return parameters_of(self.model, {**self.settings, "max_tokens": most})
 
     def _examples(self, query: Query, strategy: str, templates: tuple[Prompt, ...]) -> str:
         if not any("examples" in template.fields for template in templates):

@@ -42,7 +42,7 @@ def said(*features: tuple[str, float, float], **groups: float) -> tuple[str, ...
 def alone(name: str, value: float, share: float = 1.0) -> tuple[str, ...]:
     """The reasons by one feature; another takes so much that its group adds nothing."""
     groups = {row["name"]: row["group"] for row in TABLE}
-    other = next(one for one in FEATURES if one != name and groups[one] == groups[name])
+    other = next(feature for feature in FEATURES if feature != name and groups[feature] == groups[name])
     return said((name, value, share), (other, 0.0, -2.0))
 
 

@@ -170,7 +170,7 @@ class RequestSettings(Settings):
     )
 
 
-def parameters_of(model: str, request: Mapping[str, Any]) -> dict[str, Any]:
+def parameters_of(model: str | None, request: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a request with such settings, but the messages."""
     return {
         "model": model,

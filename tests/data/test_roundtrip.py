@@ -15,7 +15,15 @@ from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.data.stream import iter_raw
 from tests.factories import raw_instance
 
-TEXT = st.text(max_size=12)  # any character but half of a surrogate pair
+HOSTILE = [
+    "<script>alert('x')</script> **bold** # heading\n\n- list `code`",
+    "עברית \u202eright to left\u202c العربية",
+    "𝔘𝔫𝔦 😀 \U0010ffff e\u0301 \u200d \ufeff \ufffe",
+    "nul \x00 bell \x07 escape \x1b tab \t carriage \r return \u2028 \u0085",
+    "'; DROP TABLE instances; --",
+    "x" * 5_000,
+]
+TEXT = st.text(max_size=12) | st.sampled_from(HOSTILE)  # any character but half of a surrogate pair
 NAME = TEXT.filter(str.strip)
 JSON = st.recursive(
     st.none()
@@ -58,7 +66,7 @@ def shared(folder: Path) -> Store:
     return open_store(folder / "store.sqlite")
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     dataset=st.dictionaries(NAME, raw_instances(), min_size=1, max_size=4),
     lines=st.booleans(),

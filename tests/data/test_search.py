@@ -1,7 +1,5 @@
 """Whatever is typed is a query, it means what it says, and the sentence that it meets is found."""
 
-import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,31 +30,19 @@ def test_terms(typed: str, expression: str) -> None:
     assert " AND ".join(fts_terms(typed)) == expression
 
 
-@pytest.fixture(scope="module")
-def words() -> Iterator[sqlite3.Connection]:
-    db = sqlite3.connect(":memory:")
-    db.execute("CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = 'unicode61 remove_diacritics 2')")
-    yield db
-    db.close()
-
-
 SYNTAX = st.text(alphabet="ab\"'*:^()+-{}\\ \x00é\u0301中\u200dANDORNEAR", max_size=20)
 
 
 @given(typed=st.text(max_size=20) | SYNTAX)
-def test_nothing_that_is_typed_is_a_syntax_error(words: sqlite3.Connection, typed: str) -> None:
-    if expression := " AND ".join(fts_terms(typed)):
-        words.execute("SELECT rowid FROM words WHERE words MATCH ?", (expression,)).fetchall()
+def test_nothing_that_is_typed_is_a_syntax_error(typed: str) -> None:
+    assert best_sentence(["a"], typed) in (0, None)
 
 
 def test_matching(empty: Store, tmp_path: Path) -> None:
     long = [f"Filler {n}." for n in range(40)]
+    paper = [*long[:38], "The naïve β-blocker arm died.", "line one\nline two"]
     dataset = {
-        "b": raw_instance(
-            [*long[:38], "The naïve β-blocker arm died.", "line one\nline two"],
-            {"x": [20]},
-            hypothesis="lungs and cancers, <b>IL-6</b>",
-        ),
+        "b": raw_instance(paper, {"x": [20]}, hypothesis="lungs and cancers, <b>IL-6</b>"),
         "a": raw_instance(long, {"x": [9]}, hypothesis="Smoking causes lung cancer."),
         "c": raw_instance(3, {"x": [0]}, hypothesis="Cancer of the lung."),
         "d": raw_instance(3, {"x": [1]}, hypothesis="apples"),  # and the paper of "c"

@@ -2,15 +2,12 @@
 
 import hashlib
 import json
-from collections import Counter
-from itertools import chain
 from typing import Any
 
 import pytest
 
 from evidencebench_core.data.sections import (
     CAPTION,
-    SECTION_CLASSES,
     class_of_heading,
     is_aside,
     part_of_heading,
@@ -32,9 +29,9 @@ HEADINGS = {
 }
 
 
-@pytest.mark.parametrize("expected", HEADINGS)
-def test_the_class_of_a_heading(expected: str | None) -> None:
-    found = {heading: class_of_heading(heading) for heading in HEADINGS[expected].split("|")}
+@pytest.mark.parametrize(("expected", "headings"), HEADINGS.items())
+def test_the_class_of_a_heading(expected: str | None, headings: str) -> None:
+    found = {heading: class_of_heading(heading) for heading in headings.split("|")}
     assert found == dict.fromkeys(found, expected)
 
 
@@ -59,10 +56,8 @@ def test_the_part_that_a_heading_opens(heading: str, part: str) -> None:
 def test_captions_and_paragraphs_beside_the_text() -> None:
     texts = ("Fig. 2a Survival", "TABLE IV", "Tables were drawn")
     assert [bool(CAPTION.match(text)) for text in texts] == [True, True, False]
-    assert [is_aside(text) for text in ("Key-words: a, b", "Classification of tumours was done")] == [
-        True,
-        False,
-    ]
+    assert is_aside("Key-words: a, b")
+    assert not is_aside("Classification of tumours was done")
 
 
 def classes_of(*lines: str) -> list[str]:
@@ -92,14 +87,13 @@ def test_headings_in_a_structured_abstract_are_abstract_and_open_nothing() -> No
 
 
 @pytest.mark.realdata
-def test_most_of_train_is_in_a_named_part(train_raw: dict[str, dict[str, Any]]) -> None:
+def test_the_classes_of_train_on_which_retrievers_and_analyses_stand(
+    train_raw: dict[str, dict[str, Any]],
+) -> None:
     classes = [
         section_classes(raw["paper_as_candidate_pool"], raw["sentence_types_in_candidate_pool"])
         for raw in train_raw.values()
     ]
-    counts = Counter(chain.from_iterable(classes))
-    assert min(counts[name] for name in SECTION_CLASSES) > 200
-    # Retrievers and analyses stand on them; recorded before the vocabularies of the readers became one with it.
     digest = hashlib.sha256(json.dumps(classes).encode()).hexdigest()
     assert digest == "f349db67137875e9df3af63436039b35f10c5f0f13af680ce047145fa6e57d1e"
 

@@ -1,10 +1,8 @@
-"""What comes out of the store is what was in the file."""
+"""What comes out of the store is what was in the file, in order; writes are whole; names are known or refused."""
 
-import json
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,18 +17,15 @@ def test_order_in_the_file_and_order_asked_for(store: Store) -> None:
     gold = {name: parse_instance(name, raw).evidence for name, raw in tiny_dataset().items()}
     some = list(store.evidence_sets("tiny", ["tiny_4", "tiny_1", "tiny_4"]))
     assert some == [("tiny_1", gold["tiny_1"]), ("tiny_4", gold["tiny_4"])]
-    assert list(store.evidence_sets("tiny", [])) == []
     names = tuple(tiny_dataset())
     assert store.ids("tiny") == names
     assert store.ids("tiny", 2) == names[:2]
     assert store.ids("tiny", 0) == ()
     assert [instance.id for instance in store.iter("tiny", 3)] == list(names[:3])
-    assert [instance.id for instance in store.iter("tiny")] == list(names)
     asked = ("tiny_5", "tiny_0", "tiny_5")
     assert [instance.id for instance in store.get_many("tiny", asked)] == list(asked)
     assert [row.id for row in store.rows("tiny", asked)] == list(asked)
-    assert list(store.get_many("tiny", ())) == []
-    assert store.rows("tiny", ()) == ()
+    assert list(store.evidence_sets("tiny", [])) == list(store.get_many("tiny", ())) == []
 
 
 def test_rows(empty: Store, tmp_path: Path) -> None:
@@ -57,12 +52,9 @@ def test_unknown_names(store: Store) -> None:
     with pytest.raises(UnknownNameError, match=r"'tiny_7': is not in dataset 'tiny'. Did you mean 'tiny_"):
         store.get("tiny", "tiny_7")
     for ask in (
-        lambda: store.raw("tiny", ""),
         lambda: list(store.get_many("tiny", ["tiny_0", "x"])),
-        lambda: store.rows("tiny", ["x"]),
         lambda: list(store.evidence_sets("tiny", ["x"])),
         lambda: store.ids("x"),
-        lambda: list(store.evidence_sets("x")),
         lambda: store.matching("x"),
     ):
         with pytest.raises(UnknownNameError):
@@ -72,13 +64,17 @@ def test_unknown_names(store: Store) -> None:
 def test_where_the_store_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVIDENCEBENCH_STORE", str(tmp_path / "from_environment"))
     assert store_path() == tmp_path / "from_environment"
-    assert store_path(tmp_path / "named") == tmp_path / "named"
+    assert store_path("x/y") == open_store("x/y").path == Path("x/y")
     monkeypatch.setenv("EVIDENCEBENCH_STORE", "")
     assert store_path().name == "store.sqlite"
-    assert open_store("x/y").path == Path("x/y")
 
 
 INSERT = "INSERT INTO runs (id, dataset_id, kind, subject, settings, created_at) VALUES (?, ?, 'r', '', '{}', 'now')"
+
+
+def n_runs(store: Store) -> int:
+    with open_store(store.path).read() as db:
+        return int(db.execute("SELECT count(*) FROM runs").fetchone()[0])
 
 
 def test_many_threads_share_a_store(store: Store) -> None:
@@ -87,65 +83,22 @@ def test_many_threads_share_a_store(store: Store) -> None:
     def work(number: int) -> bool:
         name = names[number % 6]
         with store.write() as db:
-            db.execute(INSERT, (f"run {number}", store.dataset("tiny").id))
+            db.execute(INSERT, (f"run {number}", 1))
         return store.get("tiny", name).id == name
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(64)))
-    with store.read() as db:
-        assert db.execute("SELECT count(*) FROM runs").fetchone()[0] == 64
+    assert n_runs(store) == 64
 
 
 def test_a_write_is_all_or_nothing(store: Store) -> None:
-    def count() -> int:
-        with open_store(store.path).read() as db:
-            return int(db.execute("SELECT count(*) FROM runs").fetchone()[0])
-
-    insert = INSERT.replace("?, ?", "?, 1")
     with store.write() as db:
-        db.execute(insert, ("kept",))
-        assert count() == 0  # nobody else sees it yet
-    assert count() == 1
-
-    def interrupted() -> None:
-        with store.write() as db:
-            db.execute(insert, ("lost",))
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert count() == 1
+        db.execute(INSERT, ("kept", 1))
+        assert n_runs(store) == 0  # nobody else sees it yet
+    assert n_runs(store) == 1
+    with pytest.raises(KeyboardInterrupt), store.write() as db:  # noqa: PT012 - in the middle of a write
+        db.execute(INSERT, ("lost", 1))
+        raise KeyboardInterrupt
     with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"), store.write() as db:
-        db.execute(insert.replace("1,", "99,"), ("of no dataset",))
-    assert count() == 1
-
-
-HOSTILE = [
-    "<script>alert('x')</script> **bold** # heading\n\n- list `code`",
-    "עברית \u202eright to left\u202c العربية",
-    "𝔘𝔫𝔦 😀 \U0010ffff e\u0301 \u200d \ufeff \ufffe",
-    "nul \x00 bell \x07 escape \x1b tab \t carriage \r return \u2028 \u0085",
-    "'; DROP TABLE instances; --",
-    "x" * 20_000,
-    "",
-    " ",
-]
-
-
-def test_hostile_text_comes_back_as_it_was(empty: Store, tmp_path: Path) -> None:
-    ids = [text or "nothing" for text in HOSTILE if text.strip() or not text]
-    dataset: dict[str, Any] = {}
-    for name in ids:
-        aspect = f"aspect {name}"
-        raw = raw_instance(["x"] * len(HOSTILE), {aspect: [4]}, (aspect,), hypothesis=name, paper_id=name)
-        raw["paper_as_candidate_pool"] = list(HOSTILE)
-        dataset[name] = raw | {"aspect_texts": {aspect: name}, f"a key {name}": [name, {name: None}]}
-    ingest(empty, written(dataset, tmp_path / "hostile.json"))
-    assert empty.ids("hostile") == tuple(dataset)
-    for name, raw in dataset.items():
-        assert json.dumps(empty.raw("hostile", name)) == json.dumps(raw)
-        instance = empty.get("hostile", name)
-        assert instance.sentences == tuple(HOSTILE)
-        assert instance.hypothesis == name
-        assert empty.rows("hostile", [name])[0].hypothesis == name
-    assert empty.matching("hostile", sentences="alert DROP instances heading list") == tuple(dataset)
+        db.execute(INSERT, ("of no dataset", 99))
+    assert n_runs(store) == 1

@@ -15,14 +15,11 @@ from evidencebench_core.errors import DataError, StreamError
 NASTY = {
     "plain": {"hypothesis": "x", "list": [1, 2.5, -3e2, True, False, None, [], {}]},
     'quotes " and \\ back\\slashes': {"text": "ends in a backslash \\", "more": '\\"{'},
-    "braces": {"open": "{{{ [", "close": "}}}", "mixed": '"}{"', "nested": {"a": {"b": {"}": "{"}}}},
-    "ünïcödé 😀": {"rtl": "עברית", "astral": "😀𝔘", "accents": "é" * 50, "control": "\x00\x1f\x7f\u2028"},
-    "empty": {},
+    "braces": {"open": "{{{ [", "mixed": '"}{"', "nested": {"a": {"b": {"}": "{"}}}},
+    "ünïcödé 😀": {"rtl": "עברית", "astral": "😀𝔘", "control": "\x00\x1f\x7f\u2028"},
     "not an object": 12,
-    "list": [{"a": 1}],
     "null": None,
 }
-zstd = zstandard.ZstdCompressor().compress
 
 
 def read(content: bytes, folder: Path) -> list[tuple[str, object]]:
@@ -40,12 +37,11 @@ def problem(content: bytes, folder: Path) -> StreamError:
     return caught.value
 
 
-@pytest.mark.parametrize("ensure_ascii", [True, False])
-@pytest.mark.parametrize("indent", [None, 2])
-def test_one_object(tmp_path: Path, ensure_ascii: bool, indent: int | None) -> None:
-    content = json.dumps(NASTY, indent=indent, ensure_ascii=ensure_ascii).encode()
-    assert read(content, tmp_path) == list(NASTY.items())
-    assert read(b"\xef\xbb\xbf" + content, tmp_path) == list(NASTY.items())  # with a byte order mark
+def test_one_object(tmp_path: Path) -> None:
+    for indent, ensure_ascii in ((None, True), (2, False)):
+        content = json.dumps(NASTY, indent=indent, ensure_ascii=ensure_ascii).encode()
+        assert read(content, tmp_path) == list(NASTY.items())
+        assert read(b"\xef\xbb\xbf" + content, tmp_path) == list(NASTY.items())  # with a byte order mark
 
 
 def test_json_lines_of_both_kinds(tmp_path: Path) -> None:
@@ -56,12 +52,14 @@ def test_json_lines_of_both_kinds(tmp_path: Path) -> None:
     assert read(b'{"a": {"id": 1}}\n{"b": {}}\n', tmp_path) == [("a", {"id": 1}), ("b", {})]
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, zstd])
-def test_compressed(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
-    content = json.dumps(NASTY).encode()
-    half = len(content) // 2
-    assert read(pack(content), tmp_path) == list(NASTY.items())
-    assert read(pack(content[:half]) + pack(content[half:]), tmp_path) == list(NASTY.items())
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress])
+def test_compressed_in_one_piece_or_two_and_cut_off(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    lines = b"".join(b'{"id": "%d", "x": "%b"}\n' % (n, os.urandom(64).hex().encode()) for n in range(500))
+    packed, half = pack(lines), len(lines) // 2
+    assert read(packed, tmp_path) == read(lines, tmp_path)
+    assert read(pack(lines[:half]) + pack(lines[half:]), tmp_path) == read(lines, tmp_path)
+    for length in (len(packed) // 2, len(packed) - 1):
+        assert problem(packed[:length], tmp_path).problem
 
 
 REFUSED = [
@@ -87,19 +85,10 @@ def test_the_instance_before_is_named(tmp_path: Path) -> None:
     assert "after instance 'first'" in problem(b'{"first": {"x":1}, "second": {"x": 1 2}}', tmp_path).place
 
 
-@pytest.mark.parametrize("length", range(1, 60, 9))
-def test_cut_off_anywhere(tmp_path: Path, length: int) -> None:
+def test_cut_off_anywhere(tmp_path: Path) -> None:
     content = b'{"first": {"x": [1, 2.5, "t\\u00e9", null]}, "second": {"y": "z"}}'
-    assert problem(content[:length], tmp_path).problem
-
-
-@pytest.mark.parametrize("pack", [gzip.compress, zstd])
-def test_cut_off_while_compressed(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
-    lines = b"".join(b'{"id": "%d", "x": "%b"}\n' % (n, os.urandom(64).hex().encode()) for n in range(500))
-    packed = pack(lines)
-    assert len(read(packed, tmp_path)) == 500
-    for length in (len(packed) // 2, len(packed) - 1):
-        assert problem(packed[:length], tmp_path).problem
+    for length in range(1, len(content), 9):
+        assert problem(content[:length], tmp_path).problem
 
 
 def test_missing_folder_and_pipe(tmp_path: Path) -> None:
@@ -108,8 +97,3 @@ def test_missing_folder_and_pipe(tmp_path: Path) -> None:
         with pytest.raises(DataError) as caught:
             list(iter_raw(tmp_path / name))
         assert caught.value.place == str(tmp_path / name)
-
-
-@pytest.mark.realdata
-def test_the_real_train_set(train_path: Path, train_raw: dict[str, object]) -> None:
-    assert list(iter_raw(train_path)) == list(train_raw.items())

@@ -13,7 +13,6 @@ from evidencebench_core.cli import options
 from evidencebench_core.cli.ask import advance, carry_out, progress_bar
 from evidencebench_core.cli.emit import Output, note
 from evidencebench_core.cli.frame import Store, group, verb
-from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def evidence_inference(
     rows += [{"count": f"quotes {place}", "n": n} for place, n in counts.quotes_elsewhere.items()]
     rows += [{"count": f"left out: {reason}", "n": n} for reason, n in counts.left_out.items()]
     added = {"dataset": result.dataset.name, "added": result.added, "problems": list(trials.problems)}
-    return Output(values | added, {"": rows}, f"Dataset {result.dataset.name}", [SUFFICIENT_NOTE])
+    return Output(values | added, {"": rows}, f"Dataset {result.dataset.name}", result.dataset.gold_notes)
 
 
 @verb("export --out mine.json", within=ANNOTATE)

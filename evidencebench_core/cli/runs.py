@@ -13,7 +13,6 @@ from evidencebench_core.cli import options
 from evidencebench_core.cli.ask import carry_out, printed_steps
 from evidencebench_core.cli.emit import Output, cell, note
 from evidencebench_core.cli.frame import Report, Store, verb
-from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.words import quantity
 
@@ -164,6 +163,8 @@ def _scored(
     labels: Sequence[str] = (),
 ) -> Output:
     """A line a score, with the label of its run where there are several; then what was left out and why."""
+    from evidencebench_core.data.model import SUFFICIENT_NOTE
+
     rows: list[dict[str, Any]] = [
         {
             "task": score.task.title,

@@ -16,7 +16,7 @@ from evidencebench_core.data import DATASETS, DatasetInfo, Instance, Store
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, read_model, trained_model
-from evidencebench_core.runs import RunInfo, Step, train_ranker, trained_on_ids, training_behind
+from evidencebench_core.runs import RunInfo, Step, train_ranker, trained_on_ids
 from evidencebench_core.words import quantity
 
 TRAIN: Final = "train"  # the kind of the job
@@ -116,9 +116,8 @@ def has_seen(
     """Whether the model of a retriever, or of a run of it, was trained on this very paper."""
     if run is not None:
         return instance.id in trained_on_ids(resources.store(), run)
-    retriever = make_retriever(name, settings)
     return any(
         instance.paper_id in trained.paper_ids
         or (dataset.sha256 == trained.dataset_sha256 and instance.id in trained.instance_ids)
-        for trained in training_behind(retriever, retriever.settings)
+        for trained in make_retriever(name, settings).training
     )

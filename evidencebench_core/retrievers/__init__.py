@@ -13,6 +13,7 @@ from evidencebench_core.retrievers.table import (
     make_retriever,
     named_to_load,
     retriever_entry,
+    run_label,
 )
 
 __all__ = [
@@ -33,4 +34,5 @@ __all__ = [
     "named_to_load",
     "query_of",
     "retriever_entry",
+    "run_label",
 ]

@@ -19,6 +19,7 @@ from evidencebench_core.retrievers.settings import Setting, Settings
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
     from evidencebench_core.llm.client import LLM
+    from evidencebench_core.retrievers.trained_on import TrainedOn
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,11 @@ class Retriever(Settings):
     def settings(self) -> dict[str, Setting]:
         """Everything that changes its answers, defaults included: it goes into the id of a run with the name."""
         return self.values()
+
+    @property
+    def training(self) -> tuple[TrainedOn, ...]:
+        """What the models in it have learnt from, of one that is ready."""
+        return ()
 
     def prepared(self) -> Self:
         """The same, ready to be asked, with its derived settings; `SettingError` or `RetrieverError` if it cannot."""

@@ -17,6 +17,7 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.base import Query, Retrieval, Retriever, ServedRetriever
 from evidencebench_core.retrievers.encoding import ENCODER_HELP, embeddings, model_identity
 from evidencebench_core.retrievers.ranking import ALL, retrieval_by_score
+from evidencebench_core.retrievers.trained_on import TrainedOn, trained_on_at
 
 if TYPE_CHECKING:
     from evidencebench_core.llm.client import LLM
@@ -57,6 +58,10 @@ class Dense(Retriever):
     def prepared(self) -> Self:
         model_identity(self.model)  # an unknown one is an error before a run is made for it
         return self
+
+    @property
+    def training(self) -> tuple[TrainedOn, ...]:
+        return trained_on_at(self.model)
 
     def retrieve(self, query: Query) -> Retrieval:
         instruction = instruction_text(self.instruction, query)

@@ -11,6 +11,7 @@ from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.retrievers.base import Query, Retrieval, Retriever
 from evidencebench_core.retrievers.ranking import ALL, retrieval_by_score
 from evidencebench_core.retrievers.settings import Setting
+from evidencebench_core.retrievers.trained_on import TrainedOn
 
 _OWNER: Final = "retriever hybrid"
 
@@ -61,6 +62,10 @@ class Hybrid(Retriever, extra="allow"):
         for name, member in self._members.items():
             values |= {f"{name}.{key}": value for key, value in member.settings.items()}
         return values
+
+    @property
+    def training(self) -> tuple[TrainedOn, ...]:
+        return tuple(data for member in self._members.values() for data in member.training)
 
     def prepared(self) -> Self:
         hybrid = self.model_copy()

@@ -56,6 +56,24 @@ def is_derived(name: str, setting: str) -> bool:
     return retriever is not None and key in retriever.derived
 
 
+def run_label(name: str, settings: Mapping[str, Setting], variant: str = "") -> str:
+    """A retriever in a line: its settings that are not defaults, and the variant of the dataset.
+
+    ``"bm25 k1=1.2"``, ``"hybrid of=bm25+dense [negation]"``.
+    """
+    if name == IMPORTED:
+        return f"{settings['name']} (imported)"
+    members = {"of": settings["of"]} if "of" in settings else {}
+    defaults = full_settings(name, members) if name in RETRIEVERS else {}
+    words = [name]
+    for setting, value in settings.items():
+        if is_derived(name, setting) or (setting != "of" and defaults.get(setting, ...) == value):
+            continue
+        text = "+".join(map(str, value)) if isinstance(value, tuple) else value
+        words.append(CROSS_VALIDATED if value == CROSS_VALIDATED else f"{setting}={text}")
+    return " ".join([*words, f"[{variant}]"] if variant else words)
+
+
 def named_to_load(name: str, settings: Mapping[str, object]) -> dict[str, str]:
     """The files, folders and models of a hub that a retriever that works here is told to load, defaults left out.
 

@@ -34,9 +34,9 @@ def trained_on_of(record: object) -> TrainedOn:
     return _RECORD.validate_python(record)
 
 
-def read_trained_on(folder: Path) -> TrainedOn | None:
-    """The record in a model's folder; ``None`` where there is none that can be read."""
+def trained_on_at(model: str) -> tuple[TrainedOn, ...]:
+    """The record in the folder of an embedding model; none where it cannot be read, or the model has no folder here."""
     try:
-        return _RECORD.validate_json((folder / TRAINED_ON).read_bytes())
+        return (_RECORD.validate_json((Path(model).expanduser() / TRAINED_ON).read_bytes()),)
     except (OSError, ValueError):
-        return None
+        return ()

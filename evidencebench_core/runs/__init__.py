@@ -16,7 +16,6 @@ from evidencebench_core.runs.plan import (
     plan,
     prompt_plan,
     request_settings,
-    training_behind,
 )
 from evidencebench_core.runs.step import Step
 from evidencebench_core.runs.store import (
@@ -25,7 +24,6 @@ from evidencebench_core.runs.store import (
     RunSpec,
     RunStore,
     retrieval_spec,
-    run_label,
     score_predictions,
     score_run,
     trained_on_ids,
@@ -56,10 +54,8 @@ __all__ = [
     "prompt_plan",
     "request_settings",
     "retrieval_spec",
-    "run_label",
     "score_predictions",
     "score_run",
     "train_ranker",
     "trained_on_ids",
-    "training_behind",
 ]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from evidencebench_core.data.records import digest
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import RetrieverError, SettingError
+from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM, Message, prompt
 from evidencebench_core.retrievers import (
     Query,
@@ -23,12 +22,12 @@ from evidencebench_core.retrievers import (
     retriever_entry,
 )
 from evidencebench_core.retrievers.settings import RequestSettings, parameters_of
-from evidencebench_core.retrievers.trained_on import TrainedOn, read_trained_on
 from evidencebench_core.runs.store import Result, RunSpec, RunStore, keep_trained, retrieval_spec
 from evidencebench_core.tasks import Task, task_named
 
 if TYPE_CHECKING:
     from evidencebench_core.data.model import EvidenceSet
+    from evidencebench_core.retrievers.trained_on import TrainedOn
 
 DEFAULT_TASKS: Final = ("er@optimal", "er@10", "result-er@optimal", "result-er@5")
 MAX_TOKENS: Final = 4096
@@ -162,7 +161,7 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how
         llm=llm,
         fresh=fresh,
         retriever=retriever,
-        trained=() if llm or made is None else training_behind(made, full),
+        trained=made.training if made else (),
         left_out=len(all_ids) - len(ids),
     )
 
@@ -184,25 +183,6 @@ def _missing(
         if open_names := [name for name in names if fresh or unit not in done[name]]:
             missing[unit] = open_names
     return missing, total
-
-
-def training_behind(retriever: Retriever, settings: Mapping[str, Setting]) -> list[TrainedOn]:
-    """The training data of the models in a retriever."""
-    data: list[TrainedOn | None] = [getattr(retriever, "trained_on", None)]
-    for key, value in settings.items():
-        member, _, name = key.rpartition(".")
-        if not isinstance(value, str) or name not in ("model", "encoder"):
-            continue
-        if member != "evidence-ranker":
-            data.append(read_trained_on(Path(value).expanduser()))
-            continue
-        from evidencebench_core.retrievers.ranker.model_file import model_folder, read_model
-
-        try:
-            data.append(read_model(model_folder(value))[0].trained_on)
-        except RetrieverError:
-            continue
-    return [trained for trained in data if trained is not None]
 
 
 # -- questions to a model ---------------------------------------------------------------------------

@@ -14,15 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from evidencebench_core.data.records import digest, from_blob, now, to_blob
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import EvidenceBenchError, StoreError, UnknownNameError, shown
-from evidencebench_core.retrievers import (
-    CROSS_VALIDATED,
-    IMPORTED,
-    Retrieval,
-    Setting,
-    full_settings,
-    is_derived,
-)
+from evidencebench_core.errors import StoreError, UnknownNameError, shown
+from evidencebench_core.retrievers import IMPORTED, Retrieval, Setting, run_label
 from evidencebench_core.tasks import TASKS, Missing, Score, Task, score, task_named
 from evidencebench_core.words import one_line
 
@@ -114,29 +107,6 @@ class RunInfo:
     variant: str = ""  # empty for a run over the originals
     tasks: Mapping[str, int] = field(default_factory=dict)  # units with a result by task
     n_trained_on: int = 0  # instances that its model has learnt from: no score on them is an estimate
-
-
-def run_label(retriever: str, settings: Mapping[str, Setting], variant: str = "") -> str:
-    """The retriever, the settings that are not its defaults (all where it is not installed), the variant.
-
-    ``"bm25 k1=1.2"``, ``"bm25 [negation]"``.
-    """
-    if retriever == IMPORTED:
-        return f"{settings.get('name')} (imported)"
-    words = [retriever]
-    if settings.get("model") == CROSS_VALIDATED:
-        words.append(CROSS_VALIDATED)
-    else:
-        members = {"of": settings["of"]} if "of" in settings else None
-        try:
-            defaults = full_settings(retriever, members)
-        except EvidenceBenchError:
-            defaults = {}
-        for name, value in settings.items():
-            is_default = name != "of" and name in defaults and defaults[name] == value
-            if not (is_default or is_derived(retriever, name)):
-                words.append(f"{name}={'+'.join(map(str, value)) if isinstance(value, tuple) else value}")
-    return " ".join([*words, f"[{variant}]"] if variant else words)
 
 
 class RunStore:

@@ -17,7 +17,7 @@ from evidencebench_core.data.model import Instance
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import CROSS_VALIDATED, Retrieval, query_of
-from evidencebench_core.retrievers.trained_on import TrainedOn, read_trained_on
+from evidencebench_core.retrievers.trained_on import TrainedOn, trained_on_at
 from evidencebench_core.runs.plan import DEFAULT_TASKS
 from evidencebench_core.runs.step import Step
 from evidencebench_core.runs.store import RunStore, keep_trained, retrieval_spec, score_predictions
@@ -73,8 +73,8 @@ def train_ranker(
     paper_ids = [example.paper_id for example in examples]
     papers = set(paper_ids)
     n_folds = min(folds, len(papers)) if len(papers) > 1 else 0
-    encoder_data = read_trained_on(Path(encoder).expanduser())
-    seen_papers = set(encoder_data.paper_ids) if encoder_data else set()
+    encoder_data = trained_on_at(encoder)
+    seen_papers = {paper for data in encoder_data for paper in data.paper_ids}
     n_seen = len(papers & seen_papers)
     if n_seen and n_folds:
         learnt = f"the embedding model was trained on {n_seen:,} of these {len(papers):,} papers"
@@ -108,8 +108,7 @@ def train_ranker(
     if answers:
         spec = retrieval_spec(info.sha256, RANKER, {"model": CROSS_VALIDATED, "weights": digest})
         run_id = runs.create(spec).id
-        if encoder_data is not None and n_seen:
-            keep_trained(store, run_id, encoder_data)
+        keep_trained(store, run_id, *encoder_data)
         runs.add(run_id, answers)
     seconds = time.monotonic() - began
     return RankerTraining(info, len(examples), path, digest, n_folds, scores, run_id, seconds)

@@ -9,7 +9,7 @@ from evidencebench_core.data import parse_instance
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.encoding import embeddings
 from evidencebench_core.retrievers.finetune import FinetuneSettings, finetune_encoder, triplets_of
-from evidencebench_core.retrievers.trained_on import TrainedOn, read_trained_on
+from evidencebench_core.retrievers.trained_on import TrainedOn, trained_on_at
 from tests.factories import raw_instance
 
 LINES = ["T", "> one", "> two", "# R", "three", "two", "four"]
@@ -59,7 +59,7 @@ def tiny_encoder(tmp_path: Path) -> Path:
 def test_a_model_learns_and_tells_what_it_has_seen(tiny_encoder: Path, tmp_path: Path) -> None:
     settings = FinetuneSettings(model=str(tiny_encoder), batch_size=32, epochs=3, learning_rate=0.01)
     finetune_encoder(triplets_of([PAPER], 200), settings, TRAINED_ON, tmp_path / "new")
-    assert read_trained_on(tmp_path / "new") == TRAINED_ON
+    assert trained_on_at(str(tmp_path / "new")) == (TRAINED_ON,)
 
     def margin(model: Path) -> float:
         vectors, _ = embeddings(str(model), ["H", "one", "three", "four", "T"])

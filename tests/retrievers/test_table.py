@@ -6,7 +6,7 @@ import pytest
 
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.errors import SettingError
-from evidencebench_core.retrievers import RETRIEVERS, full_settings, make_retriever
+from evidencebench_core.retrievers import IMPORTED, RETRIEVERS, full_settings, make_retriever, run_label
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from tests.retrievers.ranker.made_up import small_model
 
@@ -69,3 +69,13 @@ print(sorted({"torch", "sentence_transformers", "scipy", "sklearn", "openai", "l
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_labels() -> None:
+    assert run_label("bm25", full_settings("bm25")) == "bm25"
+    assert run_label("bm25", full_settings("bm25", {"b": 0.5, "k1": 1.2})) == "bm25 k1=1.2 b=0.5"
+    hybrid = full_settings("hybrid", {"of": "lead,bm25", "bm25.k1": 2})
+    assert run_label("hybrid", hybrid) == "hybrid of=bm25+lead bm25.k1=2.0"
+    assert run_label(IMPORTED, {"name": "mine"}, "negation") == "mine (imported)"
+    merged = {"of": "bm25,evidence-ranker", "evidence-ranker.weights": "a6a84b029030"}
+    assert run_label("hybrid", full_settings("hybrid", merged)) == "hybrid of=bm25+evidence-ranker"

@@ -25,6 +25,7 @@ class Counting:
 
     name = "lead"
     settings: Mapping[str, Setting] = MappingProxyType({})
+    training = ()
 
     def __init__(self, fails: Callable[[Query], bool]) -> None:
         self.asked: list[tuple[str, str, int | None]] = []

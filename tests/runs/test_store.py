@@ -11,7 +11,7 @@ import pytest
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import StoreError, UnknownNameError
 from evidencebench_core.retrievers import Retrieval, full_settings
-from evidencebench_core.runs import RunInfo, RunSpec, RunStore, retrieval_spec, run_label
+from evidencebench_core.runs import RunInfo, RunSpec, RunStore, retrieval_spec
 
 ANSWER = Retrieval((3, 0, 7), (2.5, math.pi, -0.0), (3, 0), 0.25, MappingProxyType({"prompt": "é\x1b<b>"}))
 
@@ -121,13 +121,3 @@ def test_the_id_is_of_all_that_decides_the_results() -> None:
     ]
     assert len({spec.id for spec in specs}) == len(specs)
     assert specs[0].id == retrieval_spec("ab", "r", {"y": 2, "x": 1}).id
-
-
-def test_labels() -> None:
-    assert run_label("bm25", full_settings("bm25")) == "bm25"
-    assert run_label("bm25", full_settings("bm25", {"b": 0.5, "k1": 1.2})) == "bm25 k1=1.2 b=0.5"
-    hybrid = full_settings("hybrid", {"of": "lead,bm25", "bm25.k1": 2})
-    assert run_label("hybrid", hybrid) == "hybrid of=bm25+lead bm25.k1=2.0"
-    assert run_label("gone", {"depth": 3}) == "gone depth=3"
-    merged = {"of": "bm25,evidence-ranker", "evidence-ranker.weights": "a6a84b029030"}
-    assert run_label("hybrid", full_settings("hybrid", merged)) == "hybrid of=bm25+evidence-ranker"

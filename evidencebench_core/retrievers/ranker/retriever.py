@@ -52,9 +52,8 @@ class EvidenceRanker(Retriever):
         return retriever
 
     @property
-    def trained_on(self) -> TrainedOn:
-        """The instances that the model has seen: its scores on them say nothing about others."""
-        return self._ranker.trained_on
+    def training(self) -> tuple[TrainedOn, ...]:
+        return (self._ranker.trained_on,)
 
     @timed
     def retrieve(self, query: Query) -> Retrieval:

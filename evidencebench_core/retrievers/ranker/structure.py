@@ -16,6 +16,7 @@ from evidencebench_core.retrievers.ranker.features import FEATURES, Features, fe
 from evidencebench_core.retrievers.ranker.reasons import explained_retrieval
 from evidencebench_core.retrievers.ranker.selection import Selecting, picks_of
 from evidencebench_core.retrievers.ranking import ALL, timed
+from evidencebench_core.retrievers.trained_on import TrainedOn, trained_on_at
 
 _BOTH: Final = {
     "cosine standardised": 0.6,
@@ -75,6 +76,10 @@ class Structure(Retriever):
     def prepared(self) -> Self:
         model_identity(self.encoder)
         return self
+
+    @property
+    def training(self) -> tuple[TrainedOn, ...]:
+        return trained_on_at(self.encoder)
 
     @timed
     def retrieve(self, query: Query) -> Retrieval:

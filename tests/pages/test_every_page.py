@@ -32,6 +32,7 @@ READ = {"instance": "sample_cohort"}
 LINKS: list[tuple[str, dict[str, str], str]] = [  # page, parameters, what its warning names
     ("home", {"shown": HOSTILE}, "nonsense"),
     *((page, dict.fromkeys(CONTEXT, HOSTILE), "nonsense") for page in ("browse", "runs", "analyse")),
+    *((page, {"part": HOSTILE}, "nonsense") for page in ("runs", "analyse")),
     ("browse", {"instance": "sample_cohrt"}, "sample_cohort"),  # the near one
     ("browse", READ | {"r": "bm26"}, "bm25"),
     ("browse", READ | {"r": "bm25;k1=lots"}, "k1"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.app import state
 from components.app.choices import Choice, choices_from, choices_text
 from evidencebench_core.errors import SettingError
 from tests.pages.app import App
@@ -40,29 +39,13 @@ def test_the_address_is_read_and_a_widget_writes_to_it_but_for_defaults() -> Non
         assert "|None" in app.run(n=number).words
 
 
-def test_a_click_sent_before_the_new_address_arrived_changes_nothing() -> None:
+def test_the_address_is_read_only_where_a_page_is_entered_with_parameters() -> None:
     app = opened(n="5").press("three")
-    app.query_params["n"] = "5"
+    app.query_params["n"] = "5"  # of a click that was sent before the new address arrived
     assert app.run().words.startswith("er@10||3")
-    assert app.address == {"n": "3"}
-
-
-@pytest.mark.parametrize(("address", "number"), [({"n": "5"}, "5"), ({}, "1")])
-def test_back_and_forward_are_read_from_the_address(
-    monkeypatch: pytest.MonkeyPatch, address: dict[str, str], number: str
-) -> None:
-    app = opened(n="5").press("three")
-    app.query_params.clear()
-    monkeypatch.setattr(state, "_is_back_or_forward", lambda: True)
-    assert app.run(**address).words.startswith(f"er@10||{number}")
-    assert app.address == address
-
-
-def test_a_page_that_is_entered_without_parameters_is_as_it_was_left() -> None:
-    app = opened().press("three")
     app.query_params.clear()
     app.test.session_state["shown-page"] = "q"
-    assert app.run().words.startswith("er@10||3")
+    assert app.run().words.startswith("er@10||3")  # as it was left
     assert app.address == {"n": "3"}
 
 
@@ -84,10 +67,8 @@ def pages(page: str, chosen: str) -> None:
     [
         ({"dataset": "a", "instance": "1"}, "a", "a||1"),
         ({"dataset": "a", "instance": "1", "task": "er@7"}, "b", "b|er@7|"),
-        ({"instance": "1"}, "first", "first||1"),
         ({"instance": "1"}, "b", "b||"),
         ({"dataset": "a", "instance": "1"}, "", "a||1"),
-        ({}, "b", "b||"),
     ],
 )
 def test_the_dataset_chosen_on_one_page_comes_along_to_another(
@@ -101,27 +82,22 @@ def test_the_dataset_chosen_on_one_page_comes_along_to_another(
     assert app.words == found
 
 
-# -- choices of retrievers ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "choices",
-    [
-        (),
-        (Choice("bm25", {"k1": 1.2, "b": 0.5}), Choice("lead"), Choice("random", {"seed": 3})),
-        (Choice("hybrid", {"of": ("abstract-tail", "bm25")}),),
-    ],
-)
-def test_a_choice_comes_back_from_its_link(choices: tuple[Choice, ...]) -> None:
+def test_a_choice_of_retrievers_comes_back_from_its_link() -> None:
+    choices = (
+        Choice("bm25", {"k1": 1.2, "b": 0.5}),
+        Choice("hybrid", {"of": ("abstract-tail", "bm25")}),
+        Choice("random", {"seed": 3}),
+    )
     again = choices_from(choices_text(choices))
     assert [(c.name, dict(c.settings)) for c in again] == [(c.name, dict(c.settings)) for c in choices]
-
-
-def test_defaults_are_not_written_more_than_three_are_cut_and_unknown_names_refused() -> None:
-    assert choices_from("bm25;k1=1.5")[0] == Choice("bm25", {})
+    assert choices_from(choices_text(())) == ()
+    assert choices_from("bm25;k1=1.5") == (Choice("bm25", {}),)  # its default
     assert len(choices_from("bm25~lead~random~oracle")) == 3
-    assert Choice("hybrid", {"of": ("bm25", "lead"), "k": 10.0}).label == "hybrid of=bm25,lead k=10.0"
-    assert Choice("evidence-ranker", {"weights": "a6a84b029030"}).label == "evidence-ranker"
     for link in ("bm26", "bm25;k3=1", "bm25;k1=many", "bm25;k1"):
         with pytest.raises(SettingError):
             choices_from(link)
+
+
+def test_a_label_has_the_settings_that_a_person_chose() -> None:
+    assert Choice("hybrid", {"of": ("bm25", "lead"), "k": 10.0}).label == "hybrid of=bm25,lead k=10.0"
+    assert Choice("evidence-ranker", {"weights": "a6a84b029030"}).label == "evidence-ranker"

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from evidencebench_core.annotation.marked import instance_key, marked_paper
+from evidencebench_core.annotation.store import Annotations
+from evidencebench_core.data import open_store
 from tests.annotation.scripted_model import paper_text, scripted_answer
 from tests.annotation.trials_folder import trials_folder
 from tests.cli.conftest import Command
@@ -49,3 +52,14 @@ def test_evidence_inference_becomes_a_dataset(command: Command, tmp_path: Path) 
     folder = trials_folder(tmp_path / "ei")
     document = command.json("annotate", "evidence-inference", folder, "--name", "ei")
     assert (document["dataset"], document["added"], document["n_kept"]) == ("ei", True, 1)
+
+
+def test_agreement_with_the_gold_of_an_instance(command: Command, tiny: Path) -> None:
+    store = open_store()
+    instance = marked_paper(store, instance_key(store.dataset("tiny"), "tiny_0"))
+    assert instance.gold is not None
+    Annotations(store).save(instance.key, instance.gold.without_marks("Ada").mark("aspect_0", [0]))
+    words = ("tiny_0", "--dataset", "tiny", "--annotator", "Ada", "--annotator", "gold")
+    rows = command.json("analyse", "agreement", *words)["tables"]["aspects"]
+    columns = [(row["aspect"], row["n_both"], row["n_only_b"]) for row in rows]
+    assert columns == [("A1", 1, 0), ("A2", 0, 2), ("A3", 0, 2)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -23,21 +24,17 @@ def test_ingest_says_what_came_in_and_again_that_nothing_did(
     again = command.json("ingest", tiny_file)
     assert again["added"] is False
     assert command.json("list", "datasets") == [again["dataset"]]
-    rows = command.json("list", "instances", "--dataset", "tiny")
-    assert [row["id"] for row in rows] == list(tiny_dataset())
-    assert rows[0]["n_aspects"] == 3
     other = command.json("ingest", tiny_file, "--name", "six", "--store", tmp_path / "other.sqlite")
     assert (other["added"], other["dataset"]["name"]) == (True, "six")
 
 
-def test_a_bad_file_leaves_the_store_as_it_was(command: Command, tiny: Path, tmp_path: Path) -> None:
+def test_a_bad_file_is_one_line_with_the_place(command: Command, tmp_path: Path) -> None:
     broken = tiny_dataset()
     broken["tiny_5"]["aspect2sentence_indices"]["method"] = [99]
     printed = command("ingest", written(broken, tmp_path / "broken.json"))
     assert (printed.code, printed.out) == (1, "")
-    assert "tiny_5" in printed.err.splitlines()[-1]
-    assert "99" in printed.err.splitlines()[-1]
-    assert [dataset["name"] for dataset in command.json("list", "datasets")] == ["tiny"]
+    assert {"tiny_5", "99"} <= set(re.findall(r"\w+", printed.err.splitlines()[-1]))
+    assert command.json("list", "datasets") == []
 
 
 def test_show_marks_the_gold(command: Command, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,23 +70,15 @@ def test_datasets_runs_and_papers_are_renamed_and_nothing_is_deleted_without_yes
 ) -> None:
     run, own = command.run("lead"), OwnPapers(open_store()).save(PAPER, "First")
     assert [row["name"] for row in command.json("list", "papers")] == ["First"]
-    for kind, name, new in (
-        ("run", run[:6], "ours"),
-        ("paper", "First", "Second"),
-        ("dataset", "tiny", "mine"),
-    ):
+    names = (("run", run[:6], "ours"), ("paper", "First", "Second"), ("dataset", "tiny", "mine"))
+    for kind, name, new in names:
         assert command.json("rename", kind, name, new)["name"].startswith(new)
         assert command("delete", kind, name if kind == "run" else new).code == 1
     command.failure("rename", "dataset", "mine", " ")
     command.failure("delete", "paper", "First", "--yes")
     for kind, name in (("run", run[:6]), ("paper", str(own.id)), ("dataset", "mine")):
         assert command("delete", kind, name, "--yes").code == 0
-    assert (
-        command.json("list", "runs")
-        == command.json("list", "papers")
-        == command.json("list", "datasets")
-        == []
-    )
+        assert command.json("list", f"{kind}s") == []
 
 
 def test_notes_are_listed_and_written(command: Command, tiny: Path, tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-import re
 from dataclasses import replace
 
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
@@ -73,36 +71,19 @@ def several_view() -> PaperView:
     return replace(short_view(), systems=systems, active=1)
 
 
-def stress_view(n_sentences: int = 794, n_aspects: int = 36, seed: int = 3) -> PaperView:
-    """As large as the data has: 794 sentences, 36 aspects, 40 picks."""
-    rng = random.Random(seed)  # noqa: S311 - an invented paper
-    words = re.findall(
-        r"\S+",
-        "patients exposure hazard ratio serum levels were significantly associated with incidence among "
-        "women in cohort study adjusted for age smoking after follow-up of years",
-    )
-    headings = ("RESULTS", "METHODS", "Statistical analysis", "DISCUSSION", "Follow-up of the cohort")
-    is_heading = [i % 40 == 12 or i == 0 for i in range(n_sentences)]
+def stress_view(n_sentences: int = 794, n_aspects: int = 36) -> PaperView:
+    """As large as the data has: 794 sentences, 36 aspects, 40 picks; every fortieth sentence is a heading."""
+    sentence = "Patients with long exposure had a higher incidence than others, adjusted for age. "
+    is_heading = [index % 40 == 0 for index in range(n_sentences)]
     return PaperView(
         paper="stress",
-        sentences=tuple(
-            rng.choice(headings)
-            if heading
-            else " ".join(rng.choices(words, k=rng.randint(8, 40))).capitalize() + "."
-            for heading in is_heading
-        ),
+        sentences=tuple("RESULTS" if heading else sentence * 2 for heading in is_heading),
         sentence_types=tuple("section_name" if heading else "normal_paragraph" for heading in is_heading),
         aspects=tuple(
-            Aspect(
-                f"a{place}",
-                tuple(sorted(rng.sample(range(1, n_sentences), rng.randint(1, 12)))),
-                place % 2 == 0,
-                f"A{place + 1}",
-                f"The study reports the {' '.join(rng.choices(words, k=10))}",
-            )
+            Aspect(f"a{place}", tuple(range(place + 1, n_sentences, 100)), place % 2 == 0, f"A{place + 1}")
             for place in range(n_aspects)
         ),
-        systems=(System("bm25", tuple(rng.sample(range(n_sentences), 40))),),
+        systems=(System("bm25", tuple(range(5, n_sentences, 20))),),
     )
 
 

@@ -1,22 +1,17 @@
-"""Mark evidence in a browser: a mark by digit and click, and a proposal from the model to a run."""
+"""Mark evidence in a browser: a mark by digit and click, and a proposal decided by keys."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from evidencebench_core.annotation.export import exported_annotations
 from evidencebench_core.annotation.propose import ProposalInput, proposal_plan, save_proposals
 from evidencebench_core.annotation.store import Annotations
-from evidencebench_core.data import Store, ingest
-from evidencebench_core.export import write_benchmark
+from evidencebench_core.data import Store
 from evidencebench_core.llm import LLM, Connection
 from evidencebench_core.papers import Paper
 from evidencebench_core.papers.own import OwnPapers
-from evidencebench_core.runs import execute, plan, score_run
-from evidencebench_core.tasks import task_named
+from evidencebench_core.runs import execute
 from tests.annotation.scripted_model import scripted_answer
 from tests.browser.settling import sentence, settled
 from tests.llm.server import answering, reply, scripted
@@ -33,7 +28,7 @@ def kept(store: Store, name: str) -> str:
 
 
 @pytest.mark.flow
-def test_from_a_proposal_by_keys_to_a_run(page: Page, app_url: str, store: Store, tmp_path: Path) -> None:
+def test_a_proposal_is_decided_by_keys(page: Page, app_url: str, store: Store) -> None:
     number = kept(store, "Proposed")
     given = ProposalInput(f"own:{number}", aspects=tuple(f"It is about {word}" for word in WORDS))
     with scripted(answering(lambda sent: reply(scripted_answer(sent)))) as server:
@@ -53,16 +48,6 @@ def test_from_a_proposal_by_keys_to_a_run(page: Page, app_url: str, store: Store
     annotation = Annotations(store).get(given.paper, "Ada")
     assert annotation is not None
     assert [aspect.text for aspect in annotation.aspects] == [f"It is about {WORDS[0]}"]
-    exported = exported_annotations(store, keys=[given.paper])
-    file = tmp_path / "mine.json"
-    with file.open("wb") as stream:
-        write_benchmark(exported.instances.items(), stream)
-    dataset = ingest(store, file, "decided in a browser").dataset
-    task = task_named("er@10")
-    planned = plan(store, dataset.name, "bm25", tasks=(task,))
-    for _ in execute(planned):
-        pass
-    assert score_run(store, planned.run_id, task).n_scored == 1
 
 
 def test_an_aspect_by_digit_and_a_mark_by_click(page: Page, app_url: str, store: Store) -> None:

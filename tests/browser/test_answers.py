@@ -1,18 +1,13 @@
-"""One answer in a browser: keys and clicks choose what is read beside it, and its text stays text."""
+"""One answer in a browser: keys and clicks choose what is read beside it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from evidencebench_core.answers.read import answer_set
-from evidencebench_core.answers.store import add_answers
 from evidencebench_core.data import Store
 from tests.answers.judging import add_sample
-
-HOSTILE = "<img src=x onerror=alert(1)> **bold** $x$ :red[y]"
 
 
 def test_keys_and_clicks_choose_a_sentence_and_its_document(page: Page, app_url: str, store: Store) -> None:
@@ -32,18 +27,3 @@ def test_keys_and_clicks_choose_a_sentence_and_its_document(page: Page, app_url:
     page.get_by_role("button", name="999999").click()
     expect(unit).to_contain_text("Sentence 3 cites 999999")
     expect(page).to_have_url(re.compile("sentence=3&document=999999"))
-
-
-def test_hostile_text_is_drawn_as_text(new_page: Callable[..., Page], app_url: str, store: Store) -> None:
-    sentence = {
-        "id": HOSTILE, "text": f"{HOSTILE} [1].", "citations": ["1"], "relevance": "required",
-        "assessments": [{"document": "1", "relation": "supporting", "excerpt": HOSTILE}],
-    }  # fmt: skip
-    answer = {"kind": "answer", "question_id": "q", "system": "S", "answer": HOSTILE, "sentences": [sentence]}
-    document = {"kind": "document", "document_id": "1", "title": HOSTILE, "sentences": [HOSTILE, "Tea."]}
-    add_answers(store, "hostile", answer_set([("line 1", answer), ("line 2", document)]))
-    page = new_page()
-    page.goto(app_url + "/answers?set=hostile&part=answer")
-    expect(page.locator(".prose .text")).to_contain_text(HOSTILE)
-    expect(page.locator(".st-key-answers-unit")).to_contain_text(HOSTILE)
-    assert page.locator("img[src=x]").count() == 0

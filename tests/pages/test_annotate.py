@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 
 from evidencebench_core.annotation.marked import instance_key
 from evidencebench_core.annotation.model import CONSENSUS, Annotation
 from evidencebench_core.annotation.store import Annotations
-from evidencebench_core.data import MARKED_BY_HAND, Store, connection
-from evidencebench_core.papers.own import OwnPaper, OwnPapers
+from evidencebench_core.data import MARKED_BY_HAND, Store
+from evidencebench_core.errors import StoreError
+from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.read import paper_of_file
 from tests.pages.app import App, OpenPage
 
 TEXT = b"# Tea\n\n## Results\n\nPressure fell by 3 mmHg. It fell in women too. Nobody died. Sleep was the same.\n"
 
 
-@pytest.fixture
-def own(empty_store: Store) -> OwnPaper:
-    """A kept paper: sentences 0 and 1 are headings, 2 to 5 its text."""
-    return OwnPapers(empty_store).save(paper_of_file(TEXT, "tea.md", None), "Tea", "Tea lowers pressure.")
-
-
 class Marks:
-    """The annotations of that paper."""
+    """A kept paper, sentences 0 and 1 headings, 2 to 5 its text, and the marks of its annotators."""
 
-    def __init__(self, store: Store, own: OwnPaper) -> None:
-        self.annotations, self.own = Annotations(store), own
+    def __init__(self, store: Store) -> None:
+        self.own = OwnPapers(store).save(paper_of_file(TEXT, "tea.md", None), "Tea", "Tea lowers pressure.")
+        self.annotations = Annotations(store)
 
     def save(self, who: str, **marks: list[int]) -> None:
         annotation = Annotation(who, self.own.hypothesis, self.own.n_sentences)
@@ -42,17 +35,16 @@ class Marks:
 
 
 @pytest.fixture
-def marks(empty_store: Store, own: OwnPaper) -> Marks:
-    return Marks(empty_store, own)
+def marks(empty_store: Store) -> Marks:
+    return Marks(empty_store)
 
 
 @pytest.fixture
-def opened(open_page: OpenPage, own: OwnPaper) -> OpenPage:
+def opened(open_page: OpenPage, marks: Marks) -> OpenPage:
     """Open the page at that paper, for Ada unless told otherwise."""
 
     def open_paper(annotator: str = "Ada", **params: str) -> App:
-        who = {"annotator": annotator} if annotator else {}
-        return open_page("annotate", **{"paper": str(own.id), **who, **params})
+        return open_page("annotate", **{"paper": str(marks.own.id), "annotator": annotator, **params})
 
     return open_paper
 
@@ -91,16 +83,17 @@ def test_aspects_are_written_changed_removed_and_all_is_undone(opened: OpenPage,
 def test_a_save_that_fails_says_so_and_keeps_what_was_typed(
     opened: OpenPage, marks: Marks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def busy(*_: object) -> None:
+        raise StoreError("the store", "is busy", "Try again.")
+
     marks.save("Ada", One=[2])
-    monkeypatch.setattr(connection, "_WAIT", 0.05)
     app = opened()
-    with closing(sqlite3.connect(marks.annotations.store.path, isolation_level=None)) as db:
-        db.execute("BEGIN IMMEDIATE")
+    with monkeypatch.context() as changed:
+        changed.setattr(Annotations, "edit", busy)
         app.text_input(key="new-aspect-text").input("Nobody died")
         app.press("Add aspect")
-        assert "Not saved." in app.words
-        assert app.text_input(key="new-aspect-text").value == "Nobody died"
-        db.execute("ROLLBACK")
+    assert "Not saved." in app.words
+    assert app.text_input(key="new-aspect-text").value == "Nobody died"
     app.press("Add aspect")
     assert marks() == {"One": (2,), "Nobody died": ()}
 

@@ -74,15 +74,6 @@ def test_text_stays_text(open_page: OpenPage, empty_store: Store) -> None:
         assert "<b>x" not in app.raw.replace("\\<b>", "")
 
 
-@pytest.mark.usefixtures("sample_answers")
-def test_what_a_judge_will_take_is_said_first(open_page: OpenPage) -> None:
-    with scripted(answering(lambda _: reply("LABEL: supports")), listed=("tiny",)) as server:
-        app = open_page("answers", kept=with_server(server.url))
-        app.press("Have the answers judged")
-        assert "calls" in app.words
-        assert not server.requests
-
-
 def cited(request: dict[str, Any]) -> Step:
     """Of a request for an answer, one; of one for a judgement, the label "supports"."""
     if "VERDICT" not in request["messages"][-1]["content"]:

@@ -7,6 +7,7 @@ import pytest
 from evidencebench_core.data import Store, open_store
 from evidencebench_core.retrievers import Retrieval, Setting
 from evidencebench_core.runs import RunStore, retrieval_spec, score_run
+from evidencebench_core.runs.notes import Note, NoteStore
 from tests.pages.app import OpenPage, table_rows
 
 READ = {"instance": "sample_cohort"}
@@ -29,23 +30,19 @@ def test_the_list_is_searched_filtered_and_sorted_by_the_recall_of_runs(
     least = sorted(recall.values())[3] - 1e-3
     app.run(where=f"{runs['bm25']}:{least:.3f}-1,n_sentences:1-")
     assert set(table_rows(app, "Instances of")) == {name for name, of in recall.items() if of >= least}
+    flag = Note(instance_id="sample_trial", author="ml", dataset="sample_data", flagged=True)
+    NoteStore(open_store()).add(flag)
+    assert list(table_rows(app.run(where="noted:Flagged"), "Instances of")) == ["sample_trial"]
+    assert len(table_rows(app.run(where="noted:None"), "Instances of")) == 5
     app.run(instance="sample_cohort", where="")
     assert list(table_rows(app, "Aspect Recall on this instance")) == ["A", "B", "ceiling", "random"]
 
 
 @sample
-def test_an_instance_and_a_sentence_are_flagged_and_found_again(open_page: OpenPage) -> None:
-    app = open_page("browse", **READ, sentence="3")
-    app.named("checkbox", "⚑ Flag").check()
-    app.named("text_input", "Author").set_value("AB")
-    app.press("Save")
-    assert list(table_rows(open_page("browse", where="noted:Flagged"), "Instances of")) == ["sample_cohort"]
-    assert len(table_rows(open_page("browse", where="noted:None"), "Instances of")) == 5
-
-
-@sample
 def test_an_instance_is_read_and_its_neighbour_opened(open_page: OpenPage) -> None:
+    assert "Ranks side by side" not in open_page("browse", **READ, r="bm25").words
     app = open_page("browse", **READ, r="bm25~lead", task="er@7")
+    assert all(len(row["cells"]) == 5 for row in table_rows(app, "Ranks of the picked").values())
     for text in ("Longer cumulative exposure to rotating night", "Synthetic paper", "1 of 6", "K = 7"):
         assert text in app.words, text
     assert app.named("selectbox", "Task").value == "er@7"
@@ -122,11 +119,3 @@ def test_an_edited_hypothesis_stands_beside_the_original(open_page: OpenPage) ->
     # the same figures as in the scores of the two hypotheses
     assert "4 picks kept, 6 gained, 6 lost. Aspect Recall was **35.7%** and is **42.9%**." in app.words
     assert len(table_rows(app, "Original, Edited")) >= 10
-
-
-@sample
-def test_ranks_stand_side_by_side_where_there_are_two(open_page: OpenPage) -> None:
-    app = open_page("browse", **READ, task="er@10", r="bm25")
-    assert "Ranks side by side" not in app.words
-    ranks = table_rows(app.run(r="bm25~abstract-tail~lead"), "Ranks of the picked")
-    assert all(len(row["cells"]) == 6 for row in ranks.values())

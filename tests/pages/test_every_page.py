@@ -117,45 +117,26 @@ def test_an_error_in_a_part_that_is_drawn_by_itself_is_one_line(monkeypatch: pyt
     assert drawn(panel).problems == str(REFUSED)
 
 
-# -- jobs --------------------------------------------------------------------------------------------------
-
-JOBS: dict[str, Any] = {  # page: kind of the job, what it does, what the page reads, what then stands on it
-    "home": ("data", lambda store: ingest(store, SAMPLE), (Store, "datasets"), "Click a dataset to see"),
-    "runs": ("run", lambda store: finished_runs(store, "bm25"), (resources, "runs"), "Click runs to compare"),
-}
-
-
-@pytest.mark.parametrize("page", JOBS)
 def test_what_ends_behind_the_reading_is_shown(
-    page: str, open_page: OpenPage, empty_store: Store, monkeypatch: pytest.MonkeyPatch
+    open_page: OpenPage, empty_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The job ends between the page's reading of its store and the panel, and the page is drawn once more."""
-    kind, work, read, shows = JOBS[page]
-    if page == "runs":
-        ingest(empty_store, SAMPLE)
-    go_on = threading.Event()
+    """A job ends between the page's reading of its store and the panel, and the page is drawn once more."""
+    may_end, read = threading.Event(), Store.datasets
 
-    def wait_and_work(_: object) -> str:
-        go_on.wait(60)
-        work(empty_store)
+    def wait_and_ingest(_: object) -> str:
+        may_end.wait(60)
+        ingest(empty_store, SAMPLE)
         return "made."
 
-    resources.jobs().start(kind, "subject", "A job", wait_and_work)
-    app = open_page(page)
-    assert shows not in app.words
-    reading, n_read = getattr(*read), 0
-
-    def read_and_let_end(*args: Any) -> Any:
-        nonlocal n_read
-        content = reading(*args)
+    def read_and_let_end(store: Store) -> Any:
+        datasets = read(store)
         if not threading.current_thread().name.startswith("job-"):
-            n_read += 1
-            go_on.set()
+            may_end.set()
             jobs_ended()
-        return content
+        return datasets
 
-    monkeypatch.setattr(*read, read_and_let_end)
-    assert shows in app.run().words
-    read_twice, n_read = n_read, 0
-    assert shows in app.run().words
-    assert read_twice > n_read  # of a job that has ended before, a page is drawn once
+    resources.jobs().start("data", "subject", "A job", wait_and_ingest)
+    app = open_page()
+    assert "Click a dataset to see" not in app.words
+    monkeypatch.setattr(Store, "datasets", read_and_let_end)
+    assert "Click a dataset to see" in app.run().words

@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
-from typing import Any
 
 import pytest
 
 from components.app.resources import jobs
 from evidencebench_core.data import Store
+from evidencebench_core.reliability.sample import add_sample_items
 from evidencebench_core.runs import RunStore
-from tests.llm.server import Handler, Step, answering, body, reply, scripted, stall, status
+from tests.answers.judging import add_sample
+from tests.llm.server import Step, reply, scripted, stall, status
 from tests.pages.app import App, OpenPage, drawn, run_dialog, with_server
 
 pytestmark = pytest.mark.usefixtures("own_places", "sample_store")
 
 SECRET = "sk-live-0123456789abcdef"  # noqa: S105 - made up
-ANSWER = "0: <img src=x onerror=alert(1)> it names the *cohort*\n3: the result\nDECISION: [0, 3]"
+REASONS = "0: <img src=x onerror=alert(1)> it names the *cohort*\n3: the result\nDECISION: [0, 3]"
+ANSWER = "x" * 400_000 + "\n" + REASONS
 READ = {"dataset": "sample_data", "instance": "sample_cohort", "task": "er@10"}
 
 
@@ -27,52 +29,36 @@ def browse(open_page: OpenPage, url: str, retriever: str = "llm", **kept: str) -
     return open_page("browse", {"llm.server": url, **kept}, **READ, r=f"{retriever};model=tiny")
 
 
-def vectors(handler: Handler) -> None:
-    """As long as a text is: the longest come first for the shortest question."""
-    request = handler.request_json
-    data = [
-        {"object": "embedding", "index": place, "embedding": [1.0, len(text) / 1000]}
-        for place, text in enumerate(request["input"])
-    ]
-    usage = {"prompt_tokens": len(data), "total_tokens": len(data)}
-    content = {"object": "list", "data": data, "model": request["model"], "usage": usage}
-    body(json.dumps(content).encode())(handler)
-
-
 # -- one instance ----------------------------------------------------------------------------------------------
 
 
-def test_a_model_is_asked_on_a_click_only_and_its_words_are_kept_as_letters(open_page: OpenPage) -> None:
-    with scripted(reply(ANSWER)) as server:
-        app = browse(open_page, server.url)
-        assert "has not answered this yet. About 1 call" in app.words
+@pytest.mark.parametrize("retriever", ["llm", "embeddings"])
+def test_a_served_retriever_is_asked_on_a_click_only(open_page: OpenPage, retriever: str) -> None:
+    with scripted(stall()) as server:
+        app = browse(open_page, server.url, retriever)
+        assert "has not answered this yet. About" in app.words
         assert "price unknown" in app.words
         assert not server.requests
-        app.ask()
+        app.press("Ask the model")
+        jobs().jobs("ask")[0].cancel()
+        assert "was stopped" in app.finish().words
+        assert "Try again" in app.labels()
+
+
+def test_what_a_model_said_is_kept_as_letters_and_never_paid_for_twice(open_page: OpenPage) -> None:
+    with scripted(reply(ANSWER)) as server:
+        app = browse(open_page, server.url).ask()
         assert "What each pick of llm model=tiny adds" in app.words
         app.run(sentence="0")
-        assert len(server.requests) == 1  # never paid twice
+        assert len(server.requests) == 1
     words = next(text.value for text in app.markdown if "In its words" in text.value)
     assert r"\<img src\=x onerror\=alert\(1\)\> it names the \*cohort\*" in words
     fold = next(fold for fold in app.expander if "what it was asked and what it said" in fold.label)
-    assert any(code.value == ANSWER for code in fold.code)
+    answer = next(code.value for code in fold.code if code.value.endswith(REASONS))
+    assert len(answer) < 201_000  # the middle is left out
     assert any("100 + 10 tokens" in text.value for text in fold.markdown)
     fold.toggle[0].set_value(True).run()
     assert any("<hypothesis>" in code.value for code in app.code)
-
-
-def test_a_huge_answer_is_shown_from_both_ends_and_a_stopped_question_can_be_asked_again(
-    open_page: OpenPage,
-) -> None:
-    with scripted(stall(), reply("begins " + "x" * 400_000 + " ends\nDECISION: [0]")) as server:
-        app = browse(open_page, server.url).press("Ask the model")
-        jobs().jobs("ask")[0].cancel()
-        assert "was stopped" in app.finish().words
-        app.ask("Try again")
-    assert "of 400,026 characters are left out in the middle" in app.words
-    shown = next(code.value for code in app.code if code.value.startswith("begins"))
-    assert shown.endswith(" ends\nDECISION: [0]")
-    assert len(shown) < 201_000
 
 
 @pytest.mark.parametrize(
@@ -88,18 +74,20 @@ def test_what_came_back_is_told_by_name(open_page: OpenPage, step: Step, name: s
         assert f"**{name}**" in browse(open_page, server.url).ask().words
 
 
-def test_embeddings_are_asked_on_a_click_and_then_kept(open_page: OpenPage) -> None:
-    adds = "What each pick of embeddings model=tiny adds"
-    with scripted(vectors) as server:
-        app = browse(open_page, server.url, "embeddings")
-        # 155 sentences and the question, 64 a call.
-        assert "embeddings model=tiny** has not answered this yet. About 3 calls" in app.words
+@pytest.mark.parametrize(
+    ("page", "button", "calls"),
+    [("reliability", "Start or resume runs", "about 624 calls"), ("answers", "Have the answers judged", "")],
+)
+def test_what_questions_and_judgements_will_take_is_said_first(
+    open_page: OpenPage, sample_store: Store, page: str, button: str, calls: str
+) -> None:
+    add_sample_items(sample_store)
+    add_sample(sample_store)
+    with scripted(reply("Yes."), listed=("tiny",)) as server:
+        app = open_page(page, kept=with_server(server.url)).press(button)
+        assert calls in app.words
+        assert not app.named("button", "Start").disabled
         assert not server.requests
-        assert adds in app.ask().words
-        n_asked = len(server.requests)
-        assert {request.path for request in server.requests} == {"/v1/embeddings"}
-        assert adds in app.run(task="er@optimal").words
-        assert len(server.requests) == n_asked  # the same vectors
 
 
 # -- a run, also one that is stopped and goes on -----------------------------------------------------------
@@ -122,38 +110,27 @@ def started(kept: Mapping[str, str]) -> App:
     return app.ask("Start")
 
 
-def test_a_run_that_reached_its_cap_goes_on_and_asks_nothing_twice(
-    open_page: OpenPage, sample_store: Store
-) -> None:
-    asked: list[str] = []
-
-    def say(request: dict[str, Any]) -> Step:
-        asked.append(json.dumps(request["messages"]))
-        return status(400, "no") if len(asked) == 2 else reply("DECISION: [0]")
-
-    with scripted(answering(say)) as server:
+def test_a_run_that_reached_its_cap_goes_on(open_page: OpenPage, sample_store: Store) -> None:
+    with scripted(reply("DECISION: [0]")) as server:
         started(with_server(server.url, calls="4"))
         assert "the cap of 4 calls is reached" in job_of("run", "stopped")
-        (run,) = RunStore(sample_store).runs("sample_data")
-        n_done = run.tasks["er@10"]
-        assert n_done <= 4
-        assert run.n_failed == 1
         open_page("runs", dataset="sample_data", task="er@10").press("Resume llm")
         assert len(server.requests) == 4  # the dialog first tells what it will take
+        (run,) = RunStore(sample_store).runs("sample_data")
         with sample_store.write() as db:
+            values = "('a', ?, ?, '')"
             db.execute(
-                "INSERT INTO llm_batches (file_id, run_id, address, begun_at) VALUES ('a', ?, ?, '')",
+                f"INSERT INTO llm_batches (file_id, run_id, address, begun_at) VALUES {values}",
                 (run.id, server.url),
             )
         app = drawn(run_dialog, "resume", "sample_data", "er@10", kept=with_server(server.url))
-        assert f"{6 - n_done} instances, about {6 - n_done} calls" in app.words
+        assert "2 instances, about 2 calls" in app.words
         assert "1 batch of this run may still be under way" in app.problems
         app.ask("Resume")
         job_of("run", "done")
+        assert len(server.requests) == 6
     (run,) = RunStore(sample_store).runs("sample_data")
     assert (run.tasks["er@10"], run.n_failed) == (6, 0)
-    # Six questions; only the one that failed was sent twice.
-    assert (len(set(asked)), len(asked)) == (6, 7)
 
 
 # -- the key ---------------------------------------------------------------------------------------------------

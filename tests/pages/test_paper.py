@@ -115,29 +115,22 @@ def picked(app: App) -> list[str]:
     return [text for passage in passages for text, is_pick in passage["parts"] if is_pick]
 
 
-def test_keeping_gives_a_link_and_renaming_and_removing_work(
+def test_a_paper_is_kept_with_its_statement_renamed_and_removed(
     open_page: OpenPage, in_memory: str, own: OwnPapers
 ) -> None:
     app = searched(open_page, in_memory, h=HYPOTHESIS).press("Keep this paper")
     (paper,) = own.all()
-    assert (app.address["paper"], paper.hypothesis) == (str(paper.id), HYPOTHESIS)
-    app.fill("Name", "Better").press("Rename")
+    assert app.address["paper"] == str(paper.id)
+    app = searched(open_page, str(paper.id))
+    assert app.text_area[0].value == HYPOTHESIS
+    app.fill("Statement", "Quantum computers factor integers.", "text_area").finish()
+    assert "may say nothing on it" in app.words
+    app.press("Keep this statement").fill("Name", "Better").press("Rename")
+    assert own.get(paper.id).hypothesis == "Quantum computers factor integers."
     assert own.get(paper.id).name == "Better"
     app.checkbox(key=f"sure.{paper.id}").check().run()
     app.press("Delete")
     assert own.all() == ()
-
-
-def test_a_kept_paper_comes_back_with_its_statement(
-    open_page: OpenPage, own: OwnPapers, paper: Paper
-) -> None:
-    ref = str(own.save(paper, "Salt", HYPOTHESIS).id)
-    app = searched(open_page, ref)
-    assert app.text_area[0].value == HYPOTHESIS
-    app.fill("Statement", "Quantum computers factor integers.", "text_area").finish()
-    assert "may say nothing on it" in app.words
-    app.press("Keep this statement")
-    assert own.get(int(ref)).hypothesis == "Quantum computers factor integers."
 
 
 def test_a_page_that_cannot_be_drawn_says_so(open_page: OpenPage, own: OwnPapers, paper: Paper) -> None:

@@ -8,8 +8,7 @@ from evidencebench_core.data import Store
 from evidencebench_core.reliability.items import item_sets
 from evidencebench_core.reliability.runs import judge_plan, reliability_runs, run_plan
 from evidencebench_core.reliability.sample import add_sample_items
-from tests.llm.server import answering, reply, scripted
-from tests.pages.app import OpenPage, with_server
+from tests.pages.app import OpenPage
 from tests.reliability.asking import carry_out
 
 HOSTILE = "<img src=x onerror=alert(1)> **bold** $x$"
@@ -20,8 +19,8 @@ ASKED = ("baseline", "paraphrase", "few-shot", "negation", "freeform", "unknown"
 def asked(empty_store: Store) -> Store:
     """The sample, asked of a model that says yes and of one that says what is no label."""
     add_sample_items(empty_store)
-    for model, text in (("yea", "Yes."), (HOSTILE, HOSTILE)):
-        for task in ASKED:
+    for model, text, tasks in (("yea", "Yes.", ASKED), (HOSTILE, HOSTILE, ("baseline", "freeform"))):
+        for task in tasks:
             plan = run_plan(
                 empty_store, "sample", task, model, {"orders": "NY"} if task == "few-shot" else {}
             )
@@ -60,13 +59,3 @@ def test_every_part_draws_what_was_answered_and_text_stays_text(open_page: OpenP
     assert not page.problems
     assert len(page.get("bidi_component")) > 0
     assert "There is no set of questions" in page.run(items="gone").problems
-
-
-def test_what_runs_will_take_is_said_first(open_page: OpenPage, empty_store: Store) -> None:
-    add_sample_items(empty_store)
-    with scripted(answering(lambda _: reply("Yes.")), listed=("tiny",)) as server:
-        page = open_page("reliability", kept=with_server(server.url))
-        page.press("Start or resume runs")
-        assert "about 624 calls" in page.words
-        assert not server.requests
-    assert not page.named("button", "Start").disabled

@@ -1,26 +1,12 @@
-"""Runs: started, finished, compared, renamed, imported, and marked where a model has seen what it is scored on."""
+"""Runs: compared, renamed, imported, and marked where a model has seen what it is scored on."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from components.runs import start
 from evidencebench_core.data import Store, open_store
 from evidencebench_core.runs import RunStore
-from tests.pages.app import App, OpenPage, drawn, finished_runs, run_dialog, table_rows
-
-
-def test_a_run_is_started_from_the_dialog_and_finishes(open_page: OpenPage, sample_store: Store) -> None:
-    app = drawn(run_dialog, "start", "sample_data")
-    app.selectbox(key="run.retriever").set_value("abstract-tail").run()
-    app.ask("Start")
-    (run,) = RunStore(sample_store).runs("sample_data")
-    assert (run.retriever, run.tasks["er@10"], run.tasks["result-er@5"]) == ("abstract-tail", 6, 5)
-    row = table_rows(open_page("runs"), "Runs on")[run.id]
-    assert (
-        len(row["cells"]) == 6
-    )  # its name, its id and four tasks: none for the one that no run has answered
-    assert None not in row["cells"]
+from tests.pages.app import App, OpenPage, drawn, finished_runs, run_dialog
 
 
 def test_the_runs_of_the_link_are_compared(open_page: OpenPage, runs: dict[str, str]) -> None:
@@ -49,14 +35,6 @@ def test_a_run_is_renamed_and_deleted(sample_store: Store) -> None:
     app.named("checkbox", "Delete My first").check()
     app.run().press("Delete")
     assert [run.id for run in RunStore(sample_store).runs()] == [ids["bm25"]]
-
-
-def test_an_interrupted_run_can_go_on(open_page: OpenPage, sample_store: Store) -> None:
-    finished_runs(sample_store, "bm25", limit=2)
-    assert "Resume bm25" in open_page("runs").labels()
-    (run,) = RunStore(sample_store).runs("sample_data")
-    unfinished = start.unfinished_tasks(run, sample_store.dataset("sample_data"))
-    assert {task.name for task in unfinished} == set(run.tasks)
 
 
 def imported(content: str) -> App:

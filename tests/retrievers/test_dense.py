@@ -71,17 +71,19 @@ def test_threads_that_ask_for_the_same_paper_encode_it_once(encoded_texts: list[
     assert sorted(encoded_texts) == sorted({query.hypothesis, *query.sentences})
 
 
-def test_a_cached_look_loads_no_model(encoded_texts: list[str]) -> None:
+def test_settings_and_a_cached_look_import_nothing_heavy(encoded_texts: list[str]) -> None:
     expected = make_retriever("dense").retrieve(make_query(["s1", "s2", "s3"], hypothesis="h"))
     code = """
 import sys
-from evidencebench_core.retrievers import Query, make_retriever
+from evidencebench_core.retrievers import RETRIEVERS, Query, full_settings, make_retriever
+print(len(list(RETRIEVERS)), list(full_settings("hybrid"))[:1])
 query = Query("h", ("s1", "s2", "s3"), ("abstract",) * 3, ("",) * 3)
 print(make_retriever("dense").retrieve(query).ranking)
-print(sorted({"torch", "sentence_transformers", "huggingface_hub"} & set(sys.modules)))
+heavy = {"torch", "sentence_transformers", "huggingface_hub", "scipy", "sklearn", "openai", "lightgbm"}
+print(sorted(heavy & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == f"{expected.ranking}\n[]\n"
+    assert done.stdout == f"11 ['of']\n{expected.ranking}\n[]\n"
     assert done.stderr == ""
 
 

@@ -12,16 +12,20 @@ from evidencebench_core.retrievers.ranker.model_file import default_model_path, 
 from tests.retrievers.queries import make_query
 from tests.retrievers.ranker.made_up import small_model
 
-NAMES = tuple(name for name, entry in RETRIEVERS.items() if not entry.asks_server)
+pytestmark = [
+    pytest.mark.parametrize("name", [name for name, entry in RETRIEVERS.items() if not entry.asks_server]),
+    pytest.mark.usefixtures("no_real_model"),
+]
 CHOOSING = {"structure": 30, "evidence-ranker": 30}  # picks that are chosen one by one, whatever their scores
 ODD_PAPERS = {
     "one sentence": ["Only this."],
     "no words": ["...", "—", "?!"],
     "empty strings": ["", " ", ""],
     "all the same": ["Same."] * 7,
-    "very long": ["word " * 4000, "x" * 20_000, "short"],
+    "very long": ["word " * 1000, "x" * 5_000, "short"],
     "astral and right to left": ["\U0001d54f \U0001f9ec", "שלום עולם", "\ud800", "$\\alpha$ <script>", "\0"],
 }
+ODD_HYPOTHESES = ("", "?!", "Nothing shared here at all", "\ud800\U0001f9ec", "long " * 1000)
 
 
 @pytest.fixture
@@ -30,14 +34,11 @@ def no_real_model(encoded_texts: list[str]) -> None:
     write_model(small_model(width=32), default_model_path())
 
 
-def _answer(name: str, query: Query) -> Retrieval:
+def checked_answer(name: str, query: Query) -> Retrieval:
+    """The answer to a query, which ranks every sentence once and selects the best."""
     n_sentences = len(query.sentences)
     gold = EvidenceSet(n_sentences, (Aspect("p", (n_sentences - 1,), True, "A1"),), 1, 1)
-    return make_retriever(name, evidence=gold).retrieve(query)
-
-
-def _check(name: str, query: Query, retrieval: Retrieval) -> None:
-    n_sentences = len(query.sentences)
+    retrieval = make_retriever(name, evidence=gold).retrieve(query)
     assert sorted(retrieval.ranking) == list(range(n_sentences))
     n_chosen = max(CHOOSING[name], query.budget or 0) if name in CHOOSING else 0
     assert list(retrieval.scores[n_chosen:]) == sorted(retrieval.scores[n_chosen:], reverse=True)
@@ -46,30 +47,24 @@ def _check(name: str, query: Query, retrieval: Retrieval) -> None:
     if name == "oracle":
         n_picks = min(n_picks, 1)  # one sentence is all that its gold needs
     assert retrieval.selection == retrieval.ranking[:n_picks]
+    return retrieval
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.usefixtures("no_real_model")
 def test_odd_papers_and_hypotheses(name: str) -> None:
-    hypotheses = ("", "?!", "Nothing shared here at all", "\ud800\U0001f9ec", "long " * 4000)
-    for paper, hypothesis, budget in product(ODD_PAPERS.values(), hypotheses, (1, 10, None)):
+    for paper, hypothesis, budget in product(ODD_PAPERS.values(), ODD_HYPOTHESES, (1, None)):
         for focus in ("all", "results"):
-            query = make_query(paper, hypothesis=hypothesis, budget=budget, focus=focus)
-            _check(name, query, _answer(name, query))
+            checked_answer(name, make_query(paper, hypothesis=hypothesis, budget=budget, focus=focus))
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.usefixtures("no_real_model")
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     sentences=st.lists(st.text(alphabet="ab .é", max_size=12), min_size=1, max_size=40),
     hypothesis=st.text(alphabet="ab .é", max_size=12),
     budget=st.one_of(st.none(), st.integers(0, 15)),
 )
-def test_every_sentence_is_ranked_once_and_the_best_are_selected(
+def test_the_same_query_has_the_same_answer(
     name: str, sentences: list[str], hypothesis: str, budget: int | None
 ) -> None:
     query = make_query(sentences, hypothesis=hypothesis, budget=budget)
-    one, again = _answer(name, query), _answer(name, query)
-    _check(name, query, one)
+    one, again = checked_answer(name, query), checked_answer(name, query)
     assert (again.ranking, again.scores, again.selection) == (one.ranking, one.scores, one.selection)

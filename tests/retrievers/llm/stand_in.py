@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from evidencebench_core.data.model import SentenceType
 from evidencebench_core.errors import LLMError
 from evidencebench_core.llm import LLM, Answer, Connection, answer_of
 from evidencebench_core.llm.client import Call
@@ -50,13 +49,8 @@ class StandIn(LLM):
     @property
     def shown(self) -> list[list[str]]:
         """The numbered lines of each prompt."""
-        return [shown_in(prompt) for prompt in self.prompts]
-
-
-def shown_in(prompt: str) -> list[str]:
-    """The lines between the tags of the sentences."""
-    match = re.search(r"<sentences>\n(.*?)\n</sentences>", prompt, re.DOTALL)
-    return [] if match is None else match[1].split("\n")
+        found = [re.findall(r"<sentences>\n(.*?)\n</sentences>", one, re.DOTALL) for one in self.prompts]
+        return [lines.split("\n") for (lines,) in found]
 
 
 def in_turn(*said: Said) -> StandIn:
@@ -73,16 +67,3 @@ def asked(client: StandIn, query: Query, **settings: Any) -> Any:
 def retrieved(client: StandIn, made: Any, query: Query) -> Any:
     """The retrieval of a retriever through this client."""
     return answer_of(client, lambda llm: made.answer(llm, query))
-
-
-def query_over(sentences: Sequence[str], types: str = "", **rest: Any) -> Query:
-    """A query over sentences with their types, a letter each: s, a, n."""
-    kinds: dict[str, SentenceType] = {"s": "section_name", "a": "abstract", "n": "normal_paragraph"}
-    letters = types or "n" * len(sentences)
-    return Query(
-        hypothesis=rest.pop("hypothesis", "Tea lowers blood pressure."),
-        sentences=tuple(sentences),
-        sentence_types=tuple(kinds[letter] for letter in letters),
-        sections=("",) * len(sentences),
-        **rest,
-    )

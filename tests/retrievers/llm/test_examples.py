@@ -9,33 +9,32 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.data.ingest import ingest
-from evidencebench_core.data.store import Store, open_store
+from evidencebench_core.data import Store
+from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.llm.prompts import example_text
 from evidencebench_core.retrievers import Query, make_retriever, query_of
 from evidencebench_core.retrievers.llm.examples import ExamplePool
-from tests.factories import raw_dataset, raw_instance, written
-from tests.retrievers.llm.stand_in import StandIn, in_turn, query_over, retrieved
+from tests.factories import raw_dataset, raw_instance, store_with
+from tests.retrievers.llm.stand_in import StandIn, in_turn, retrieved
+from tests.retrievers.queries import make_query
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     """Ten instances; tiny_4 and tiny_9 have no result aspects."""
-    store = open_store(tmp_path / "s.sqlite")
-    ingest(store, written(raw_dataset(10), tmp_path / "pool.json"), name="pool")
-    return store
+    return store_with(raw_dataset(10), tmp_path, "pool")
 
 
 def model(**settings: Any) -> Any:
     return make_retriever("llm", {"model": "m", **settings})
 
 
-def own(store: Store, instance_id: str, **changes: Any) -> Query:
-    return query_of(store.get("pool", instance_id), changes.pop("focus", "all"), 3, **changes)
+def own(store: Store, instance_id: str, focus: Focus = "all", budget: int | None = 3) -> Query:
+    return query_of(store.get("pool", instance_id), focus, budget)
 
 
-OTHER = query_over(["Nothing of this stands in the pool at all."])
+OTHER = make_query(["Nothing of this stands in the pool at all."])
 
 
 def test_the_order_is_always_the_same(store: Store) -> None:
@@ -62,10 +61,8 @@ def test_a_fixed_budget_has_lists_of_that_size(tmp_path: Path, focus: Any, budge
     raw = raw_instance(12, {"a": [1], "b": [5]}, ("a", "b"))
     raw["evidence_retrieval_at_10_evaluation"]["one_selection_of_sentences"] = list(range(1, 11))
     raw["results_evidence_retrieval_at_5_evaluation"]["one_selection_of_sentences"] = [1, 2, 3, 4, 5]
-    store = open_store(tmp_path / "s.sqlite")
-    ingest(store, written({"one": raw}, tmp_path / "d.json"), name="pool")
-    query = query_over(["Nothing of this stands in the pool at all."], focus=focus, budget=budget)
-    (example,) = ExamplePool(store, "pool").draw(query, 1)
+    store = store_with({"one": raw}, tmp_path, "pool")
+    (example,) = ExamplePool(store, "pool").draw(replace(OTHER, focus=focus, budget=budget), 1)
     gold = {"er@10": range(1, 11), "result-er@5": range(1, 6)}.get(key, (1, 5))
     instance = store.get("pool", "one")
     assert example == example_text(instance.hypothesis, [instance.sentences[index] for index in gold])
@@ -87,7 +84,7 @@ TYPESET = str.maketrans({" ": "\u00a0", "t": "T"})
 def test_never_the_paper_or_the_hypothesis_however_changed(
     store: Store, hypothesis: str, changed: Callable[[Sequence[str]], Sequence[str]]
 ) -> None:
-    query = query_over(changed(own(store, "tiny_3").sentences), hypothesis=hypothesis)
+    query = make_query(changed(own(store, "tiny_3").sentences), hypothesis=hypothesis)
     drawn = ExamplePool(store, "pool").draw(query, 10)
     assert len(drawn) == 9
     assert all("cohort 3." not in example for example in drawn)
@@ -116,8 +113,7 @@ def test_shots_for_results(
     store: Store, settings: dict[str, Any], budget: int | None, shots: list[int]
 ) -> None:
     client = StandIn(lambda _: "DECISION: [1]")
-    query = replace(own(store, "tiny_0", focus="results"), budget=budget)
-    retrieved(client, model(**settings).connected(store), query)
+    retrieved(client, model(**settings).connected(store), own(store, "tiny_0", "results", budget))
     counts = [prompt.count("Hypothesis: ") for prompt in client.prompts]
     assert [max(counts[:-1], default=0), counts[-1]][-len(shots) :] == shots
     assert any("naps" in prompt for prompt in client.prompts) == (not settings and budget is not None)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evidencebench_core.data.model import SentenceType
 from evidencebench_core.retrievers.llm.strategies import overlapping_slices, section_indices
-
-KINDS: dict[str, SentenceType] = {"s": "section_name", "a": "abstract", "n": "normal_paragraph"}
+from tests.retrievers.queries import KINDS
 
 
 @pytest.mark.parametrize(
@@ -20,8 +18,6 @@ KINDS: dict[str, SentenceType] = {"s": "section_name", "a": "abstract", "n": "no
         ("nansna", [(1, 5), (0, 2), (3, 4)]),
         # Text before the first heading is a section of its own.
         ("nnsn", [(0, 1), (2, 3)]),
-        # Headings in a row are sections of one.
-        ("sss", [(0,), (1,), (2,)]),
         ("", []),
     ],
 )

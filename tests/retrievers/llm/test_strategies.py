@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.errors import LLMUnreachableError, SettingError
+from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import Spending, rehearse
 from evidencebench_core.llm.answers import Answer
 from evidencebench_core.llm.budget import Price
 from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.retrievers.llm import calls_in, outcome_of, reasons_in
-from tests.retrievers.llm.stand_in import Said, StandIn, asked, in_turn, query_over, retrieved
+from tests.retrievers.llm.stand_in import Said, StandIn, asked, in_turn, retrieved
+from tests.retrievers.queries import make_query
 
 PAPER = ["Title", "We asked.", "We found.", "Methods", "Two groups.", "Results", "It fell.", "By 5 mmHg."]
 TYPES = "saasnsnn"  # sections: (1, 2), (0,), (3, 4), (5, 6, 7)
-QUERY = query_over(PAPER, TYPES, budget=2)
-RESULTS = query_over(PAPER, TYPES, focus="results", budget=2)
+QUERY = make_query(PAPER, TYPES, budget=2)
+RESULTS = make_query(PAPER, TYPES, focus="results", budget=2)
 LONG = [f"{index}" + "x" * 3999 for index in range(10)]  # 1,000 tokens each: well beyond 6,000
-DOWN = LLMUnreachableError("m", "is down", "Wait.")
 REFUSED = Answer("", "stop", refusal="I will not.")
 CUT_OFF = Answer("First, the", "length")
 
@@ -28,21 +28,14 @@ CUT_OFF = Answer("First, the", "length")
 def test_cot_shows_the_whole_paper_from_zero() -> None:
     said = Answer("6: the effect\nDECISION: [6, 2]", "stop", None, 100, 10, 0.5, model="m-2026")
     client = in_turn(said)
-    answer = asked(client, QUERY, temperature=0.5, max_tokens=99, reasoning_effort="low")
-    assert client.asked[0].body | {"messages": []} == {
-        "model": "m",
-        "messages": [],
-        "temperature": 0.5,
-        "max_tokens": 99,
-        "reasoning_effort": "low",
-    }
+    answer = asked(client, QUERY)
     assert client.shown == [[f"{index}: {text}" for index, text in enumerate(PAPER)]]
     assert "Tea lowers blood pressure." in client.prompts[0]
     assert "no more than 2 of the sentences" in client.prompts[0]
     assert answer.selection == answer.ranking == (6, 2)
     assert (answer.scores, answer.seconds) == ((2.0, 1.0), 0.5)
     assert (answer.details["outcome"], answer.details["strategy"]) == ("selection", "cot")
-    json.dumps(dict(answer.details))
+    assert json.dumps(dict(answer.details))
     assert answer.details["reasons"] == ["the effect", ""]
     assert reasons_in(answer) == {6: "the effect"}
     (call,) = calls_in(answer)
@@ -60,7 +53,7 @@ def test_cot_shows_the_whole_paper_from_zero() -> None:
 )
 def test_auto_takes_the_strategy_of_the_task(focus: str, budget: int, strategy: str, prompt: str) -> None:
     client = StandIn(lambda _: "DECISION: []")
-    answer = asked(client, query_over(PAPER, TYPES, focus=focus, budget=budget))
+    answer = asked(client, make_query(PAPER, TYPES, focus=focus, budget=budget))
     assert answer.details["strategy"] == strategy
     assert calls_in(answer)[0].prompt.startswith(prompt)
 
@@ -109,12 +102,12 @@ class TestSections:
         self, paper: list[str], budget: int, said: tuple[str, ...], candidates: list[str], selection: object
     ) -> None:
         client = in_turn(*(f"DECISION: {one}" for one in said))
-        answer = asked(client, query_over(paper, budget=budget), strategy="section")
+        answer = asked(client, make_query(paper, budget=budget), strategy="section")
         assert client.shown[-1] == candidates
         assert answer.selection == selection
 
     @pytest.mark.parametrize("lost", ["Hard to say.", REFUSED, CUT_OFF])
-    def test_a_lost_section_is_reported_with_the_selection(self, lost: Said) -> None:
+    def test_a_lost_section_is_reported(self, lost: Said) -> None:
         client = in_turn("DECISION: [1]", lost, "DECISION: []", "DECISION: [9]", "DECISION: [1]")
         answer = asked(client, QUERY, strategy="section")
         # "chose nothing" and "not shown" lose nothing that could be had; no list, a refusal and a cut do.
@@ -195,7 +188,7 @@ def test_what_is_sent(settings: dict[str, object], sent: dict[str, object]) -> N
     client = in_turn("DECISION: [1]")
     asked(client, QUERY, **settings)
     body = client.asked[0].body
-    assert {name: body[name] for name in body if name not in ("model", "messages")} == sent
+    assert body == {"model": "m", "messages": body["messages"], **sent}
 
 
 class TestSettings:
@@ -248,5 +241,5 @@ def test_the_cost_of_a_call_is_that_of_the_batch_it_was_part_of(
         lambda *_: Price(prompt=2.0, completion=10.0, batch=0.5),
     )
     client = in_turn(Answer("DECISION: [0]", "stop", None, 100, 40, batch=batch))
-    (call,) = calls_in(asked(client, query_over(["a", "b"], focus="all", budget=1)))
+    (call,) = calls_in(asked(client, make_query(["a", "b"], focus="all", budget=1)))
     assert call.cost == pytest.approx(cost)

@@ -29,8 +29,6 @@ from evidencebench_core.retrievers.ranker.training import (
 from evidencebench_core.runs.find import default_retriever
 from tests.retrievers.ranker.made_up import made, small_model, vectors_of
 
-# -- training ----------------------------------------------------------------------------------------
-
 
 def test_evidence_of_an_unseen_paper_comes_first(model: Ranker) -> None:
     unseen = made(77)
@@ -55,9 +53,6 @@ def test_folds_are_apart_by_paper_whatever_the_order() -> None:
     assert folds_by_paper(papers, 3, 5) != folds_by_paper(papers, 3, 6)
 
 
-# -- scores ------------------------------------------------------------------------------------------
-
-
 def test_contributions_sum_up_to_the_score(model: Ranker, instances: Sequence[Instance]) -> None:
     # An average training sentence is not one of this paper: the sums differ from the scores by one number,
     # the same for all sentences of the paper.
@@ -75,9 +70,6 @@ def test_without_result_aspects_they_are_ranked_as_all(examples: Sequence[Exampl
     assert ranker.trees["all"] == ranker.trees["results"]
 
 
-# -- the folder --------------------------------------------------------------------------------------
-
-
 def test_a_model_is_read_as_it_was_written(
     model: Ranker, tmp_path: Path, instances: Sequence[Instance]
 ) -> None:
@@ -92,28 +84,24 @@ def test_a_model_is_read_as_it_was_written(
 
 def test_what_is_no_model_is_one_line(tmp_path: Path) -> None:
     write_model(small_model(), tmp_path)
-    document = json.loads((tmp_path / "ranker.json").read_text())
+    file = tmp_path / "ranker.json"
+    document = json.loads(file.read_text())
     others = [document | {"columns": ["other"]}, document | {"format": "of another program"}, []]
-    for content in (*map(json.dumps, others), "{", None):
-        (tmp_path / "ranker.json").unlink()
-        if content is not None:
-            (tmp_path / "ranker.json").write_text(content)
+    for content in (*map(json.dumps, others), "{"):
+        file.write_text(content)
         with pytest.raises(RetrieverError) as caught:
             read_model(tmp_path)
         assert caught.value.place == str(tmp_path)
         assert "\n" not in str(caught.value)
-
-
-# -- the retrievers ----------------------------------------------------------------------------------
+    file.unlink()
+    with pytest.raises(RetrieverError):
+        read_model(tmp_path)
 
 
 @pytest.fixture
-def own_model(
-    model: Ranker, encoded_texts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> str:
+def own_model(model: Ranker, encoded_texts: list[str]) -> str:
     """The digest of the model in the place that is looked at; the encoder hashes."""
-    monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(tmp_path / "ranker"))
-    return write_model(model, tmp_path / "ranker")
+    return write_model(model, default_model_path())
 
 
 def test_the_retriever_end_to_end(own_model: str, instances: Sequence[Instance]) -> None:

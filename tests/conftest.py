@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from evidencebench_core.data import Store, ingest, open_store
-
 # Machines that run this differ in speed, and no example is slow enough to matter.
 # In CI the examples are the same in every run: a change never fails for another one's luck.
 settings.register_profile("patient", deadline=None)
@@ -22,18 +20,6 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.enviro
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("EVIDENCEBENCH_TEST_DATA") or ROOT.parent / "shared" / "data")
-
-
-LONG = 5.0  # seconds from which a test belongs to the slow tier
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name the tests of the fast tier that took long; machines differ, so this fails nothing."""
-    for report in terminalreporter.getreports("passed"):
-        if report.when == "call" and report.duration > LONG and "slow" not in report.keywords:
-            terminalreporter.write_line(
-                f"{report.nodeid} took {report.duration:.1f} s: mark it slow or make it faster"
-            )
 
 
 @pytest.fixture(autouse=True)
@@ -75,14 +61,6 @@ def real_file(relative: str) -> Path:
 def train_path() -> Path:
     """The real train set, 96 instances."""
     return real_file("evidencebench/evidencebench_train_set.json")
-
-
-@pytest.fixture
-def train_store(train_path: Path, tmp_path: Path) -> Store:
-    """A store of its own with the real train set, called ``train``."""
-    store = open_store(tmp_path / "train.sqlite")
-    ingest(store, train_path, "train")
-    return store
 
 
 @pytest.fixture(scope="session")

@@ -13,15 +13,6 @@ from typing import Any
 
 from evidencebench_core.data import Store, ingest, open_store
 
-__all__ = [
-    "raw_dataset",
-    "raw_instance",
-    "steiner_triples",
-    "store_with",
-    "tiny_dataset",
-    "written",
-]
-
 
 def raw_instance(
     sentences: int | Sequence[str],
@@ -65,22 +56,6 @@ def raw_instance(
         "paper_id": paper_id,
         **extra,
     }
-
-
-def steiner_triples(n_points: int) -> list[frozenset[int]]:
-    """Triples in which every two of the points (3, 9, 15, 21, ...) meet once, by Bose's construction.
-
-    Hardest of covers: each sentence (a point) covers as many aspects (triples), every two of them share one.
-    """
-    third = n_points // 3
-    triples = [frozenset((point, point + third, point + 2 * third)) for point in range(third)]
-    for a, b in combinations(range(third), 2):
-        mean = (a + b) * (third + 1) // 2 % third
-        triples += [
-            frozenset((a + third * layer, b + third * layer, mean + third * ((layer + 1) % 3)))
-            for layer in range(3)
-        ]
-    return triples
 
 
 def raw_dataset(n_instances: int, n_sentences: int = 12) -> dict[str, dict[str, Any]]:

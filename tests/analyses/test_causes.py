@@ -5,8 +5,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from evidencebench_core.analyses.causes import CAUSES, suggestions
+from evidencebench_core.analyses.causes import suggestions
 
+NAN = float("nan")
 # A miss that only the last rule is about: far down, enough words, at the end, picks from the body.
 FAR: dict[str, Any] = {
     "budget": 4, "best_rank": 50, "distance": 46, "n_picks": 4, "n_adding": 2, "n_repeating": 0, "overlap": 0.5,
@@ -19,10 +20,7 @@ FAR: dict[str, Any] = {
     ("changes", "expected"),
     [
         ({}, ["far"]),
-        (
-            {"best_rank": pd.NA, "distance": pd.NA, "overlap": float("nan"), "front_share": float("nan")},
-            ["far"],
-        ),
+        ({"best_rank": pd.NA, "distance": pd.NA, "overlap": NAN, "front_share": NAN}, ["far"]),
         ({"best_rank": 7, "distance": 3}, ["budget", "near"]),
         ({"best_rank": 8, "distance": 4}, ["near"]),
         ({"best_rank": 14, "distance": 10}, ["near"]),
@@ -45,13 +43,9 @@ def test_a_rule_applies_at_its_threshold(changes: dict[str, Any], expected: list
 
 
 def test_causes_come_in_their_order_with_their_quantity() -> None:
-    found = suggestions(
-        FAR
-        | {"best_rank": 7, "distance": 3, "n_repeating": 2, "overlap": 0.08}
-        | {"covering": (50,), "picks": (1, 2), "front_share": 1.0}
-    )
+    all_but_far = {"best_rank": 7, "distance": 3, "n_repeating": 2, "overlap": 0.08, "covering": (50,)}
+    found = suggestions(FAR | all_but_far | {"picks": (1, 2), "front_share": 1.0})
     assert list(found) == ["budget", "redundancy", "vocabulary", "position", "front", "near"]
-    assert list(found) == [name for name in CAUSES if name in found]
     assert "7" in found["budget"]
     assert "8%" in found["vocabulary"]
     assert "2 of 4" in found["redundancy"]

@@ -29,7 +29,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def column(frame: pd.DataFrame, name: str) -> list[float]:
-    return [float(value) for value in frame[name]]
+    return frame[name].astype(float).tolist()
 
 
 def test_the_frames_by_hand(tmp_path: Path) -> None:
@@ -90,9 +90,8 @@ def test_the_middle_against_the_rest(tmp_path: Path) -> None:
     assert (middle["difference"], middle["low"], middle["high"]) == (-1.0, -1.0, -1.0)
     assert (middle["n_middle"], middle["n_rest"]) == (2, 4)
     assert middle["chance_difference"] == pytest.approx(0.0)
-    assert "lead finds 100.0 points less (-100.0 to -100.0)" in finding(
-        report.tables["middle"], pd.DataFrame()
-    )
+    said = finding(report.tables["middle"], pd.DataFrame())
+    assert "lead finds 100.0 points less (-100.0 to -100.0)" in said
 
 
 def test_all_stands_on_what_every_run_answered(store: Store) -> None:

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from evidencebench_core.analyses import Report
-from evidencebench_core.analyses.report import records
 from evidencebench_core.errors import UnknownNameError
 
 TABLE = pd.DataFrame(
@@ -17,25 +16,21 @@ TABLE = pd.DataFrame(
         "places": [(1, np.int64(2)), ()],
         "name": ["<b>", None],
         "few": [True, False],
+        "rank": pd.array([1, None], dtype="Int64"),
+        "gap": [float("inf"), 1.0],
     }
 )
 
 
 def test_as_json_the_undefined_is_null_and_numbers_are_plain() -> None:
-    document = Report("T", {"t": TABLE}, ("a note",)).as_dict()
+    document = Report("T", {"t": TABLE, "none": TABLE[:0]}, ("a note",)).as_dict()
+    first = {"n": 1, "share": 0.5, "places": [1, 2], "name": "<b>", "few": True, "rank": 1, "gap": None}
+    second = {"n": 2, "share": None, "places": [], "name": None, "few": False, "rank": None, "gap": 1.0}
     assert json.loads(json.dumps(document, allow_nan=False)) == {
         "title": "T",
-        "tables": {
-            "t": [
-                {"n": 1, "share": 0.5, "places": [1, 2], "name": "<b>", "few": True},
-                {"n": 2, "share": None, "places": [], "name": None, "few": False},
-            ]
-        },
+        "tables": {"t": [first, second], "none": []},
         "notes": ["a note"],
     }
-    table = pd.DataFrame({"x": pd.array([1, None], dtype="Int64"), "y": [float("inf"), 1.0]})
-    assert records(table) == [{"x": 1, "y": None}, {"x": None, "y": 1.0}]
-    assert records(table[:0]) == []
 
 
 def test_a_table_by_name_or_the_first() -> None:

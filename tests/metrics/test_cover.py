@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from evidencebench_core.errors import SettingError
 from evidencebench_core.metrics import best_cover, ceiling_range, greedy_cover, optimal_cover
 from evidencebench_core.metrics.cover import _largest, _smallest
-from tests.factories import steiner_triples
 
 Covers = list[frozenset[int]]
 COVERS = st.lists(st.frozensets(st.integers(0, 8), max_size=4), max_size=9)
@@ -98,6 +97,20 @@ def test_the_integer_programs_alone_meet_the_enumeration(covers: Covers, budget:
         smallest = tuple(sentence for sentence, _ in _smallest(columns, len(covers)))
         assert len(smallest) == len(optimal_cover(covers))
         assert n_covered(smallest, covers) == sum(map(bool, covers))
+
+
+def steiner_triples(n_points: int) -> Covers:
+    """Triples in which every two of the points (3, 9, 15, 21, ...) meet once, by Bose's construction.
+
+    Hardest of covers: each sentence (a point) covers as many aspects (triples), every two of them share one.
+    """
+    third = n_points // 3
+    triples = [{point, point + third, point + 2 * third} for point in range(third)]
+    for a, b in combinations(range(third), 2):
+        mean = (a + b) * (third + 1) // 2 % third
+        layers = ((third * layer, third * ((layer + 1) % 3)) for layer in range(3))
+        triples += [{a + here, b + here, mean + above} for here, above in layers]
+    return list(map(frozenset, triples))
 
 
 def test_a_hard_cover_ends_with_the_same_range_every_time() -> None:

@@ -14,7 +14,6 @@ from evidencebench_core.reliability.runs import (
     judge_fields,
     judge_plan,
     judge_unit,
-    messages_of,
     run_plan,
 )
 from evidencebench_core.reliability.score import TaskScore, task_score
@@ -78,13 +77,6 @@ def result(said: Any) -> Any:
     return (
         str(said) if isinstance(said, Exception) else {"text": said, "finish_reason": "stop", "refusal": None}
     )
-
-
-def scripted_answer(items: ItemSet, task: str, model: str) -> Say:
-    """The answers of a scripted model to its prompts."""
-    row = reliability_task(task)
-    run = ReliabilityRun("", items.sha256, row, model, {}, {}, "", 0, 0)
-    return lambda probe: answer(model, messages_of(run, items, probe)[-1].content)
 
 
 # -- in a store -----------------------------------------------------------------------------------

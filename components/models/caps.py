@@ -78,7 +78,7 @@ def estimate_text(cost: RunEstimate, noun: str = "instance") -> str:
     if cost.money is None:
         money = f"the price of {literal(cost.model)} is not known: tokens only"
     else:
-        money = f"{literal(dollars(cost.money))} (prices of {literal(cost.price_date or 'your table')})"
+        money = f"{literal(dollars(cost.money))} (prices of {literal(cost.price_date)})"
     parts = [
         quantity(cost.n_instances, noun),
         f"about {quantity(cost.calls, 'call')}{f' ({each:,} each)' if each > 1 else ''}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -12,7 +13,6 @@ from evidencebench_core.answers.units import RELEVANCES, SUPPORT, Labels
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.llm import prompt
-from evidencebench_core.llm.labels import stated_label
 from evidencebench_core.llm.parse import after_thinking
 from evidencebench_core.runs import (
     Plan,
@@ -47,6 +47,8 @@ _FORMS: Final[Mapping[str, str]] = {
     for label, stem in (("supports", "support"), ("contradicts", "contradict"))
     for form in (stem, f"{stem}s", f"{stem}ing", f"{stem}ed")
 } | {label: label for label in (*SUPPORT, *RELEVANCES)}
+_LABEL_LINE: Final = re.compile(r"^[ \t#*_`]*label[ \t*_`]*:(.*)$", re.MULTILINE)
+_AROUND: Final = " \t\r\n*_`\"'.;,!()[]<>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +139,10 @@ def support_fields(claim: str, source: str) -> dict[str, str]:
 
 
 def read_judgement(result: Result) -> str | None:
-    """The label in the stored answer of a judge; ``None`` where it has none."""
-    said = {name: result.get(name) for name in ("refusal", "finish_reason")}
-    return stated_label(result["text"], _FORMS, **said).label
+    """The label behind the last ``LABEL:`` of a judge's answer, else the whole answer if it is one; else ``None``."""
+    answer = (after_thinking(result["text"]) or "").casefold()
+    lines = _LABEL_LINE.findall(answer) or [answer]
+    return _FORMS.get(lines[-1].strip(_AROUND))
 
 
 def judge_labels(

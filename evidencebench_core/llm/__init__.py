@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from evidencebench_core.llm.answers import Answer, Message
-from evidencebench_core.llm.budget import Budget, Limits, Price, Spending, price_of, prices, prices_path
+from evidencebench_core.llm.budget import Budget, Limits, Price, Spending, price_of
 from evidencebench_core.llm.client import LLM, Call, gather
 from evidencebench_core.llm.connection import Connection, connection_from_environment, using
-from evidencebench_core.llm.prompts import Prompt, prompt, prompt_folder, prompt_names
+from evidencebench_core.llm.prompts import Prompt, prompt, prompt_names
 from evidencebench_core.llm.work import Work, answer_of, has_model, listed_models, one_word, rehearse, results
 
 __all__ = [
@@ -28,10 +28,7 @@ __all__ = [
     "listed_models",
     "one_word",
     "price_of",
-    "prices",
-    "prices_path",
     "prompt",
-    "prompt_folder",
     "prompt_names",
     "rehearse",
     "results",

@@ -5,20 +5,16 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-import threading
 import tomllib
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
-import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
-
-from evidencebench_core.errors import BudgetReachedError, LLMCancelledError, SettingError, shown
+from evidencebench_core.errors import BudgetReachedError, LLMCancelledError
 from evidencebench_core.llm.answers import Answer
 
 FIRST_GUESS: Final = 800  # tokens of an answer, until there is one to go by
@@ -26,18 +22,16 @@ FIRST_GUESS: Final = 800  # tokens of an answer, until there is one to go by
 _MINUTE: Final = 60.0
 _LOOK: Final = 1.0  # seconds between looks whether the run was stopped
 _DATE: Final = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
-_Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class Price(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Price:
     """Dollars for a million tokens of prompt and of answer, as of when; ``batch``: the part of it that batches cost."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True)
-
-    prompt: _Dollars
-    completion: _Dollars = 0.0
+    prompt: float
+    completion: float = 0.0
     date: str = ""
-    batch: _Dollars = 1.0
+    batch: float = 1.0
 
     def of(self, prompt_tokens: int, completion_tokens: int, batch: bool = False) -> float:
         """Dollars, asked one by one or by a batch."""
@@ -45,42 +39,21 @@ class Price(BaseModel):
         return whole * self.batch if batch else whole
 
 
-_TABLE: Final = TypeAdapter(dict[str, Price])
+@cache
+def prices() -> Mapping[str, Price]:
+    """Prices by model."""
+    text = Path(__file__).with_name("prices.toml").read_text("utf-8")
+    return {model: Price(**row) for model, row in tomllib.loads(text)["models"].items()}
 
 
-def prices_path() -> Path:
-    """The user's own table; its entries win over ours."""
-    return platformdirs.user_config_path("evidencebench", appauthor=False) / "prices.toml"
-
-
-def prices(path: Path | None = None) -> dict[str, Price]:
-    """By model, ours with those of the user's table in front; `SettingError` if that cannot be read."""
-    table: dict[str, Price] = {}
-    path = path or prices_path()
-    for file in (Path(__file__).with_name("prices.toml"), path):
-        try:
-            if file.is_file():
-                table |= _prices_in(file.read_text("utf-8"))
-        except (OSError, ValueError, KeyError) as error:
-            problem = f"is no table of prices ({error})"
-            raise SettingError(str(file), problem, "Fix it, or copy ours again.") from error
-    return table
-
-
-@lru_cache(maxsize=8)
-def _prices_in(text: str) -> Mapping[str, Price]:  # asked for with every call: to parse takes milliseconds
-    return _TABLE.validate_python(tomllib.loads(text)["models"])
-
-
-def price_of(model: str, table: Mapping[str, Price] | None = None) -> Price | None:
+def price_of(model: str) -> Price | None:
     """A model's price; a dated version without one of its own has that of its name. ``None``: not known."""
-    table = prices() if table is None else table
-    return table.get(model) or table.get(_DATE.sub("", model))
+    return prices().get(model) or prices().get(_DATE.sub("", model))
 
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """The cost of calls, made or estimated; seconds are the server's time, summed over calls."""
+    """The cost of calls, made or estimated."""
 
     calls: int = 0  # answered by the server, and so paid for
     cached: int = 0  # answered from the store
@@ -88,7 +61,6 @@ class Spending:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     money: float | None = 0.0  # dollars; None once a paid call's model has no known price
-    seconds: float = 0.0
 
     @property
     def tokens(self) -> int:
@@ -103,29 +75,27 @@ class Spending:
             self.prompt_tokens + round(times * other.prompt_tokens),
             self.completion_tokens + round(times * other.completion_tokens),
             None if self.money is None or other.money is None else self.money + times * other.money,
-            self.seconds + times * other.seconds,
         )
 
 
 class Budget:
-    """Counts calls, tokens and money, and refuses the call that would go beyond a cap; thread-safe.
+    """Counts calls, tokens and money, and refuses the call that would go beyond a cap; for one event loop.
 
     A call under way counts with its estimate, so a cap in tokens or money can be exceeded only by the estimation
-    error. ``in_batches`` says whether calls have the price of a batch. `SettingError` if a cap is negative.
+    error. ``in_batches`` says whether calls have the price of a batch.
     """
 
     def __init__(
         self, calls: int | None = None, tokens: int | None = None, money: float | None = None
     ) -> None:
-        for name, cap in (("calls", calls), ("tokens", tokens), ("money", money)):
-            if cap is not None and not cap >= 0:
-                raise SettingError(f"cap in {name}", f"is {shown(cap)}", "Give a number from 0 on.")
         self.calls, self.tokens, self.money = calls, tokens, money
         self.in_batches = False
         self.spent = Spending()
         self._under_way = Spending()
-        self._lock = threading.RLock()
-        self._prices = None if money is None else prices()
+
+    def count(self, more: Spending) -> None:
+        """Count what no call was reserved for: answers from the store, calls that were given up."""
+        self.spent = self.spent.plus(more)
 
     def answer_tokens(self, most: int | None) -> int:
         """About how many tokens the next answer has: as many as those so far in the mean."""
@@ -142,32 +112,25 @@ class Budget:
         It is spent once the function that is given has been called with the answer, or with ``None`` for a reply that
         nobody can read. `BudgetReachedError` if it would exceed a cap.
         """
+        price = price_of(model)
+        estimate = self._cost(price, prompt_tokens, self.answer_tokens(most))
+        self._check_caps(estimate, model)
         cost = Spending()
 
         def settle(answer: Answer | None) -> None:
             nonlocal cost
-            cost = (
-                estimate
-                if answer is None
-                else self._cost(price, *answer.tokens(prompt_tokens), answer.seconds)
-            )
+            cost = self._cost(price, *answer.tokens(prompt_tokens)) if answer else estimate
 
-        with self._lock:
-            self._prices = prices() if self._prices is None else self._prices
-            price = price_of(model, self._prices)
-            estimate = self._cost(price, prompt_tokens, self.answer_tokens(most))
-            self._check_caps(estimate, model)
-            self._under_way = self._under_way.plus(estimate)
+        self._under_way = self._under_way.plus(estimate)
         try:
             yield settle
         finally:
-            with self._lock:
-                self._under_way = self._under_way.plus(estimate, -1)
-                self.spent = self.spent.plus(cost)
+            self._under_way = self._under_way.plus(estimate, -1)
+            self.count(cost)
 
-    def _cost(self, price: Price | None, prompt: int, completion: int, seconds: float = 0.0) -> Spending:
-        money = price.of(prompt, completion, self.in_batches) if price else None
-        return Spending(1, 0, 0, prompt, completion, money, seconds)
+    def _cost(self, price: Price | None, prompt_tokens: int, completion_tokens: int) -> Spending:
+        money = price.of(prompt_tokens, completion_tokens, self.in_batches) if price else None
+        return Spending(1, 0, 0, prompt_tokens, completion_tokens, money)
 
     def _check_caps(self, call: Spending, model: str) -> None:
         held = self.spent.plus(self._under_way)
@@ -178,15 +141,10 @@ class Budget:
         if self.money is None:
             return
         if held.money is None or call.money is None:
-            remedy = f"Put it into {prices_path()}, or cap calls or tokens instead."
-            raise BudgetReachedError("cap in money", f"the price of {model} is not known", remedy, True)
+            problem = f"the price of {model} is not known"
+            raise BudgetReachedError("cap in money", problem, "Cap calls or tokens instead.", stops_run=True)
         if held.money + call.money > self.money + 1e-12:
             raise _cap_error(f"${self.money:,.4f}", f"${held.money:,.4f}", f"${call.money:,.4f}")
-
-    def count(self, more: Spending) -> None:
-        """Count what no call was reserved for: answers from the store, calls that were given up."""
-        with self._lock:
-            self.spent = self.spent.plus(more)
 
 
 def _cap_error(cap: str, held: str, more: str) -> BudgetReachedError:
@@ -202,13 +160,6 @@ class Limits:
     concurrency: int = 8  # calls at once
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
-    timeout: float = 900.0  # seconds without a byte after which a call is sent again
-
-    def __post_init__(self) -> None:
-        for name in self.__slots__:
-            value = getattr(self, name)
-            if value is not None and not 0 < value < math.inf:
-                raise SettingError(name, f"is {shown(value)}", "Give a number above 0.")
 
 
 class Gate:
@@ -218,22 +169,22 @@ class Gate:
         self._limits = limits
         self._slots, self._turn = asyncio.Semaphore(limits.concurrency), asyncio.Lock()
         self._begun: deque[tuple[float, int]] = deque()  # calls of the last minute: when, and their tokens
-        self._stopped = False
+        self._is_stopped = False
         self.note = ""  # why calls wait, in a line for people
 
     def stop(self) -> None:
         """Let no further call begin."""
-        self._stopped = True
+        self._is_stopped = True
 
     @asynccontextmanager
     async def permit(self, tokens: int) -> AsyncIterator[None]:
         """Wait until a call of about so many tokens may begin; it is under way while the block runs."""
         async with self._slots:
             async with self._turn:
-                while (wait := self._wait(tokens)) > 0 and not self._stopped:
+                while not self._is_stopped and (wait := self._wait(tokens)) > 0:
                     await asyncio.sleep(min(wait, _LOOK))
                 self.note = ""
-                if self._stopped:
+                if self._is_stopped:
                     problem, remedy = "was cancelled", "Start again: what is answered is kept."
                     raise LLMCancelledError("the call", problem, remedy, stops_run=True)
                 self._begun.append((asyncio.get_running_loop().time(), tokens))
@@ -245,7 +196,7 @@ class Gate:
         while self._begun and self._begun[0][0] <= now - _MINUTE:
             self._begun.popleft()
         requests, most = self._limits.requests_per_minute, self._limits.tokens_per_minute
-        if requests is not None and len(self._begun) >= requests:
+        if requests and len(self._begun) >= requests:
             reason = f"{requests:,} requests"
         elif most and self._begun and sum(n for _, n in self._begun) + tokens > most:
             reason = f"{most:,} tokens"

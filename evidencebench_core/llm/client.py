@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _RETRIES: Final = 40  # of 8 s at most, so some five minutes
 _RETRIES_AT_FIRST: Final = 4  # of a server that has not answered yet
 _FAILURES: Final = 10  # in a row, after which the run ends
+_TIMEOUT: Final = 900.0  # seconds without a byte after which a call is sent again
 _CONNECT: Final = 20.0  # seconds
 _AGAIN: Final = "Start again to try once more: what is answered is kept."
 _ENDS_RUN: Final = {
@@ -221,7 +222,7 @@ class LLM:
                 api_key=self.connection.api_key or "none",
                 base_url=self.connection.base_url or DEFAULT_ADDRESS,
                 max_retries=_RETRIES,
-                timeout=openai.Timeout(self.limits.timeout, connect=min(_CONNECT, self.limits.timeout)),
+                timeout=openai.Timeout(_TIMEOUT, connect=_CONNECT),
             )
         return self._client
 

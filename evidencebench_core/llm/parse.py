@@ -1,25 +1,24 @@
-"""A model's words -> the sentences it chose: JSON, else the last list behind ``DECISION``, else the last list."""
+"""A model's words -> the sentences it chose, or one label of a closed list, or why there is neither.
+
+A choice is read as JSON, else as the last list behind ``DECISION``, else as the last list.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
 OutcomeKind = Literal["selection", "empty", "unknown", "no_list", "refusal", "cut_off"]
 
-LONGEST: Final = 65_536
-"""Characters of an answer that are read, from its end."""
-
-_LONGEST_REASON: Final = 1_000
 _THINKING: Final = re.compile(r"<(/?)(?:think|thinking)>|\[(/?)THINK\]", re.IGNORECASE)
 _SORRY: Final = re.compile(
-    r"\s{0,9}(?:sorry|i apologi[sz]e|i(?:['’]m| am) (?:sorry|unable)|i (?:can(?:not|['’]t)|won['’]t))\b",
+    r"\s*(?:sorry|i apologi[sz]e|i(?:['’]m| am) (?:sorry|unable)|i (?:can(?:not|['’]t)|won['’]t))\b",
     re.IGNORECASE,
 )
-_FENCE: Final = re.compile(r"```\w{0,10}")
+_FENCE: Final = re.compile(r"```\w*")
 _DECISION: Final = re.compile(r"\bdecision\b", re.IGNORECASE)
 _LIST: Final = re.compile(r"\[[^\[\]]*\](?:, ?\[[^\[\]]*\])*")  # [3, 7], or [3], [7]
 _NUMBERS: Final = re.compile(r"(?<![\d.])(\d{1,9})(?: ?(?:[-–]|to) ?(\d{1,9}))?(?!\d|\.\d)")
@@ -27,10 +26,14 @@ _FILLING: Final = re.compile(r"and|or|ind(?:ex|ices)|sentences?|s|[\s\[\]*,;:.'\
 _EMPTY: Final = frozenset({"", "none", "nothing", "empty"})
 _AROUND: Final = " \t\r\n*_`\"'“”‘’„«»"
 _REASON: Final = re.compile(
-    r"^[ \t>*•#(\[-]{0,12}(?:sentence |index )?(\d{1,7})[\])*. ]{0,4}[:-][ \t]{0,5}(\S.*)$",
+    r"^[ \t>*•#(\[-]*(?:sentence |index )?(\d{1,7})[\])*. ]{0,4}[:-][ \t]*(\S.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
-_HYPOTHESIS: Final = re.compile(r"\bhypothesis[ *_`]{0,4}:", re.IGNORECASE)
+_NO_INFORMATION: Final = re.compile(
+    r"\bnot (?:\w+ ){0,3}(?:enough|sufficient) information|\binsufficient information"
+    r"|\bcan ?not be (?:determined|answered)|\bi do(?: not|n.?t) know|\bnot relevant\b"
+)
+_HYPOTHESIS: Final = re.compile(r"\bhypothesis[ *_`]*:", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +77,13 @@ def read_answer(
         n_unknown += len(numbers) - len(inside)
     if not indices:
         return ParsedAnswer("unknown" if n_unknown else "empty", (), n_unknown)
-    lines = _REASON.findall(f"{thoughts[-LONGEST:]}\n{text[-LONGEST:]}")
-    reasons = {int(number): reason[:_LONGEST_REASON].strip() for number, reason in lines}
+    reasons = {int(number): reason.strip() for number, reason in _REASON.findall(f"{thoughts}\n{text}")}
     chosen = {index: reasons[index] for index in indices if index in reasons}
     return ParsedAnswer("selection", tuple(indices), n_unknown, chosen)
 
 
 def after_thinking(text: str) -> str | None:
     """The end of a text, after the last marked thoughts; ``None`` if they never ended."""
-    text = text[-LONGEST:]
     tags = list(_THINKING.finditer(text))
     if not tags:
         return text
@@ -111,6 +112,27 @@ def index_list(text: str) -> list[range] | None:
     if ranges:
         return None if _FILLING.sub("", _NUMBERS.sub("", text)) else ranges
     return [] if text.strip(f"{_AROUND}[].:").casefold() in _EMPTY else None
+
+
+def read_label(text: str, labels: Sequence[str]) -> str | None:
+    """The label, of some in lower case, that a raw answer states, else begins with, else the only one in it.
+
+    Where "unknown" is one of them, "not enough information" and its like count as unknown.
+    """
+    plain = re.sub(r"[^\w\s.,:/-]", " ", (after_thinking(text) or "").lower())
+    words = "|".join(labels)
+    # Neither a choice between labels, as in "yes or no", nor the "no" of "no evidence" is meant.
+    plain = re.sub(rf"\b(?:{words})(?:, ?(?:{words}))*,? ?(?:/|\bor\b) ?(?:{words})\b", "", plain)
+    plain = re.sub(r"\bno\b(?=[ \t]*[\w-]|\.\s*\d)", "", plain)
+    if "unknown" in labels:
+        plain = _NO_INFORMATION.sub("unknown", plain)
+    label = rf"\b({words})\b"
+    if statements := re.findall(rf"\b(?:answer|decision|conclusion)(?: is)?[\s:]*{label}", plain):
+        return str(statements[-1])
+    if first := re.match(rf"\W*{label}", plain):
+        return first[1]
+    named = set(re.findall(label, plain))
+    return named.pop() if len(named) == 1 else None
 
 
 def _lists(answer: str) -> Iterator[list[range] | None]:

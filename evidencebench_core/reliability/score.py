@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evidencebench_core.llm.labels import read_label
-from evidencebench_core.llm.parse import after_thinking, no_answer_reason
+from evidencebench_core.llm.parse import after_thinking, no_answer_reason, read_label
 from evidencebench_core.reliability.items import ItemSet
 from evidencebench_core.reliability.runs import (
     ReliabilityRun,
@@ -145,11 +144,12 @@ def _row(
 def _label(result: Result | str, labels: Sequence[str]) -> tuple[str | None, str]:
     if isinstance(result, str):
         return None, "failed"
-    text, refusal, finish = str(result["text"]), result.get("refusal"), result.get("finish_reason")
-    if not (after_thinking(text) or "").strip():
-        return None, no_answer_reason(after_thinking(text), refusal, finish) or "empty"
-    read = read_label(text, labels, refusal=refusal, finish_reason=finish)
-    return read.label, read.reason or ""
+    text = str(result["text"])
+    if label := read_label(text, labels):
+        return label, ""
+    answer = after_thinking(text)
+    why = no_answer_reason(answer, result.get("refusal"), result.get("finish_reason"))
+    return None, why or ("no_label" if answer and answer.strip() else "empty")
 
 
 def _lacks_wording(probe: Probe, result: Result | str) -> bool:

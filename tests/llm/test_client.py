@@ -415,5 +415,3 @@ def test_requests_a_minute_are_counted() -> None:
     assert {answer.text for answer in answers} == {"yes"}
     assert max(sum(start <= moment < start + 60 for moment in server.begun) for start in server.begun) == 10
     assert 2 < minutes < 2.2
-    with pytest.raises(SettingError):
-        Limits(concurrency=0)

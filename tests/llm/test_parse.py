@@ -1,4 +1,4 @@
-"""Answers of models -> indices, reasons, or why there are none."""
+"""Answers of models -> indices, reasons, labels, or why there are none."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from evidencebench_core.llm.parse import (
-    LONGEST,
     after_thinking,
     index_list,
     no_answer_reason,
     parsed_hypothesis,
     read_answer,
+    read_label,
 )
 
 MANNERS = tomllib.loads(Path(__file__).with_name("manners.toml").read_text("utf-8"))["answer"]
@@ -84,12 +84,6 @@ def test_reasons_stand_on_lines_of_their_own() -> None:
     assert read_answer("3, 5, 7", SHOWN).reasons == {}
 
 
-@pytest.mark.parametrize("filler", ["[", " ", "9", "DECISION ", '"', "- "])
-def test_only_the_end_of_a_long_answer_is_read(filler: str) -> None:
-    text = "DECISION: [1]\n" + filler * (LONGEST // len(filler)) + "\nDECISION: [2]"
-    assert read_answer(text, SHOWN).indices == (2,)
-
-
 def test_answers_to_other_prompts() -> None:
     assert after_thinking("<think>a</think>b") == "b"
     assert after_thinking("<think>a") is None
@@ -98,3 +92,38 @@ def test_answers_to_other_prompts() -> None:
     assert parsed_hypothesis("Tea helps.") is None
     assert index_list("sentences 3 and S12, 9-10") == [range(3, 4), range(12, 13), range(9, 11)]
     assert index_list("see Smith 2020 et al.") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("**Yes**, because", "yes"),
+        ("1. Yes", "yes"),
+        ("(no)", "no"),
+        ("No\n\nEvidence is thin", "no"),
+        ("No, it does not", "no"),
+        ("Yes, but no effect on mortality was seen.", "yes"),
+        ("Answer: [No]", "no"),
+        ('{"answer": "Yes"}', "yes"),
+        ("<answer>no</answer>", "no"),
+        ("There was no difference, so the answer is yes", "yes"),
+        ("No significant effect was found. Answer: Yes", "yes"),
+        ("Please answer Yes or No.\nAnswer: No.", "no"),
+        ("Answer: yes. On reflection, my final answer is: **no**", "no"),
+        ("I would say yes, as no harm was seen", "yes"),
+        ("<think>It could be yes or no.</think>\nNo.", "no"),
+        ("Unknown: the text is about tea.", "unknown"),
+        ("I don't know", "unknown"),
+        ("The context does not provide enough information.", "unknown"),
+        ("There is not enough information to say yes", None),
+        ("Yes, no or unknown", None),
+        ("Yes/No", None),
+        ("No evidence supports this", None),
+        ("See table no. 5 of the trial", None),
+        ("None of the trials", None),
+        ("<think>It is yes, I", None),
+        ("", None),
+    ],
+)
+def test_the_label_of_an_answer(text: str, label: str | None) -> None:
+    assert read_label(text, ("yes", "no", "unknown")) == label

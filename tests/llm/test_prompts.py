@@ -55,12 +55,12 @@ def test_numbers() -> None:
 
 
 def test_a_prompt_of_the_users(folder: Path) -> None:
-    path = folder / "mine.md"
+    path = folder / "mine.txt"
     path.write_text("version: 7\n\n=== user ===\n$$5 for $hypothesis\n")
     mine = prompt("mine")
     assert mine.version.startswith("7-")
     assert [message.content for message in mine.messages(hypothesis="H", budget=3)] == ["$5 for H"]
-    assert prompt_names()[-1] == "mine"
+    assert "mine" in prompt_names()
     path.write_text("version: 7\n\n=== user ===\n$$6 for $hypothesis\n")
     assert prompt("mine").version != mine.version  # changed, though not renumbered
     with pytest.raises(SettingError):
@@ -92,7 +92,7 @@ def test_names_of_no_prompt(name: str) -> None:
         prompt(name)
 
 
-def test_ours_keep_their_names(folder: Path) -> None:
+def test_a_file_of_the_users_takes_the_place_of_ours(folder: Path) -> None:
     (folder / "cot.txt").write_text("version: 1\n=== user ===\nHi")
-    assert prompt("cot").fields == {"hypothesis", "sentences", "budget"}
+    assert prompt("cot").fields == frozenset()
     assert prompt_names().count("cot") == 1

@@ -1,4 +1,4 @@
-"""Prompts: files of ours, each with a version, and a user's own beside them.
+"""Prompts: our files, each with a version, and those of the user.
 
 A prompt file is plain text: ``version: 1``, then parts headed ``=== system ===`` and ``=== user ===``, in
 which ``$name`` stands for what is put in. What comes out of papers is put between tags, and can neither close its tag
@@ -13,23 +13,19 @@ import re
 import string
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, cast
 
 import platformdirs
 
-from evidencebench_core.errors import SettingError, did_you_mean, shown
+from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.llm.answers import Message, Role, valid_text
 
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_OURS: Final = Path(__file__).parent
+_FORM: Final = re.compile(r"\s*version: *(\S+)\s*?\n(.*)", re.DOTALL)
 _HEAD: Final = re.compile(r"^=== *(system|user|assistant) *=== *$", re.MULTILINE)
-_VERSION: Final = re.compile(r"version: *(\S+)")
 _TAG: Final = re.compile(r"<(?=[^\w<>]{0,8}[a-z])", re.IGNORECASE)
-_FORM: Final = (
-    "It needs a first line 'version: 1' and a part under '=== user ===' at the end; copy one of ours."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,32 +50,24 @@ class Prompt:
 
 
 def prompt(name: str) -> Prompt:
-    """A prompt by name: one of ours, or the user's file; `SettingError` if there is none that can be used."""
-    if name in _our_names():
-        return _ours(name)
-    path = _user_files().get(name)
-    if path is None:
-        names = prompt_names()
-        remedy = f"{did_you_mean(name, names)}Known: {', '.join(names)}; yours go to {prompt_folder()}."
-        raise SettingError("prompt", f"{shown(name)} is not known", remedy)
-    try:
-        text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingError(str(path), f"cannot be read ({error})", "Save it as UTF-8 text.") from error
-    return _parsed(name, text, str(path))
+    """The prompt in the user's file of that name, else in ours; `SettingError` if there is none that can be used."""
+    for folder in (prompt_folder(), _OURS):
+        path = folder / f"{name}.txt"
+        if path.is_file():
+            return _parsed(path, path.read_bytes())
+    known = f"Known: {', '.join(prompt_names())}; yours go to {prompt_folder()}."
+    raise SettingError("prompt", f"{shown(name)} is not known", known)
 
 
 def prompt_names() -> tuple[str, ...]:
-    """Ours, then the user's under other names, each sorted."""
-    ours = _our_names()
-    return (*ours, *sorted(_user_files().keys() - set(ours)))
+    """The names of our prompts and the user's, sorted."""
+    return tuple(sorted({path.stem for folder in (prompt_folder(), _OURS) for path in folder.glob("*.txt")}))
 
 
 def prompt_folder() -> Path:
-    """Where the user's own prompts are: ``EVIDENCEBENCH_PROMPTS``, else the user's config folder."""
-    if named := os.environ.get("EVIDENCEBENCH_PROMPTS"):
-        return Path(named).expanduser()
-    return platformdirs.user_config_path("evidencebench", appauthor=False) / "prompts"
+    """Where the user's prompts are: ``EVIDENCEBENCH_PROMPTS``, else the user's config folder."""
+    default = platformdirs.user_config_path("evidencebench", appauthor=False) / "prompts"
+    return Path(os.environ.get("EVIDENCEBENCH_PROMPTS") or default)
 
 
 def numbered(sentences: Iterable[str], first: int = 0) -> str:
@@ -97,35 +85,19 @@ def _one_line(text: str) -> str:
     return text if text.isprintable() else " ".join(text.split())
 
 
-@cache
-def _our_names() -> tuple[str, ...]:
-    return tuple(
-        sorted(path.name[:-4] for path in files(__package__).iterdir() if path.name.endswith(".txt"))
-    )
-
-
-@cache
-def _ours(name: str) -> Prompt:
-    return _parsed(name, files(__package__).joinpath(f"{name}.txt").read_text("utf-8"), f"prompt {name}")
-
-
-def _user_files() -> dict[str, Path]:
-    """The user's files by name, a text file before Markdown."""
-    folder = prompt_folder()
-    paths = [*sorted(folder.glob("*.md")), *sorted(folder.glob("*.txt"))]
-    return {path.stem: path for path in paths if _NAME.fullmatch(path.stem)}
-
-
-def _parsed(name: str, text: str, place: str) -> Prompt:
-    head, *pieces = _HEAD.split(text)
-    version = _VERSION.match(head.strip())
+@lru_cache(maxsize=64)
+def _parsed(path: Path, content: bytes) -> Prompt:
+    form = _FORM.fullmatch(content.decode("utf-8-sig", "replace"))
+    _, *pieces = _HEAD.split(form[2]) if form else ("",)
     roles, bodies = pieces[::2], [body.strip() for body in pieces[1::2]]
-    if version is None or not all(bodies) or roles[-1:] != ["user"]:
-        raise SettingError(place, "is no prompt", _FORM)
     templates = [string.Template(body) for body in bodies]
-    if not all(template.is_valid() for template in templates):
-        raise SettingError(place, "has a '$' that starts no name", "Write '$$' for a dollar sign.")
+    if form is None or not all(bodies) or roles[-1:] != ["user"] or not all(t.is_valid() for t in templates):
+        remedy = (
+            "It needs 'version: 1', then '=== user ===' and its text at the end, with '$$' for a dollar sign."
+        )
+        raise SettingError(str(path), "is no prompt", remedy)
     fields = frozenset(field for template in templates for field in template.get_identifiers())
-    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-    parts = tuple(zip(cast("list[Role]", roles), bodies, strict=True))
-    return Prompt(name, f"{version[1]}-{digest}", parts, fields)
+    digest = hashlib.sha256(content).hexdigest()[:8]
+    return Prompt(
+        path.stem, f"{form[1]}-{digest}", tuple(zip(cast("list[Role]", roles), bodies, strict=True)), fields
+    )

@@ -31,8 +31,6 @@ chosen = st.segmented_control("Paper", list(VIEWS), default=st.query_params.get(
 view = VIEWS[chosen or "short"]()
 if st.button("Select sentence 10"):
     state.sentence = 10
-if st.button("No selection of a system"):
-    state.system = None
 if st.button("Last picks first"):
     state.reverse = True
 if state.get("reverse"):

@@ -7,12 +7,12 @@ import shutil
 import socket
 import subprocess
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
+
+import httpx
 
 from evidencebench_core.cli.app import command
 
@@ -37,16 +37,8 @@ def chromium() -> str | None:
 
 
 @contextmanager
-def served(
-    script: Path, *, listen: str = "127.0.0.1", within: float = 60, **environment: str
-) -> Iterator[str]:
-    """Run a streamlit script on a free port as the command `app` does; the address, once it answers.
-
-    Raises
-    ------
-    RuntimeError
-        With the server's output, if it ends or does not answer in ``within`` seconds.
-    """
+def served(script: Path, *, listen: str = "127.0.0.1", **environment: str) -> Iterator[str]:
+    """Run a streamlit script on a free port as the command `app` does; the address, once it answers."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -57,7 +49,7 @@ def served(
         server = subprocess.Popen(words, cwd=ROOT, env=settings, stdout=log, stderr=subprocess.STDOUT)
         try:
             address = f"http://127.0.0.1:{port}"
-            if not _answers(server, f"{address}/_stcore/health", within):
+            if not _answers(server, f"{address}/_stcore/health"):
                 log.seek(0)
                 raise RuntimeError(f"{script.name} did not come up: {log.read().decode()[-2000:]}")
             yield address
@@ -91,19 +83,12 @@ def calling_nobody(folder: Path) -> Iterator[dict[str, str]]:
     assert outside == {"watched"}, outside
 
 
-def _answers(server: subprocess.Popen[bytes], url: str, within: float) -> bool:
-    deadline = time.monotonic() + within
-    while time.monotonic() < deadline:
-        try:
-            with urllib.request.urlopen(url, timeout=1) as answer:
-                if answer.status == 200:
-                    return True
-        except urllib.error.HTTPError:
-            return True  # a pass phrase is asked for
-        except (urllib.error.URLError, OSError):
-            try:
-                server.wait(0.1)
-            except subprocess.TimeoutExpired:
-                continue
-            return False
+def _answers(server: subprocess.Popen[bytes], url: str) -> bool:
+    """Whether it answers within a minute, be it that a token is asked for."""
+    deadline = time.monotonic() + 60
+    while server.poll() is None and time.monotonic() < deadline:
+        with suppress(httpx.TransportError):
+            if httpx.get(url, timeout=1).status_code in (200, 401):
+                return True
+        time.sleep(0.1)
     return False

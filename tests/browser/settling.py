@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from urllib.parse import parse_qs, quote_plus, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
@@ -19,9 +18,9 @@ def settled(page: Page) -> None:
     expect(page.locator("[data-stale=true]")).to_have_count(0)
 
 
-def press(page: Page, name: str, role: str = "button") -> None:
-    """Click the one of exactly this name, on a settled page."""
-    target = page.get_by_role(role, name=name, exact=True)  # type: ignore[arg-type]
+def press(page: Page, name: str) -> None:
+    """Click the button of exactly this name, on a settled page."""
+    target = page.get_by_role("button", name=name, exact=True)
     expect(target.first).to_be_enabled()
     settled(page)
     target.click()
@@ -30,15 +29,6 @@ def press(page: Page, name: str, role: str = "button") -> None:
 def sentence(page: Page | Locator, index: int) -> Locator:
     """A sentence in the reader."""
     return page.locator(f'.s[data-i="{index}"]')
-
-
-def enter_hypothesis(box: Locator, text: str) -> None:
-    """Type a hypothesis into a settled page, and wait until the page is drawn with it."""
-    settled(box.page)
-    box.fill(text)
-    box.press("Control+Enter")
-    expect(box.page).to_have_url(re.compile(f"[?&]h={re.escape(quote_plus(text))}(&|$)"))
-    settled(box.page)
 
 
 def parameters(where: Page | str) -> dict[str, str]:
@@ -62,9 +52,9 @@ def set_color_scheme(page: Page, scheme: str) -> None:
     settled(page)
 
 
-def assert_accessible(page: Page, within: str | None = None) -> None:
-    """That axe finds nothing serious in a page, or a part of it, as it stands, and no level of headings left out."""
-    violations = Axe().run(page, within).response["violations"]
+def assert_accessible(page: Page) -> None:
+    """That axe finds nothing serious in a page as it stands, and no level of headings left out."""
+    violations = Axe().run(page).response["violations"]
     serious = [rule for rule in violations if rule["impact"] in SERIOUS or rule["id"] == "heading-order"]
     found = [(rule["id"], node["target"], node["html"]) for rule in serious for node in rule["nodes"]]
     assert not found, found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.settling import enter_hypothesis, settled
+from tests.browser.settling import settled
 from tests.conftest import real_file
 
 STATEMENT = "Staff shortages limit the quality of patient care."
@@ -21,7 +21,9 @@ def test_from_a_pdf_to_its_findings_and_to_an_audience(page: Page, app_url: str)
     )
     box = page.get_by_role("textbox", name="Statement")
     expect(box).to_be_visible(timeout=60_000)
-    enter_hypothesis(box, STATEMENT)
+    settled(page)
+    box.fill(STATEMENT)
+    box.press("Control+Enter")
     findings = page.locator(".findings .pick")
     expect(findings.first).to_be_visible(timeout=120_000)
     places = page.locator(".findings .where").all_inner_texts()

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from functools import partial
 from http.server import BaseHTTPRequestHandler
+from threading import Event
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -13,7 +14,7 @@ import pytest
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Limits, europe_pmc, read_paper
 from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
-from tests.serving import DRIPS, Answer, dripping, serving
+from tests.serving import Answer, serving
 
 ARTICLE = b"<article><body><p>Tea is hot.</p></body></article>"
 
@@ -131,11 +132,15 @@ def test_answers_that_are_no_paper(asked: str, answer: Answer, message: str, ser
         fetched_paper("34", service.base, Limits(max_bytes=2**21))
 
 
-@pytest.mark.parametrize("head", DRIPS[:2])
-def test_an_answer_that_drips_ends_at_its_limit(head: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_that_drips_ends_at_its_limit(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    def drops() -> Iterator[bytes]:
+        while not Event().wait(0.05):
+            yield b"x"
+
     monkeypatch.setattr(europe_pmc, "_MAX_SECONDS", 0.5)
-    with dripping(head) as address, pytest.raises(PaperError, match=r"took longer than 0\.5 seconds"):
-        fetched_paper("PMC34", address)
+    service.article = 200, {}, drops()
+    with pytest.raises(PaperError, match=r"took longer than 0\.5 seconds"):
+        fetched_paper("PMC34", service.base)
 
 
 def test_a_redirect_away_from_https_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +28,12 @@ from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.cli import main
 from evidencebench_core.data import open_store
 from evidencebench_core.runs import RunStore
-from evidencebench_core.tasks import task_named
 
 RETRIEVERS = ("random", "oracle", "lead", "abstract-tail", "bm25", "dense", "hybrid", "structure")
 TASKS = ("er@optimal", "er@10", "result-er@optimal", "result-er@5", "result-er@unconstrained")
+ALL_TASKS = tuple(word for task in TASKS for word in ("--task", task))
 ANNOTATED = ("evidencebench_train_id_1", "evidencebench_train_id_4")
+ANNOTATORS = ("--annotator", "Ada", "--annotator", "gold")
 SHORT = 40  # characters: the longest text that is kept as it is, unless it has a space
 
 
@@ -56,16 +57,7 @@ def compute(dataset: Path, variants: Path, out: Path) -> None:
         "spelling": ("variants", bm25, "--question", "spelling"),
         "slices": ("slices", *several, "--task", "result-er@5"),
         "dataset": ("dataset", "train"),
-        "agreement": (
-            "agreement",
-            *ANNOTATED,
-            "--dataset",
-            "train",
-            "--annotator",
-            "Ada",
-            "--annotator",
-            "gold",
-        ),
+        "agreement": ("agreement", *ANNOTATED, "--dataset", "train", *ANNOTATORS),
     }
     _run_wordings(variants)
     for name, words in questions.items():
@@ -76,8 +68,7 @@ def compute(dataset: Path, variants: Path, out: Path) -> None:
 
 
 def _run(retriever: str) -> str:
-    words = [word for task in TASKS for word in ("--task", task)]
-    printed = _command("run", "--dataset", "train", "--retriever", retriever, *words, "--json")
+    printed = _command("run", "--dataset", "train", "--retriever", retriever, *ALL_TASKS, "--json")
     run: str = json.loads(printed)["run"]
     return run
 
@@ -116,18 +107,13 @@ def _selections(runs: dict[str, str], out: Path) -> None:
 def _scores(runs: dict[str, str], out: Path) -> None:
     rows = []
     for name, run in runs.items():
-        for score in json.loads(_command("score", run, *_tasks(), "--json")):
+        for score in json.loads(_command("score", run, *ALL_TASKS, "--json")):
             recalls = [f"{name} {recall:.12f}" for name, recall in sorted(score.pop("per_instance").items())]
             low, high = score.pop("ci95")
             figures = {key: value for key, value in score.items() if not isinstance(value, dict | list)}
             digest = _digest("\n".join(recalls))
             rows.append({"retriever": name, **figures, "ci_low": low, "ci_high": high, "recalls": digest})
     _write(pd.DataFrame(rows), out / "scores.csv")
-
-
-def _tasks() -> Iterator[str]:
-    for task in TASKS:
-        yield from ("--task", task_named(task).name)
 
 
 def _annotate() -> None:

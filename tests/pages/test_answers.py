@@ -24,17 +24,10 @@ def sample_answers(empty_store: Store) -> str:
     return add_sample(empty_store)
 
 
-def test_first_steps(open_page: OpenPage, empty_store: Store) -> None:
-    app = open_page("answers")
-    app.press("Load the sample answers")
-    assert [info.name for info in answer_sets(empty_store)] == ["sample answers"]
-    assert app.address == {"set": "sample answers"}
-    assert "mean over 6 questions" in app.words
-
-
 @pytest.mark.usefixtures("sample_answers")
 def test_systems_and_one_answer(open_page: OpenPage) -> None:
     app = open_page("answers", metric="support rate")
+    assert "mean over 6 questions" in app.words
     assert "Citations with a supporting excerpt / citations" in app.words
     assert "There is no set of answers birds" in open_page("answers", set="birds").problems
     assert not app.run(part="set").problems

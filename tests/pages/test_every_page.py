@@ -41,21 +41,29 @@ LINKS: list[tuple[str, dict[str, str], str]] = [  # page, parameters, what its w
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("content", ["empty", "hostile"])
-def test_a_page_is_drawn(
-    open_page: OpenPage, empty_store: Store, tmp_path: Path, page: str, content: str
-) -> None:
-    if content == "hostile":
-        raw = json.loads(SAMPLE.read_text("utf-8"))["sample_in_vitro"] | {"hypothesis": HOSTILE}
-        raw["paper_as_candidate_pool"][0] = "<img src=x onerror=alert(1)> \u202e\U0001d4ce" + "x" * 20_000
-        name = ingest(empty_store, written({HOSTILE: raw}, tmp_path / "hostile.json")).dataset.name
-        finished_runs(empty_store, "bm25", "abstract-tail", dataset=name)
+@pytest.mark.parametrize(("page", "button"), PAGES.items())
+def test_on_an_empty_store_one_button_leads_on(open_page: OpenPage, page: str, button: str) -> None:
     app = open_page(page)
     assert not app.error
-    if content == "empty":
-        assert PAGES[page] in app.labels()
-    elif page == "browse":
+    app.ask(button)
+    assert not app.problems or page == "paper"  # there is no text to read
+    if "sample" in button:
+        assert button not in app.labels()
+    if page == "home":
+        assert "6 instances, loaded as sample_data, with runs of bm25, abstract-tail, lead" in app.words
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_hostile_text_is_drawn_as_text(
+    open_page: OpenPage, empty_store: Store, tmp_path: Path, page: str
+) -> None:
+    raw = json.loads(SAMPLE.read_text("utf-8"))["sample_in_vitro"] | {"hypothesis": HOSTILE}
+    raw["paper_as_candidate_pool"][0] = "<img src=x onerror=alert(1)> \u202e\U0001d4ce" + "x" * 20_000
+    name = ingest(empty_store, written({HOSTILE: raw}, tmp_path / "hostile.json")).dataset.name
+    finished_runs(empty_store, "bm25", "abstract-tail", dataset=name)
+    app = open_page(page)
+    assert not app.error
+    if page == "browse":
         app.run(instance=HOSTILE, sentence="0")
         heading = next(element.value for element in app.markdown if element.value.startswith("# "))
         assert all(escaped in heading for escaped in ("\\<b\\>", "\\:red\\[x\\]", "\\$a\\$", "\\!\\[i\\]"))

@@ -18,16 +18,6 @@ def names(store: Store) -> list[str]:
     return [info.name for info in store.datasets()]
 
 
-def test_an_empty_store_offers_the_sample_first_and_one_click_loads_it(
-    open_page: OpenPage, empty_store: Store
-) -> None:
-    app = open_page()
-    app.ask("Load the sample papers")
-    assert names(empty_store) == ["sample_data"]
-    assert "6 instances, loaded as sample_data, with runs of bm25, abstract-tail, lead" in app.words
-    assert "Load the sample papers" not in app.labels()
-
-
 def test_a_file_is_read_by_its_path_under_a_name(
     open_page: OpenPage, empty_store: Store, tmp_path: Path
 ) -> None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from components.paper.opened import OpenPaper, new_ref, open_papers
 from evidencebench_core.data import Store
 from evidencebench_core.papers import Doubt, Paper
 from evidencebench_core.papers.own import OwnPapers
@@ -43,14 +42,6 @@ def paper() -> Paper:
     return paper_of_file(TEXT.encode(), "salt.txt", None)
 
 
-@pytest.fixture
-def in_memory(paper: Paper) -> str:
-    """The ref of a paper that is open and not kept."""
-    ref = new_ref()
-    open_papers().put(OpenPaper(ref, paper, "salt.txt"))
-    return ref
-
-
 def uploaded(open_page: OpenPage, *files: tuple[str, bytes], **params: str) -> App:
     app = open_page("paper", r="bm25", **params)
     app.file_uploader[0].set_value([(name, content, "text/plain") for name, content in files]).run()
@@ -59,13 +50,6 @@ def uploaded(open_page: OpenPage, *files: tuple[str, bytes], **params: str) -> A
 
 def searched(open_page: OpenPage, ref: str, **params: str) -> App:
     return open_page("paper", paper=ref, r="bm25", **params).finish()
-
-
-def test_an_upload_is_read_searched_and_not_kept(open_page: OpenPage, own: OwnPapers) -> None:
-    app = uploaded(open_page, ("salt.txt", TEXT.encode()), h=HYPOTHESIS).finish()
-    assert app.address["paper"].startswith("open-")
-    assert "to read first" in app.words
-    assert own.all() == ()
 
 
 def test_several_uploads_are_a_table_and_what_cannot_be_read_is_named(open_page: OpenPage) -> None:
@@ -115,10 +99,14 @@ def picked(app: App) -> list[str]:
     return [text for passage in passages for text, is_pick in passage["parts"] if is_pick]
 
 
-def test_a_paper_is_kept_with_its_statement_renamed_and_removed(
-    open_page: OpenPage, in_memory: str, own: OwnPapers
+def test_an_upload_is_searched_kept_when_that_is_asked_for_renamed_and_removed(
+    open_page: OpenPage, own: OwnPapers
 ) -> None:
-    app = searched(open_page, in_memory, h=HYPOTHESIS).press("Keep this paper")
+    app = uploaded(open_page, ("salt.txt", TEXT.encode()), h=HYPOTHESIS).finish()
+    assert app.address["paper"].startswith("open-")
+    assert "to read first" in app.words
+    assert own.all() == ()
+    app.press("Keep this paper")
     (paper,) = own.all()
     assert app.address["paper"] == str(paper.id)
     app = searched(open_page, str(paper.id))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from evidencebench_core.data import Store
-from evidencebench_core.reliability.items import item_sets
 from evidencebench_core.reliability.runs import judge_plan, reliability_runs, run_plan
 from evidencebench_core.reliability.sample import add_sample_items
 from tests.pages.app import OpenPage
@@ -30,16 +29,6 @@ def asked(empty_store: Store) -> Store:
     return empty_store
 
 
-def test_the_first_start_has_one_button_that_gets_there(open_page: OpenPage, empty_store: Store) -> None:
-    page = open_page("reliability")
-    page.press("Load the 24 sample questions")
-    assert [info.n_items for info in item_sets(empty_store)] == [24]
-    assert page.address == {"items": "sample"}
-    for part in ("test", "questions"):
-        assert not page.run(part=part).problems
-    assert "12 yes, 12 no" in page.words
-
-
 def test_every_part_draws_what_was_answered_and_text_stays_text(open_page: OpenPage, asked: Store) -> None:
     page = open_page("reliability")
     assert "Model card" in page.words
@@ -55,6 +44,7 @@ def test_every_part_draws_what_was_answered_and_text_stays_text(open_page: OpenP
             assert texts[0] == "Yes."
             assert "Mean systolic pressure fell by 0.9 mmHg" in texts[-1]
             assert "12 of 24 answers" in page.run(where="state:right").words
+    assert "12 yes, 12 no" in page.run(part="questions").words
     page = open_page("reliability", part="all", model="yea")
     assert not page.problems
     assert len(page.get("bidi_component")) > 0

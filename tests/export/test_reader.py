@@ -12,14 +12,7 @@ from typing import Any
 import pytest
 
 from evidencebench_core.errors import SelectionError, SettingError
-from evidencebench_core.export.reader import (
-    FOLDER,
-    System,
-    heading_level,
-    paper_key,
-    show,
-    view_data,
-)
+from evidencebench_core.export.reader import FOLDER, System, heading_level, paper_key, show, view_data
 from evidencebench_core.retrievers import Retrieval
 from tests.browser.reader_views import hostile_view, instance_of, short_view, stress_view
 
@@ -31,19 +24,12 @@ def test_data_of_a_small_paper() -> None:
     assert data["types"] == "tahpphpppppp"
     # picks 3, 6, 4; A1 {3, 8}, A2 {4, 9} covered; A3 {10}, A4 {7} missed
     assert data["marks"] == "...bb.pmggm."
-    assert data["systems"] == [
-        {"name": "bm25", "picks": [3, 6, 4]},
-        {"name": "dense", "picks": [7, 10]},
-    ]
+    assert data["systems"] == [{"name": "bm25", "picks": [3, 6, 4]}, {"name": "dense", "picks": [7, 10]}]
     assert (data["active"], data["selected"], data["aspect"]) == (0, 7, 2)
     assert data["aspects"][2] == {
-        "label": "A3",
-        "text": "No difference in men",
-        "result": True,
-        "focus": True,
-        "covered": False,
+        "label": "A3", "text": "No difference in men", "result": True, "focus": True, "covered": False,
         "sentences": [10],
-    }
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -108,10 +94,8 @@ def test_show_holds_the_views_of_the_app_and_lets_no_text_out() -> None:
     view = hostile_view()
     drawn = show(instance_of(view), {one.name: one.picks for one in view.systems}, height=500)
     markup = drawn._repr_html_()
-    assert re.findall("<[^>]*>", markup) == [
-        markup.removesuffix("</iframe>"),
-        "</iframe>",
-    ]  # one frame, nothing else
+    one_frame = [markup.removesuffix("</iframe>"), "</iframe>"]
+    assert re.findall("<[^>]*>", markup) == one_frame
     assert 'sandbox="allow-scripts"' in markup
     assert "height:500px" in markup
     assert drawn.page.count("<script") == drawn.page.count("</script") == 2
@@ -137,12 +121,7 @@ def test_the_page_has_the_colours_of_the_apps_theme() -> None:
     root = Path(__file__).parents[2]
     theme = tomllib.loads((root / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
     light, dark = (FOLDER / "page.css").read_text("utf-8").split("@media")
-    names = {
-        "backgroundColor": "background",
-        "secondaryBackgroundColor": "secondary-background",
-        "textColor": "text",
-        "primaryColor": "primary",
-    }
     for part, name in ((light, "light"), (dark, "dark")):
-        for key, variable in names.items():
-            assert f"--st-{variable}-color: {theme[name][key].lower()};" in part
+        for key in ("background", "secondaryBackground", "text", "primary"):
+            variable, colour = key.replace("B", "-b"), theme[name][f"{key}Color"].lower()
+            assert f"--st-{variable}-color: {colour};" in part

@@ -24,22 +24,17 @@ ER_AT_3, RESULTS = task_named("er@3"), task_named("result-er@5")
 def evidence(
     n_sentences: int, aspects: Mapping[str, Sequence[int]], results: Sequence[str] = ()
 ) -> EvidenceSet:
-    return EvidenceSet(
-        n_sentences,
-        tuple(
-            Aspect(name, tuple(sorted(indices)), name in results, f"A{number}")
-            for number, (name, indices) in enumerate(aspects.items(), start=1)
-        ),
-        optimal=2,
-        results_optimal=1 if results else None,
+    gold = tuple(
+        Aspect(name, tuple(sorted(indices)), name in results, f"A{number}")
+        for number, (name, indices) in enumerate(aspects.items(), start=1)
     )
+    return EvidenceSet(n_sentences, gold, optimal=2, results_optimal=1 if results else None)
 
 
 def answer(name: str, gold: EvidenceSet, picks: Sequence[int] | None, ranking: Sequence[int] = ()) -> Row:
     if picks is None:
         return Row(name, gold, None, "the server was silent")
-    scores = tuple(1.0 for _ in ranking)
-    return Row(name, gold, Retrieval(tuple(ranking), scores, tuple(picks)))
+    return Row(name, gold, Retrieval(tuple(ranking), (1.0,) * len(ranking), tuple(picks)))
 
 
 def run_text(answers: Iterable[Row], task: Task = ER_AT_3, what: Any = "selection") -> tuple[str, Any]:
@@ -56,12 +51,8 @@ def qrels_text(gold: Iterable[tuple[str, EvidenceSet]], task: Task = ER_AT_3) ->
 
 def subtopic_recall(run: str, qrels: str, k: int) -> dict[str, float]:
     """Of ir_measures, by the original instance id; files are read as ir_measures reads them."""
-    measure = ir_measures.parse_measure(f"StRecall@{k}")
-    scored = ir_measures.iter_calc(
-        [measure],
-        list(ir_measures.read_trec_qrels(qrels + "\n")),
-        list(ir_measures.read_trec_run(run + "\n")),
-    )
+    gold, picks = ir_measures.read_trec_qrels(qrels + "\n"), ir_measures.read_trec_run(run + "\n")
+    scored = ir_measures.iter_calc([ir_measures.parse_measure(f"StRecall@{k}")], list(gold), list(picks))
     return {unquote(metric.query_id): metric.value for metric in scored}
 
 
@@ -94,12 +85,8 @@ def test_ties_keep_the_order_of_the_ranking() -> None:
 
 
 def test_nothing_is_left_out_in_silence() -> None:
-    picks = {
-        "empty": (GOLD, []),
-        "silent": (GOLD, None),
-        "none": (evidence(9, {"x": [1]}), None),
-        "fine": (GOLD, [7]),
-    }
+    bare = evidence(9, {"x": [1]})
+    picks = {"empty": (GOLD, []), "silent": (GOLD, None), "none": (bare, None), "fine": (GOLD, [7])}
     answers = [answer(name, *one) for name, one in picks.items()]
     text, result = run_text(answers, RESULTS)
     assert {line.split()[0] for line in text.splitlines()} == {"fine"}

@@ -34,11 +34,9 @@ def written(store: Store) -> tuple[Draft, ...]:
         return reply(next(text for word, text in ANSWERS.items() if word in str(sent["messages"])))
 
     with scripted(answering(answer)) as server:  # type: ignore[arg-type]
+        llm = LLM(Connection(server.url, "secret"), store)
         for _ in range(2):  # the second time nothing is left to ask
-            for _step in execute(
-                draft_plan(store, "three", "paraphrase", "tiny", LLM(Connection(server.url, "secret"), store))
-            ):
-                pass
+            list(execute(draft_plan(store, "three", "paraphrase", "tiny", llm)))
         assert len(server.requests) == 3
     return drafts(store, "three")
 

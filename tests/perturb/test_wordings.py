@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evidencebench_core.data import Store
 from evidencebench_core.errors import DataError
@@ -21,7 +19,6 @@ from evidencebench_core.perturb import (
     wording_problem,
     wordings_document,
 )
-from evidencebench_core.perturb.wordings import _entry
 from tests.factories import raw_instance, store_with
 
 
@@ -39,17 +36,20 @@ def file_of(content: object, folder: Path) -> Path:
     return path
 
 
-def test_a_file_is_read_by_instance(tmp_path: Path) -> None:
-    made_by = {"negation": "gpt-x"}
+def test_a_file_is_read_by_instance_and_comes_back(tmp_path: Path) -> None:
+    paraphrases, made_by = {"x": " One \n two. ", "y z": "Três."}, {"negation": "gpt-x"}
     content = {
-        "a": {"paraphrases": {"plain": " One \n two. "}, "negation": "No.", "made_by": made_by},
+        "a": {"paraphrases": paraphrases, "negation": "No.", "made_by": made_by},
         "b": {"negation": "Nor b."},
     }
-    assert read_wordings(file_of(content, tmp_path)) == (
-        Wording("a", "paraphrase:plain", "One two."),
+    wordings = read_wordings(file_of(content, tmp_path))
+    assert wordings == (
+        Wording("a", "paraphrase:x", "One two."),
+        Wording("a", "paraphrase:y z", "Três."),
         Wording("a", "negation", "No.", "gpt-x"),
         Wording("b", "negation", "Nor b."),
     )
+    assert read_wordings(file_of(wordings_document(wordings), tmp_path)) == wordings
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,8 @@ def test_added_wordings_stand_over_those_of_the_data(store: Store) -> None:
         "paraphrase:plain": {"a": "Mine."},
         "negation": {"a": "Not from the data.", "b": "Not b."},
     }
-    assert [wording.origin for wording in added_wordings(store, "two")] == [
-        "file.json",
-        "Ana; accepted by Ben",
-    ]
+    origins = [wording.origin for wording in added_wordings(store, "two")]
+    assert origins == ["file.json", "Ana; accepted by Ben"]
     remove_wording(store, "two", "a", "paraphrase:plain")
     assert hypothesis_variants(store, "two")["paraphrase:plain"] == {"a": "From the data."}
     # A rejected draft is no wording.
@@ -104,16 +102,3 @@ def test_objections() -> None:
     assert wording_problem("Wine  harms.", "Wine does not.") == ""
     for text in ("", "wine harms", "x" * 6_000, "a\u202eb"):
         assert wording_problem("Wine  harms.", text)
-
-
-NAMES = st.sampled_from(["negation", "paraphrase:x", "paraphrase:y z"])
-WORDS = st.text(st.characters(categories=("L", "N")), min_size=1, max_size=20)
-
-
-@given(st.dictionaries(st.tuples(st.sampled_from("ab"), NAMES), WORDS, min_size=1))
-def test_a_document_comes_back(texts: dict[tuple[str, str], str]) -> None:
-    wordings = {Wording(instance, name, text) for (instance, name), text in texts.items()}
-    document = json.loads(json.dumps(wordings_document(wordings)))
-    assert {
-        wording for name, entry in document.items() for wording in _entry("file", name, entry)
-    } == wordings

@@ -22,24 +22,21 @@ from evidencebench_core.answers.model import unit_id
 from evidencebench_core.answers.read import SAMPLE, read_answers
 from evidencebench_core.answers.store import Mark, add_answers, stored_answers
 from evidencebench_core.answers.units import answer_values, system_scores
-from evidencebench_core.data.ingest import ingest
-from evidencebench_core.data.store import Store, open_store
+from evidencebench_core.data import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.llm import LLM, Connection, Limits
 from evidencebench_core.runs import Plan, Progress, RunStore, estimate, execute
-from tests.factories import tiny_dataset, written
+from tests.factories import store_with, tiny_dataset
 from tests.llm.server import answering, reply, scripted
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    store = open_store(tmp_path / "store.sqlite")
-    ingest(store, written(tiny_dataset(), tmp_path / "tiny.json"), "tiny")
-    return store
+    return store_with(tiny_dataset(), tmp_path)
 
 
 def llm(store: Store, url: str) -> LLM:
-    return LLM(Connection(url, "secret"), store, None, Limits(1))
+    return LLM(Connection(url, "secret"), store, None, Limits(8))
 
 
 def done(plan: Plan) -> Progress:

@@ -27,16 +27,11 @@ Say = Callable[[Probe], Any]
 
 def item_set(gold: Sequence[str | None], **more: Mapping[int, Any]) -> ItemSet:
     """Items 0, 1, ... with these gold labels; ``more`` gives some of them other values of a field."""
-    items = [
-        Item(
-            str(place),
-            f"Does tea {place} help?",
-            (f"Tea {place} was tried.",),
-            label,  # type: ignore[arg-type]
-            **{name: values[place] for name, values in more.items() if place in values},
-        )
-        for place, label in enumerate(gold)
-    ]
+    items = []
+    for place, label in enumerate(gold):
+        others = {name: values[place] for name, values in more.items() if place in values}
+        question, context = f"Does tea {place} help?", (f"Tea {place} was tried.",)
+        items.append(Item(str(place), question, context, label, **others))  # type: ignore[arg-type]
     return new_item_set("tea", items)
 
 
@@ -52,13 +47,12 @@ def scored(
     *,
     baseline: TaskScore | None = None,
     judge: Callable[[Mapping[str, str]], str] | None = None,
-    model: str = "m",
     **settings: Any,
 ) -> TaskScore:
     """The score of a run over all probes; ``judge`` is given what it is asked."""
     row = reliability_task(task)
     values = task_settings(row, settings)
-    run = ReliabilityRun(f"run of {task}", items.sha256, row, model, values, request_settings(), "", 0, 0)
+    run = ReliabilityRun(f"run of {task}", items.sha256, row, "m", values, request_settings(), "", 0, 0)
     probes = probes_of(items, row, values)
     results: dict[str, Any] = {}
     for probe in probes.probes:
@@ -74,12 +68,9 @@ def scored(
 
 def result(said: Any) -> Any:
     """The stored result of a call."""
-    return (
-        str(said) if isinstance(said, Exception) else {"text": said, "finish_reason": "stop", "refusal": None}
-    )
-
-
-# -- in a store -----------------------------------------------------------------------------------
+    if isinstance(said, Exception):
+        return str(said)
+    return {"text": said, "finish_reason": "stop", "refusal": None}
 
 
 def carry_out(store: Store, plan: Plan, say: Callable[[str], str]) -> str:

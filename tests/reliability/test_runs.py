@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import BudgetReachedError, SettingError, UnknownNameError
 from evidencebench_core.llm import LLM, Budget, Connection
 from evidencebench_core.reliability.card import model_card, run_score
-from evidencebench_core.reliability.items import Item, add_items, delete_item_set
+from evidencebench_core.reliability.items import Item, Label, add_items, delete_item_set
 from evidencebench_core.reliability.runs import (
     items_of,
     judge_plan,
@@ -27,22 +26,20 @@ from evidencebench_core.runs import Plan, RunStore, execute
 from tests.llm.server import Scripted, answering, reply, scripted
 from tests.reliability.asking import ask_scripted
 
-ITEMS = [
-    Item(
-        f"q{number}",
-        f"Does tea number {number} help?",
-        (f"Tea {number} was given. It did {'' if number % 2 else 'not '}help.",),
-        "yes" if number % 2 else "no",
-        (f"Tea number {number} is as it is.",),
-    )
-    for number in range(8)
-]
-
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    store = open_store(tmp_path / "reliability.sqlite")
-    add_items(store, "teas", [*ITEMS, Item("m", "Does it?", ("Perhaps.",), "maybe")])
+def store() -> Store:
+    """Item set ``teas``: eight questions q0 to q7, and one whose answer is maybe."""
+    items = [Item("m", "Does it?", ("Perhaps.",), "maybe")]
+    for number in range(8):
+        context = f"Tea {number} was given. It did {'' if number % 2 else 'not '}help."
+        answer: Label = "yes" if number % 2 else "no"
+        long_answer = f"Tea number {number} is as it is."
+        items.append(
+            Item(f"q{number}", f"Does tea number {number} help?", (context,), answer, (long_answer,))
+        )
+    store = open_store()
+    add_items(store, "teas", items)
     return store
 
 

@@ -36,17 +36,9 @@ def test_nothing_is_dropped_in_silence() -> None:
     items = item_set([*GOLD, "maybe", Y, N])
     refusal = {"finish_reason": "stop", "refusal": "No.", "text": ""}
     cut_off = {"finish_reason": "length", "refusal": None, "text": ""}
-    answers = [
-        "Yes.",
-        refusal,
-        cut_off,
-        "",
-        "<think>It might be yes",
-        "",
-        None,
-        LookupError("the server was busy"),
-    ]
-    score = scored(items, "baseline", texts(*answers))
+    failed = LookupError("the server was busy")
+    answers = texts("Yes.", refusal, cut_off, "", "<think>It might be yes", "", None, failed)
+    score = scored(items, "baseline", answers)
     assert score.left_out == {"the answer is maybe": 1, "not asked yet": 1}
     assert score.value.n + sum(score.left_out.values()) == len(items.items)
     assert score.answers["reason"].tolist() == ["", "refusal", "cut_off", "empty", "cut_off", "failed"]
@@ -93,12 +85,12 @@ def test_a_negated_context_turns_the_right_answer_round() -> None:
 
 
 def test_refraining_and_its_mirror() -> None:
-    answers = {
+    said = {
         "shuffled": ["Unknown", "I don't know", "no", "?", "yes"],
         "mirror": ["yes", "no", "unknown", "no", "yes"],
     }
     score = scored(
-        item_set([Y, N, Y, N, Y]), "unknown", lambda probe: answers[probe.variant][int(probe.item.id)]
+        item_set([Y, N, Y, N, Y]), "unknown", lambda probe: said[probe.variant][int(probe.item.id)]
     )
     assert score.value.value == pytest.approx(0.4)
     assert score.variants["value"].tolist() == pytest.approx([0.4, 0.2])

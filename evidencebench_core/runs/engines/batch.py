@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
@@ -22,29 +22,28 @@ from evidencebench_core.errors import (
     LLMUnreachableError,
     SettingError,
 )
-from evidencebench_core.llm import LLM, Answer, Call, results
-from evidencebench_core.llm.client import is_empty
+from evidencebench_core.llm import LLM, Answer, Call, Spending
+from evidencebench_core.llm.client import error_text, is_empty
 from evidencebench_core.runs.execute import model_answers
 from evidencebench_core.runs.plan import Plan
 from evidencebench_core.runs.store import Results
-from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
 
-_T = TypeVar("_T")
 _AT_ONCE: Final = 1_000  # questions under way, each of one or more requests: a file may have 50,000
 _ATTEMPTS: Final = 3  # batches that a request takes part in before it is given up
 _LOOK: Final = 0.1  # seconds between looks whether all work waits
 _ENDED: Final = frozenset({"completed", "failed", "expired", "cancelled"})
 _ENDPOINT: Final = "/v1/chat/completions"
+_AGAIN: Final = "Start the run again to try once more: what is answered is kept."
 
 
 @dataclass
 class BatchEngine:
     """Asks in batches: as cheap as the server makes them, and done within a day."""
 
-    poll: float = 15.0  # seconds between looks at the batches under way
+    poll: float = 15.0  # seconds between looks at a batch under way
     note: str = field(default="", init=False)
 
     def check(self, plan: Plan) -> None:
@@ -58,188 +57,163 @@ class BatchEngine:
         batches = _Batches(self, plan, llm)
         transport, llm.transport, llm.budget.in_batches = llm.transport, batches.ask, True
         try:
-            # What an earlier process has begun comes first: its answers are then found in the store.
-            for ready in results(llm, [("", batches.collect_earlier)], stopped=stopped, grace=0.0):
-                for _, error in ready:
-                    if isinstance(error, LLMError):
-                        raise error
-                yield {}
             options = {"n_at_once": _AT_ONCE, "beside": batches.run}
             yield from model_answers(plan, llm, stopped=stopped, grace=0.0, **options)
         finally:
             llm.transport, llm.budget.in_batches, self.note = transport, False, ""
 
 
+@dataclass(slots=True)
 class _Batches:
     """The batches of one run."""
 
-    def __init__(self, engine: BatchEngine, plan: Plan, llm: LLM) -> None:
-        self._engine, self._run_id, self._llm, self._store = engine, plan.run_id, llm, plan.store
-        self._address = llm.connection.address
-        self._waiting: dict[str, tuple[Call, asyncio.Future[Answer | LLMError]]] = {}
+    engine: BatchEngine
+    plan: Plan
+    llm: LLM
+    waiting: dict[str, tuple[Call, asyncio.Future[Answer | LLMError]]] = field(default_factory=dict)
+    has_earlier: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def ask(self, call: Call) -> Answer:
-        """The answer to a call, by the next batch."""
-        reason = ""
+        """The answer to a call, by a batch that was begun earlier, else by the next one."""
+        await self.has_earlier.wait()
+        if record := self.llm.answers.get([call.key]).get(call.key):
+            self.llm.budget.count(Spending(cached=1))
+            return Answer.from_record(call.key, record)
+        outcome: Answer | LLMError
         for _ in range(_ATTEMPTS):
-            with self._llm.budget.reserve(call.model, call.prompt_tokens, call.max_tokens) as settle:
-                future: asyncio.Future[Answer | LLMError] = asyncio.get_running_loop().create_future()
-                self._waiting[call.key] = (call, future)
+            with self.llm.budget.reserve(call.model, call.prompt_tokens, call.max_tokens) as settle:
+                future = asyncio.get_running_loop().create_future()
+                self.waiting[call.key] = (call, future)
                 outcome = await future
-                if isinstance(outcome, (Answer, LLMAnswerError)):  # paid, whatever it says
-                    settle(outcome if isinstance(outcome, Answer) else None)
-            if isinstance(outcome, LLMError):
-                if not isinstance(outcome, LLMUnreachableError):
-                    raise outcome
-                reason = outcome.problem
-            elif call.allow_empty or not is_empty(outcome):
-                return outcome
-            else:
-                reason = "the answer has no text"
-        problem = f"no answer in {_ATTEMPTS} batches: {reason}"
-        raise self._llm.error(LLMUnreachableError, problem, "Start the run again to try once more.")
+                if isinstance(outcome, Answer):
+                    settle(outcome)
+                    return outcome
+                if isinstance(outcome, LLMAnswerError):  # paid, too
+                    settle(None)
+            if isinstance(outcome, LLMRejectedError):
+                break
+        raise outcome
 
     async def run(self) -> None:
-        """Send what all work waits for, and wake it, again and again."""
-        while True:
-            calls = await self._all_waiting()
-            await self._collect(*await self._begin(calls), {})
-            for call in calls:
-                _, future = self._waiting.pop(call.key, (None, None))
-                if future is not None:
-                    reason = "the batch has no result of it"
-                    future.set_result(self._llm.error(LLMUnreachableError, reason, "Try again."))
-
-    async def _all_waiting(self) -> list[Call]:
-        """The calls that all work waits for, once none of it does anything else."""
-        before = -1
-        while not self._waiting or not before == len(self._waiting) == self._llm.n_open:
-            before = len(self._waiting)
-            await asyncio.sleep(_LOOK)
-        return [call for call, _ in self._waiting.values()]
-
-    async def collect_earlier(self, _: LLM) -> None:
-        """Have the answers of a batch that another process has begun in the store."""
-        sql = "SELECT file_id, batch_id FROM llm_batches WHERE run_id = ? AND address = ? ORDER BY begun_at"
-        with self._store.read() as db:
-            rows = db.execute(sql, (self._run_id, self._address)).fetchall()
-        for file_id, stored_id in rows:
-            batch_id = stored_id or await self._begun(file_id)
-            if not batch_id:  # killed before it was begun
-                self._forget(file_id)
-                continue
-            requests = {str(line["custom_id"]): line["body"] for line in await self._lines(file_id)}
-            calls = {key: Call(body["model"], body, key, 0) for key, body in requests.items()}
-            await self._collect(file_id, batch_id, calls)
-
-    # -- sending -----------------------------------------------------------------------------------
-
-    async def _begin(self, calls: Sequence[Call]) -> tuple[str, str]:
-        """Send the requests of a batch, and begin it; its row is there before, so that a kill loses nothing."""
-        self._engine.note = f"sending {quantity(len(calls), 'request')} to {self._address}"
-        request = {"method": "POST", "url": _ENDPOINT}
-        bodies = {call.key: self._llm.accepted(call.body) for call in calls}
-        lines = [orjson.dumps({"custom_id": key, "body": body, **request}) for key, body in bodies.items()]
-        upload = (f"evidencebench-{self._run_id}.jsonl", b"\n".join(lines) + b"\n")
-        file = await self._reply(self._llm.client().files.create(file=upload, purpose="batch"))
-        self._remember(file.id)
-        batches = self._llm.client().with_options(max_retries=0).batches
-        try:
-            batch = await self._reply(
-                batches.create(input_file_id=file.id, endpoint=_ENDPOINT, completion_window="24h")
-            )
-        except LLMRejectedError:
-            self._forget(file.id)
-            raise
-        self._remember(file.id, batch.id)
-        return file.id, batch.id
-
-    async def _begun(self, file_id: str) -> str:
-        """The id of a batch that was begun before its id could be remembered; empty if there is none."""
-        async for batch in await self._reply(self._llm.client().batches.list()):
-            if batch.input_file_id == file_id:
-                self._remember(file_id, batch.id)
-                return str(batch.id)
-        return ""
-
-    # -- collecting --------------------------------------------------------------------------------
-
-    async def _collect(self, file_id: str, batch_id: str, calls: dict[str, Call]) -> None:
-        """Wait until a batch has ended, and store and hand out its answers.
-
-        ``calls`` are those that no work here waits for.
-        """
-        batches = self._llm.client().batches
-        while (batch := await self._reply(batches.retrieve(batch_id))).status not in _ENDED:
-            n = batch.request_counts
-            counts = f": {n.completed + n.failed:,} of {n.total:,} requests done" if n else ""
-            self._engine.note = f"1 batch under way at {self._address}{counts}"
-            await asyncio.sleep(self._engine.poll)
-        self._engine.note = ""
-        lines = [*await self._lines(batch.output_file_id), *await self._lines(batch.error_file_id)]
-        for line in lines:
-            key = line["custom_id"]
-            call, future = self._waiting.pop(key, (calls.get(key), None))
-            if call is None:
-                continue
-            outcome = self._outcome(call, line)
-            if isinstance(outcome, Answer) and (call.allow_empty or not is_empty(outcome)):
-                await self._llm.keep(call, outcome)
-            if future is not None and not future.done():
-                future.set_result(outcome)
-        self._forget(file_id)  # only now that its answers are in the store
-        if not lines:
-            errors = batch.errors.data if batch.errors and batch.errors.data else ()
-            reason = next((f"{error.code}: {error.message}" for error in errors), batch.status)
-            remedy = "Fix the problem above and restart the run: what is answered is kept."
-            raise self._llm.error(LLMRejectedError, f"the batch was not carried out ({reason})", remedy, True)
-
-    async def _lines(self, file_id: str | None) -> list[dict[str, Any]]:
-        if file_id is None:
-            return []
-        content = await self._reply(self._llm.client().files.content(file_id))
-        return [json.loads(line) for line in content.content.splitlines()]
-
-    def _outcome(self, call: Call, line: dict[str, Any]) -> Answer | LLMError:
-        """The answer in a line of results, or why there is none."""
-        response = line.get("response") or {}
-        status, body = response.get("status_code") or 500, response.get("body") or {}
-        try:
-            if status == 200 and not line.get("error"):
-                return self._llm.read(body, call.body, batch=True)
-        except LLMError as error:
-            return error
-        reason = body.get("error") or line.get("error") or {}
-        message = str(reason.get("message") if isinstance(reason, dict) else reason)
-        refusal = self._llm.refusal(status, message)
-        is_learnt = self._llm.learns_from(status, reason, call.body)  # a parameter is left out the next time
-        return self._llm.error(LLMUnreachableError, refusal.problem, "Try again.") if is_learnt else refusal
-
-    async def _reply(self, reply: Awaitable[_T]) -> _T:
-        """A reply of the endpoint, which the openai package asks for again; an error ends the run."""
+        """Collect what another process has begun; then send what all work waits for, and wake it, again and again."""
         import openai
 
         try:
-            return await reply
+            await self._collect_earlier()
+            self.has_earlier.set()
+            while True:
+                while not await self._all_waits():
+                    pass
+                calls = {key: call for key, (call, _) in self.waiting.items()}
+                outcomes = await self._collect(*await self._begin(calls), calls)
+                for key, outcome in outcomes.items():
+                    _, future = self.waiting.pop(key)
+                    future.set_result(outcome)
         except openai.APIError as error:
-            failure = self._llm.failure(error)
+            failure = self.llm.failure(error)
             failure.stops_run = True
             raise failure from error
 
-    # -- the store ---------------------------------------------------------------------------------
+    async def _all_waits(self) -> bool:
+        """Whether all work waits for an answer, and does so for a moment."""
+        before = len(self.waiting)
+        await asyncio.sleep(_LOOK)
+        return 0 < before == len(self.waiting) == self.llm.n_open
+
+    async def _begin(self, calls: Mapping[str, Call]) -> tuple[str, str]:
+        """Send requests and begin their batch: the ids of file and batch."""
+        request = {"method": "POST", "url": _ENDPOINT}
+        bodies = {key: self.llm.accepted(call.body) for key, call in calls.items()}
+        lines = [orjson.dumps({"custom_id": key, "body": body, **request}) for key, body in bodies.items()]
+        client = self.llm.client()
+        upload = (f"evidencebench-{self.plan.run_id}.jsonl", b"\n".join(lines) + b"\n")
+        file = await client.files.create(file=upload, purpose="batch")
+        self._remember(file.id)  # before it begins, so that a kill loses nothing
+        create = client.with_options(max_retries=0).batches.create  # twice would be two batches
+        batch = await create(input_file_id=file.id, endpoint=_ENDPOINT, completion_window="24h")
+        self._remember(file.id, batch.id)
+        return file.id, batch.id
+
+    async def _collect(
+        self, file_id: str, batch_id: str, calls: Mapping[str, Call]
+    ) -> dict[str, Answer | LLMError]:
+        """Wait until a batch has ended: by key the answers, which are then in the store, or why there is none."""
+        address = self.llm.connection.address
+        batches = self.llm.client().batches
+        while (batch := await batches.retrieve(batch_id)).status not in _ENDED:
+            n = batch.request_counts
+            counts = f": {n.completed + n.failed:,} of {n.total:,} requests done" if n else ""
+            self.engine.note = f"1 batch under way at {address}{counts}"
+            await asyncio.sleep(self.engine.poll)
+        self.engine.note = ""
+        lines: dict[str, dict[str, Any]] = {}
+        for results_id in filter(None, (batch.output_file_id, batch.error_file_id)):
+            lines |= await self._lines(results_id)
+        outcomes = {key: self._outcome(call, lines.get(key, {})) for key, call in calls.items()}
+        for key, outcome in outcomes.items():
+            if isinstance(outcome, Answer):
+                await self.llm.keep(calls[key], outcome)
+        self._forget(file_id)  # only now that its answers are in the store
+        if not lines:
+            messages = [error.message for error in (batch.errors and batch.errors.data) or ()]
+            problem = f"the batch was not carried out ({'; '.join([batch.status, *map(str, messages)])})"
+            raise self.llm.error(LLMRejectedError, problem, f"Fix that first. {_AGAIN}", True)
+        return outcomes
+
+    def _outcome(self, call: Call, line: Mapping[str, Any]) -> Answer | LLMError:
+        """The answer in a line of results, or why there is none."""
+        response = line.get("response") or {}
+        status, body = response.get("status_code") or 500, response.get("body") or {}
+        if status == 200:
+            try:
+                answer = self.llm.read(body, call.body, batch=True)
+            except LLMAnswerError as error:
+                return error
+            is_usable = call.allow_empty or not is_empty(answer)
+            return answer if is_usable else self.llm.error(LLMAnswerError, "answers without any text", _AGAIN)
+        reason = body.get("error") or line.get("error")
+        message = error_text(reason, "the batch has no result of it")
+        if self.llm.learns_from(status, reason, call.body):  # a parameter is left out the next time
+            return self.llm.error(LLMUnreachableError, message, _AGAIN)
+        return self.llm.refusal(status, message)
+
+    async def _lines(self, file_id: str) -> dict[str, dict[str, Any]]:
+        """The lines of a file by the key of their call."""
+        content = await self.llm.client().files.content(file_id)
+        return {line["custom_id"]: line for line in map(json.loads, content.content.splitlines())}
+
+    # -- batches in the store ----------------------------------------------------------------------
+
+    async def _collect_earlier(self) -> None:
+        """Have the answers of batches that another process has begun in the store."""
+        sql = "SELECT file_id, batch_id FROM llm_batches WHERE run_id = ? AND address = ?"
+        with self.plan.store.read() as db:
+            rows = db.execute(sql, (self.plan.run_id, self.llm.connection.address)).fetchall()
+        for file_id, stored_id in rows:
+            if batch_id := stored_id or await self._batch_of(file_id):
+                bodies = {key: line["body"] for key, line in (await self._lines(file_id)).items()}
+                calls = {key: Call(body["model"], body, key, 0) for key, body in bodies.items()}
+                await self._collect(file_id, batch_id, calls)
+            else:  # killed before it was begun
+                self._forget(file_id)
+
+    async def _batch_of(self, file_id: str) -> str:
+        """The id of a batch that was begun before its id could be remembered; empty if there is none."""
+        batches = [batch async for batch in self.llm.client().batches.list()]
+        return next((batch.id for batch in batches if batch.input_file_id == file_id), "")
 
     def _remember(self, file_id: str, batch_id: str = "") -> None:
-        row = (self._address, file_id, self._run_id, batch_id, now())
-        with self._store.write() as db:
+        row = (self.llm.connection.address, file_id, self.plan.run_id, batch_id, now())
+        with self.plan.store.write() as db:
             db.execute("INSERT OR REPLACE INTO llm_batches VALUES (?, ?, ?, ?, ?)", row)
 
     def _forget(self, file_id: str) -> None:
-        with self._store.write() as db:
-            db.execute("DELETE FROM llm_batches WHERE address = ? AND file_id = ?", (self._address, file_id))
+        with self.plan.store.write() as db:
+            db.execute("DELETE FROM llm_batches WHERE file_id = ?", (file_id,))
 
 
 def batches_under_way(store: Store, run_id: str) -> dict[str, int]:
     """How many batches of a run a server has, by its address, as far as is known here."""
-    sql = "SELECT address, count(*) FROM llm_batches WHERE run_id = ? GROUP BY address"
+    sql = "SELECT address, count(*) FROM llm_batches WHERE run_id = ? AND batch_id <> '' GROUP BY address"
     with store.read() as db:
         return dict(db.execute(sql, (run_id,)).fetchall())

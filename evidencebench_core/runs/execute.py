@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -88,22 +88,19 @@ def compute(retriever: Retriever, unit: Unit) -> dict[str, Retrieval | str]:
 
 def model_answers(plan: Plan, llm: LLM, **options: Any) -> Iterator[Results]:
     """Results of a plan that asks a model, as they come; the options are those of `llm.results`."""
-    pieces = (
-        ((unit.id, task), work)
-        for unit in plan.units(tuple(plan.missing))
-        for task, work in _pieces(plan, unit).items()
-    )
-    for ready in results(llm, pieces, **options):
+    for ready in results(llm, _pieces(plan, tuple(plan.missing)), **options):
         by_unit: dict[str, dict[str, Any]] = defaultdict(dict)
         for (unit_id, task), result in ready:
             by_unit[unit_id][task] = str(result) if isinstance(result, EvidenceBenchError) else result
         yield by_unit
 
 
-def _pieces(plan: Plan, unit: Unit) -> dict[str, Work[Any]]:
-    """What a model is asked about a unit, by task."""
-    ask = plan.ask
-    return {} if ask is None else {task: partial(ask, unit, task) for task in unit.queries}
+def _pieces(plan: Plan, ids: Sequence[str]) -> Iterator[tuple[tuple[str, str], Work[Any]]]:
+    """What a model is asked about some units, by unit and task."""
+    for unit in plan.units(ids):
+        for task in unit.queries:
+            if plan.ask is not None:
+                yield (unit.id, task), partial(plan.ask, unit, task)
 
 
 # -- carrying out ---------------------------------------------------------------------------------------
@@ -201,8 +198,7 @@ def estimate(*plans: Plan, batch: bool = False) -> RunEstimate:
         plan.llm.fresh = plan.fresh
         ids = tuple(plan.missing)
         sample = ids[:: -(-len(ids) // _SAMPLE)]
-        pieces = [work for unit in plan.units(sample) for work in _pieces(plan, unit).values()]
-        _, spending = rehearse(plan.llm, *pieces)
+        _, spending = rehearse(plan.llm, *(work for _, work in _pieces(plan, sample)))
         cost = cost.plus(spending, len(ids) / len(sample))
         n_looked_at += len(sample)
     model = next((plan.model for plan in plans if plan.llm), "")

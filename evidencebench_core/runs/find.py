@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -13,14 +13,9 @@ from evidencebench_core.llm import LLM, answer_of
 from evidencebench_core.papers import ENDINGS, Paper, read_paper
 from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
 from evidencebench_core.papers.limits import DEFAULT_LIMITS
-from evidencebench_core.retrievers import (
-    Query,
-    Retrieval,
-    Retriever,
-    ServedRetriever,
-    make_retriever,
-    query_of,
-)
+from evidencebench_core.retrievers import Retrieval, Retriever, ServedRetriever, query_of
+from evidencebench_core.retrievers.dense import cosines
+from evidencebench_core.retrievers.encoding import embeddings
 from evidencebench_core.retrievers.ranking import timed
 
 DEFAULT_BUDGET: Final = 10
@@ -99,7 +94,7 @@ def findings_in(
         served = retriever
         retrieval = answer_of(llm, lambda server: served.answer(server, query))
     picks = picks_in(paper, retrieval, budget, abstract_too=abstract_too)
-    best = _closest(query, picks)
+    best = _closest(paper, hypothesis, picks)
     return Findings(read, hypothesis, retriever, retrieval, picks, best)
 
 
@@ -138,17 +133,12 @@ def passages_of(paper: Paper, picks: Sequence[int]) -> tuple[Passage, ...]:
     return tuple(sorted(passages, key=lambda passage: passage.rank))
 
 
-def _closest(query: Query, picks: Sequence[int]) -> float | None:
-    """The highest cosine of a pick and the hypothesis, by dense."""
+def _closest(paper: Paper, hypothesis: str, picks: Sequence[int]) -> float | None:
+    """The highest cosine of a pick and the hypothesis, of the small model's embeddings."""
     if not picks:
         return None
-    query = replace(
-        query,
-        sentences=tuple(query.sentences[index] for index in picks),
-        sentence_types=tuple(query.sentence_types[index] for index in picks),
-        sections=tuple(query.sections[index] for index in picks),
-    )
-    return make_retriever("dense").retrieve(query).scores[0]
+    vectors, _ = embeddings("minilm", (hypothesis, *(paper.sentences[index] for index in picks)))
+    return max(cosines(vectors))
 
 
 # -- papers -----------------------------------------------------------------------------------------

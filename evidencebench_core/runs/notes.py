@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from pydantic import TypeAdapter
+
 from evidencebench_core.data.records import now
 from evidencebench_core.errors import SettingError
 from evidencebench_core.runs.store import RunStore
@@ -42,6 +44,7 @@ class Note:
         return bool(self.flagged or self.cause or self.tags or self.text)
 
 
+_NOTE: Final = TypeAdapter(Note)
 NOTE_COLUMNS: Final = (
     "instance_id", "aspect_id", "run_id", "task", "author", "cause", "tags", "text", "created_at",
 )  # fmt: skip
@@ -77,7 +80,7 @@ class NoteStore:
         self.store.rows(note.dataset, [note.instance_id])  # it is there
         dataset_id = self.store.dataset(note.dataset).id
         place = json.dumps([getattr(note, name) for name in _PLACE])
-        values = (dataset_id, note.instance_id, note.run_id or None, place, json.dumps(asdict(note)))
+        values = (dataset_id, note.instance_id, note.run_id or None, place, _NOTE.dump_json(note).decode())
         with self.store.write() as db:
             sql = "INSERT INTO notes (dataset_id, instance_id, run_id, place, body) VALUES (?, ?, ?, ?, ?)"
             db.execute(sql, values)
@@ -96,13 +99,11 @@ class NoteStore:
         sql = f"""SELECT max(notes.id), body, name FROM notes JOIN datasets ON datasets.id = dataset_id
             WHERE {where} GROUP BY dataset_id, place ORDER BY 1"""
         with self.store.read() as db:  # the dataset may have another name by now
-            notes = [replace(_note(body), dataset=name) for _, body, name in db.execute(sql, (value,))]
+            notes = [
+                replace(_NOTE.validate_json(body), dataset=name)
+                for _, body, name in db.execute(sql, (value,))
+            ]
         return tuple(note for note in notes if note.says_something)
-
-
-def _note(body: str) -> Note:
-    values = json.loads(body)
-    return Note(**values | {"tags": tuple(values["tags"])})
 
 
 def note_rows(notes: Sequence[Note], columns: Sequence[str] = NOTE_COLUMNS) -> list[dict[str, Any]]:

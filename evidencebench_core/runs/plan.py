@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from evidencebench_core.retrievers.trained_on import TrainedOn
 
 DEFAULT_TASKS: Final = ("er@optimal", "er@10", "result-er@optimal", "result-er@5")
-MAX_TOKENS: Final = 4096
-"""Of an answer, thoughts included: the same for all models."""
 _KEPT: Final = (
     "text", "finish_reason", "refusal", "reasoning", "prompt_tokens", "completion_tokens", "seconds", "model", "key",
 )  # fmt: skip
@@ -241,7 +239,7 @@ def prompt_plan(
 
 def request_settings(settings: Mapping[str, object] | None = None) -> dict[str, Setting]:
     """All `RequestSettings` in canonical form, defaults filled in; `SettingError` for what cannot be set."""
-    return RequestSettings.read("request", {"max_tokens": MAX_TOKENS, **(settings or {})}).values()
+    return RequestSettings.read("request", settings).values()
 
 
 async def ask_model(llm: LLM, messages: Sequence[Message], parameters: Mapping[str, Any]) -> Result:

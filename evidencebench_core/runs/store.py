@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import struct
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from evidencebench_core.data.records import digest, from_blob, now, to_blob
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import StoreError, UnknownNameError, shown
-from evidencebench_core.retrievers import IMPORTED, Retrieval, Setting, run_label
+from evidencebench_core.retrievers import Retrieval, Setting, run_label
 from evidencebench_core.tasks import TASKS, Missing, Score, Task, score, task_named
 from evidencebench_core.words import one_line
 
@@ -47,12 +46,6 @@ _ADD: Final = """INSERT INTO results (run_id, task, unit, selection, payload, er
         outcome = excluded.outcome, created_at = excluded.created_at
     WHERE results.error IS NOT NULL"""
 _REPLACE: Final = f"{_ADD} OR excluded.error IS NULL"
-_WITH_VARIANTS: Final = """SELECT other.id FROM runs AS this JOIN runs AS other ON other.id = this.id
-        OR this.kind = 'retrieval' AND json_extract(this.settings, '$.variant') IS NULL
-        AND other.dataset_id = this.dataset_id
-        AND json_extract(other.settings, '$.retriever') = json_extract(this.settings, '$.retriever')
-        AND json_extract(other.settings, '$.settings') = json_extract(this.settings, '$.settings')
-    WHERE this.id = ?"""
 _TRAINED_ON: Final = """INSERT OR IGNORE INTO trained_on (run_id, instance_id)
     SELECT runs.id, instance_id FROM runs JOIN instances ON instances.dataset_id = runs.dataset_id
     WHERE runs.id = ?1 AND (paper_id IN (SELECT value FROM json_each(?2))
@@ -173,8 +166,13 @@ class RunStore:
 
     def delete(self, run: RunInfo) -> None:
         """Delete a run with its results, its notes, its judges' runs, and the same retriever's over variants."""
+        ids = [run.id]
+        if run.retriever and not run.variant:
+            others = self.runs(run.dataset, variants=True)
+            same = (run.retriever, run.settings)
+            ids += [other.id for other in others if (other.retriever, other.settings) == same]
         with self.store.write() as db:
-            db.execute(f"DELETE FROM runs WHERE id IN ({_WITH_VARIANTS})", (run.id,))
+            db.executemany("DELETE FROM runs WHERE id = ?", [(run_id,) for run_id in ids])
 
     @contextmanager
     def under_way(self, run_id: str) -> Iterator[None]:
@@ -182,8 +180,9 @@ class RunStore:
         process = _process(os.getpid())
         with self.store.write() as db:
             row = db.execute("SELECT process FROM runs_under_way WHERE run_id = ?", (run_id,)).fetchone()
-            pid = row[0].partition(" ")[0] if row else ""
-            if row and row[0] != process and _process(int(pid)) == row[0]:
+            other = row[0] if row else process
+            pid = int(other.split()[0])
+            if other != process and _process(pid) == other:
                 remedy = "Wait until that has ended, or stop it."
                 raise StoreError(f"run {run_id}", f"is under way in process {pid}", remedy)
             db.execute("INSERT OR REPLACE INTO runs_under_way VALUES (?, ?)", (run_id, process))
@@ -249,15 +248,14 @@ class RunStore:
         """Counts of a model's outcomes, zeros too, by task name; empty for a run that asked none."""
         from evidencebench_core.retrievers.llm.outcome import outcome_counts
 
-        if self.run(run_id).retriever != "llm":
+        run = self.run(run_id)
+        if run.retriever != "llm":
             return {}
-        columns = "task, iif(error IS NULL, outcome, 'failed'), count(*)"
+        sql = "SELECT iif(error IS NULL, outcome, 'failed'), count(*) FROM results WHERE run_id = ? AND task = ?"
         with self.store.read() as db:
-            rows = db.execute(f"SELECT {columns} FROM results WHERE run_id = ? GROUP BY 1, 2", (run_id,))
-            outcomes = defaultdict[str, list[tuple[str, int]]](list)
-            for task, outcome, n in rows:
-                outcomes[task].append((outcome, n))
-        return {task: outcome_counts(outcomes[task]) for task in sorted(outcomes, key=_place)}
+            return {
+                task: outcome_counts(db.execute(f"{sql} GROUP BY 1", (run.id, task))) for task in run.tasks
+            }
 
     def _rows(self, columns: str, run_id: str, task: str, where: str, *values: object) -> list[Any]:
         sql = f"SELECT {columns} FROM results WHERE run_id = ? AND task = ? AND {where}"
@@ -352,8 +350,6 @@ def _info(row: Sequence[Any]) -> RunInfo:
         retriever, variant = settings["retriever"], settings.get("variant", "")
         lists = settings["settings"]
         settings = {name: tuple(value) if isinstance(value, list) else value for name, value in lists.items()}
-        if retriever == IMPORTED and name:
-            label = run_label(retriever, {"name": name})
         label = label or run_label(retriever, settings, variant)
     return RunInfo(
         id=run_id,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Final, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr
 
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.base import Query, Retrieval, Retriever
 from evidencebench_core.retrievers.encoding import embeddings
-from evidencebench_core.retrievers.ranker.model import Ranker, ScoredPaper
+from evidencebench_core.retrievers.ranker.model import Ranker
 from evidencebench_core.retrievers.ranker.model_file import model_folder, read_model
 from evidencebench_core.retrievers.ranker.reasons import explained_retrieval
 from evidencebench_core.retrievers.ranker.selection import picks_of
@@ -67,11 +69,13 @@ class EvidenceRanker(Retriever):
                 f"was trained with another embedding model than {ranker.encoder} is now",
                 "Train it again: evidencebench train-ranker.",
             )
-        return retrieval_of(ranker, ranker.scored(query, vectors), query)
+        return retrieval_of(ranker, query, vectors)
 
 
-def retrieval_of(model: Ranker, paper: ScoredPaper, query: Query) -> Retrieval:
-    """The retrieval for one budget from a scored paper."""
+@timed
+def retrieval_of(model: Ranker, query: Query, vectors: NDArray[np.float32]) -> Retrieval:
+    """The retrieval from the vectors of the hypothesis and the sentences."""
+    paper = model.scored(query, vectors)
     picks = picks_of(paper.scores, paper.features.similarities, query.budget, model.selecting)
     chosen = list(picks[: query.budget])
     contributions = model.contributions(query, paper, chosen)

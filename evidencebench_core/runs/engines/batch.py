@@ -73,26 +73,24 @@ class _Batches:
     waiting: dict[str, tuple[Call, asyncio.Future[Answer | LLMError]]] = field(default_factory=dict)
     has_earlier: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def ask(self, call: Call) -> Answer:
-        """The answer to a call, by a batch that was begun earlier, else by the next one."""
+    async def ask(self, call: Call, attempts: int = _ATTEMPTS) -> Answer:
+        """The answer to a call, by a batch that was begun earlier, else by one of the next ones."""
         await self.has_earlier.wait()
         if record := self.llm.answers.get([call.key]).get(call.key):
             self.llm.budget.count(Spending(cached=1))
             return Answer.from_record(call.key, record)
-        outcome: Answer | LLMError
-        for _ in range(_ATTEMPTS):
-            with self.llm.budget.reserve(call.model, call.prompt_tokens, call.max_tokens) as settle:
-                future = asyncio.get_running_loop().create_future()
-                self.waiting[call.key] = (call, future)
-                outcome = await future
-                if isinstance(outcome, Answer):
-                    settle(outcome)
-                    return outcome
-                if isinstance(outcome, LLMAnswerError):  # paid, too
-                    settle(None)
-            if isinstance(outcome, LLMRejectedError):
-                break
-        raise outcome
+        with self.llm.budget.reserve(call.model, call.prompt_tokens, call.max_tokens) as settle:
+            future = asyncio.get_running_loop().create_future()
+            self.waiting[call.key] = (call, future)
+            outcome: Answer | LLMError = await future
+            if isinstance(outcome, Answer):
+                settle(outcome)
+                return outcome
+            if isinstance(outcome, LLMAnswerError):  # paid, too
+                settle(None)
+        if attempts == 1 or isinstance(outcome, LLMRejectedError):
+            raise outcome
+        return await self.ask(call, attempts - 1)
 
     async def run(self) -> None:
         """Collect what another process has begun; then send what all work waits for, and wake it, again and again."""

@@ -33,7 +33,7 @@ from tests.retrievers.ranker.made_up import made, small_model, vectors_of
 def test_evidence_of_an_unseen_paper_comes_first(model: Ranker) -> None:
     unseen = made(77)
     query = query_of(unseen, "all", 6)
-    retrieval = retrieval_of(model, model.scored(query, vectors_of(unseen)), query)
+    retrieval = retrieval_of(model, query, vectors_of(unseen))
     covering = set().union(*unseen.evidence.covers("all"))
     assert len(covering & set(retrieval.selection)) >= 5
 

@@ -4,8 +4,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from evidencebench_core.analyses.slices import slice_frame, slice_report, slices, thirds
 from evidencebench_core.data import Store
@@ -48,15 +46,6 @@ def test_thirds_by_hand() -> None:
     # Equal values stay together.
     assert thirds(pd.Series([1, 1, 1, 1, 2, 7]), "%").tolist() == ["1%"] * 4 + ["2 to 7%"] * 2
     assert len(thirds(pd.Series([], dtype=int))) == 0
-
-
-@settings(max_examples=25)
-@given(st.lists(st.integers(0, 9), min_size=1))
-def test_thirds_part_the_values_in_their_order(values: list[int]) -> None:
-    numbers = thirds(pd.Series(values)).codes
-    pairs = sorted(zip(values, numbers, strict=True))
-    assert [number for _, number in pairs] == sorted(numbers)
-    assert len({(value, number) for value, number in pairs}) == len(set(values))  # equal values stay together
 
 
 def test_the_slices_of_a_dataset(store: Store) -> None:

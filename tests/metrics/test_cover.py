@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evidencebench_core.errors import SettingError
 from evidencebench_core.metrics import best_cover, ceiling_range, greedy_cover, optimal_cover
-from evidencebench_core.metrics.cover import _largest, _smallest
+from evidencebench_core.metrics.cover import _largest
 
 Covers = list[frozenset[int]]
 COVERS = st.lists(st.frozensets(st.integers(0, 8), max_size=4), max_size=9)
@@ -79,24 +79,6 @@ def test_best_cover_meets_the_enumeration_and_is_never_below_greedy(covers: Cove
     assert list(best) == sorted(set(best))
     assert n_covered(best, covers) == most >= n_covered(greedy_cover(covers, budget), covers)
     assert ceiling_range(covers, budget) == ((most / len(covers),) * 2 if covers else None)
-
-
-@unhurried
-@given(COVERS, BUDGETS)
-def test_the_integer_programs_alone_meet_the_enumeration(covers: Covers, budget: int) -> None:
-    # In small cases a bound often answers before the solver is asked: ask it here in any case.
-    columns = tuple(
-        (sentence, sum(1 << position for position, cover in enumerate(covers) if sentence in cover))
-        for sentence in sorted(frozenset().union(*covers))
-    )
-    if columns:
-        picks, most = _largest(columns, len(covers), budget)
-        best = tuple(sentence for sentence, _ in picks)
-        assert most == n_covered(best, covers) == most_covered(covers, budget)
-        assert len(best) <= budget
-        smallest = tuple(sentence for sentence, _ in _smallest(columns, len(covers)))
-        assert len(smallest) == len(optimal_cover(covers))
-        assert n_covered(smallest, covers) == sum(map(bool, covers))
 
 
 def steiner_triples(n_points: int) -> Covers:

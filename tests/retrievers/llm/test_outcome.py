@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
-from evidencebench_core.llm.parse import OutcomeKind
 from evidencebench_core.retrievers.llm import OUTCOME_FLAGS, OUTCOME_KINDS, counts_text
-from evidencebench_core.retrievers.llm.outcome import least_informative, outcome_counts
+from evidencebench_core.retrievers.llm.outcome import outcome_counts
 
 
 def test_counts_and_words() -> None:
@@ -19,17 +16,3 @@ def test_counts_and_words() -> None:
         "5 a selection, 1 chose nothing, 1 call failed, 2 over the budget, scored by expectation, "
         "2 with indices not shown, 2 with a part of the paper lost, 2 asked again for fewer"
     )
-
-
-@pytest.mark.parametrize(
-    ("kinds", "least"),
-    [
-        ([], "empty"),
-        (["empty", "unknown"], "unknown"),
-        (["unknown", "no_list", "empty"], "no_list"),
-        (["no_list", "refusal"], "refusal"),
-        (["refusal", "cut_off", "empty"], "cut_off"),
-    ],
-)
-def test_nothing_chosen_anywhere(kinds: list[OutcomeKind], least: OutcomeKind) -> None:
-    assert least_informative(kinds) == least

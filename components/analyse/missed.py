@@ -26,7 +26,7 @@ from evidencebench_core.analyses.causes import CAUSES, cause_title
 from evidencebench_core.analyses.missed import BINNINGS, finding, missed, missed_table
 from evidencebench_core.palette import MARKS
 from evidencebench_core.runs import RunInfo
-from evidencebench_core.runs.notes import NOTE_COLUMNS, Note, NoteStore, note_rows
+from evidencebench_core.runs.notes import Note, NoteStore, note_rows
 from evidencebench_core.words import quantity
 
 Notes = Mapping[tuple[str, str], tuple[Note, ...]]
@@ -220,7 +220,4 @@ def _draw_export(context: Context, run: RunInfo, misses: pd.DataFrame) -> None:
         csv_and_json(f"misses-{name}", lambda: missed_table(store, dataset, misses, notes))
         if notes:
             st.markdown(quantity(len(notes), "note"))
-            csv_and_json(
-                f"notes-{name}",
-                lambda: pd.DataFrame(note_rows(notes), columns=list(NOTE_COLUMNS)),
-            )
+            csv_and_json(f"notes-{name}", lambda: pd.DataFrame(note_rows(notes)))

@@ -157,8 +157,8 @@ def import_dialog(dataset: DatasetInfo) -> None:
         return
     with st.spinner("Reading the file …"), uploaded_path(upload) as path:
         imported = import_run(resources.store(), dataset.name, path, name, tasks)
-        counts = ", ".join(f"{n:,} for {TASKS[task].title}" for task, n in imported.answers.items())
-        flash(f"{literal(imported.run.label)}: answers imported, {counts}.")
+        counts = ", ".join(f"{n:,} for {task_named(task).title}" for task, n in imported.tasks.items())
+        flash(f"{literal(imported.label)}: answers imported, {counts}.")
         st.rerun()
 
 

@@ -44,7 +44,7 @@ def dataset_notes(
     notes.sort(
         key=lambda n: (rows[n.instance_id].position, n.run_id, -1 if n.sentence is None else n.sentence)
     )
-    frame = pd.DataFrame(note_rows(notes, COLUMNS), columns=list(COLUMNS)).astype({"sentence": "Int64"})
+    frame = pd.DataFrame(note_rows(notes), columns=list(COLUMNS)).astype({"sentence": "Int64"})
     texts = [None if note.sentence is None else papers[note.instance_id][note.sentence] for note in notes]
     frame.insert(1, "hypothesis", [rows[note.instance_id].hypothesis for note in notes])
     frame.insert(3, "sentence_text", texts)

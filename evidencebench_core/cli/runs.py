@@ -269,13 +269,9 @@ def import_run(
     from evidencebench_core.runs import import_run as import_file
     from evidencebench_core.runs import score_run
 
-    result = import_file(store, dataset, predictions, name, task or ())
-    scores = [score_run(store, result.run.id, task) for task in result.answers]
-    document = run_document(result.run, {}) | {
-        "source": result.source,
-        "imported": dict(result.answers),
-    }
-    return _scored(document, scores, _title(result.run))
+    run = import_file(store, dataset, predictions, name, task or ())
+    scores = [score_run(store, run.id, task) for task in run.tasks]
+    return _scored(run_document(run, {}), scores, _title(run))
 
 
 @verb("train-ranker --dataset train")

@@ -7,6 +7,7 @@ holds selections for one task.
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -35,17 +36,8 @@ _Lists: TypeAlias = dict[str, tuple[tuple[int, ...], tuple[float, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
-class RunImport:
-    """The result of an import."""
-
-    run: RunInfo
-    source: str  # file and the beginning of its sha256
-    answers: Mapping[str, int]  # how many instances came in, by task
-
-
-@dataclass(frozen=True, slots=True)
 class _File:
-    source: str
+    source: str  # its name and the beginning of its sha256
     lists: _Lists  # sentences, best first, and their scores, by instance id
     are_selections: bool  # of a prediction file: they have no tail to take K from
     gold: Mapping[str, EvidenceSet]
@@ -55,12 +47,12 @@ class _File:
         ranking, _ = self.lists[name]
         return ranking if self.are_selections else ranking[: task.budget_for(self.gold[name])]
 
-    def answers(self, task: Task) -> dict[str, Retrieval]:
-        """The answers to a task, of the instances that it asks about."""
+    def answers(self, name: str, tasks: Sequence[Task]) -> dict[str, Retrieval]:
+        """The answers to those tasks that ask about an instance."""
         details = {"source": self.source}
         return {
-            name: Retrieval(ranking, scores, self.selection(name, task), details=details)
-            for name, (ranking, scores) in self.lists.items()
+            task.name: Retrieval(*self.lists[name], self.selection(name, task), details=details)
+            for task in tasks
             if self.gold[name].optimal_for(task.focus)
         }
 
@@ -71,7 +63,7 @@ def import_run(
     path: Path,
     name: str,
     tasks: Sequence[str | Task] = (),
-) -> RunImport:
+) -> RunInfo:
     """Keep somebody's answers to some tasks as a run; the same name again adds other tasks to it.
 
     A TREC run is read by its scores, equal ones by their ranks; without tasks it answers those with a budget.
@@ -84,21 +76,18 @@ def import_run(
     spec = retrieval_spec(info.sha256, IMPORTED, {"name": checked_name(" ".join(name.split()), "run")})
     file = _read(store, info.name, path)
     chosen = [task_named(task) for task in tasks or (() if file.are_selections else DEFAULT_TASKS)]
-    answers = {task.name: file.answers(task) for task in chosen}
+    answers = {instance_id: file.answers(instance_id, chosen) for instance_id in file.lists}
     if not any(answers.values()):
         problem = "says nothing on the tasks" if chosen else "holds selections, which are for one task"
         raise DataError(str(path), problem, "Name the task that they are for (--task).")
-    taken = [task for task in answers if runs.done(spec.id, task)]
+    taken = [task.name for task in chosen if runs.done(spec.id, task.name)]
     if taken:
         problem = f"there is an imported run of this name with answers for {', '.join(taken)}"
         remedy = "Choose another name, or delete that run first."
         raise SettingError(f"name {shown(name)}", problem, remedy)
     runs.create(spec)
-    by_instance = {
-        name: {task: of[name] for task, of in answers.items() if name in of} for name in file.lists
-    }
-    runs.add(spec.id, by_instance)
-    return RunImport(runs.run(spec.id), file.source, {task: len(of) for task, of in answers.items()})
+    runs.add(spec.id, answers)
+    return runs.run(spec.id)
 
 
 def file_selections(store: Store, dataset: str, path: Path, task: str | Task) -> dict[str, tuple[int, ...]]:
@@ -132,7 +121,7 @@ def _trec_run(path: Path, data: bytes, gold: Mapping[str, EvidenceSet]) -> _List
         lines = data.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise DataError(str(path), f"is not UTF-8 text: {error}", _FORMATS) from error
-    scored: dict[str, dict[int, tuple[float, int]]] = {}  # score and rank of each sentence, by instance
+    ranked: dict[str, dict[int, tuple[float, int]]] = defaultdict(dict)  # negative score and rank by sentence
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -146,11 +135,11 @@ def _trec_run(path: Path, data: bytes, gold: Mapping[str, EvidenceSet]) -> _List
             raise DataError(place, f"is {shown(line.strip())}", _LINE) from error
         name = unquote(query_id) if unquote(query_id) in gold else query_id
         _checked(name, [index], gold, place)
-        if index in scored.setdefault(name, {}):
+        if index in ranked[name]:
             raise SelectionError(place, f"ranks sentence {index} again", "Rank every sentence once.")
-        scored[name][index] = key
+        ranked[name][index] = key
     lists: _Lists = {}
-    for name, keys in scored.items():
+    for name, keys in ranked.items():
         ranking = sorted(keys, key=keys.__getitem__)
         lists[name] = tuple(ranking), tuple(-keys[index][0] for index in ranking)
     return lists

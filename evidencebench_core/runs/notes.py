@@ -45,9 +45,6 @@ class Note:
 
 
 _NOTE: Final = TypeAdapter(Note)
-NOTE_COLUMNS: Final = (
-    "instance_id", "aspect_id", "run_id", "task", "author", "cause", "tags", "text", "created_at",
-)  # fmt: skip
 
 
 class NoteStore:
@@ -106,7 +103,6 @@ class NoteStore:
         return tuple(note for note in notes if note.says_something)
 
 
-def note_rows(notes: Sequence[Note], columns: Sequence[str] = NOTE_COLUMNS) -> list[dict[str, Any]]:
+def note_rows(notes: Sequence[Note]) -> list[dict[str, Any]]:
     """One flat row a note for a table; tags joined by "; "."""
-    rows = [asdict(note) | {"tags": "; ".join(note.tags)} for note in notes]
-    return [{name: row[name] for name in columns} for row in rows]
+    return [asdict(note) | {"tags": "; ".join(note.tags)} for note in notes]

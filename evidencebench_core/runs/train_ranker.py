@@ -17,17 +17,17 @@ from evidencebench_core.data.model import Instance
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import CROSS_VALIDATED, Retrieval, query_of
+from evidencebench_core.retrievers.ranker.retriever import EvidenceRanker, retrieval_of
 from evidencebench_core.retrievers.trained_on import TrainedOn, trained_on_at
 from evidencebench_core.runs.plan import DEFAULT_TASKS
 from evidencebench_core.runs.step import Step
-from evidencebench_core.runs.store import RunStore, keep_trained, retrieval_spec, score_predictions
+from evidencebench_core.runs.store import RunStore, keep_trained, retrieval_spec, score_run
 from evidencebench_core.tasks import Score, task_named
 
 if TYPE_CHECKING:
     from evidencebench_core.retrievers.ranker.model import Ranker
     from evidencebench_core.retrievers.ranker.training import Example
 
-RANKER: Final = "evidence-ranker"
 _MOST_SENTENCES: Final = 300_000  # that are held in memory: of a larger dataset papers are drawn
 
 
@@ -80,7 +80,7 @@ def train_ranker(
         learnt = f"the embedding model was trained on {n_seen:,} of these {len(papers):,} papers"
         report(Step(f"WARNING: {learnt}: the cross-validated scores are too good."))
     answers: dict[str, dict[str, Retrieval]] = {}  # by instance and task
-    fold_of = folds_by_paper(paper_ids, n_folds, seed) if n_folds else [0] * len(examples)
+    fold_of = folds_by_paper(paper_ids, max(n_folds, 1), seed)
     for fold in range(n_folds):
         report(Step(f"Cross-validating by paper in {n_folds} folds", fold, n_folds, "folds"))
         pairs = list(zip(examples, fold_of, strict=True))
@@ -88,28 +88,21 @@ def train_ranker(
         unseen = {example.instance_id: example for example, other in pairs if other == fold}
         for instance in store.get_many(info.name, list(unseen)):
             answers[instance.id] = _answers(ranker, instance, unseen[instance.id])
-    scores: dict[str, Score] = {}
-    for task in DEFAULT_TASKS if answers else ():
-        selections = {name: of[task].selection for name, of in answers.items() if task in of}
-        scores[task] = score_predictions(store, info.name, selections, task)
     report(Step(f"Training on {len(examples):,} instances"))
     ranker = fit_ranker(examples, encoder, seed)
 
     ids = tuple(sorted(example.instance_id for example in examples))
     trained_on = TrainedOn(info.sha256, ids, tuple(sorted(papers | seen_papers)), info.name)
-    validated = {
-        task: {"aspect_recall": score.aspect_recall, "n_scored": score.n_scored}
-        for task, score in scores.items()
-    }
-    notes = {**ranker.notes, "cross_validated": validated}
     path = out or default_model_path()
-    digest = write_model(replace(ranker, trained_on=trained_on, notes=notes), path)
-    run_id = None
+    digest = write_model(replace(ranker, trained_on=trained_on), path)
+    run_id, scores = None, {}
     if answers:
-        spec = retrieval_spec(info.sha256, RANKER, {"model": CROSS_VALIDATED, "weights": digest})
+        settings = {"model": CROSS_VALIDATED, "weights": digest}
+        spec = retrieval_spec(info.sha256, EvidenceRanker.name, settings)
         run_id = runs.create(spec).id
         keep_trained(store, run_id, *encoder_data)
         runs.add(run_id, answers)
+        scores = {task: score_run(store, run_id, task) for task in DEFAULT_TASKS}
     seconds = time.monotonic() - began
     return RankerTraining(info, len(examples), path, digest, n_folds, scores, run_id, seconds)
 
@@ -130,8 +123,8 @@ def _read_examples(
     drawn = set(papers[: max(int(share * len(papers)), 1)])
     usable = [row for row in usable if row.paper_id in drawn]
     if len(usable) < len(rows):
-        text = f"Learning from {len(usable):,} of {len(rows):,} instances: those with gold, up to a size"
-        report(Step(text))
+        n_of = f"{len(usable):,} of {len(rows):,} instances"
+        report(Step(f"Learning from {n_of}: those with gold, up to a size"))
     examples: list[Example] = []
     for instance in store.get_many(info.name, [row.id for row in usable]):
         report(Step("Reading and embedding", len(examples), len(usable), "instances"))
@@ -142,8 +135,6 @@ def _read_examples(
 
 def _answers(ranker: Ranker, instance: Instance, example: Example) -> dict[str, Retrieval]:
     """The answer to each default task that has aspects to cover, by its name."""
-    from evidencebench_core.retrievers.ranker.retriever import retrieval_of
-
     answers: dict[str, Retrieval] = {}
     for task in map(task_named, DEFAULT_TASKS):
         if instance.evidence.optimal_for(task.focus) is not None:

@@ -84,7 +84,7 @@ def test_an_exported_ranking_is_imported(command: Command, tiny: Path, tmp_path:
     command("export", lead, "--format", "trec", "--what", "ranking", "--task", "er@10", "--out", path)
     words = ("import-run", "--dataset", "tiny", "--predictions", path, "--name", "mine")
     document = command.json(*words)
-    assert (document["label"], document["imported"]["result-er@5"]) == ("mine (imported)", 5)
+    assert (document["label"], document["tasks"]["result-er@5"]) == ("mine (imported)", 5)
     assert command.json("score", document["run"]) == command.json("score", lead)
     assert "delete that run" in command.failure(*words)
 

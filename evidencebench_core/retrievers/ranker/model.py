@@ -117,7 +117,7 @@ class Ranker:
         LightGBM's text of a sum of regression trees over the first `N_OWN` columns.
     trained_on : TrainedOn
     notes : mapping
-        Seed, cross-validated scores and the like: JSON values.
+        Seed, numbers of instances and sentences: JSON values.
     """
 
     encoder: str

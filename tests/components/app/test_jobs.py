@@ -21,16 +21,6 @@ def ended(job: Job) -> Job:
     return job
 
 
-def test_a_job_reports_and_ends_with_its_note() -> None:
-    def work(job: Job) -> str:
-        job.report(1, 4, "first")
-        return "4 answers"
-
-    status = ended(JobBoard().start("run", "x", "title", work)).status
-    assert (status.state, status.note, status.done, status.total) == ("done", "4 answers", 1, 4)
-    assert status.seconds_remaining is None
-
-
 def test_cancel_is_seen_by_the_work_and_told() -> None:
     at_work, may_look = threading.Event(), threading.Event()
 
@@ -66,7 +56,11 @@ def test_the_same_work_is_not_started_twice_nor_dismissed_while_it_runs() -> Non
     assert len(board.jobs()) == 1
 
 
-def test_an_error_of_ours_is_the_note_and_a_bug_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_job_ends_with_a_note_which_is_an_error_of_ours_and_a_bug_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    status = ended(JobBoard().start("run", "x", "title", lambda _: "4 answers")).status
+    assert (status.state, status.note) == ("done", "4 answers")
     errors = (SettingError("bm25", "k1 cannot be 'x'", "Give a number."), ZeroDivisionError())
     for error, note in zip(errors, ("bm25: k1 cannot be 'x'.", "ZeroDivisionError"), strict=True):
 
@@ -79,11 +73,14 @@ def test_an_error_of_ours_is_the_note_and_a_bug_is_logged(caplog: pytest.LogCapt
         assert ("Traceback" in caplog.text) == isinstance(error, ZeroDivisionError)
 
 
-def test_remaining_time_is_told_from_fresh_work_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_reports_how_far_it_is_and_the_time_left_by_fresh_work_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     now = [100.0]
     monkeypatch.setattr("components.app.jobs.time.monotonic", lambda: now[0])
     job = Job(1, "run", "x", "title", started=100.0)
-    job.report(90, 100)
+    job.report(90, 100, "first")
+    assert (job.status.done, job.status.total, job.status.note) == (90, 100, "first")
     assert job.status.seconds_remaining is None  # nothing done yet in this session
     now[0] = 110.0
     job.report(95, 100)

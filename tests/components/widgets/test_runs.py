@@ -1,10 +1,15 @@
-"""Runs on a page: the link to the reader, their colours."""
+"""Runs on a page: the link to the reader, their colours, the difference of two."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
+import pandas as pd
+import pytest
+
 from components.app.choices import choices_from
+from components.runs.pair import both_ways, points
 from components.widgets.runs import reader_link, run_colours
 from evidencebench_core.data import ingest, open_store
 from evidencebench_core.runs import RunStore
@@ -37,3 +42,24 @@ def test_the_link_to_the_reader_and_colours() -> None:
     nothing = reader_link(dataset, task_named("result-er@5"), "sample_exposure", runs)
     assert "sentence" not in nothing  # it has no result aspects
     assert len(set(run_colours([replace(runs[0], id=str(number)) for number in range(4)]).values())) == 4
+
+
+@pytest.mark.parametrize(
+    ("difference", "low", "high", "text"),
+    [
+        (0.138, 0.074, 0.204, "+13.8 (+7.4 to +20.4)"),
+        (-0.0004, -0.1, -0.0002, "+0.0 (-10.0 to +0.0)"),  # no minus before a 0
+        (0.05, math.nan, math.nan, "+5.0"),
+        (math.nan, math.nan, math.nan, "–"),
+    ],
+)
+def test_a_difference_with_its_interval(difference: float, low: float, high: float, text: str) -> None:
+    assert points({"difference": difference, "low": low, "high": high}) == text
+
+
+def test_a_pair_turned_round_changes_sides_and_sign() -> None:
+    names = {"a": "x", "b": "y", "label_a": "X", "label_b": "Y", "n": 9, "p_holm": 0.2, "ties": 3}
+    pair = names | {"difference": 0.1, "low": -0.05, "high": 0.3, "wins": 4, "losses": 2}
+    turned = names | {"a": "y", "b": "x", "label_a": "Y", "label_b": "X"}
+    turned |= {"difference": -0.1, "low": -0.3, "high": 0.05, "wins": 2, "losses": 4}
+    assert both_ways(pd.DataFrame([pair])).to_dict("records") == [pair, turned]

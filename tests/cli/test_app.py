@@ -23,17 +23,23 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], dict[str, s
     return calls
 
 
-def test_the_app_of_this_repository_serves_this_machine_only(command, starts, tmp_path: Path) -> None:
+def test_the_app_of_this_repository_serves_this_machine_only(
+    command, starts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = tmp_path / "s.sqlite"
     command("app", "--store", store)
-    command("app", "--port", "8600", "--no-browser")
-    (words, environment), (more, _) = starts
+    command("app", "--port", "8600", "--no-browser", "--token")
+    monkeypatch.setenv("EVIDENCEBENCH_TOKEN", "correct horse")
+    command("app", "--token")
+    (words, environment), (more, _), _ = starts
     root = Path(evidencebench_core.__file__).parent.parent
     assert words[:5] == [sys.executable, "-m", "streamlit", "run", str(root / "app.py")]
     assert environment["EVIDENCEBENCH_STORE"] == str(store)
     quiet = {"--browser.gatherUsageStats=false", "--server.showEmailPrompt=false"}
     assert quiet | {"--server.address=localhost"} <= set(words)
     assert set(more) - set(words) == {"--server.port=8600", "--server.headless=true"}
+    tokens = [started.get("EVIDENCEBENCH_TOKEN") for _, started in starts]
+    assert tokens == [None, "", "correct horse"]  # empty: the server makes one
 
 
 @pytest.mark.parametrize(
@@ -54,15 +60,6 @@ def test_the_names_that_the_app_is_served_under(
     assert [word.partition("=")[2] for word in words if word.startswith("--server.allowedHosts=")] == names
     shown = "lab.example" if host == "lab.example" else "localhost"
     assert f"--browser.serverAddress={shown}" in words  # else Streamlit asks an outside address for it
-
-
-def test_a_token_is_asked_for_on_this_machine_too(command, starts, monkeypatch: pytest.MonkeyPatch) -> None:
-    command("app")
-    command("app", "--token")
-    monkeypatch.setenv("EVIDENCEBENCH_TOKEN", "correct horse")
-    command("app", "--token")
-    tokens = [environment.get("EVIDENCEBENCH_TOKEN") for _, environment in starts]
-    assert tokens == [None, "", "correct horse"]  # empty: the server makes one
 
 
 def test_the_sample_is_in_the_store_before_the_app_opens(

@@ -26,18 +26,14 @@ def test_dots_are_in_percent_with_their_intervals_and_ids() -> None:
     assert [shape.type for shape in figure.layout.shapes] == ["line", "line"]
 
 
-def test_groups_of_one_name_stand_together_and_what_is_undefined_has_no_dot() -> None:
+def test_groups_of_one_name_stand_together_a_name_has_one_line_and_what_is_undefined_no_dot() -> None:
     frame = pd.DataFrame({"name": ["a", "a", "b"], "group": ["p", "q", "p"], "value": [0.1, -0.2, NAN]})
     frame = frame.assign(low=NAN, high=NAN, n=1)
     figure = figures.interval_dots(frame, "points", differences=True)
     assert [list(trace.x) for trace in figure.data] == [[10.0], [-20.0]]
     assert [round(trace.y[0]) for trace in figure.data] == [0, 0]
-
-
-def test_lines_are_in_percent_at_their_places() -> None:
-    frame = pd.DataFrame({"name": ["a", "a", "b"], "x": [0, 1, 0], "value": [0, 0.5, 0.3]})
-    a, b = figures.lines(frame, "picks", "recall").data
-    assert (list(a.x), list(a.y), list(b.y)) == ([0, 1], [0, 50], [30])
+    a, b = figures.lines(frame.assign(x=[0, 1, 2]), "picks", "recall").data
+    assert (list(a.x), list(a.y), list(b.x)) == ([0, 1], [10, -20], [2])
 
 
 def test_a_histogram_has_few_bars_that_hold_all() -> None:

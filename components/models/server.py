@@ -28,7 +28,7 @@ from evidencebench_core.llm import (
     listed_models,
     one_word,
 )
-from evidencebench_core.llm.connection import save_server, saved_server
+from evidencebench_core.llm.connection import OPENAI, save_server, saved_server
 from evidencebench_core.words import quantity
 
 
@@ -46,7 +46,7 @@ class Trial:
 def session_model() -> str:
     """The model chosen in this session, else the one saved with the server; empty if there is none."""
     server, model = saved_server()
-    saved = model if Connection(server or None).address == session_connection().address else ""
+    saved = model if Connection(server or OPENAI).address == session_connection().address else ""
     return session_text("llm.model", saved)
 
 
@@ -101,7 +101,7 @@ def draw_server() -> None:
             tried = trial(connection, session_model())
         st.session_state[f"llm.tried.{connection.address}"] = tried
         if tried.ok:
-            save_server(connection.base_url or "", session_model())
+            save_server(connection.base_url, session_model())
     with model_field:
         _draw_model()
     last = _last_trial(connection)

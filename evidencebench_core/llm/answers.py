@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-import orjson
+from pydantic import TypeAdapter
 
 from evidencebench_core.data.records import digest, from_blob, now, to_blob
 from evidencebench_core.errors import LLMError, StoreError
@@ -36,7 +35,7 @@ class Message:
 class Answer:
     """A model's answer; tokens are as the server counts them, seconds its time when the answer was first given."""
 
-    text: str
+    text: str = ""
     finish_reason: str = ""  # "stop", "length" (cut off), "content_filter", ...
     refusal: str | None = None
     prompt_tokens: int | None = None
@@ -55,16 +54,8 @@ class Answer:
         texts = estimated_tokens(self.text + self.reasoning)
         return prompt_tokens if prompt is None else prompt, texts if completion is None else completion
 
-    def record(self) -> dict[str, Any]:
-        """What is stored of it: all that is not empty, but what only holds here and now."""
-        values = {name: getattr(self, name) for name in self.__slots__ if name not in ("cached", "key")}
-        return {name: value for name, value in values.items() if value not in (None, "", ())}
 
-    @classmethod
-    def from_record(cls, key: str, record: Mapping[str, Any]) -> Answer:
-        """The stored answer, marked as cached."""
-        values = {"text": "", **record, "left_out": tuple(record.get("left_out", ()))}
-        return cls(**values, cached=True, key=key)
+_ANSWER: Final = TypeAdapter(Answer)
 
 
 def chat_body(messages: Iterable[Message], parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,7 +83,7 @@ def estimated_tokens(text: str) -> int:
 
     English papers come out within some 20 percent of the common tokenizers.
     """
-    n_ascii = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
+    n_ascii = len(text.encode("ascii", "ignore"))
     return math.ceil(n_ascii / 4) + len(text) - n_ascii
 
 
@@ -104,7 +95,7 @@ def estimated_prompt_tokens(messages: Iterable[Message]) -> int:
 class AnswerStore:
     """Every answer under the key of its request, where there is a store; for one event loop.
 
-    With ``fresh`` it has those only that were added to it.
+    With ``fresh`` it has those only that it was given to keep.
     """
 
     def __init__(self, store: Store | None, fresh: bool = False) -> None:
@@ -114,28 +105,28 @@ class AnswerStore:
         self._waiting: list[_Row] = []
         self._commit: asyncio.Task[None] | None = None  # the next one, which takes all that waits
 
-    def get(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """The records of the answers under those keys that have one."""
-        if self._store is None:
-            return {}
-        sql = "SELECT key, answer FROM llm_answers WHERE key IN (SELECT value FROM json_each(?))"
-        names = [key for key in keys if not self._fresh or key in self._new]
+    def get(self, key: str) -> Answer | None:
+        """The answer under a key."""
+        if self._store is None or (self._fresh and key not in self._new):
+            return None
         with self._store.read() as db:
-            return {key: orjson.loads(answer) for key, answer in db.execute(sql, (json.dumps(names),))}
+            row = db.execute("SELECT answer FROM llm_answers WHERE key = ?", (key,)).fetchone()
+        return replace(_ANSWER.validate_json(row[0]), cached=True, key=key) if row else None
 
-    def add(
-        self, key: str, model: str, address: str, body: Mapping[str, Any], record: Mapping[str, Any]
-    ) -> None:
-        """Have an answer in the next commit."""
-        self._new.add(key)
-        if self._store is not None:
-            self._waiting.append((key, model, address, to_blob(body), orjson.dumps(record).decode(), now()))
-
-    async def commit(self) -> None:
-        """Commit what was added, together with what is added while another transaction is written.
+    async def keep(self, key: str, address: str, body: Mapping[str, Any], answer: Answer) -> None:
+        """Commit an answer, together with those that come while another transaction is written.
 
         An `LLMError` ends the run if the store cannot be written: further answers would be lost like these.
         """
+        if self._store is None:
+            return
+        self._new.add(key)
+        record = _ANSWER.dump_json(answer, exclude_defaults=True).decode()
+        self._waiting.append((key, body["model"], address, to_blob(body), record, now()))
+        await self.commit()
+
+    async def commit(self) -> None:
+        """Wait until every answer is committed."""
         if self._commit is None:
             self._commit = asyncio.create_task(self._commit_waiting())
         await asyncio.shield(self._commit)

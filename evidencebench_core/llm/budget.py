@@ -101,7 +101,7 @@ class Budget:
         """About how many tokens the next answer has: as many as those so far in the mean."""
         spent = self.spent
         guess = round(spent.completion_tokens / spent.calls) if spent.calls else FIRST_GUESS
-        return min(guess, most or guess)
+        return guess if most is None else min(guess, most)
 
     @contextmanager
     def reserve(

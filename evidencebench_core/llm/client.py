@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import json
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.errors import LLMAnswerError, LLMError, LLMRejectedError, LLMUnreachableError
 from evidencebench_core.llm.answers import (
@@ -25,7 +24,7 @@ from evidencebench_core.llm.answers import (
     valid_text,
 )
 from evidencebench_core.llm.budget import Budget, Gate, Limits, Spending
-from evidencebench_core.llm.connection import DEFAULT_ADDRESS, Connection, current_connection
+from evidencebench_core.llm.connection import Connection, current_connection
 from evidencebench_core.words import clipped_text
 
 if TYPE_CHECKING:
@@ -40,6 +39,7 @@ _RETRIES_AT_FIRST: Final = 4  # of a server that has not answered yet
 _FAILURES: Final = 10  # in a row, after which the run ends
 _TIMEOUT: Final = 900.0  # seconds without a byte after which a call is sent again
 _CONNECT: Final = 20.0  # seconds
+_VECTORS: Final = 64  # texts that are sent together
 _AGAIN: Final = "Start again to try once more: what is answered is kept."
 _ENDS_RUN: Final = {
     401: "Set OPENAI_API_KEY to a key of this server.",
@@ -50,7 +50,7 @@ _ENDS_RUN: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One chat request; ``rehearsal`` is the answer that an estimate takes the model to give."""
+    """One request; ``rehearsal`` is the answer that an estimate takes the model to give."""
 
     model: str
     body: dict[str, Any]
@@ -58,10 +58,12 @@ class Call:
     prompt_tokens: int
     rehearsal: str = ""
     allow_empty: bool = False
+    path: str = "chat/completions"
 
     @property
     def max_tokens(self) -> int | None:
-        return cast("int | None", self.body.get("max_tokens"))
+        """Of the answer; ``None``: as many as the server allows."""
+        return 0 if self.path == "embeddings" else self.body.get("max_tokens")
 
 
 class LLM:
@@ -128,85 +130,71 @@ class LLM:
         `LLMError` with ``stops_run`` every further call would fail the same way.
         """
         body = chat_body(messages, {"model": model, **parameters})
-        key = request_key("chat", body)
-        async with self._locks[key]:  # equal questions wait for the first
-            if record := self.answers.get([key]).get(key):
+        key, n_tokens = request_key("chat", body), estimated_prompt_tokens(messages)
+        return await self._answer(Call(model, body, key, n_tokens, rehearsal, allow_empty))
+
+    async def embed(self, model: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of texts, of shape (number of texts, dimensions).
+
+        The first text, a hypothesis, is sent alone, the others 64 together: those of a paper are asked for once. In a
+        rehearsal they are zeros in one dimension, unless all are in the store.
+        """
+        import numpy as np
+
+        inputs = [valid_text(text) or " " for text in texts]  # servers refuse an empty text
+        parts = [inputs[:1], *(inputs[i : i + _VECTORS] for i in range(1, len(inputs), _VECTORS))]
+        answers = await gather(*(self._answer(_embedding_call(model, part)) for part in parts))
+        if not all(answer.text for answer in answers):
+            return np.zeros((len(texts), 1), dtype=np.float32)
+        packed = [np.frombuffer(base64.b64decode(answer.text), dtype="<f4") for answer in answers]
+        vectors = [part.reshape(len(inputs), -1) for inputs, part in zip(parts, packed, strict=True)]
+        if len({part.shape[1] for part in vectors}) > 1:
+            problem = f"{model} gives vectors of different lengths"
+            raise self.error(LLMAnswerError, problem, "Ask again with --fresh: the model may have changed.")
+        return np.concatenate(vectors)
+
+    async def _answer(self, call: Call) -> Answer:
+        """The stored answer to a call, else the server's."""
+        async with self._locks[call.key]:  # equal questions wait for the first
+            if answer := self.answers.get(call.key):
                 self.budget.count(Spending(cached=1))
-                return Answer.from_record(key, record)
+                return answer
             self.n_open += 1
             try:
-                n_tokens = estimated_prompt_tokens(messages)
-                answer = await self.transport(Call(model, body, key, n_tokens, rehearsal, allow_empty))
+                answer = await self.transport(call)
             except LLMError as error:
                 self.budget.count(Spending(failed=0 if error.stops_run else 1))
                 raise
             finally:
                 self.n_open -= 1
-            return replace(answer, key=key if self.store else "")
+            return replace(answer, key=call.key if self.store else "")
 
     async def _ask(self, call: Call) -> Answer:
         guess = self.budget.answer_tokens(call.max_tokens)
         async with self.gate.permit(call.prompt_tokens + guess):
             with self._counting_failures():
-                answer = await self._answer(call)
+                answer = await self._reply(call)
                 if is_empty(answer) and not call.allow_empty:
-                    answer = await self._answer(call)
+                    answer = await self._reply(call)
                     if is_empty(answer):
                         raise self.error(LLMAnswerError, "answers without any text", _AGAIN)
             await self.keep(call, answer)  # with its permit: a kill costs only the calls under way
             return answer
 
-    async def _answer(self, call: Call) -> Answer:
+    async def _reply(self, call: Call) -> Answer:
         # Reserve only when the call may start.
         with self.budget.reserve(call.model, call.prompt_tokens, call.max_tokens) as settle:
             began = time.monotonic()
-            document = await self._post("chat/completions", call.body, settle)
-            answer = replace(self.read(document, call.body), seconds=time.monotonic() - began)
+            document = await self._post(call)
+            settle(None)  # paid, whatever it says
+            read = self._read_vectors if call.path == "embeddings" else self.read
+            answer = replace(read(document, call.body), seconds=time.monotonic() - began)
             settle(answer)
         return answer
 
     async def keep(self, call: Call, answer: Answer) -> None:
         """Commit an answer; it is in the store when this returns."""
-        self.answers.add(call.key, call.model, self.connection.address, call.body, answer.record())
-        await self.answers.commit()
-
-    async def embed(self, model: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of texts, of shape (number of texts, dimensions); those in the store are not asked for again."""
-        import numpy as np
-
-        keys = embedding_keys(model, texts)
-        stored = self.answers.get(keys.values())
-        self.budget.count(Spending(cached=len(stored)))
-        if missing := [text for text, key in keys.items() if key not in stored]:
-            for text, vector in zip(missing, await self._embed(model, missing), strict=True):
-                packed = base64.b64encode(vector.tobytes()).decode("ascii")
-                record, body = {"vector": packed}, {"model": model, "input": text}
-                stored[keys[text]] = record
-                self.answers.add(keys[text], model, self.connection.address, body, record)
-            await self.answers.commit()
-        records = [stored[keys[valid_text(text)]] for text in texts]
-        vectors = [np.frombuffer(base64.b64decode(record["vector"]), dtype="<f4") for record in records]
-        if len(set(map(len, vectors))) > 1:
-            problem = f"{model} gives vectors of different lengths"
-            raise self.error(LLMAnswerError, problem, "Ask again with --fresh: the model may have changed.")
-        return np.stack(vectors)
-
-    async def _embed(self, model: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        import numpy as np
-
-        n_tokens = sum(map(estimated_tokens, texts))
-        body = {"model": model, "input": [text or " " for text in texts]}  # servers refuse an empty text
-        async with self.gate.permit(n_tokens):
-            with self._counting_failures(), self.budget.reserve(model, n_tokens, 0) as settle:
-                document = await self._post("embeddings", body, settle)
-                settle(Answer("", prompt_tokens=_usage(document, "prompt_tokens"), completion_tokens=0))
-                with suppress(KeyError, TypeError, ValueError, AttributeError):
-                    data = sorted(document["data"], key=lambda item: item.get("index", 0))
-                    vectors = np.array([item["embedding"] for item in data], dtype="<f4")
-                    if vectors.ndim == 2 and len(vectors) == len(texts) and np.isfinite(vectors).all():
-                        return vectors
-                problem = f"the reply does not hold {len(texts)} vectors of numbers"
-                raise self.error(LLMAnswerError, problem, "Check that the model makes embeddings.")
+        await self.answers.keep(call.key, self.connection.address, call.body, answer)
 
     # -- the server --------------------------------------------------------------------------------
 
@@ -220,51 +208,41 @@ class LLM:
             self.connection.check()
             self._client = openai.AsyncOpenAI(
                 api_key=self.connection.api_key or "none",
-                base_url=self.connection.base_url or DEFAULT_ADDRESS,
+                base_url=self.connection.base_url,
                 max_retries=_RETRIES,
                 timeout=openai.Timeout(_TIMEOUT, connect=_CONNECT),
             )
         return self._client
 
-    async def _post(
-        self, path: str, body: dict[str, Any], settle: Callable[[Answer | None], None]
-    ) -> dict[str, Any]:
-        """The JSON object of the server's reply, which is paid whatever it says; `LLMError` if there is none."""
+    async def _post(self, call: Call) -> Any:
+        """The JSON of the server's reply, ``None`` where it has none; an `LLMError` where it refuses."""
         import httpx
         import openai
 
         response: httpx.Response | None = None
         while response is None:
-            sent = self.accepted(body)
+            sent = self.accepted(call.body)
             retries = _RETRIES if self._has_answered else _RETRIES_AT_FIRST
             try:
                 response = await self.client().post(
-                    f"/{path}", body=sent, cast_to=httpx.Response, options={"max_retries": retries}
+                    f"/{call.path}", body=sent, cast_to=httpx.Response, options={"max_retries": retries}
                 )
             except openai.APIError as error:
                 if not self.learns_from(getattr(error, "status_code", 0), error.body, sent):
-                    failure = self.failure(error)
-                    never_there = isinstance(error, openai.APIConnectionError) and not self._has_answered
-                    failure.stops_run |= never_there
-                    raise failure from error
-        settle(None)
+                    raise self.failure(error) from error
         try:
-            document = json.loads(response.content)
-        except (ValueError, RecursionError):
-            document = None
-        if isinstance(document, dict) and not document.get("error"):
-            return document
-        words = error_text(document["error"] if isinstance(document, dict) else None, response.text)
-        raise self.error(LLMAnswerError, f"replies with no answer ({_first_line(words)})", _AGAIN)
+            return response.json()
+        except ValueError:
+            return None
 
-    def read(self, document: dict[str, Any], body: dict[str, Any], batch: bool = False) -> Answer:
+    def read(self, document: Any, body: dict[str, Any], batch: bool = False) -> Answer:
         """The answer in a chat completion to a request, without the key, were the server to echo it."""
         try:
             choice = document["choices"][0]
             message = choice["message"]
             content = message.get("content")
         except (KeyError, IndexError, TypeError, AttributeError) as error:
-            raise self.error(LLMAnswerError, "replies without a choice", _AGAIN) from error
+            raise self._unreadable(document, "no choice in it") from error
 
         def text(value: object) -> str:
             return self.connection.without_keys(valid_text(str(value or "")))
@@ -281,6 +259,21 @@ class LLM:
             model=text(document.get("model")),
             batch=batch,
         )
+
+    def _read_vectors(self, document: Any, body: dict[str, Any]) -> Answer:
+        """The vectors in a reply, as an answer whose text is their bytes."""
+        import numpy as np
+
+        n = len(body["input"])
+        try:
+            data = sorted(document["data"], key=lambda item: item["index"])
+            vectors = np.array([item["embedding"] for item in data], dtype="<f4")
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._unreadable(document, f"not {n} vectors") from error
+        if vectors.ndim != 2 or len(vectors) != n:
+            raise self._unreadable(document, f"not {n} vectors")
+        text = base64.b64encode(vectors.tobytes()).decode("ascii")
+        return Answer(text, prompt_tokens=_usage(document, "prompt_tokens"), completion_tokens=0)
 
     def accepted(self, body: dict[str, Any]) -> dict[str, Any]:
         """A body without what the server refuses, or under its other name."""
@@ -311,7 +304,7 @@ class LLM:
 
     def refusal(self, status: int, message: str) -> LLMError:
         """The error of a status: one that ends the run, or of this call alone."""
-        problem = f"answers {status} ({_first_line(message)})"
+        problem = f"answers {status}: {message}"
         if status in _ENDS_RUN:
             return self.error(LLMRejectedError, problem, _ENDS_RUN[status], True)
         if status >= 500 or status in (408, 409, 429):
@@ -319,10 +312,15 @@ class LLM:
         remedy = "See what the server says; a prompt that is too long can be asked by sections."
         return self.error(LLMRejectedError, problem, remedy)
 
+    def _unreadable(self, document: Any, problem: str) -> LLMError:
+        """The error of a reply that is no answer, in the server's words if it has any."""
+        words = error_text(document.get("error"), problem) if isinstance(document, dict) else problem
+        return self.error(LLMAnswerError, f"replies with no answer: {words}", _AGAIN)
+
     def error(self, kind: type[LLMError], problem: str, remedy: str, stops_run: bool = False) -> LLMError:
-        """An error of this server with all keys struck out."""
-        problem = self.connection.without_keys(problem, is_error=True).rstrip(".")
-        return kind(self.connection.address, problem, remedy, stops_run)
+        """An error of this server; of its words, which may be any page, one line without keys."""
+        line = self.connection.without_keys(problem).splitlines()[0]
+        return kind(self.connection.address, clipped_text(line, 200).rstrip("."), remedy, stops_run)
 
     @contextmanager
     def _counting_failures(self) -> Iterator[None]:
@@ -340,15 +338,16 @@ class LLM:
         self._has_answered, self._n_failures = True, 0
 
 
-def error_text(body: object, message: str) -> str:
-    """The server's words in the body of an error, else the package's."""
-    words = body.get("message") if isinstance(body, dict) else None
-    return words if isinstance(words, str) else message
+def error_text(error: object, default: str) -> str:
+    """The server's words in the body of an error, if it has any."""
+    words = error.get("message") if isinstance(error, dict) else error
+    return words if isinstance(words, str) else default
 
 
-def _first_line(text: str) -> str:
-    """The line of a server's reply that is shown: an address may be of any page, so never the whole body."""
-    return clipped_text(next(iter(text.strip().splitlines()), "empty"), 200)
+def _embedding_call(model: str, texts: Sequence[str]) -> Call:
+    body = {"model": model, "input": texts}
+    n_tokens = sum(map(estimated_tokens, texts))
+    return Call(model, body, request_key("embedding", body), n_tokens, path="embeddings")
 
 
 def is_empty(answer: Answer) -> bool:
@@ -360,12 +359,6 @@ def _usage(document: dict[str, Any], name: str) -> int | None:
     usage = document.get("usage")
     value = usage.get(name) if isinstance(usage, dict) else None
     return value if isinstance(value, int) else None
-
-
-def embedding_keys(model: str, texts: Iterable[str]) -> dict[str, str]:
-    """The key of each text's vector."""
-    valid = map(valid_text, texts)
-    return {text: request_key("embedding", {"model": model, "input": text}) for text in valid}
 
 
 async def gather(*calls: Awaitable[Any]) -> list[Any]:

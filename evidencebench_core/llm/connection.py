@@ -18,12 +18,9 @@ import platformdirs
 
 from evidencebench_core.errors import SettingError
 
-DEFAULT_ADDRESS: Final = "https://api.openai.com/v1"
+OPENAI: Final = "https://api.openai.com/v1"
 
-_HIDDEN: Final = "[key]"
-_SHORTEST: Final = 8  # of a key that is struck out of answers: keys of local servers are words such as "none"
-_SHORTEST_IN_ERRORS: Final = 4
-
+_SHORTEST: Final = 8  # of a key that is struck out: keys of local servers are words such as "none"
 _CURRENT: ContextVar[Connection | None] = ContextVar("evidencebench_connection", default=None)
 
 
@@ -31,39 +28,35 @@ _CURRENT: ContextVar[Connection | None] = ContextVar("evidencebench_connection",
 class Connection:
     """A server that speaks the OpenAI protocol."""
 
-    base_url: str | None = None  # such as http://localhost:8000/v1; None: OpenAI itself
+    base_url: str = OPENAI  # such as http://localhost:8000/v1
     api_key: str | None = None  # None: the server needs none
 
     def __repr__(self) -> str:
-        key = "none" if self.api_key is None else "hidden"
-        return f"Connection(base_url={self.address!r}, api_key=<{key}>)"
+        return f"Connection({self.address!r})"
 
     @property
     def address(self) -> str:
         """The server's address without user name, password, query and closing slash: safe to show."""
-        parts = urlsplit(self.base_url or DEFAULT_ADDRESS)
+        parts = urlsplit(self.base_url)
         host = parts.netloc.rpartition("@")[2]
-        if not parts.scheme or not host:
-            return self.without_keys(self.base_url or "", is_error=True)
-        return f"{parts.scheme.lower()}://{host.lower()}{parts.path.rstrip('/')}"
+        return f"{parts.scheme}://{host.lower()}{parts.path.rstrip('/')}" if host else "(no web address)"
 
     def check(self) -> None:
-        """Raise `SettingError` if the address or the key cannot be used."""
-        url, key = self.base_url or DEFAULT_ADDRESS, self.api_key or ""
+        """Raise `SettingError` if the server cannot be asked."""
         remedy = (
-            "Set OPENAI_API_KEY, and OPENAI_BASE_URL, such as http://localhost:8000/v1, for your own server."
+            "Set OPENAI_API_KEY, or OPENAI_BASE_URL, such as http://localhost:8000/v1, for your own server."
         )
-        if self.base_url is None and not key:
+        if self.base_url == OPENAI and not self.api_key:
             raise SettingError("model server", "no key is set", remedy)
-        if not (re.match(r"https?://[^/?#]", url) and key.isascii() and key.isprintable()):
-            raise SettingError("model server", "its address or key cannot be used", remedy)
+        if not re.match(r"https?://[^/?#]", self.base_url):
+            raise SettingError("model server", "its address cannot be used", remedy)
 
-    def without_keys(self, text: str, is_error: bool = False) -> str:
+    def without_keys(self, text: str) -> str:
         """A server's words without the key and the address's password, were it to echo them."""
-        password = urlsplit(self.base_url or "").password or ""
+        password = urlsplit(self.base_url).password or ""
         for secret in (self.api_key or "", password, unquote(password)):
-            if len(secret) >= (_SHORTEST_IN_ERRORS if is_error else _SHORTEST):
-                text = text.replace(secret, _HIDDEN)
+            if len(secret) >= _SHORTEST:
+                text = text.replace(secret, "[key]")
         return text
 
 
@@ -71,7 +64,7 @@ def connection_from_environment() -> Connection:
     """``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``, as the openai package reads them; of neither, the saved server."""
     key = os.environ.get("OPENAI_API_KEY", "").strip()
     base_url = (os.environ.get("OPENAI_BASE_URL") or "").strip() or ("" if key else saved_server()[0])
-    return Connection(base_url or None, key or None)
+    return Connection(base_url or OPENAI, key or None)
 
 
 def current_connection() -> Connection:

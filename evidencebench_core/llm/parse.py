@@ -33,7 +33,6 @@ _NO_INFORMATION: Final = re.compile(
     r"\bnot (?:\w+ ){0,3}(?:enough|sufficient) information|\binsufficient information"
     r"|\bcan ?not be (?:determined|answered)|\bi do(?: not|n.?t) know|\bnot relevant\b"
 )
-_HYPOTHESIS: Final = re.compile(r"\bhypothesis[ *_`]*:", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +96,6 @@ def no_answer_reason(
     if refusal or finish_reason == "content_filter" or _SORRY.match(answer or ""):
         return "refusal"
     return "cut_off" if answer is None or finish_reason == "length" else None
-
-
-def parsed_hypothesis(text: str) -> str | None:
-    """The one line after the last ``HYPOTHESIS:``, without quotes and bold; ``None`` if there is none."""
-    _, *after = _HYPOTHESIS.split(after_thinking(text) or "")
-    lines = after[-1].strip(_AROUND).splitlines() if after else []
-    return lines[0].strip(_AROUND) or None if lines else None
 
 
 def index_list(text: str) -> list[range] | None:

@@ -14,17 +14,13 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError, LLMCancelledError, LLMError
-from evidencebench_core.llm.answers import Answer, Message, estimated_tokens
+from evidencebench_core.llm.answers import Answer, Message
 from evidencebench_core.llm.budget import FIRST_GUESS, Spending
-from evidencebench_core.llm.client import LLM, Call, embedding_keys
+from evidencebench_core.llm.client import LLM, Call
 from evidencebench_core.llm.connection import Connection
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _K = TypeVar("_K")
 _T = TypeVar("_T")
@@ -164,26 +160,12 @@ class DryRun(LLM):
         self.transport = self._rehearse
 
     async def _rehearse(self, call: Call) -> Answer:
-        most = min(FIRST_GUESS, call.max_tokens or FIRST_GUESS)
-        self._count(call.key, call.prompt_tokens, most)
-        return Answer(call.rehearsal)
-
-    async def embed(self, model: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        import numpy as np
-
-        keys = embedding_keys(model, texts)
-        stored = self.answers.get(keys.values())
-        missing = [text for text, key in keys.items() if key not in stored]
-        if not missing:
-            return await super().embed(model, texts)
-        self._count(keys[missing[0]], sum(map(estimated_tokens, missing)), 0)
-        return np.zeros((len(texts), 1), dtype=np.float32)
-
-    def _count(self, key: str, prompt_tokens: int, completion_tokens: int) -> None:
         self.n_rehearsed += 1
-        if key not in self._seen:
-            self._seen.add(key)
-            self.budget.count(Spending(1, 0, 0, prompt_tokens, completion_tokens))
+        if call.key not in self._seen:
+            self._seen.add(call.key)
+            most = FIRST_GUESS if call.max_tokens is None else min(FIRST_GUESS, call.max_tokens)
+            self.budget.count(Spending(1, 0, 0, call.prompt_tokens, most))
+        return Answer(call.rehearsal)
 
 
 def rehearse(llm: LLM, *pieces: Work[_T]) -> tuple[list[_T | None], Spending]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM, prompt
-from evidencebench_core.llm.parse import parsed_hypothesis
+from evidencebench_core.llm.parse import after_thinking
 from evidencebench_core.perturb.wordings import (
     NEGATION,
     PARAPHRASE,
@@ -22,6 +23,8 @@ from evidencebench_core.runs import Plan, RunSpec, RunStore, prompt_plan, reques
 DraftKind = Literal["paraphrase", "negation"]
 Decision = Literal["waiting", "accepted", "rejected"]
 RUN_KIND: Final = "wordings"
+
+_HYPOTHESIS: Final = re.compile(r"\bhypothesis[ *_`]*:[\s*_`\"“]*(.*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,8 @@ def drafts(store: Store, dataset: str) -> tuple[Draft, ...]:
             result = results.get(instance_id)
             if result is None or isinstance(result, str):
                 continue
-            text = " ".join((parsed_hypothesis(str(result["text"])) or "").split())
+            lines = _HYPOTHESIS.findall(after_thinking(str(result["text"])) or "")
+            text = " ".join(lines[-1].strip(' *_`"”').split()) if lines else ""
             words = decisions.get((name, instance_id, made_by))
             decision: Decision = "waiting" if words is None else "accepted" if words else "rejected"
             problem = wording_problem(original, text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from time import perf_counter
@@ -37,7 +36,6 @@ INSTRUCTIONS: Final[Mapping[str, str]] = MappingProxyType(
 _INSTRUCTION_HELP: Final = (
     "Put before the hypothesis: none, er, result, or auto (result on the Result tasks, er on the others)."
 )
-_PER_CALL: Final = 64  # texts that a server is sent together
 
 
 class Dense(Retriever):
@@ -88,9 +86,8 @@ class Embeddings(ServedRetriever):
         started = perf_counter()
         instruction = instruction_text(self.instruction, query)
         texts = (instruction + query.hypothesis, *query.sentences)
-        parts = [texts[start : start + _PER_CALL] for start in range(0, len(texts), _PER_CALL)]
-        vectors = await asyncio.gather(*(llm.embed(str(self.model), part) for part in parts))
-        retrieval = _by_cosine(query, np.concatenate(vectors), instruction, {})
+        vectors = await llm.embed(str(self.model), texts)
+        retrieval = _by_cosine(query, vectors, instruction, {})
         return replace(retrieval, seconds=perf_counter() - started)
 
 

@@ -16,7 +16,7 @@ from evidencebench_core.data.connection import Database
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import StoreError
-from evidencebench_core.llm.answers import AnswerStore
+from evidencebench_core.llm.answers import Answer, AnswerStore
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, retrieval_spec
 from evidencebench_core.runs.notes import Note, NoteStore
@@ -84,9 +84,7 @@ def test_what_is_acknowledged_is_on_disk(store: Store, monkeypatch: pytest.Monke
     monkeypatch.setattr(store, "write", watched)
     NoteStore(store).add(Note(instance_id="tiny_0", dataset="tiny", author="ml", text="x"))
     Annotations(store).save("own:1", Annotation("Ada", "Tea helps.", 10))
-    answers = AnswerStore(store)
-    answers.add("a" * 64, "m", "http://h/v1", {}, {})
-    asyncio.run(answers.commit())
+    asyncio.run(AnswerStore(store).keep("a" * 64, "http://h/v1", {"model": "m"}, Answer("yes")))
     runs = RunStore(store)
     run = runs.create(retrieval_spec(store.dataset("tiny").sha256, "lead", {}))
     assert levels == [2] * 4

@@ -100,22 +100,25 @@ def test_equal_questions_at_once_are_one_call(store: Store) -> None:
         assert len(server.requests) == 1
 
 
-def test_vectors_are_kept_text_by_text(store: Store) -> None:
+def test_vectors_are_kept_part_by_part(store: Store) -> None:
     def vectors(request: dict[str, Any]) -> Any:
         data = [{"index": n, "embedding": [len(text), 0.5]} for n, text in enumerate(request["input"])]
         return body(json.dumps({"data": data[::-1], "usage": {"prompt_tokens": 3}}).encode())
 
+    paper = ["", *["bbb"] * 63, "cc"]
     with scripted(answering(vectors)) as server:
         llm = llm_of(server, store)
-        first = answer_of(llm, lambda llm: llm.embed("e", ["a", "bbb", "a"]))
-        assert first.tolist() == [[1, 0.5], [3, 0.5], [1, 0.5]]
-        second = answer_of(llm, lambda llm: llm.embed("e", ["bbb", "cc", ""]))
-        assert second.dtype == np.float32
-        assert second.tolist() == [[3, 0.5], [2, 0.5], [1, 0.5]]  # the empty text is sent as a blank
-        assert [request.json["input"] for request in server.requests] == [["a", "bbb"], ["cc", " "]]
-        (result,), cost = rehearse(llm, lambda llm: llm.embed("e", ["a", "new"]))
+        first = answer_of(llm, lambda llm: llm.embed("e", ["a", *paper]))
+        assert first.dtype == np.float32
+        assert first.tolist() == [[1, 0.5], [1, 0.5], *[[3, 0.5]] * 63, [2, 0.5]]
+        answer_of(llm, lambda llm: llm.embed("e", ["another", *paper]))
+        sent = [request.json["input"] for request in server.requests]
+        # the empty text is sent as a blank, and of a second hypothesis only itself
+        assert sorted(sent, key=len) == [["a"], ["cc"], ["another"], [" ", *["bbb"] * 63]]
+        (result,), cost = rehearse(llm, lambda llm: llm.embed("e", ["new", *paper]))
         assert result is None
-        assert (cost.calls, cost.prompt_tokens) == (1, 1)
+        assert (cost.calls, cost.cached, cost.tokens) == (1, 2, 1)
+        assert llm.budget.spent.tokens == 4 * 3
 
 
 def test_an_answer_that_cannot_be_kept_ends_the_run(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,17 +263,17 @@ def test_a_parameter_that_is_refused_is_left_out() -> None:
         assert len(server.requests) == 4  # learnt once
 
 
-def test_a_server_that_is_not_there_is_given_up_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_is_not_there_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evidencebench_core.llm.client._RETRIES_AT_FIRST", 0)
-    with pytest.raises(LLMUnreachableError) as caught:
-        answer_of(LLM(Connection("http://127.0.0.1:9/v1", KEY)), question())
-    assert caught.value.stops_run
+    nobody = LLM(Connection("http://127.0.0.1:9/v1", KEY))
+    with pytest.raises(LLMUnreachableError):
+        list(results(nobody, [(n, question(str(n))) for n in range(50)]))
 
 
-@pytest.mark.parametrize(("url", "key"), [(None, None), ("ftp://h/v1", KEY), ("h", KEY), ("http://h", "é")])
-def test_an_address_or_key_that_cannot_be_used(url: str | None, key: str | None) -> None:
+@pytest.mark.parametrize("connection", [Connection(), Connection("ftp://h/v1", KEY), Connection("h", KEY)])
+def test_a_server_that_cannot_be_asked(connection: Connection) -> None:
     with pytest.raises(SettingError):
-        answer_of(LLM(Connection(url, key)), question())
+        answer_of(LLM(connection), question())
 
 
 def test_a_key_that_the_server_echoes_is_not_kept(store: Store) -> None:

@@ -12,7 +12,6 @@ from evidencebench_core.llm.parse import (
     after_thinking,
     index_list,
     no_answer_reason,
-    parsed_hypothesis,
     read_answer,
     read_label,
 )
@@ -88,8 +87,6 @@ def test_answers_to_other_prompts() -> None:
     assert after_thinking("<think>a</think>b") == "b"
     assert after_thinking("<think>a") is None
     assert no_answer_reason("Yes.") is None
-    assert parsed_hypothesis('Well.\n**HYPOTHESIS:** "Tea helps."\nDone.') == "Tea helps."
-    assert parsed_hypothesis("Tea helps.") is None
     assert index_list("sentences 3 and S12, 9-10") == [range(3, 4), range(12, 13), range(9, 11)]
     assert index_list("see Smith 2020 et al.") is None
 

@@ -16,7 +16,7 @@ from tests.llm.server import answering, reply, scripted
 
 HYPOTHESES = {"a": "Tea lowers IL-6.", "b": "Wine harms.", "c": "Salt helps."}
 ANSWERS = {
-    "Tea": "So.\nHYPOTHESIS: Tea reduces interleukin.",
+    "Tea": 'So.\n**HYPOTHESIS:** "Tea reduces interleukin."\nDone.',
     "Wine": "HYPOTHESIS: Wine does damage.",
     "Salt": "No.",
 }

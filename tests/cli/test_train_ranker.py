@@ -34,9 +34,8 @@ def _places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_it_validates_trains_keeps_and_warns_of_scores_on_the_training_data(command, tmp_path: Path) -> None:
     document = command.json(*TRAIN, "--folds", "3")
     assert (document["n_trained_on"], set(document["cross_validated"])) == (6, TASKS)
-    model, digest = read_model(tmp_path / "ranker")
+    _, digest = read_model(tmp_path / "ranker")
     assert digest == document["weights"]
-    assert set(model.notes["cross_validated"]) == TASKS
     # the answers of the cross-validation are a run whose score is the one in the table
     scored = command("score", document["run"], "--json")
     for score in scored.document:

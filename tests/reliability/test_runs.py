@@ -16,7 +16,6 @@ from evidencebench_core.reliability.runs import (
     judge_plan,
     judge_runs,
     messages_of,
-    new_wording,
     reliability_run,
     reliability_runs,
     run_plan,
@@ -96,38 +95,30 @@ def test_what_decides_what_is_asked_is_in_the_id(store: Store) -> None:
 
 
 def test_a_rewording_is_the_first_step_of_its_items_conversation(store: Store) -> None:
+    rewordings = {
+        "1": "NEW QUESTION: no. Right:\nNEW QUESTION: **Is this tea of help?**",  # the last one
+        "2": "I cannot.",
+        "3": "NEW QUESTION:  does tea number 3 HELP? ",  # as it was
+        "4": "<think>NEW QUESTION: does it?",
+    }
+
     def say(sent: dict[str, Any]) -> Any:
         content = sent["messages"][-1]["content"]
-        if "NEW QUESTION:" not in content:
-            return reply("Yes")
-        is_lost = "tea number 3" in content
-        return reply("I cannot." if is_lost else "NEW QUESTION: Is this tea of help?")
+        number = content.split("ea number ")[1][0] if "NEW QUESTION:" in content else ""
+        return reply(rewordings.get(number, "NEW QUESTION: And this one?") if number else "Yes")
 
     with scripted(answering(say)) as server:
         plan = run_plan(store, "teas", "paraphrase", "m", {"writer": "w"}, llm=llm(server, store))
         run_id = run(plan)
         assert [one.json["model"] for one in server.requests].count("w") == 8
-        assert len(server.requests) == 15
+        assert len(server.requests) == 8 + 5
     found = reliability_run(store, run_id)
     score = run_score(store, run_id)
-    assert (score.value.n, score.left_out) == (7, {"the answer is maybe": 1, "no usable rewording": 1})
+    assert (score.value.n, score.left_out) == (5, {"the answer is maybe": 1, "no usable rewording": 3})
     wording = RunStore(store).results(found.id)["paraphrase q1"]["wording"]  # type: ignore[call-overload, index]
+    assert wording == "Is this tea of help?"
     probe = next(probe for probe in run_probes(store, found).probes if probe.item.id == "q1")
-    assert "Is this tea of help?" in messages_of(found, items_of(store, found), probe, wording)[-1].content
-
-
-@pytest.mark.parametrize(
-    ("answer", "wording"),
-    [
-        ("Right.\nNEW QUESTION: **Is it so?**", "Is it so?"),
-        ("NEW QUESTION: a NEW QUESTION: b?", "b?"),
-        ("NEW QUESTION:  was it SO? ", ""),
-        ("I cannot.", ""),
-        ("<think>NEW QUESTION: no?", ""),
-    ],
-)
-def test_a_new_wording(answer: str, wording: str) -> None:
-    assert new_wording("NEW QUESTION", answer, "Was it so?") == wording
+    assert wording in messages_of(found, items_of(store, found), probe, wording)[-1].content
 
 
 def test_a_judge_reads_the_answers_as_they_stand(store: Store) -> None:

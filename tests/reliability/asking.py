@@ -9,13 +9,7 @@ from evidencebench_core.data import Store
 from evidencebench_core.llm.answers import Answer
 from evidencebench_core.llm.client import Call
 from evidencebench_core.reliability.items import Item, ItemSet, new_item_set
-from evidencebench_core.reliability.runs import (
-    ReliabilityRun,
-    judge_fields,
-    judge_plan,
-    judge_unit,
-    run_plan,
-)
+from evidencebench_core.reliability.runs import ReliabilityRun, judge_fields, judge_plan, judge_unit, run_plan
 from evidencebench_core.reliability.score import TaskScore, task_score
 from evidencebench_core.reliability.tasks import Probe, probes_of, reliability_task, task_settings
 from evidencebench_core.runs import Plan, execute, request_settings

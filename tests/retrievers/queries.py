@@ -9,10 +9,7 @@ KINDS: dict[str, SentenceType] = {"s": "section_name", "a": "abstract", "n": "no
 
 
 def make_query(
-    sentences: Sequence[str],
-    types: str = "",
-    hypothesis: str = "Tea lowers blood pressure.",
-    **rest: object,
+    sentences: Sequence[str], types: str = "", hypothesis: str = "Tea lowers blood pressure.", **rest: object
 ) -> Query:
     """Sentences (and their types, one letter each: s, a, n) to a query."""
     kinds = tuple(KINDS[letter] for letter in types or "n" * len(sentences))

@@ -21,11 +21,7 @@ from evidencebench_core.retrievers.ranker.model_file import (
 )
 from evidencebench_core.retrievers.ranker.reasons import why_texts
 from evidencebench_core.retrievers.ranker.retriever import retrieval_of
-from evidencebench_core.retrievers.ranker.training import (
-    Example,
-    fit_ranker,
-    folds_by_paper,
-)
+from evidencebench_core.retrievers.ranker.training import Example, fit_ranker, folds_by_paper
 from evidencebench_core.runs.find import default_retriever
 from tests.retrievers.ranker.made_up import made, small_model, vectors_of
 

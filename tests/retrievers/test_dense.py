@@ -8,25 +8,35 @@ import numpy as np
 import pytest
 
 from evidencebench_core.errors import RetrieverError, SettingError
-from evidencebench_core.retrievers import ServedRetriever, encoding, make_retriever
+from evidencebench_core.retrievers import Query, Retrieval, ServedRetriever, encoding, make_retriever
 from evidencebench_core.retrievers.dense import INSTRUCTIONS
 from tests.retrievers.llm.stand_in import StandIn, retrieved
 from tests.retrievers.queries import make_query
 
+both = pytest.mark.parametrize("name", ["dense", "embeddings"])
 
-def test_scores_are_cosines(monkeypatch: pytest.MonkeyPatch) -> None:
+
+def answer_of(name: str, server: StandIn, instruction: str, query: Query) -> Retrieval:
+    """The answer of the retriever with the local model, or of the one that asks a server."""
+    retriever = make_retriever(name, {"model": "minilm", "instruction": instruction})
+    if isinstance(retriever, ServedRetriever):
+        return retrieved(server, retriever, query)
+    return retriever.retrieve(query)
+
+
+@both
+def test_scores_are_cosines(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Against (3, 4): (4, 3) has 24/25, (6, 8) has 1, (-3, -4) has -1, (0, 0) has no direction and gets 0.
     table = {"h": (3, 4), "a": (4, 3), "b": (6, 8), "c": (-3, -4), "d": (0, 0)}
-    monkeypatch.setattr(
-        encoding, "encode", lambda _, texts: np.array([table[text] for text in texts], dtype=np.float32)
-    )
-    retrieval = make_retriever("dense").retrieve(make_query("abcd", hypothesis="h", budget=2))
+    monkeypatch.setattr(encoding, "encode", lambda _, texts: np.float32([table[text] for text in texts]))
+    server = StandIn(vector=lambda text: [*table[text]])
+    retrieval = answer_of(name, server, "none", make_query("abcd", hypothesis="h", budget=2))
     assert retrieval.ranking == (1, 0, 3, 2)
     assert retrieval.scores == (1.0, 0.96, 0.0, -1.0)
     assert retrieval.selection == (1, 0)
 
 
-@pytest.mark.parametrize("name", ["dense", "embeddings"])
+@both
 @pytest.mark.parametrize(
     ("instruction", "focus", "used"),
     [("none", "all", "none"), ("auto", "all", "er"), ("auto", "results", "result"), ("er", "results", "er")],
@@ -34,26 +44,15 @@ def test_scores_are_cosines(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_instruction_stands_before_the_hypothesis_only(
     encoded_texts: list[str], name: str, instruction: str, focus: str, used: str
 ) -> None:
-    query = make_query(["s1", "s2"], hypothesis="It does.", focus=focus)
-    given = {"model": "minilm", "instruction": instruction}
     server = StandIn()
-    retriever = make_retriever(name, given)
-    is_served = isinstance(retriever, ServedRetriever)
-    answer = retrieved(server, retriever, query) if is_served else retriever.retrieve(query)
+    answer = answer_of(
+        name, server, instruction, make_query(["s1", "s2"], hypothesis="It does.", focus=focus)
+    )
     assert encoded_texts + server.texts == [INSTRUCTIONS[used] + "It does.", "s1", "s2"]
     assert answer.details.get("instruction", "") == INSTRUCTIONS[used].strip()
 
 
-def test_cosines_of_a_server_rank_and_a_model_has_to_be_named() -> None:
-    # The hypothesis points along x; cosines 0, 1, 0.6 (a 3-4-5 triangle), 1 and, for zeros, 0.
-    vectors = {"A.": [0.0, 1.0], "B.": [2.0, 0.0], "C.": [3.0, 4.0], "D.": [1.0, 0.0], "E.": [0.0, 0.0]}
-    server = StandIn(vector=lambda text: vectors.get(text, [1.0, 0.0]))
-    answer = retrieved(
-        server, make_retriever("embeddings", {"model": "e"}), make_query(list(vectors), budget=2)
-    )
-    assert answer.ranking == (1, 3, 2, 0, 4)
-    assert answer.scores == (1.0, 1.0, 0.6, 0.0, 0.0)
-    assert answer.selection == (1, 3)
+def test_a_model_of_a_server_has_to_be_named() -> None:
     with pytest.raises(SettingError, match="has no model"):
         make_retriever("embeddings")
 

@@ -76,9 +76,9 @@ class _Batches:
     async def ask(self, call: Call, attempts: int = _ATTEMPTS) -> Answer:
         """The answer to a call, by a batch that was begun earlier, else by one of the next ones."""
         await self.has_earlier.wait()
-        if record := self.llm.answers.get([call.key]).get(call.key):
+        if answer := self.llm.answers.get(call.key):
             self.llm.budget.count(Spending(cached=1))
-            return Answer.from_record(call.key, record)
+            return answer
         with self.llm.budget.reserve(call.model, call.prompt_tokens, call.max_tokens) as settle:
             future = asyncio.get_running_loop().create_future()
             self.waiting[call.key] = (call, future)

@@ -14,7 +14,6 @@ from streamlit import config
 from components.app import resources
 from components.app.state import CONTEXT
 from components.runs import start
-from components.widgets import job_panel as job_panel_module
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.errors import SettingError
 from tests.factories import written
@@ -109,20 +108,6 @@ def test_an_error_in_a_dialog_is_one_line(
     client = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["client"]
     assert (client["showErrorDetails"], client["showErrorLinks"]) == ("none", False)  # nor is it sent on
     assert "client.showErrorLinks" in config.get_config_options()  # Streamlit knows it by this name
-
-
-def panel() -> None:
-    from components.widgets.job_panel import job_panel
-
-    job_panel("made-up")
-
-
-@pytest.mark.usefixtures("empty_store")
-def test_an_error_in_a_part_that_is_drawn_by_itself_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job_panel_module, "_draw_end", raising(REFUSED))
-    resources.jobs().start("made-up", "subject", "A job", lambda job: "done")
-    jobs_ended()
-    assert drawn(panel).problems == str(REFUSED)
 
 
 def test_what_ends_behind_the_reading_is_shown(

@@ -13,7 +13,7 @@ from evidencebench_core.data import Store
 from evidencebench_core.reliability.sample import add_sample_items
 from evidencebench_core.runs import RunStore
 from tests.answers.judging import add_sample
-from tests.llm.server import Step, reply, scripted, stall, status
+from tests.llm.server import reply, scripted, stall, status
 from tests.pages.app import App, OpenPage, drawn, run_dialog, with_server
 
 pytestmark = pytest.mark.usefixtures("own_places", "sample_store")
@@ -62,19 +62,6 @@ def test_what_a_model_said_is_kept_as_letters_and_never_paid_for_twice(open_page
 
 
 @pytest.mark.parametrize(
-    ("step", "name"),
-    [
-        (reply("I see nothing. DECISION: []"), "chose nothing"),
-        (status(400, "no"), "call failed."),
-        (reply("Hm", finish_reason="length"), "cut off by the token limit"),
-    ],
-)
-def test_what_came_back_is_told_by_name(open_page: OpenPage, step: Step, name: str) -> None:
-    with scripted(step) as server:
-        assert f"**{name}**" in browse(open_page, server.url).ask().words
-
-
-@pytest.mark.parametrize(
     ("page", "button", "calls"),
     [("reliability", "Start or resume runs", "about 624 calls"), ("answers", "Have the answers judged", "")],
 )
@@ -117,11 +104,11 @@ def test_a_run_that_reached_its_cap_goes_on(open_page: OpenPage, sample_store: S
         open_page("runs", dataset="sample_data", task="er@10").press("Resume llm")
         assert len(server.requests) == 4  # the dialog first tells what it will take
         (run,) = RunStore(sample_store).runs("sample_data")
+        batch = ("file", "batch", run.id, server.url)
         with sample_store.write() as db:
-            values = "('a', ?, ?, '')"
             db.execute(
-                f"INSERT INTO llm_batches (file_id, run_id, address, begun_at) VALUES {values}",
-                (run.id, server.url),
+                "INSERT INTO llm_batches (file_id, batch_id, run_id, address, begun_at) VALUES (?, ?, ?, ?, '')",
+                batch,
             )
         app = drawn(run_dialog, "resume", "sample_data", "er@10", kept=with_server(server.url))
         assert "2 instances, about 2 calls" in app.words

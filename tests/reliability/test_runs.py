@@ -31,12 +31,10 @@ def store() -> Store:
     """Item set ``teas``: eight questions q0 to q7, and one whose answer is maybe."""
     items = [Item("m", "Does it?", ("Perhaps.",), "maybe")]
     for number in range(8):
+        question = f"Does tea number {number} help?"
         context = f"Tea {number} was given. It did {'' if number % 2 else 'not '}help."
         answer: Label = "yes" if number % 2 else "no"
-        long_answer = f"Tea number {number} is as it is."
-        items.append(
-            Item(f"q{number}", f"Does tea number {number} help?", (context,), answer, (long_answer,))
-        )
+        items.append(Item(f"q{number}", question, (context,), answer, (f"Tea number {number} is as it is.",)))
     store = open_store()
     add_items(store, "teas", items)
     return store

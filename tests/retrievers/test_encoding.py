@@ -30,6 +30,7 @@ def model_copy(tmp_path: Path) -> Path:
     return Path(shutil.copytree(minilm_folder(), tmp_path / "model"))
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_an_embedding_depends_on_nothing_but_the_text(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -45,7 +46,6 @@ def test_an_embedding_depends_on_nothing_but_the_text(
     assert by_folder[0] == pytest.approx(together[0], abs=1e-5)
 
 
-@pytest.mark.model
 def test_a_damaged_package_says_how_to_install_it_again(
     model_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -57,6 +57,7 @@ def test_a_damaged_package_says_how_to_install_it_again(
     assert caught.value.place == "model 'minilm'"
 
 
+@pytest.mark.slow
 @pytest.mark.model
 @pytest.mark.parametrize("file", ["model.safetensors", "modules.json"])
 def test_a_damaged_folder_is_an_error_of_one_line(model_copy: Path, file: str) -> None:
@@ -97,6 +98,7 @@ def test_a_cache_that_cannot_be_used_costs_only_time(
     assert encoded_texts == texts * 3
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_it_is_loaded_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoding, "_loaded", {})

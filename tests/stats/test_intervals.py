@@ -84,13 +84,6 @@ class TestRatios:
         (estimate,) = ratios([[1.0], [0.0]], [[1.0], [3.0]])
         assert estimate == Estimate(0.25, 0.0, 1.0, 4)
 
-    def test_ratios_share_their_draws(self) -> None:
-        # The second ratio is 1 minus the first in every resample, so its interval is the mirror image.
-        hits = np.random.default_rng(1).integers(0, 4, size=(30, 1)).astype(float)
-        first, second = ratios(np.hstack([hits, 4 - hits]), np.full((30, 2), 4.0))
-        assert first.low is not None
-        assert second.high == pytest.approx(1 - first.low)
-
     def test_differences_of_pooled_ratios(self) -> None:
         tops, bottoms = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 0.0]]), np.array([[2.0, 2.0, 4.0]] * 2)
         pairs: Sequence[tuple[list[int], list[int]]] = [([0, 1], [2]), ([0], [0]), ([], [2])]

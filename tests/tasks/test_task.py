@@ -12,34 +12,25 @@ EVIDENCE = EvidenceSet(30, (Aspect("a", (1, 2), False, "A1"), Aspect("b", (3,), 
 BARE = dataclasses.replace(EVIDENCE, results_optimal=None)
 
 
-def test_the_five_tasks_and_their_titles() -> None:
-    assert {name: task.title for name, task in TASKS.items()} == {
-        "er@optimal": "ER@Optimal",
-        "er@10": "ER@10",
-        "result-er@optimal": "Result-ER@Optimal",
-        "result-er@5": "Result-ER@5",
-        "result-er@unconstrained": "Result-ER Unconstrained",
-    }
-    assert all(task.name == name for name, task in TASKS.items())
-
-
 @pytest.mark.parametrize(
-    ("name", "budget", "of_bare"),
+    ("name", "title", "budget", "of_bare"),
     [
-        ("er@optimal", 2, 2),
-        ("er@10", 10, 10),
-        ("result-er@optimal", 1, None),  # without result aspects
-        ("result-er@5", 5, 5),
-        ("er@3", 3, 3),
-        ("result-er@unconstrained", None, None),
+        ("er@optimal", "ER@Optimal", 2, 2),
+        ("er@10", "ER@10", 10, 10),
+        ("result-er@optimal", "Result-ER@Optimal", 1, None),  # without result aspects
+        ("result-er@5", "Result-ER@5", 5, 5),
+        ("result-er@unconstrained", "Result-ER Unconstrained", None, None),
+        ("er@3", "ER@3", 3, 3),
     ],
 )
-def test_budget_of_an_instance(name: str, budget: int | None, of_bare: int | None) -> None:
-    assert task_named(name).budget_for(EVIDENCE) == budget
-    assert task_named(name).budget_for(BARE) == of_bare
+def test_title_and_budget(name: str, title: str, budget: int | None, of_bare: int | None) -> None:
+    task = task_named(name)
+    assert (task.name, task.title) == (name, title)
+    assert (task.budget_for(EVIDENCE), task.budget_for(BARE)) == (budget, of_bare)
 
 
 def test_any_k_is_a_task() -> None:
+    assert len(TASKS) == 5
     assert task_named("er@7") == Task("er@7", "all", 7)
     assert task_named(" Result-ER@250 ") == Task("result-er@250", "results", 250)
     assert task_named("Result-ER@250").title == "Result-ER@250"

@@ -10,7 +10,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, Final, Protocol, cast
 
@@ -147,7 +147,7 @@ def _progress(plan: Plan, engine: Engine, cancelled: Callable[[], bool]) -> Iter
     with runs.under_way(plan.run_id), closing(answers):
         for by_unit in answers:
             if by_unit and not is_created:
-                plan.create()
+                runs.create(plan.spec, *plan.trained_on)
                 is_created = True
             if by_unit:
                 runs.add(plan.run_id, by_unit, plan.fresh)
@@ -162,14 +162,14 @@ def _progress(plan: Plan, engine: Engine, cancelled: Callable[[], bool]) -> Iter
             if report != before:
                 yield report
         if not is_created:
-            plan.create()
+            runs.create(plan.spec, *plan.trained_on)
 
 
 # -- the cost -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class RunEstimate:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEstimate(Spending):
     """The calls that runs of one model still need; tokens are estimates, an answer has 800 or ``max_tokens``.
 
     Answers with too many sentences, which are asked for once more, come on top.
@@ -178,11 +178,6 @@ class RunEstimate:
     model: str
     n_instances: int  # units with something to ask
     n_looked_at: int  # of how many the prompts were made; the others are taken to be like these
-    calls: int
-    cached: int  # answered from the store
-    prompt_tokens: int
-    completion_tokens: int
-    money: float | None  # dollars; None where the price is not known
     price_date: str = ""  # of the table that the price is from
 
 
@@ -203,15 +198,11 @@ def estimate(*plans: Plan, batch: bool = False) -> RunEstimate:
         n_looked_at += len(sample)
     model = next((plan.model for plan in plans if plan.llm), "")
     price = price_of(model) if cost.calls else Price(prompt=0.0)
-    tokens = cost.prompt_tokens, cost.completion_tokens
+    money = None if price is None else price.of(cost.prompt_tokens, cost.completion_tokens, batch)
     return RunEstimate(
+        **asdict(cost) | {"money": money},
         model=model,
         n_instances=sum(len(plan.missing) for plan in plans),
         n_looked_at=n_looked_at,
-        calls=cost.calls,
-        cached=cost.cached,
-        prompt_tokens=cost.prompt_tokens,
-        completion_tokens=cost.completion_tokens,
-        money=None if price is None else price.of(*tokens, batch),
         price_date=price.date if price else "",
     )

@@ -72,7 +72,22 @@ class Findings:
 
     @property
     def passages(self) -> tuple[Passage, ...]:
-        return passages_of(self.read.paper, self.picks)
+        """Picks that stand together in a section, or around one sentence, as one passage; the best first."""
+        sections = self.read.paper.sections
+        groups: list[list[int]] = []
+        for index in sorted(self.picks):
+            last = groups[-1][-1] if groups else -9
+            if index - last <= 2 and sections[index] == sections[last]:
+                groups[-1].append(index)
+            else:
+                groups.append([index])
+        passages = [
+            Passage(
+                tuple(range(group[0], group[-1] + 1)), tuple(group), 1 + min(map(self.picks.index, group))
+            )
+            for group in groups
+        ]
+        return tuple(sorted(passages, key=lambda passage: passage.rank))
 
 
 def findings_in(
@@ -115,22 +130,6 @@ def picks_in(
         if len(picks) == budget:
             break
     return tuple(picks)
-
-
-def passages_of(paper: Paper, picks: Sequence[int]) -> tuple[Passage, ...]:
-    """Picks that stand together in a section, or around one sentence, as one passage; the best first."""
-    groups: list[list[int]] = []
-    for index in sorted(picks):
-        last = groups[-1][-1] if groups else -9
-        if index - last <= 2 and paper.sections[index] == paper.sections[last]:
-            groups[-1].append(index)
-        else:
-            groups.append([index])
-    passages = [
-        Passage(tuple(range(group[0], group[-1] + 1)), tuple(group), 1 + min(map(picks.index, group)))
-        for group in groups
-    ]
-    return tuple(sorted(passages, key=lambda passage: passage.rank))
 
 
 def _closest(paper: Paper, hypothesis: str, picks: Sequence[int]) -> float | None:

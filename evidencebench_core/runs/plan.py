@@ -22,7 +22,7 @@ from evidencebench_core.retrievers import (
     retriever_entry,
 )
 from evidencebench_core.retrievers.settings import RequestSettings, parameters_of
-from evidencebench_core.runs.store import Result, RunSpec, RunStore, keep_trained, retrieval_spec
+from evidencebench_core.runs.store import Result, RunSpec, RunStore, retrieval_spec
 from evidencebench_core.tasks import Task, task_named
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Plan:
     llm: LLM | None = None  # None for a retriever that asks no server
     fresh: bool = False  # ask even where an answer is stored; new results take the place of those there are
     retriever: str = ""  # its name; empty for questions to a model
-    trained: Sequence[TrainedOn] = ()  # what the models in the retriever have learnt from
+    trained_on: Sequence[TrainedOn] = ()  # what the models in the retriever have learnt from
     left_out: int = 0  # instances that the variant does not have
 
     @property
@@ -85,12 +85,6 @@ class Plan:
         """The model that is asked; empty where there is none."""
         settings = self.spec.settings["settings"] if self.retriever else self.spec.settings
         return str(settings.get("model") or "")
-
-    def create(self) -> None:
-        """Have the run in the store."""
-        RunStore(self.store).create(self.spec)
-        if self.trained:
-            keep_trained(self.store, self.run_id, *self.trained)
 
 
 def plan(  # noqa: PLR0913 - what is run, on what, and how
@@ -159,7 +153,7 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how
         llm=llm,
         fresh=fresh,
         retriever=retriever,
-        trained=made.training if made else (),
+        trained_on=made.training if made else (),
         left_out=len(all_ids) - len(ids),
     )
 

@@ -110,8 +110,12 @@ class RunStore:
 
     # -- runs --------------------------------------------------------------------------------------
 
-    def create(self, spec: RunSpec) -> RunInfo:
-        """The run of this spec: a new one, or the one that is already there."""
+    def create(self, spec: RunSpec, *trained_on: TrainedOn) -> RunInfo:
+        """The run of this spec: a new one, or the one that is already there.
+
+        It remembers which instances of its dataset the models behind it have learnt from: those that were in their
+        training data by id, or by their paper. Of a cross-validation none was: each model had not seen the paper.
+        """
         settings = json.dumps(dict(spec.settings), allow_nan=False)
         with self.store.write() as db:
             db.execute(_CREATE, (spec.id, spec.kind, spec.subject, settings, now("milliseconds")))
@@ -119,6 +123,9 @@ class RunStore:
             if spec.kind == RETRIEVAL and row[0] is None:
                 place = f"dataset {spec.subject[:12]}"
                 raise UnknownNameError(place, "has been deleted", "Ingest it again.")
+            for data in trained_on:
+                papers, instances = json.dumps(data.paper_ids), json.dumps(data.instance_ids)
+                db.execute(_TRAINED_ON, (spec.id, papers, data.dataset_sha256, instances))
         return self.run(spec.id)
 
     def runs(self, dataset: str | None = None, variants: bool = False) -> tuple[RunInfo, ...]:
@@ -295,18 +302,6 @@ def score_predictions(
         papers=store.paper_ids(dataset),
         sufficient=store.dataset(dataset).sufficient,
     )
-
-
-def keep_trained(store: Store, run_id: str, *models: TrainedOn) -> None:
-    """Remember which instances of a run's dataset the models behind it have learnt from.
-
-    An instance counts if it was in the training data under its id, or another one on the same paper was. Answers of
-    cross-validation do not count: none came from a model that had seen the paper.
-    """
-    with store.write() as db:
-        for model in models:
-            ids = json.dumps(model.instance_ids)
-            db.execute(_TRAINED_ON, (run_id, json.dumps(model.paper_ids), model.dataset_sha256, ids))
 
 
 def trained_on_ids(store: Store, run: RunInfo) -> frozenset[str]:

@@ -21,7 +21,7 @@ from evidencebench_core.retrievers.ranker.retriever import EvidenceRanker, retri
 from evidencebench_core.retrievers.trained_on import TrainedOn, trained_on_at
 from evidencebench_core.runs.plan import DEFAULT_TASKS
 from evidencebench_core.runs.step import Step
-from evidencebench_core.runs.store import RunStore, keep_trained, retrieval_spec, score_run
+from evidencebench_core.runs.store import RunStore, retrieval_spec, score_run
 from evidencebench_core.tasks import Score, task_named
 
 if TYPE_CHECKING:
@@ -99,8 +99,7 @@ def train_ranker(
     if answers:
         settings = {"model": CROSS_VALIDATED, "weights": digest}
         spec = retrieval_spec(info.sha256, EvidenceRanker.name, settings)
-        run_id = runs.create(spec).id
-        keep_trained(store, run_id, *encoder_data)
+        run_id = runs.create(spec, *encoder_data).id
         runs.add(run_id, answers)
         scores = {task: score_run(store, run_id, task) for task in DEFAULT_TASKS}
     seconds = time.monotonic() - began

@@ -12,8 +12,7 @@ from evidencebench_core.data import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.trained_on import TrainedOn
-from evidencebench_core.runs import score_run
-from evidencebench_core.runs.store import keep_trained
+from evidencebench_core.runs import RunStore, retrieval_spec, score_run
 from tests.analyses.stores import PICKED, complete_run, missed_store, ranked, run_of
 from tests.factories import raw_instance, store_with, tiny_dataset
 
@@ -73,9 +72,10 @@ def test_other_runs_that_found_it(store: Store, run: str) -> None:
     assert (harm["found_by"], harm["n_others"]) == ((other,), 1)
     (found,) = miss(store, run, "er@3", "tea", "harm").others
     assert (found.run_id, found.found, found.rank, found.sentence) == (other, True, 2, 10)
-    trained = run_of(store, "three", {"tea": {"er@3": ranked((10, 2, 9), 3)}})
+    run_of(store, "three", {"tea": {"er@3": ranked((10, 2, 9), 3)}})
     (info,) = store.datasets()
-    keep_trained(store, trained, TrainedOn(info.sha256, ("tea",), ()))
+    trained = retrieval_spec(info.sha256, "three", {"k": 1})
+    RunStore(store).create(trained, TrainedOn(info.sha256, ("tea",), ()))
     assert row_of(outcomes(store, run, "er@3"), "harm")["n_others"] == 1
     silent = run_of(store, "six", {"tea": {"er@3": "failed"}, "salt": {"er@3": ranked((0,), 1)}})
     others = {other.run_id: other.found for other in miss(store, run, "er@3", "tea", "harm").others}

@@ -13,10 +13,12 @@ from evidencebench_core.papers import Paper
 from evidencebench_core.retrievers import Retrieval, make_retriever
 from evidencebench_core.runs.find import (
     MAX_FROM_ABSTRACT,
+    Findings,
+    Passage,
+    ReadPaper,
     findings_in,
     paper_at,
     papers_at,
-    passages_of,
     picks_in,
 )
 
@@ -51,12 +53,17 @@ def test_at_most_two_from_the_abstract_and_no_heading(ranking: list[int], budget
     assert len(everything) == min(budget, N - 2)
 
 
+def passages_of(*picks: int) -> tuple[Passage, ...]:
+    retriever = make_retriever("lead")
+    return Findings(ReadPaper(PAPER, "", ""), "Tea.", retriever, Retrieval((), (), ()), picks, None).passages
+
+
 def test_neighbours_are_one_passage_by_hand() -> None:
-    passages = passages_of(PAPER, [12, 18, 10, 8])
+    passages = passages_of(12, 18, 10, 8)
     assert [(passage.sentences, passage.picks, passage.rank) for passage in passages] == [
         ((8, 9, 10, 11, 12), (8, 10, 12), 1), ((18,), (18,), 2),
     ]  # fmt: skip
-    assert len(passages_of(PAPER, [6, 8])) == 2  # another section begins between them
+    assert len(passages_of(6, 8)) == 2  # another section begins between them
 
 
 TEXT = b"Night work\n\nAbstract\nNurses were followed.\n\nResults\nNight work raised the risk of diabetes. Tea is hot."

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from evidencebench_core.data.format import KEYS, parse_instance
+from evidencebench_core.data.model import Aspect, EvidenceSet
 from evidencebench_core.errors import InstanceError
 from tests.factories import raw_instance
 
@@ -27,12 +28,8 @@ def test_good_instance_is_taken_as_it_is() -> None:
     instance = parse_instance("x", raw)
     assert raw == good()
     assert instance.sentences == tuple(raw["paper_as_candidate_pool"])
-    assert [(a.id, a.sentence_indices, a.is_result, a.label, a.text) for a in instance.evidence.aspects] == [
-        ("a", (2, 4), False, "A1", None),
-        ("b", (4,), True, "A2", None),
-        ("c", (9,), False, "A3", None),
-    ]
-    assert (instance.evidence.optimal, instance.evidence.results_optimal) == (2, 1)
+    aspects = Aspect("a", (2, 4), False, "A1"), Aspect("b", (4,), True, "A2"), Aspect("c", (9,), False, "A3")
+    assert instance.evidence == EvidenceSet(10, aspects, optimal=2, results_optimal=1)
     assert set(instance.stored) == {"er@optimal", "er@10", "result-er@optimal", "result-er@5"}
     assert instance.stored["er@optimal"] == (4, 9)
     assert (instance.synthetic, instance.negation, dict(instance.paraphrases)) == (False, None, {})

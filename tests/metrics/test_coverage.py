@@ -1,10 +1,18 @@
-"""Plain Aspect Recall, the ledger of a selection and the marks of sentences."""
+"""Plain Aspect Recall, the ledger of a selection, the marks of sentences, and what another selection changes."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.metrics import Gain, aspect_recall, marginal_gains, marks, times_covered
+from evidencebench_core.metrics import (
+    Change,
+    Gain,
+    aspect_recall,
+    marginal_gains,
+    marks,
+    selection_change,
+    times_covered,
+)
 
 COVERS = st.lists(st.frozensets(st.integers(0, 8), max_size=4), max_size=7)
 SELECTIONS = st.lists(st.integers(0, 8), max_size=12)
@@ -81,3 +89,23 @@ def test_every_mark_is_what_its_definition_says(selection: list[int], covers: li
             assert mark == "missed"
         else:
             assert mark == ("gold" if aspects else "none")
+
+
+# A1 is covered by 1 and 4, A2 by 2, A3 by 3, A4 by none
+CHANGING = (frozenset({1, 4}), frozenset({2}), frozenset({3}), frozenset[int]())
+
+
+def test_sentences_and_aspects_by_hand() -> None:
+    # 2 and 1 go, 4 and 3 come, 0 stays: A1 stays covered (by 4), A2 is lost, A3 gained
+    change = selection_change((2, 0, 1), (4, 3, 0, 4), CHANGING)
+    assert change == Change(kept=(0,), gained=(4, 3), lost=(2, 1), aspects_gained=(2,), aspects_lost=(1,))
+    assert selection_change((), (1,), ()) == Change((), (1,), (), (), ())
+
+
+@given(SELECTIONS, SELECTIONS)
+def test_the_parts_make_up_both_selections_and_their_recall(before: list[int], after: list[int]) -> None:
+    change = selection_change(before, after, CHANGING)
+    assert {*change.kept, *change.lost} == set(before)
+    assert {*change.kept, *change.gained} == set(after)
+    then, now = (aspect_recall(picks, CHANGING) or 0 for picks in (before, after))
+    assert round((now - then) * len(CHANGING)) == len(change.aspects_gained) - len(change.aspects_lost)

@@ -1,4 +1,4 @@
-"""Triplets, and a training of a tiny model."""
+"""Triplets, a training of a tiny model, and its record."""
 
 from pathlib import Path
 
@@ -15,6 +15,16 @@ from tests.factories import raw_instance
 LINES = ["T", "> one", "> two", "# R", "three", "two", "four"]
 PAPER = parse_instance("i", raw_instance(LINES, {"a": [1, 2], "b": [4]}, results=["a"], hypothesis="H"))
 TRAINED_ON = TrainedOn("0" * 64, ("i",), ("p",), "tiny")
+
+
+@pytest.mark.parametrize("content", [None, "not json", "[]", '{"dataset_sha256": 1}'])
+def test_the_record_of_a_training_is_read_back_and_nothing_else(tmp_path: Path, content: str | None) -> None:
+    TRAINED_ON.write(tmp_path)
+    assert trained_on_at(str(tmp_path)) == (TRAINED_ON,)
+    (tmp_path / "trained_on.json").unlink()
+    if content is not None:
+        (tmp_path / "trained_on.json").write_text(content, encoding="utf-8")
+    assert trained_on_at(str(tmp_path)) == ()
 
 
 def test_triplets_are_a_covering_and_another_sentence() -> None:

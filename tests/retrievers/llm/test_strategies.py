@@ -12,7 +12,15 @@ from evidencebench_core.llm import Spending, rehearse
 from evidencebench_core.llm.answers import Answer
 from evidencebench_core.llm.budget import Price
 from evidencebench_core.retrievers import make_retriever
-from evidencebench_core.retrievers.llm import calls_in, outcome_of, reasons_in
+from evidencebench_core.retrievers.llm import (
+    OUTCOME_FLAGS,
+    OUTCOME_KINDS,
+    calls_in,
+    counts_text,
+    outcome_of,
+    reasons_in,
+)
+from evidencebench_core.retrievers.llm.outcome import outcome_counts
 from tests.retrievers.llm.stand_in import Said, StandIn, asked, in_turn, retrieved
 from tests.retrievers.queries import make_query
 
@@ -173,6 +181,18 @@ def test_outcomes_are_told_apart_and_select_nothing(said: Said, outcome: str) ->
     assert answer.selection == answer.ranking == ()
     assert answer.details["outcome"] == outcome
     assert outcome_of(answer) == outcome.split(maxsplit=1)[0]
+
+
+def test_counts_and_words() -> None:
+    # Two with all flags, three plain selections, an empty one and one call that failed: 7 instances.
+    text = " ".join(("selection", *OUTCOME_FLAGS))
+    counts = outcome_counts([(text, 2), ("selection", 3), ("empty", 1)], failed=1)
+    expected = {"selection": 5, "empty": 1, "failed": 1} | dict.fromkeys(OUTCOME_FLAGS, 2)
+    assert counts == dict.fromkeys((*OUTCOME_KINDS, *OUTCOME_FLAGS), 0) | expected
+    assert counts_text(counts) == (
+        "5 a selection, 1 chose nothing, 1 call failed, 2 over the budget, scored by expectation, "
+        "2 with indices not shown, 2 with a part of the paper lost, 2 asked again for fewer"
+    )
 
 
 @pytest.mark.parametrize(

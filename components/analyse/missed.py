@@ -165,22 +165,21 @@ def _draw_causes(state: PageState, shares: pd.DataFrame, run: RunInfo, context: 
 
 def _draw_instances(state: PageState, context: Context, misses: pd.DataFrame) -> None:
     """One row an instance; a click opens its nearest miss."""
-    groups = misses.groupby("instance", sort=False)
-    frame = pd.DataFrame(
+    names = misses["instance"].drop_duplicates()
+    pages = paging(state, len(names))
+    shown = names.iloc[pages.rows]
+    groups = misses[misses["instance"].isin(shown)].groupby("instance", sort=False)
+    rows = pd.DataFrame(
         {
             "misses": groups["label"].agg(", ".join),
             "nearest": groups["distance"].min(),
             "causes": groups["cause"].agg(_causes),
             "noted": groups["note"].agg(lambda notes: "; ".join(note for note in notes if note)),
-            "aspect": groups["aspect"].first(),
-        }
+            "hypothesis": resources.hypotheses(context.dataset, shown),
+        },
+        index=shown,
     ).reset_index()
-    pages = paging(state, len(frame))
-    rows = frame.iloc[pages.rows]
-    rows = rows.assign(
-        hypothesis=rows["instance"].map(resources.hypotheses(context.dataset, rows["instance"]))
-    )
-    first = dict(zip(frame["instance"], frame["aspect"], strict=True))
+    first = groups["aspect"].first()
     frame_table(
         _COLUMNS,
         rows,

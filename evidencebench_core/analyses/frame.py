@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from evidencebench_core.data.store import DatasetInfo, Store
+from evidencebench_core.data.store import DatasetInfo, InstanceRow, Store
 from evidencebench_core.errors import SelectionError, SettingError, shown
 from evidencebench_core.metrics import random_expectation
 from evidencebench_core.runs import RunInfo, RunStore
@@ -29,7 +29,15 @@ def instance_frame(store: Store, dataset: str) -> pd.DataFrame:
         ``instance``, ``paper`` (ids), ``n_sentences``, ``n_aspects``, ``n_results`` (result aspects), ``optimal`` and
         ``results_optimal`` (K; -1 without anything to cover).
     """
-    return _gold(store, store.dataset(dataset))[0]
+    return _instances(store, store.dataset(dataset))
+
+
+@lru_cache(maxsize=4)
+def _instances(store: Store, info: DatasetInfo) -> pd.DataFrame:
+    frame = pd.DataFrame(store.rows(info.name, store.ids(info.name)), columns=InstanceRow._fields)
+    frame = frame.rename(columns={"id": "instance", "paper_id": "paper", "n_result_aspects": "n_results"})
+    frame["results_optimal"] = frame["results_optimal"].fillna(-1).astype(int)
+    return frame.drop(columns=["hypothesis", "position"])
 
 
 def gold_frame(store: Store, dataset: str) -> pd.DataFrame:
@@ -42,28 +50,20 @@ def gold_frame(store: Store, dataset: str) -> pd.DataFrame:
         ``is_result``, ``sentence`` (-1 where none covers the aspect), ``n_sentences`` of the paper; in the order of
         the file, then of sentences.
     """
-    return _gold(store, store.dataset(dataset))[1]
+    return _gold(store, store.dataset(dataset))
 
 
 @lru_cache(maxsize=4)
-def _gold(store: Store, info: DatasetInfo) -> tuple[pd.DataFrame, pd.DataFrame]:
-    papers = store.paper_ids(info.name)
-    instances: list[tuple[object, ...]] = []
+def _gold(store: Store, info: DatasetInfo) -> pd.DataFrame:
     pairs: list[tuple[object, ...]] = []
-    for row, (name, evidence) in enumerate(store.evidence_sets(info.name)):
-        n_results = sum(aspect.is_result for aspect in evidence.aspects)
-        results_optimal = -1 if evidence.results_optimal is None else evidence.results_optimal
-        counts = (evidence.n_sentences, len(evidence.aspects), n_results, evidence.optimal, results_optimal)
-        instances.append((name, papers[name], *counts))
+    for row, (_, evidence) in enumerate(store.evidence_sets(info.name)):
         for number, aspect in enumerate(evidence.aspects):
             head = (row, number, aspect.id, aspect.is_result)
             pairs.extend((*head, sentence) for sentence in aspect.sentence_indices or (-1,))
-    columns = ["instance", "paper", "n_sentences", "n_aspects", "n_results", "optimal", "results_optimal"]
-    frame = pd.DataFrame(instances, columns=columns)
     gold = pd.DataFrame(pairs, columns=["row", "number", "aspect", "is_result", "sentence"])
     gold = gold.astype({"row": int, "number": int, "sentence": int, "is_result": bool})
-    gold["n_sentences"] = frame["n_sentences"].to_numpy()[gold["row"]]
-    return frame, gold
+    gold["n_sentences"] = _instances(store, info)["n_sentences"].to_numpy()[gold["row"]]
+    return gold
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,7 +103,7 @@ def aspects(store: Store, dataset: str, task: str | Task) -> Aspects:
 
 @lru_cache(maxsize=8)
 def _aspects(store: Store, info: DatasetInfo, task: Task) -> Aspects:
-    instances, gold = _gold(store, info)
+    instances, gold = _instances(store, info), _gold(store, info)
     if task.focus == "results":
         gold = gold[gold["is_result"]]
     covered = gold[gold["sentence"] >= 0]
@@ -176,7 +176,7 @@ def picks(store: Store, run: RunInfo, task: str | Task) -> Picks:
 @lru_cache(maxsize=64)
 def _picks(store: Store, run_id: str, task: Task, n_answers: int, info: DatasetInfo) -> Picks:
     run = RunStore(store).run(run_id)
-    instances, of_task = _gold(store, info)[0], _aspects(store, info, task)
+    instances, of_task = _instances(store, info), _aspects(store, info, task)
     selections = RunStore(store).selections(run.id, task.name)
     unique = [tuple(dict.fromkeys(selections.get(name, ()))) for name in instances["instance"]]
     sizes = np.array([len(selection) for selection in unique], dtype=np.int64)

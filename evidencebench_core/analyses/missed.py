@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from evidencebench_core.analyses.causes import CAUSES, suggestions
-from evidencebench_core.analyses.frame import aspects, estimate_columns, instance_frame, left_out_notes
+from evidencebench_core.analyses.frame import estimate_columns, instance_frame, left_out_notes
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.model import Instance
 from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
@@ -138,11 +138,11 @@ def _outcomes(
     run = runs.run(run_id)
     answers = runs.retrievals(run.id, task.name)
     selections = {other: runs.selections(other, task.name) for other in others}
-    instances = instance_frame(store, run.dataset)["instance"]
-    of_task = aspects(store, run.dataset, task)
-    is_asked, is_answered = of_task.n_asked > 0, instances.isin(answers.keys()).to_numpy()
+    instances = instance_frame(store, run.dataset)
+    n_asked = instances["n_aspects" if task.focus == "all" else "n_results"]
+    is_asked, is_answered = n_asked > 0, instances["instance"].isin(answers.keys())
     rows: list[dict[str, Any]] = []
-    for instance in store.get_many(run.dataset, instances[is_asked & is_answered]):
+    for instance in store.get_many(run.dataset, instances["instance"][is_asked & is_answered]):
         by_others = {
             other: of_run[instance.id] for other, of_run in selections.items() if instance.id in of_run
         }
@@ -154,7 +154,7 @@ def _outcomes(
     frame.attrs["left_out"] = {
         "instances without anything to cover": int((~is_asked).sum()),
         "instances without an answer": int((is_asked & ~is_answered).sum()),
-        "aspects that no sentence covers": int(of_task.n_asked[is_answered].sum()) - len(frame),
+        "aspects that no sentence covers": int(n_asked[is_answered].sum()) - len(frame),
     }
     return frame
 
@@ -174,15 +174,16 @@ def _rows(
     n_front = sum(kinds[pick] != "normal_paragraph" for pick in picks)
     classes = section_classes(instance.sentences, kinds)
     asked = content_words(instance.hypothesis)
-    words = cache(lambda index: asked & content_words(instance.sentences[index]))
+    n_words = cache(lambda index: len(asked.intersection(tokens_of(instance.sentences[index]))))
     for number, aspect in enumerate(evidence.aspects):
         covering = aspect.sentence_indices
         if not covering or not (aspect.is_result or task.focus == "all"):
             continue
-        sentence = min(covering, key=lambda index: ranks.get(index, len(ranks) + 1))
+        places = set(covering)
+        sentence = min(covering, key=lambda index: ranks.get(index, np.inf))
         rank = ranks.get(sentence)
-        is_missed = set(covering).isdisjoint(picks)
-        nearest = max(covering, key=lambda index: len(words(index))) if is_missed and asked else None
+        is_missed = places.isdisjoint(picks)
+        nearest = max(covering, key=n_words) if is_missed and asked else None
         row = {
             "instance": instance.id,
             "paper": instance.paper_id,
@@ -206,19 +207,20 @@ def _rows(
             "distance": None if rank is None or not edge else rank - edge,
             "gap": scores.get(picks[-1], np.nan) - scores.get(sentence, np.nan) if picks else np.nan,
             "position": sentence / max(evidence.n_sentences - 1, 1),
-            "found_by": tuple(run for run, chosen in others.items() if not set(covering).isdisjoint(chosen)),
+            "found_by": tuple(run for run, chosen in others.items() if not places.isdisjoint(chosen)),
             "n_others": len(others),
             "type": kinds[sentence],
             "section": classes[sentence],
             "heading": instance.sections[sentence],
-            "types": tuple(kinds[index] for index in covering),
-            "sections": tuple(classes[index] for index in covering),
-            "overlap": np.nan if nearest is None else len(words(nearest)) / len(asked),
+            "types": tuple(map(kinds.__getitem__, covering)),
+            "sections": tuple(map(classes.__getitem__, covering)),
+            "overlap": np.nan if nearest is None else n_words(nearest) / len(asked),
             "overlap_sentence": nearest,
             "front_share": n_front / len(picks) if picks else np.nan,
         }
-        causes = tuple(suggestions(row)) if is_missed else None
-        yield row | {"cause": causes and causes[0], "causes": causes}
+        row["causes"] = causes = tuple(suggestions(row)) if is_missed else None
+        row["cause"] = causes and causes[0]
+        yield row
 
 
 _COLUMNS: Final = [
@@ -258,17 +260,18 @@ def queue_of(frame: pd.DataFrame, results_only: bool = True) -> pd.DataFrame:
 
 def missed_shares(frame: pd.DataFrame, by: str) -> pd.DataFrame:
     """Missed aspects as a share of all aspects of a bin; rows are those of `outcomes`, columns as in `missed`."""
-    names, papers = bin_names(by), sorted(set(frame["paper"]))
-    rows = frame[["paper", "missed"]].assign(bin=_bins(frame, by)).explode("bin").dropna(subset="bin")
+    names = bin_names(by)
+    paper, papers = pd.factorize(frame["paper"], sort=True)
+    rows = frame[["missed"]].assign(paper=paper, bin=_bins(frame, by)).explode("bin").dropna(subset="bin")
 
     def counts(of: pd.DataFrame) -> np.ndarray:
-        table = of.groupby(["paper", "bin"]).size().unstack(fill_value=0)
-        return table.reindex(index=papers, columns=names, fill_value=0).to_numpy()
+        table = np.zeros((len(papers), len(names)), dtype=int)
+        np.add.at(table, (of["paper"], pd.Categorical(of["bin"], categories=names).codes), 1)
+        return table
 
     tops, bottoms = counts(rows[rows["missed"]]), counts(rows)
     if by == "cause":
-        n_aspects = frame.groupby("paper").size().reindex(papers).to_numpy(dtype=int)
-        bottoms = np.repeat(n_aspects[:, None], len(names), axis=1)
+        bottoms = np.repeat(np.bincount(paper)[:, None], len(names), axis=1)
     columns = {
         "bin": names,
         "n_missed": tops.sum(axis=0),

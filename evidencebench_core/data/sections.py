@@ -165,26 +165,30 @@ def section_classes(sentences: Sequence[str], types: Sequence[SentenceType]) -> 
        the methods, results or discussion is no main heading.
     4. Text above the first main heading is introduction where methods, results or a discussion follow, else other.
     """
-    kinds = list(zip(sentences, types, strict=True))
-    opened = [class_of_heading(text) if kind == "section_name" else None for text, kind in kinds]
+    opened = {
+        index: class_of_heading(sentences[index])
+        for index, kind in enumerate(types)
+        if kind == "section_name"
+    }
     in_abstract = _headings_of_abstract(types)
-    first: SectionClass = "introduction" if not _BODY.isdisjoint(opened) else "other"
+    first: SectionClass = "introduction" if not _BODY.isdisjoint(opened.values()) else "other"
     classes: list[SectionClass] = []
     current: SectionClass | None = None
     only_headings = True
-    for index, (text, kind) in enumerate(kinds):
+    for index, kind in enumerate(types):
+        if kind != "section_name":
+            only_headings = False
+            classes.append("abstract" if kind == "abstract" else current or first)
+            continue
         main = opened[index]
-        on_top = current is None and main is not None and text.strip().lower() == "summary"
-        if kind == "abstract" or index in in_abstract or main == "abstract" or on_top:
+        on_top = current is None and main is not None and sentences[index].strip().lower() == "summary"
+        if index in in_abstract or main == "abstract" or on_top:
             classes.append("abstract")
         elif main and not (main == "introduction" and current in _BODY):
             classes.append(main)
             current = main
-        elif kind == "section_name" and only_headings:
-            classes.append("other")
         else:
-            classes.append(current or first)
-        only_headings = only_headings and kind == "section_name"
+            classes.append("other" if only_headings else current or first)
     return tuple(classes)
 
 

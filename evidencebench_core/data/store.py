@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import starmap
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from evidencebench_core.data.connection import Database
 from evidencebench_core.data.files import whole_file
@@ -54,8 +54,7 @@ class DatasetInfo:
         return f"{self.sha256} {self.ingested_at}" if self.source == MARKED_BY_HAND else self.sha256
 
 
-@dataclass(frozen=True, slots=True)
-class InstanceRow:
+class InstanceRow(NamedTuple):
     """A row of a table of instances."""
 
     id: str

@@ -125,9 +125,9 @@ def notes_by_aspect(run: RunInfo, task: str) -> dict[tuple[str, str], tuple[Note
 
 def with_notes(misses: pd.DataFrame, notes: Notes) -> pd.DataFrame:
     """The misses with ``note`` (causes and tags with their authors) and whether they are ``noted``."""
-    keys = list(zip(misses["instance"], misses["aspect"], strict=True))
-    lines = ["; ".join(map(_note_line, notes.get(key, ()))) for key in keys]
-    return misses.assign(note=lines, noted=["yes" if line else "no" for line in lines])
+    lines = {key: "; ".join(map(_note_line, of_aspect)) for key, of_aspect in notes.items()}
+    note = [lines.get(key, "") for key in zip(misses["instance"], misses["aspect"], strict=True)]
+    return misses.assign(note=note, noted=["yes" if line else "no" for line in note])
 
 
 def _note_line(note: Note) -> str:

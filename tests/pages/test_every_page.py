@@ -56,12 +56,14 @@ def test_on_an_empty_store_one_button_leads_on(open_page: OpenPage, page: str, b
 def test_hostile_text_is_drawn_as_text(
     open_page: OpenPage, empty_store: Store, tmp_path: Path, page: str
 ) -> None:
-    raw = json.loads(SAMPLE.read_text("utf-8"))["sample_in_vitro"] | {"hypothesis": HOSTILE}
+    raw = json.loads(SAMPLE.read_text("utf-8"))["sample_in_vitro"] | {"hypothesis": f"{HOSTILE} \u202e"}
     raw["paper_as_candidate_pool"][0] = "<img src=x onerror=alert(1)> \u202e\U0001d4ce" + "x" * 20_000
     name = ingest(empty_store, written({HOSTILE: raw}, tmp_path / "hostile.json")).dataset.name
     finished_runs(empty_store, "bm25", "abstract-tail", dataset=name)
     app = open_page(page)
     assert not app.error
+    drawn_by_components = [json.loads(one.proto.json) for one in app.get("bidi_component")]
+    assert "\u202e" not in app.raw + json.dumps(drawn_by_components, ensure_ascii=False)
     if page == "browse":
         app.run(instance=HOSTILE, sentence="0")
         heading = next(element.value for element in app.markdown if element.value.startswith("# "))

@@ -38,7 +38,7 @@ def test_a_served_retriever_is_asked_on_a_click_only(open_page: OpenPage, retrie
         app = browse(open_page, server.url, retriever)
         assert "has not answered this yet. About" in app.words
         assert "price unknown" in app.words
-        assert not server.requests
+        assert not jobs().jobs("ask")
         app.press("Ask the model")
         jobs().jobs("ask")[0].cancel()
         assert "was stopped" in app.finish().words

@@ -93,7 +93,13 @@ def test_a_choice_of_retrievers_comes_back_from_its_link() -> None:
     assert choices_from(choices_text(())) == ()
     assert choices_from("bm25;k1=1.5") == (Choice("bm25", {}),)  # its default
     assert len(choices_from("bm25~lead~random~oracle")) == 3
-    for link in ("bm26", "bm25;k3=1", "bm25;k1=many", "bm25;k1"):
+    for link in (
+        "bm26",
+        "bm25;k3=1",
+        "bm25;k1=many",
+        "bm25;k1",
+        "dense;model=/tmp/model",
+    ):  # nor names a file
         with pytest.raises(SettingError):
             choices_from(link)
 

@@ -1,7 +1,5 @@
 """Where the real data is, and what its absence means."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 The optimal selections are found by trying every subset, so they owe nothing to the solver under test.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from itertools import combinations

@@ -1,7 +1,5 @@
 """The paper's split, derived by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """MeSH of a dataset: a tree and headings of our own, by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

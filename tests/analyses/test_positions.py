@@ -1,7 +1,5 @@
 """Opportunity, picks and recall by position, derived by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The report on wording, on six small instances."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

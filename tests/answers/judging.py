@@ -1,7 +1,5 @@
 """A judge's run without a model: the labels are given."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from evidencebench_core.answers.judging import judge_spec

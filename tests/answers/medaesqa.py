@@ -1,7 +1,5 @@
 """What tests know of MedAESQA: label letters of nine answers, and where the cluster files are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs of answers and of judges over them, through a scripted server."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Short answers that cite a paper, against gold and a judge."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any
 

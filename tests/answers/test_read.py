@@ -1,7 +1,5 @@
 """Files of answers: ours and MedAESQA's; what is wrong in them is named with its place."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

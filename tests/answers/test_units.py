@@ -1,7 +1,5 @@
 """MedAESQA's metrics of systems, and judges against people: by hand, and against other code."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A copy of a store that is being written to, and what it never takes the place of."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Files that are there whole or not at all, and files that are read within a bound."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Deleting and renaming datasets, and those that grow by hand: nothing is left, and nothing else is touched."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

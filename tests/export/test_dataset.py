@@ -1,7 +1,5 @@
 """Datasets back to the benchmark's JSON."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """The page to take home and the reasons: three sheets, nothing untrue, no markup from a text."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

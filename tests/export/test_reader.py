@@ -1,7 +1,5 @@
 """The reader's payload, and the same reader in a notebook."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

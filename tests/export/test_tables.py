@@ -1,7 +1,5 @@
 """CSV, JSON and prediction files."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

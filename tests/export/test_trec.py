@@ -1,7 +1,5 @@
 """TREC runs and diversity qrels: what the lines say, and that ir_measures scores them as we do."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

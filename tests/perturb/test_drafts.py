@@ -1,7 +1,5 @@
 """Wordings by a model: written once, read by a person, used only when accepted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

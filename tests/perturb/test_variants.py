@@ -1,7 +1,5 @@
 """Runs over perturbed instances."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

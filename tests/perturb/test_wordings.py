@@ -1,7 +1,5 @@
 """Wordings beside a dataset and in files."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

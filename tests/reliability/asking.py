@@ -1,7 +1,5 @@
 """Scores and runs without a server: every probe is answered by a function."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

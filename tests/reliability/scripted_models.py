@@ -3,8 +3,6 @@
 ``always-yes``; ``word-overlap`` (yes where half of the question's words are in the context).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Files of items, and what they can say wrongly."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

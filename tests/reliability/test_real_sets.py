@@ -1,7 +1,5 @@
 """PubMedQA-L and items of the real train set; figures are those of independent code on the raw file."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from pathlib import Path
 

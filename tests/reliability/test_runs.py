@@ -1,7 +1,5 @@
 """Runs of tasks in a store: planned, capped and continued, reworded, judged, shown on a card, compared, deleted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

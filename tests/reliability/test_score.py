@@ -1,7 +1,5 @@
 """Scores of answers written by hand, worked out by hand; the examples' numbers are those of RAmBLA's specification."""
 
-from __future__ import annotations
-
 import pytest
 
 from evidencebench_core.reliability.card import in_words, score_record

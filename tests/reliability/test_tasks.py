@@ -1,7 +1,5 @@
 """What each task asks of each item; the table of tasks and their settings."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

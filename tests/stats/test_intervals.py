@@ -1,7 +1,5 @@
 """Estimates and bootstrap intervals: by hand, against scipy, and how often they hold the truth."""
 
-from __future__ import annotations
-
 import ast
 import csv
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Paired comparison: by hand, against scipy, with papers that hold several instances; Holm's correction."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Agreement of labels and selections: by hand, and against scikit-learn and SciPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

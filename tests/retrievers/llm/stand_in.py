@@ -1,7 +1,5 @@
 """A model that needs no server: a function answers, and everything asked is remembered."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Sampling of examples: with the gold list, and never the query's own hypothesis or paper."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sections of a paper, and slices of those that are too long."""
 
-from __future__ import annotations
-
 import pytest
 
 from evidencebench_core.retrievers.llm.strategies import overlapping_slices, section_indices

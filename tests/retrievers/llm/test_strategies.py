@@ -1,7 +1,5 @@
 """Each strategy step by step: what was shown, under which numbers, and what became of the answers."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

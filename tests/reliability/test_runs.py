@@ -128,7 +128,7 @@ def test_a_judge_reads_the_answers_as_they_stand(store: Store) -> None:
 
     with scripted(answering(say)) as server:
         empty = run_plan(store, "teas", "freeform", "m", llm=llm(server, store))
-        empty.create()
+        RunStore(store).create(empty.spec)
         with pytest.raises(SettingError, match="has no answers to judge yet"):
             judge_plan(store, empty.run_id, "judge", llm=llm(server, store))
         run_id = run(run_plan(store, "teas", "freeform", "m", llm=llm(server, store)))
@@ -153,14 +153,15 @@ def test_a_judge_reads_the_answers_as_they_stand(store: Store) -> None:
 
 def test_the_card_shows_of_each_task_the_fullest_run(store: Store) -> None:
     ask_scripted(store, "teas", ["baseline", "unknown", "spelling", "freeform"], ["word-overlap"])
-    run_plan(store, "teas", "baseline", "word-overlap", request={"temperature": 0.5}).create()
+    begun = run_plan(store, "teas", "baseline", "word-overlap", request={"temperature": 0.5})
+    RunStore(store).create(begun.spec)
     card = model_card(store, "teas", "word-overlap")
     frame = card.frame()
     assert frame["task"].tolist() == ["baseline", "baseline", "spelling", "freeform", "unknown"]
     assert frame["settings"].tolist()[:2] == ["", "temperature=0.5"]
     assert frame["n"].tolist() == [8, 0, 8, 8, 8]
-    baseline, begun, spelling = card.scores[:3]
-    assert begun.value.value is None
+    baseline, unanswered, spelling = card.scores[:3]
+    assert unanswered.value.value is None
     assert spelling.baseline is not None
     assert spelling.baseline.run == baseline.run.id
     assert card.p_holm[2] is not None

@@ -186,6 +186,14 @@ def run_score(run: RunInfo, task: str) -> Score:
 
 
 @cached
+def recalls(run: RunInfo, task: str, ids: tuple[str, ...]) -> Mapping[str, float]:
+    """The recalls of a few instances, where the run has answered them and the task scores them."""
+    picks = RunStore(store()).selections(run.id, task)
+    gold = store().evidence_sets(run.dataset, ids)
+    return score(task_named(task), gold, {name: picks[name] for name in ids if name in picks}).per_instance
+
+
+@cached
 def bounds(dataset: DatasetInfo, task: str) -> Score:
     """Ceiling and random expectation over every instance of a dataset that a task can score."""
     return score(task_named(task), _evidence(dataset), {}, missing="zero")

@@ -43,7 +43,7 @@ def _chosen(state: PageState, context: Context, frame: pd.DataFrame) -> pd.DataF
 
 
 def _found(state: PageState, context: Context) -> pd.DataFrame:
-    """What the search leaves, with the recall of the chosen runs, and with notes where there are any."""
+    """What the search leaves, with notes, and with the recall of the runs that sort or filter it."""
     frame = resources.instances(context.dataset)
     if state["q"] or state["s"]:
         ids = resources.matching(context.dataset, state["q"], state["s"])
@@ -52,6 +52,7 @@ def _found(state: PageState, context: Context) -> pd.DataFrame:
     columns: dict[str, Any] = {
         run.id: frame["id"].map(resources.run_score(run, context.task.name).per_instance)
         for run in context.runs
+        if run.id in state["sort"] + state["where"]
     }
     if notes:
         columns["noted"] = [note_kind(notes.get(name, ())) for name in frame["id"]]
@@ -117,10 +118,11 @@ def _draw_table(state: PageState, context: Context, frame: pd.DataFrame) -> None
             state.put(instance=event.value, sentence=found_sentence(state, context, event.value))
 
     note_cells: Any = [note_cell(notes.get(name, ())) for name in frame["id"]]
-    cells = frame.assign(
-        notes=note_cells,
-        name=frame["id"].str.removeprefix(prefix),
-    )
+    recalls = {
+        run.id: frame["id"].map(resources.recalls(run, context.task.name, tuple(frame["id"])))
+        for run in context.runs
+    }
+    cells = frame.assign(notes=note_cells, name=frame["id"].str.removeprefix(prefix), **recalls)
     frame_table(
         (
             _HYPOTHESIS,

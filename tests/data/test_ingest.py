@@ -112,7 +112,6 @@ ingest(open_store(sys.argv[1]), Path(sys.argv[2]), progress=report)
 """
 
 
-@pytest.mark.slow
 def test_what_a_killed_ingest_left_is_removed_by_the_next(store: Store, tmp_path: Path) -> None:
     path = written(raw_dataset(64 * 5), tmp_path / "many.json")
     command = [sys.executable, "-c", VICTIM, str(store.path), str(path)]

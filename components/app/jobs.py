@@ -7,7 +7,6 @@ list; the work itself resumes from the store.
 
 from __future__ import annotations
 
-import contextvars
 import logging
 import threading
 import time
@@ -143,8 +142,7 @@ class JobBoard:
             job = Job(self._next, kind, subject, title)
             self._next += 1
             self._jobs = [job, *(other for other in self._jobs if other not in same)][:_MOST]
-        run = contextvars.copy_context().run
-        threading.Thread(target=run, args=(job.run, work), name=f"job-{job.id}", daemon=True).start()
+        threading.Thread(target=job.run, args=(work,), name=f"job-{job.id}", daemon=True).start()
         return job
 
     def dismiss(self, job: Job) -> None:

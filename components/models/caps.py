@@ -97,8 +97,6 @@ def spent_text(spent: Spending) -> str:
         parts.append(dollars(spent.money))
     if spent.cached:
         parts.append(f"{spent.cached:,} from the store")
-    if spent.failed:
-        parts.append(quantity(spent.failed, "failed call"))
     return ", ".join(parts)
 
 

@@ -12,21 +12,17 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.session import open_requested_page, pop_flashes, session_connection
+from components.app.session import open_requested_page, pop_flashes
 from components.app.state import PageState
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
-from evidencebench_core.llm import using
 
 _APP: Final = Path(__file__).resolve().parents[2] / "app.py"
 
 
 @contextmanager
 def guarded_page() -> Iterator[None]:
-    """Show an error of ours as the one line that it is; everything else is a bug, shown and logged.
-
-    Within it, and in the jobs that are started from it, models are asked at the session's server.
-    """
+    """Show an error of ours as the one line that it is; everything else is a bug, shown and logged."""
     if "entered" not in st.session_state:
         # Until st.navigation was called once, a server that finds a pages/ folder runs a deep link's
         # page without app.py. Then the page lets app.py in, which comes back to the page.
@@ -47,8 +43,7 @@ def guarded_part(what: str = "This part of the page") -> Iterator[None]:
     An error in these never reaches the page's `guarded_page`: Streamlit catches it first, and draws it as a bug.
     """
     try:
-        with using(session_connection()):
-            yield
+        yield
     except EvidenceBenchError as error:
         st.error(literal(str(error)))
     except Exception as error:  # the last line of defence: shown and logged

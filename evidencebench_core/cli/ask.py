@@ -124,10 +124,10 @@ def _last_report(plan: Plan, engine: Engine, stopped: Callable[[], bool], noun: 
 
 
 def _print_spending(spent: Spending) -> None:
-    if spent.calls or spent.cached or spent.failed:
+    if spent.calls or spent.cached:
         calls = f"{quantity(spent.calls, 'call')}, {quantity(spent.cached, 'answer')} from the store"
         tokens = f"{spent.tokens:,} tokens ({spent.prompt_tokens:,} of prompts)"
-        note(f"It took {calls}, {spent.failed:,} failed; {tokens}, {_price(spent.money)}.")
+        note(f"It took {calls}; {tokens}, {_price(spent.money)}.")
 
 
 def _exit_code(store: Store, reports: Sequence[Progress], noun: str) -> int:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from evidencebench_core.llm.answers import Answer, Message
 from evidencebench_core.llm.budget import Budget, Limits, Price, Spending, price_of
-from evidencebench_core.llm.client import LLM, Call, gather
-from evidencebench_core.llm.connection import Connection, connection_from_environment, using
-from evidencebench_core.llm.prompts import Prompt, prompt, prompt_names
+from evidencebench_core.llm.client import LLM, Call
+from evidencebench_core.llm.connection import Connection, connection_from_environment
+from evidencebench_core.llm.prompts import prompt, prompt_names
 from evidencebench_core.llm.work import Work, answer_of, has_model, listed_models, one_word, rehearse, results
 
 __all__ = [
@@ -18,12 +18,10 @@ __all__ = [
     "Limits",
     "Message",
     "Price",
-    "Prompt",
     "Spending",
     "Work",
     "answer_of",
     "connection_from_environment",
-    "gather",
     "has_model",
     "listed_models",
     "one_word",
@@ -32,5 +30,4 @@ __all__ = [
     "prompt_names",
     "rehearse",
     "results",
-    "using",
 ]

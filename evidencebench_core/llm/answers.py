@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import TypeAdapter
 
-from evidencebench_core.data.records import digest, from_blob, now, to_blob
+from evidencebench_core.data.records import from_blob, now, to_blob
 from evidencebench_core.errors import LLMError, StoreError
 
 if TYPE_CHECKING:
@@ -56,17 +56,6 @@ class Answer:
 
 
 _ANSWER: Final = TypeAdapter(Answer)
-
-
-def chat_body(messages: Iterable[Message], parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The body of a chat request; parameters that are ``None`` are not sent."""
-    turns = [{"role": message.role, "content": valid_text(message.content)} for message in messages]
-    return {"messages": turns, **{name: value for name, value in parameters.items() if value is not None}}
-
-
-def request_key(kind: str, body: Mapping[str, Any]) -> str:
-    """The name of an answer: the digest of model and body, wherever they are sent."""
-    return digest({"kind": kind, "body": body})
 
 
 def valid_text(text: str) -> str:

@@ -17,8 +17,7 @@ from typing import Final
 from evidencebench_core.errors import BudgetReachedError, LLMCancelledError
 from evidencebench_core.llm.answers import Answer
 
-FIRST_GUESS: Final = 800  # tokens of an answer, until there is one to go by
-
+_ANSWER: Final = 800  # tokens that an answer is taken to have
 _MINUTE: Final = 60.0
 _LOOK: Final = 1.0  # seconds between looks whether the run was stopped
 _DATE: Final = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
@@ -57,7 +56,6 @@ class Spending:
 
     calls: int = 0  # answered by the server, and so paid for
     cached: int = 0  # answered from the store
-    failed: int = 0  # given up without an answer
     prompt_tokens: int = 0
     completion_tokens: int = 0
     money: float | None = 0.0  # dollars; None once a paid call's model has no known price
@@ -71,11 +69,15 @@ class Spending:
         return Spending(
             self.calls + round(times * other.calls),
             self.cached + round(times * other.cached),
-            self.failed + round(times * other.failed),
             self.prompt_tokens + round(times * other.prompt_tokens),
             self.completion_tokens + round(times * other.completion_tokens),
             None if self.money is None or other.money is None else self.money + times * other.money,
         )
+
+
+def answer_guess(most: int | None) -> int:
+    """About how many tokens an answer of at most ``most`` has."""
+    return _ANSWER if most is None else min(_ANSWER, most)
 
 
 class Budget:
@@ -94,14 +96,8 @@ class Budget:
         self._under_way = Spending()
 
     def count(self, more: Spending) -> None:
-        """Count what no call was reserved for: answers from the store, calls that were given up."""
+        """Count what no call was reserved for, such as answers from the store."""
         self.spent = self.spent.plus(more)
-
-    def answer_tokens(self, most: int | None) -> int:
-        """About how many tokens the next answer has: as many as those so far in the mean."""
-        spent = self.spent
-        guess = round(spent.completion_tokens / spent.calls) if spent.calls else FIRST_GUESS
-        return guess if most is None else min(guess, most)
 
     @contextmanager
     def reserve(
@@ -113,7 +109,7 @@ class Budget:
         nobody can read. `BudgetReachedError` if it would exceed a cap.
         """
         price = price_of(model)
-        estimate = self._cost(price, prompt_tokens, self.answer_tokens(most))
+        estimate = self._cost(price, prompt_tokens, answer_guess(most))
         self._check_caps(estimate, model)
         cost = Spending()
 
@@ -130,7 +126,7 @@ class Budget:
 
     def _cost(self, price: Price | None, prompt_tokens: int, completion_tokens: int) -> Spending:
         money = price.of(prompt_tokens, completion_tokens, self.in_batches) if price else None
-        return Spending(1, 0, 0, prompt_tokens, completion_tokens, money)
+        return Spending(1, 0, prompt_tokens, completion_tokens, money)
 
     def _check_caps(self, call: Spending, model: str) -> None:
         held = self.spent.plus(self._under_way)
@@ -173,7 +169,7 @@ class Gate:
         self.note = ""  # why calls wait, in a line for people
 
     def stop(self) -> None:
-        """Let no further call begin."""
+        """Begin no further call: those that wait end with `LLMCancelledError`, those under way may end."""
         self._is_stopped = True
 
     @asynccontextmanager

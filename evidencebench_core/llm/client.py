@@ -7,24 +7,22 @@ import base64
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from evidencebench_core.data.records import digest
 from evidencebench_core.errors import LLMAnswerError, LLMError, LLMRejectedError, LLMUnreachableError
 from evidencebench_core.llm.answers import (
     Answer,
     AnswerStore,
     Message,
-    chat_body,
     estimated_prompt_tokens,
     estimated_tokens,
-    request_key,
     valid_text,
 )
-from evidencebench_core.llm.budget import Budget, Gate, Limits, Spending
-from evidencebench_core.llm.connection import Connection, current_connection
+from evidencebench_core.llm.budget import Budget, Gate, Limits, Spending, answer_guess
+from evidencebench_core.llm.connection import Connection, connection_from_environment
 from evidencebench_core.words import clipped_text
 
 if TYPE_CHECKING:
@@ -81,7 +79,7 @@ class LLM:
         *,
         fresh: bool = False,
     ) -> None:
-        self.connection, self.store = connection or current_connection(), store
+        self.connection, self.store = connection or connection_from_environment(), store
         self.budget, self.limits, self.fresh = budget or Budget(), limits or Limits(), fresh
         self.transport: Callable[[Call], Awaitable[Answer]] = self._ask  # a batch puts its own here
         self.n_open = 0  # calls that are neither answered nor given up
@@ -108,10 +106,6 @@ class LLM:
         """Why calls wait, in a line for people; ``""`` if they do not. From any thread."""
         return self.gate.note
 
-    def stop(self) -> None:
-        """Begin no further call: those that wait end with `LLMCancelledError`, those under way may end."""
-        self.gate.stop()
-
     # -- questions ---------------------------------------------------------------------------------
 
     async def chat(
@@ -129,9 +123,11 @@ class LLM:
         request (``None``: not sent). An answer without text is asked for once more unless ``allow_empty``. After an
         `LLMError` with ``stops_run`` every further call would fail the same way.
         """
-        body = chat_body(messages, {"model": model, **parameters})
-        key, n_tokens = request_key("chat", body), estimated_prompt_tokens(messages)
-        return await self._answer(Call(model, body, key, n_tokens, rehearsal, allow_empty))
+        turns = [{"role": message.role, "content": valid_text(message.content)} for message in messages]
+        fields = {"messages": turns, "model": model, **parameters}
+        body = {name: value for name, value in fields.items() if value is not None}
+        n_tokens = estimated_prompt_tokens(messages)
+        return await self._answer(Call(model, body, digest(body), n_tokens, rehearsal, allow_empty))
 
     async def embed(self, model: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of texts, of shape (number of texts, dimensions).
@@ -146,12 +142,8 @@ class LLM:
         answers = await gather(*(self._answer(_embedding_call(model, part)) for part in parts))
         if not all(answer.text for answer in answers):
             return np.zeros((len(texts), 1), dtype=np.float32)
-        packed = [np.frombuffer(base64.b64decode(answer.text), dtype="<f4") for answer in answers]
-        vectors = [part.reshape(len(inputs), -1) for inputs, part in zip(parts, packed, strict=True)]
-        if len({part.shape[1] for part in vectors}) > 1:
-            problem = f"{model} gives vectors of different lengths"
-            raise self.error(LLMAnswerError, problem, "Ask again with --fresh: the model may have changed.")
-        return np.concatenate(vectors)
+        vectors = [np.frombuffer(base64.b64decode(answer.text), dtype="<f4") for answer in answers]
+        return np.concatenate([v.reshape(len(part), -1) for v, part in zip(vectors, parts, strict=True)])
 
     async def _answer(self, call: Call) -> Answer:
         """The stored answer to a call, else the server's."""
@@ -162,22 +154,24 @@ class LLM:
             self.n_open += 1
             try:
                 answer = await self.transport(call)
-            except LLMError as error:
-                self.budget.count(Spending(failed=0 if error.stops_run else 1))
-                raise
             finally:
                 self.n_open -= 1
             return replace(answer, key=call.key if self.store else "")
 
     async def _ask(self, call: Call) -> Answer:
-        guess = self.budget.answer_tokens(call.max_tokens)
-        async with self.gate.permit(call.prompt_tokens + guess):
-            with self._counting_failures():
+        async with self.gate.permit(call.prompt_tokens + answer_guess(call.max_tokens)):
+            try:
                 answer = await self._reply(call)
                 if is_empty(answer) and not call.allow_empty:
                     answer = await self._reply(call)
                     if is_empty(answer):
                         raise self.error(LLMAnswerError, "answers without any text", _AGAIN)
+            except LLMError as error:
+                # A prompt that is refused after others were answered says nothing about the next one.
+                self._n_failures += not (self._has_answered and isinstance(error, LLMRejectedError))
+                error.stops_run |= self._n_failures >= _FAILURES
+                raise
+            self._has_answered, self._n_failures = True, 0
             await self.keep(call, answer)  # with its permit: a kill costs only the calls under way
             return answer
 
@@ -247,13 +241,13 @@ class LLM:
         def text(value: object) -> str:
             return self.connection.without_keys(valid_text(str(value or "")))
 
-        refused = self._refused[body["model"]]
+        refused, usage = self._refused[body["model"]], document.get("usage") or {}
         return Answer(
             text=text(content),
             finish_reason=str(choice.get("finish_reason") or ""),
             refusal=text(message.get("refusal")) or None,
-            prompt_tokens=_usage(document, "prompt_tokens"),
-            completion_tokens=_usage(document, "completion_tokens"),
+            prompt_tokens=usage.get("prompt_tokens"),
+            completion_tokens=usage.get("completion_tokens"),
             reasoning=text(message.get("reasoning_content") or message.get("reasoning")),
             left_out=tuple(name for name in body if name in refused and name != "max_tokens"),
             model=text(document.get("model")),
@@ -264,16 +258,15 @@ class LLM:
         """The vectors in a reply, as an answer whose text is their bytes."""
         import numpy as np
 
-        n = len(body["input"])
         try:
             data = sorted(document["data"], key=lambda item: item["index"])
-            vectors = np.array([item["embedding"] for item in data], dtype="<f4")
+            pairs = zip(body["input"], data, strict=True)
+            vectors = np.array([item["embedding"] for _, item in pairs], dtype="<f4")
         except (KeyError, TypeError, ValueError) as error:
-            raise self._unreadable(document, f"not {n} vectors") from error
-        if vectors.ndim != 2 or len(vectors) != n:
-            raise self._unreadable(document, f"not {n} vectors")
+            raise self._unreadable(document, "not a vector for each text") from error
         text = base64.b64encode(vectors.tobytes()).decode("ascii")
-        return Answer(text, prompt_tokens=_usage(document, "prompt_tokens"), completion_tokens=0)
+        usage = document.get("usage") or {}
+        return Answer(text, prompt_tokens=usage.get("prompt_tokens"), completion_tokens=0)
 
     def accepted(self, body: dict[str, Any]) -> dict[str, Any]:
         """A body without what the server refuses, or under its other name."""
@@ -322,21 +315,6 @@ class LLM:
         line = self.connection.without_keys(problem).splitlines()[0]
         return kind(self.connection.address, clipped_text(line, 200).rstrip("."), remedy, stops_run)
 
-    @contextmanager
-    def _counting_failures(self) -> Iterator[None]:
-        """Where a call fails within it as the last ten have, its error ends the run.
-
-        A prompt that is refused counts only as long as nothing was answered: the next paper may be shorter.
-        """
-        try:
-            yield
-        except LLMError as error:
-            if not (isinstance(error, LLMRejectedError) and self._has_answered):
-                self._n_failures += 1
-                error.stops_run |= self._n_failures >= _FAILURES
-            raise
-        self._has_answered, self._n_failures = True, 0
-
 
 def error_text(error: object, default: str) -> str:
     """The server's words in the body of an error, if it has any."""
@@ -347,18 +325,12 @@ def error_text(error: object, default: str) -> str:
 def _embedding_call(model: str, texts: Sequence[str]) -> Call:
     body = {"model": model, "input": texts}
     n_tokens = sum(map(estimated_tokens, texts))
-    return Call(model, body, request_key("embedding", body), n_tokens, path="embeddings")
+    return Call(model, body, digest(body), n_tokens, path="embeddings")
 
 
 def is_empty(answer: Answer) -> bool:
     """Whether there is neither a text nor a reason why there is none."""
     return not (answer.text.strip() or answer.refusal or answer.finish_reason in ("length", "content_filter"))
-
-
-def _usage(document: dict[str, Any], name: str) -> int | None:
-    usage = document.get("usage")
-    value = usage.get(name) if isinstance(usage, dict) else None
-    return value if isinstance(value, int) else None
 
 
 async def gather(*calls: Awaitable[Any]) -> list[Any]:

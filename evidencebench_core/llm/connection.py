@@ -1,4 +1,4 @@
-"""The model server, its key, and the one that was chosen last. No repr, error or stored answer shows a key."""
+"""The model server and its key, which no repr, error or stored answer shows."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -21,18 +19,14 @@ from evidencebench_core.errors import SettingError
 OPENAI: Final = "https://api.openai.com/v1"
 
 _SHORTEST: Final = 8  # of a key that is struck out: keys of local servers are words such as "none"
-_CURRENT: ContextVar[Connection | None] = ContextVar("evidencebench_connection", default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
     """A server that speaks the OpenAI protocol."""
 
-    base_url: str = OPENAI  # such as http://localhost:8000/v1
-    api_key: str | None = None  # None: the server needs none
-
-    def __repr__(self) -> str:
-        return f"Connection({self.address!r})"
+    base_url: str = field(default=OPENAI, repr=False)  # such as http://localhost:8000/v1
+    api_key: str | None = field(default=None, repr=False)  # None: the server needs none
 
     @property
     def address(self) -> str:
@@ -43,9 +37,7 @@ class Connection:
 
     def check(self) -> None:
         """Raise `SettingError` if the server cannot be asked."""
-        remedy = (
-            "Set OPENAI_API_KEY, or OPENAI_BASE_URL, such as http://localhost:8000/v1, for your own server."
-        )
+        remedy = "Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server such as http://localhost:8000/v1."
         if self.base_url == OPENAI and not self.api_key:
             raise SettingError("model server", "no key is set", remedy)
         if not re.match(r"https?://[^/?#]", self.base_url):
@@ -65,21 +57,6 @@ def connection_from_environment() -> Connection:
     key = os.environ.get("OPENAI_API_KEY", "").strip()
     base_url = (os.environ.get("OPENAI_BASE_URL") or "").strip() or ("" if key else saved_server()[0])
     return Connection(base_url or OPENAI, key or None)
-
-
-def current_connection() -> Connection:
-    """The one that `using` has put in force in this context, else that of the environment."""
-    return _CURRENT.get() or connection_from_environment()
-
-
-@contextmanager
-def using(connection: Connection) -> Iterator[Connection]:
-    """Within the block `current_connection` is this one."""
-    token = _CURRENT.set(connection)
-    try:
-        yield connection
-    finally:
-        _CURRENT.reset(token)
 
 
 def saved_server() -> tuple[str, str]:

@@ -24,7 +24,6 @@ _LIST: Final = re.compile(r"\[[^\[\]]*\](?:, ?\[[^\[\]]*\])*")  # [3, 7], or [3]
 _NUMBERS: Final = re.compile(r"(?<![\d.])(\d{1,9})(?: ?(?:[-–]|to) ?(\d{1,9}))?(?!\d|\.\d)")
 _FILLING: Final = re.compile(r"and|or|ind(?:ex|ices)|sentences?|s|[\s\[\]*,;:.'\"`#-]", re.IGNORECASE)
 _EMPTY: Final = frozenset({"", "none", "nothing", "empty"})
-_AROUND: Final = " \t\r\n*_`\"'“”‘’„«»"
 _REASON: Final = re.compile(
     r"^[ \t>*•#(\[-]*(?:sentence |index )?(\d{1,7})[\])*. ]{0,4}[:-][ \t]*(\S.*)$",
     re.IGNORECASE | re.MULTILINE,
@@ -103,7 +102,7 @@ def index_list(text: str) -> list[range] | None:
     ranges = [range(int(first), int(last or first) + 1) for first, last in _NUMBERS.findall(text)]
     if ranges:
         return None if _FILLING.sub("", _NUMBERS.sub("", text)) else ranges
-    return [] if text.strip(f"{_AROUND}[].:").casefold() in _EMPTY else None
+    return [] if text.strip(" \t\r\n*_`\"'“”[].:").casefold() in _EMPTY else None
 
 
 def read_label(text: str, labels: Sequence[str]) -> str | None:

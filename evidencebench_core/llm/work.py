@@ -6,7 +6,6 @@ Work is an async function of an `LLM`. Many pieces run side by side.
 from __future__ import annotations
 
 import asyncio
-import itertools
 import math
 import queue
 import threading
@@ -14,11 +13,11 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError, LLMCancelledError, LLMError
 from evidencebench_core.llm.answers import Answer, Message
-from evidencebench_core.llm.budget import FIRST_GUESS, Spending
+from evidencebench_core.llm.budget import Spending, answer_guess
 from evidencebench_core.llm.client import LLM, Call
 from evidencebench_core.llm.connection import Connection
 
@@ -27,9 +26,8 @@ _T = TypeVar("_T")
 
 Work: TypeAlias = Callable[[LLM], Awaitable[_T]]
 Results: TypeAlias = list[tuple[_K, _T | EvidenceBenchError]]
-_Queue: TypeAlias = "queue.SimpleQueue[tuple[_K, _T | EvidenceBenchError] | None]"  # None: nothing more comes
 
-_LOOK = 0.1  # seconds between looks whether the work was stopped
+_LOOK: Final = 0.1  # seconds between looks whether the work was stopped
 
 
 def run_async(coroutine: Coroutine[Any, Any, _T]) -> _T:
@@ -42,10 +40,11 @@ def answer_of(
     llm: LLM, work: Work[_T], *, stopped: Callable[[], bool] = lambda: False, grace: float = 30.0
 ) -> _T:
     """The result of one piece of work. Stopped, it raises `LLMCancelledError`."""
-    for _, result in itertools.chain.from_iterable(results(llm, [((), work)], stopped=stopped, grace=grace)):
-        if isinstance(result, EvidenceBenchError):
-            raise result
-        return result
+    for ready in results(llm, [("", work)], stopped=stopped, grace=grace):
+        for _, result in ready:
+            if isinstance(result, EvidenceBenchError):
+                raise result
+            return result
     raise LLMCancelledError("the call", "was cancelled", "Start it again: what is answered is kept.", True)
 
 
@@ -65,43 +64,14 @@ def results(
     has no result. An error that every call would meet is raised after all that came before it. ``beside`` runs in the
     same loop meanwhile.
     """
-    ready: _Queue[_K, _T] = queue.SimpleQueue()
+    ready = queue.SimpleQueue[tuple[_K, _T | EvidenceBenchError] | None]()  # None: nothing more comes
     is_over = threading.Event()
-    n_workers = n_at_once or llm.limits.concurrency
-    if stopped():
-        is_over.set()
-    with ThreadPoolExecutor(1, "evidencebench-llm") as pool:
-        work = _work(llm, iter(pieces), n_workers, ready, is_over, grace, beside)
-        running = pool.submit(asyncio.run, work)
-        running.add_done_callback(lambda _: ready.put(None))
-        try:
-            is_last = False
-            while not is_last:
-                items = _waited_for(ready)
-                is_last = None in items
-                yield [item for item in items if item is not None]
-                if stopped():
-                    is_over.set()
-        finally:
-            is_over.set()
-        running.result()
-
-
-async def _work(
-    llm: LLM,
-    coming: Iterator[tuple[_K, Work[_T]]],
-    n_workers: int,
-    ready: _Queue[_K, _T],
-    is_over: threading.Event,
-    grace: float,
-    beside: Callable[[], Coroutine[Any, Any, None]] | None,
-) -> None:
-    """Do the pieces that are coming until ``is_over`` is set, and put results into ``ready``."""
-    fatal: list[LLMError] = []
+    coming, fatal = iter(pieces), list[LLMError]()
 
     async def worker() -> None:
-        while not (is_over.is_set() or fatal) and (piece := next(coming, None)) is not None:
-            key, work = piece
+        for key, work in coming:  # which all workers share
+            if is_over.is_set() or fatal:
+                return
             try:
                 ready.put((key, await work(llm)))
             except LLMCancelledError:
@@ -111,30 +81,44 @@ async def _work(
                     ready.put((key, error))
                     continue
                 fatal.append(error)
-                llm.stop()
+                llm.gate.stop()
                 if not isinstance(error, BudgetReachedError):  # else what is under way may end
                     is_over.set()
 
-    async with llm:
-        workers = {asyncio.create_task(worker()) for _ in range(n_workers)}
-        tasks = workers | {asyncio.create_task(beside())} if beside else workers
-        pending, deadline = tasks, math.inf
-        try:
-            while pending & workers and time.monotonic() < deadline:
+    async def work_all() -> None:
+        async with llm:
+            workers = asyncio.gather(*(worker() for _ in range(n_at_once or llm.limits.concurrency)))
+            helper = asyncio.ensure_future(beside() if beside else asyncio.Event().wait())
+            tasks: list[asyncio.Future[Any]] = [workers, helper]
+            deadline = math.inf
+            while not any(task.done() for task in tasks) and time.monotonic() < deadline:
                 if is_over.is_set():
-                    llm.stop()
+                    llm.gate.stop()
                     deadline = min(deadline, time.monotonic() + grace)
-                done, pending = await asyncio.wait(
-                    pending, timeout=_LOOK, return_when=asyncio.FIRST_EXCEPTION
-                )
-                for task in done:
-                    task.result()
-        finally:
+                await asyncio.wait(tasks, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED)
+            ended = [task for task in tasks if task.done()]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-    if fatal:
-        raise fatal[0]
+        for error in (*fatal, *(task.exception() for task in ended)):
+            if error:
+                raise error
+
+    if stopped():
+        is_over.set()
+    with ThreadPoolExecutor(1, "evidencebench-llm") as pool:
+        running = pool.submit(asyncio.run, work_all())
+        running.add_done_callback(lambda _: ready.put(None))
+        try:
+            items: list[tuple[_K, _T | EvidenceBenchError] | None] = []
+            while None not in items:
+                items = _waited_for(ready)
+                yield [item for item in items if item is not None]
+                if stopped():
+                    is_over.set()
+        finally:
+            is_over.set()
+        running.result()
 
 
 def _waited_for(ready: queue.SimpleQueue[_T]) -> list[_T]:
@@ -147,47 +131,32 @@ def _waited_for(ready: queue.SimpleQueue[_T]) -> list[_T]:
     return items
 
 
-# -- without a server ------------------------------------------------------------------------------
+def rehearse(llm: LLM, *pieces: Work[_T]) -> tuple[list[_T | None], Spending]:
+    """The cost of pieces of work, what they have in common counted once; nothing is sent, nothing stored.
 
+    What is not stored is answered as rehearsed. The result of a piece is there if every answer that it needs is in the
+    store, else ``None``.
+    """
+    values: list[_T | None] = []
+    calls: list[Call] = []
 
-class DryRun(LLM):
-    """Counts what a server would be asked; sends and stores nothing. What is not stored is answered as rehearsed."""
-
-    def __init__(self, llm: LLM) -> None:
-        super().__init__(llm.connection, llm.store, fresh=llm.fresh)
-        self.n_rehearsed = 0
-        self._seen: set[str] = set()
-        self.transport = self._rehearse
-
-    async def _rehearse(self, call: Call) -> Answer:
-        self.n_rehearsed += 1
-        if call.key not in self._seen:
-            self._seen.add(call.key)
-            most = FIRST_GUESS if call.max_tokens is None else min(FIRST_GUESS, call.max_tokens)
-            self.budget.count(Spending(1, 0, 0, call.prompt_tokens, most))
+    async def transport(call: Call) -> Answer:
+        calls.append(call)
         return Answer(call.rehearsal)
 
-
-def rehearse(llm: LLM, *pieces: Work[_T]) -> tuple[list[_T | None], Spending]:
-    """The cost of pieces of work, what they have in common counted once; nothing is sent.
-
-    The result of a piece is there if every answer that it needs is in the store, else ``None``.
-    """
-
-    async def rehearsal() -> list[_T | None]:
-        values: list[_T | None] = []
+    async def rehearsal() -> None:
         async with dry:
             for work in pieces:
-                n_before = dry.n_rehearsed
-                result = await work(dry)
-                values.append(result if dry.n_rehearsed == n_before else None)
-        return values
+                n_before = len(calls)
+                value = await work(dry)
+                values.append(value if len(calls) == n_before else None)
 
-    dry = DryRun(llm)
-    return run_async(rehearsal()), dry.budget.spent
-
-
-# -- trying a server out ---------------------------------------------------------------------------
+    dry = LLM(llm.connection, llm.store, fresh=llm.fresh)
+    dry.transport = transport
+    run_async(rehearsal())
+    for call in {call.key: call for call in calls}.values():
+        dry.budget.count(Spending(1, 0, call.prompt_tokens, answer_guess(call.max_tokens)))
+    return values, dry.budget.spent
 
 
 def listed_models(connection: Connection) -> tuple[str, ...]:
@@ -199,7 +168,7 @@ def listed_models(connection: Connection) -> tuple[str, ...]:
         async with LLM(connection) as llm:
             client = llm.client().with_options(max_retries=1, timeout=20.0)
             try:
-                return {str(model.id) async for model in client.models.list()}
+                return {connection.without_keys(model.id) async for model in client.models.list()}
             except openai.APIError as error:
                 if getattr(error, "status_code", 0) in (404, 405):
                     return set()
@@ -207,7 +176,7 @@ def listed_models(connection: Connection) -> tuple[str, ...]:
             except (AttributeError, TypeError, ValueError):  # some other page
                 return set()
 
-    return tuple(sorted(map(connection.without_keys, run_async(models()))))
+    return tuple(sorted(run_async(models())))
 
 
 def has_model(listed: Sequence[str], model: str) -> bool:
@@ -218,8 +187,6 @@ def has_model(listed: Sequence[str], model: str) -> bool:
 def one_word(connection: Connection, model: str) -> Answer:
     """The answer of a model to a question for one word; an `LLMError` if there is none."""
     messages = (Message("user", "Answer with the one word: ready"),)
-
-    async def ask(llm: LLM) -> Answer:
-        return await llm.chat(messages, model=model, temperature=0.0, max_tokens=16, allow_empty=True)
-
-    return answer_of(LLM(connection), ask)
+    return answer_of(
+        LLM(connection), lambda llm: llm.chat(messages, model=model, max_tokens=16, allow_empty=True)
+    )

@@ -60,7 +60,7 @@ def test_an_estimate_has_dollars_only_where_the_price_is_known() -> None:
 def test_spending_tells_unknown_money_from_none() -> None:
     assert spent_text(Spending()) == "0 calls, 0 tokens"
     assert "price unknown" in spent_text(Spending(1, prompt_tokens=9, completion_tokens=1, money=None))
-    spent = spent_text(Spending(2, cached=3, failed=1, money=0.5))
-    assert spent == "2 calls, 0 tokens, $0.50, 3 from the store, 1 failed call"
+    spent = spent_text(Spending(2, cached=3, money=0.5))
+    assert spent == "2 calls, 0 tokens, $0.50, 3 from the store"
     sums = (0.0, 0.0012, 12.345, 1234.5)
     assert [dollars(money) for money in sums] == ["$0.00", "$0.0012", "$12.35", "$1,234.50"]

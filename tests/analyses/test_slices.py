@@ -62,6 +62,11 @@ def test_the_slices_of_a_dataset(store: Store) -> None:
     assert of_results["section with most aspects"]["results"] == "c"
 
 
+def test_evidence_in_the_middle(tmp_path: Path) -> None:
+    store = store_with({"m": raw_instance(PAPER * 4, {"x": [17]})}, tmp_path)
+    assert members(store, "m", TASK)["ends coverage"]["under 20%"] == "m"
+
+
 def test_by_hand() -> None:
     compared = systems_of([[1.0, 0.5, 0.0, 0.0], [0.5, 0.5, 0.0, 1.0]], ("p", "q", "r", "r"))
     halves = pd.Categorical(["first", "first", "last", "last"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from evidencebench_core.data.records import digest
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from evidencebench_core.retrievers.trained_on import TrainedOn
 
 DEFAULT_TASKS: Final = ("er@optimal", "er@10", "result-er@optimal", "result-er@5")
-_KEPT: Final = (
-    "text", "finish_reason", "refusal", "reasoning", "prompt_tokens", "completion_tokens", "seconds", "model", "key",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +63,7 @@ class Plan:
     missing: Mapping[str, Sequence[str]]  # tasks to be asked by unit; those that failed before come last
     total: int  # units that can be answered
     units: Callable[[Sequence[str]], Iterator[Unit]]  # makes some of the missing units, one by one
-    ask: Callable[[Unit, str, LLM], Awaitable[Any]] | None = (
-        None  # asks a model for a unit's result on a task
-    )
+    ask: Callable[[Unit, str, LLM], Awaitable[Any]] | None = None  # asks a model about a unit's task
     make: Callable[[Unit], Retriever] | None = None  # or the retriever that computes it here
     llm: LLM | None = None  # None for a retriever that asks no server
     fresh: bool = False  # ask even where an answer is stored; new results take the place of those there are
@@ -237,10 +232,6 @@ def request_settings(settings: Mapping[str, object] | None = None) -> dict[str, 
 
 
 async def ask_model(llm: LLM, messages: Sequence[Message], parameters: Mapping[str, Any]) -> Result:
-    """The result of one call, with `parameters_of` a model; its text may be empty.
-
-    Of the `Answer`: ``text, finish_reason, refusal, reasoning, prompt_tokens, completion_tokens, seconds, model`` and
-    ``key``, which names request and answer in the store.
-    """
+    """The fields of the `Answer` to one call, with `parameters_of` a model; its text may be empty."""
     answer = await llm.chat(messages, allow_empty=True, **parameters)
-    return {name: getattr(answer, name) for name in _KEPT}
+    return asdict(replace(answer, cached=False))

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import BudgetReachedError
-from evidencebench_core.llm import LLM, Budget, Connection, Limits, Message
+from evidencebench_core.llm import LLM, Connection, Limits, Message
 from evidencebench_core.llm.answers import request_of
 from evidencebench_core.runs import (
     Plan,
@@ -39,13 +36,12 @@ def question(sent: dict[str, Any]) -> str:
 
 
 def planned(store: Store, url: str, units: list[str] = UNITS, **more: Any) -> Plan:
-    llm = LLM(Connection(url, "secret"), store, more.pop("budget", None), Limits(4))
-    return chat_plan(store, SPEC, units, more.pop("ask", ask), llm, **more)
+    llm = LLM(Connection(url, "secret"), store, limits=Limits(4))
+    return chat_plan(store, SPEC, units, ask, llm, **more)
 
 
 def run(store: Store, url: str, units: list[str] = UNITS, **more: Any) -> Progress:
-    engine = more.pop("engine", None)
-    *_, last = execute(planned(store, url, units, **more), engine)
+    *_, last = execute(planned(store, url, units, **more))
     return last
 
 
@@ -95,11 +91,3 @@ def test_a_failure_is_tried_again_and_an_odd_answer_is_an_answer(store: Store) -
     assert results["q1"]["text"] == "yes"
     assert (results["q2"]["refusal"], results["q3"]["finish_reason"]) == ("No.", "length")
     assert results["q4"]["text"] == ""
-
-
-def test_caps_are_exact_and_a_stopped_run_goes_on(store: Store) -> None:
-    with scripted(reply("yes")) as server:
-        with pytest.raises(BudgetReachedError):
-            run(store, server.url, budget=Budget(calls=4))
-        assert (len(server.requests), len(texts(store))) == (4, 4)
-        assert run(store, server.url, budget=Budget(calls=2)).done == len(server.requests) == 6

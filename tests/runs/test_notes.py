@@ -7,75 +7,62 @@ from dataclasses import replace
 import pytest
 
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import SettingError, UnknownNameError
+from evidencebench_core.errors import EvidenceBenchError, SettingError, UnknownNameError
 from evidencebench_core.runs import RunStore, retrieval_spec
 from evidencebench_core.runs.notes import Note, NoteStore
 
+ON_PLACE = Note(instance_id="tiny_0", author="ml", dataset="tiny")
+
 
 @pytest.fixture
-def run(store: Store) -> str:
-    info = store.dataset("tiny")
-    return RunStore(store).create(retrieval_spec(info.sha256, "bm25", {})).id
-
-
-def note(run: str, author: str = "ml", text: str = "x", aspect: str = "harm") -> Note:
+def miss(store: Store) -> Note:
+    """A note on an aspect that a run missed."""
+    run = RunStore(store).create(retrieval_spec(store.dataset("tiny").sha256, "bm25", {}))
     return Note(
-        run_id=run,
-        task="er@10",
-        instance_id="tiny_0",
-        aspect_id=aspect,
-        author=author,
-        cause="budget",
-        tags=(" b ", "a", "b", ""),
-        text=text,
+        run_id=run.id, task="er@10", instance_id="tiny_0", aspect_id="harm", author="ml", cause="budget"
     )
 
 
-def test_a_note_comes_back_with_its_time_and_tidy_tags(store: Store, run: str) -> None:
-    kept = NoteStore(store).add(note(run[:6], text="  says it \n"))
-    (found,) = NoteStore(store).notes(run)
-    assert found == kept
-    assert (found.tags, found.text, found.run_id) == (("b", "a"), "says it", run)
-    assert found.created_at.endswith("+00:00")
-
-
-def test_the_newest_of_each_author_counts_and_none_is_lost(store: Store, run: str) -> None:
-    notes = NoteStore(store)
-    for author, text in (("ml", "1"), ("kd", "2"), ("ml", "3")):
-        notes.add(note(run, author, text))
-    notes.add(note(run, "ml", "4", aspect="outcome"))
-    assert [(n.author, n.text) for n in notes.notes(run)] == [("kd", "2"), ("ml", "3"), ("ml", "4")]
+def test_a_note_comes_back_tidy_and_the_newest_of_each_author_counts(store: Store, miss: Note) -> None:
+    notes, run = NoteStore(store), miss.run_id
+    kept = notes.add(replace(miss, run_id=run[:6], text="  says it \n", tags=(" b ", "a", "b", "")))
+    assert notes.notes(run) == (kept,)
+    assert (kept.tags, kept.text, kept.run_id, kept.dataset) == (("b", "a"), "says it", run, "tiny")
+    assert kept.created_at.endswith("+00:00")
+    for author, text in (("kd", "2"), ("ml", "3")):
+        notes.add(replace(miss, author=author, text=text))
+    notes.add(replace(miss, text="4", aspect_id="outcome"))
+    assert [(note.author, note.text) for note in notes.notes(run)] == [("kd", "2"), ("ml", "3"), ("ml", "4")]
     assert notes.notes(run, "er@optimal") == ()
 
 
-@pytest.mark.parametrize("changed", [{"author": "  "}, {"cause": None, "tags": (), "text": " "}])
-def test_what_cannot_be_kept_is_refused(store: Store, run: str, changed: dict[str, object]) -> None:
-    with pytest.raises(SettingError):
-        NoteStore(store).add(replace(note(run), **changed))
-    assert NoteStore(store).notes(run) == ()
-
-
-def on_place(text: str = "", author: str = "ml", **about: object) -> Note:
-    return Note(instance_id="tiny_0", author=author, dataset="tiny", text=text, **about)  # type: ignore[arg-type]
-
-
-def test_instances_and_sentences_are_flagged_and_commented_whatever_the_runs(store: Store, run: str) -> None:
-    notes = NoteStore(store)
-    whole = notes.add(on_place(flagged=True))
-    sentence = notes.add(on_place(" Odd. ", sentence=3))
-    notes.add(on_place("No.", "kd", sentence=3))
-    miss = notes.add(note(run))
-    assert (sentence.text, sentence.run_id, miss.dataset) == ("Odd.", "", "tiny")
-    assert [n.author for n in notes.notes_on("tiny")] == ["ml", "ml", "kd", "ml"]
-    assert notes.notes(run) == (miss,)
-    # What says nothing takes back what its author said of that place, and only that.
-    notes.add(on_place(sentence=3))
-    assert [(n.author, n.sentence) for n in notes.notes_on("tiny")] == [("ml", None), ("kd", 3), ("ml", None)]
-    assert notes.notes_on("tiny")[0] == whole
-
-
-@pytest.mark.parametrize("changed", [{"dataset": "none"}, {"instance_id": "none"}])
-def test_a_note_on_no_place_is_refused(store: Store, changed: dict[str, object]) -> None:
-    with pytest.raises(UnknownNameError):
-        NoteStore(store).add(replace(on_place("x"), **changed))
+@pytest.mark.parametrize(
+    ("is_miss", "changed", "error"),
+    [
+        (True, {"author": "  "}, SettingError),
+        (True, {"cause": None, "text": " "}, SettingError),
+        (False, {"dataset": "none"}, UnknownNameError),
+        (False, {"instance_id": "none"}, UnknownNameError),
+    ],
+)
+def test_what_cannot_be_kept_is_refused(
+    store: Store, miss: Note, is_miss: bool, changed: dict[str, str], error: type[EvidenceBenchError]
+) -> None:
+    with pytest.raises(error):
+        NoteStore(store).add(replace(miss if is_miss else ON_PLACE, **changed))
     assert NoteStore(store).notes_on("tiny") == ()
+
+
+def test_instances_and_sentences_are_flagged_and_commented_whatever_the_runs(
+    store: Store, miss: Note
+) -> None:
+    notes = NoteStore(store)
+    whole = notes.add(replace(ON_PLACE, flagged=True))
+    notes.add(replace(ON_PLACE, text="Odd.", sentence=3))
+    other = notes.add(replace(ON_PLACE, text="No.", author="kd", sentence=3))
+    on_miss = notes.add(miss)
+    assert [note.author for note in notes.notes_on("tiny")] == ["ml", "ml", "kd", "ml"]
+    assert notes.notes(miss.run_id) == (on_miss,)
+    # What says nothing takes back what its author said of that place, and only that.
+    notes.add(replace(ON_PLACE, sentence=3))
+    assert notes.notes_on("tiny") == (whole, other, on_miss)

@@ -109,15 +109,10 @@ def test_a_run_under_way_in_another_process_is_refused_unless_that_is_gone(runs:
 
 def test_the_id_is_of_all_that_decides_the_results() -> None:
     specs = [
-        retrieval_spec("ab", "r", {"x": 1, "y": 2}),
-        retrieval_spec("ac", "r", {"x": 1, "y": 2}),
-        retrieval_spec("ab", "q", {"x": 1, "y": 2}),
-        retrieval_spec("ab", "r", {"x": 2, "y": 2}),
-        retrieval_spec("ab", "r", {"x": 1}),
-        retrieval_spec("ab", "r", {"x": 1}, "negation", "12ab"),
-        retrieval_spec("ab", "r", {"x": 1}, "negation", "34cd"),
-        RunSpec("answers", "ab", {}),
-        RunSpec("reliability", "ab", {}),
+        *(retrieval_spec(subject, name, {"x": 1, "y": 2}) for subject in ("ab", "ac") for name in "rq"),
+        *(retrieval_spec("ab", "r", settings) for settings in ({"x": 2, "y": 2}, {"x": 1})),
+        *(retrieval_spec("ab", "r", {"x": 1}, "negation", digest) for digest in ("12ab", "34cd")),
+        *(RunSpec(kind, "ab", {}) for kind in ("answers", "reliability")),
     ]
-    assert len({spec.id for spec in specs}) == len(specs)
+    assert len({spec.id for spec in specs}) == len(specs) == 10
     assert specs[0].id == retrieval_spec("ab", "r", {"y": 2, "x": 1}).id

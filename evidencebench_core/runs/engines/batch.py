@@ -188,17 +188,15 @@ class _Batches:
         with self.plan.store.read() as db:
             rows = db.execute(sql, (self.plan.run_id, self.llm.connection.address)).fetchall()
         for file_id, stored_id in rows:
-            if batch_id := stored_id or await self._batch_of(file_id):
+            batch_id = stored_id
+            if not batch_id:  # killed before it could be remembered, or before the batch was begun
+                begun = {batch.input_file_id: batch.id async for batch in self.llm.client().batches.list()}
+                batch_id = begun.get(file_id)
+            if batch_id:
                 bodies = {key: line["body"] for key, line in (await self._lines(file_id)).items()}
                 calls = {key: Call(body["model"], body, key, 0) for key, body in bodies.items()}
                 await self._collect(file_id, batch_id, calls)
-            else:  # killed before it was begun
-                self._forget(file_id)
-
-    async def _batch_of(self, file_id: str) -> str:
-        """The id of a batch that was begun before its id could be remembered; empty if there is none."""
-        batches = [batch async for batch in self.llm.client().batches.list()]
-        return next((batch.id for batch in batches if batch.input_file_id == file_id), "")
+            self._forget(file_id)
 
     def _remember(self, file_id: str, batch_id: str = "") -> None:
         row = (self.llm.connection.address, file_id, self.plan.run_id, batch_id, now())

@@ -62,12 +62,15 @@ class RayEngine:
                 raise RetrieverError("Ray engine", f"a worker failed ({line})", remedy) from error
 
     def _computed(self, ray: Any, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Results]:
+        from threadpoolctl import threadpool_info
+
         n_cpus = max(1, int(ray.cluster_resources().get("CPU", 1)))
         n_under_way = self.workers or 2 * n_cpus
         # What was under way on a node that dies is given to another one.
         task = ray.remote(num_cpus=1, max_retries=5)(answers_of)
         settings = json.dumps(plan.spec.settings["settings"])
-        n_threads = _blas_threads()
+        pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+        n_threads = max((pool["num_threads"] for pool in pools), default=1)
         units = plan.units(tuple(plan.missing))
         shards = iter(lambda: list(islice(units, _SHARD)), [])
         under_way: list[Any] = []
@@ -109,15 +112,6 @@ def _made(name: str, settings: str, n_threads: int) -> Retriever | None:
     # a product's last digits depend on how it is divided: as the local engine divides it
     threadpool_limits(n_threads, "blas")
     return None if retriever_entry(name).sees_gold else make_retriever(name, json.loads(settings))
-
-
-def _blas_threads() -> int:
-    """How many threads numpy's products are divided among in this process."""
-    from threadpoolctl import threadpool_info
-
-    return max(
-        (int(pool["num_threads"]) for pool in threadpool_info() if pool["user_api"] == "blas"), default=1
-    )
 
 
 @contextmanager

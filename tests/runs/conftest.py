@@ -1,7 +1,5 @@
 """A small store with a dataset called ``tiny``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

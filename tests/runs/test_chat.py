@@ -1,7 +1,5 @@
 """Runs of questions to a model: asked once, tried again, of several calls, in batches."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from evidencebench_core.data.store import Store

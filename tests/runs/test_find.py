@@ -1,7 +1,5 @@
 """Picks in a reader's own paper: beyond the abstract, as passages, and nothing where nothing is close."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

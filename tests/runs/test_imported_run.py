@@ -1,7 +1,5 @@
 """One's own system as a run: what comes in, what is refused, and that a refused file leaves nothing."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Notes on misses, instances and sentences: append-only, the newest of an author counts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Deleting runs, and datasets with runs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

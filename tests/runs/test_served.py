@@ -1,7 +1,5 @@
 """Runs that ask a server: many at once, stopped, killed and resumed, counted, estimated, capped."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Cross-validation is honest: a fold is fitted without its papers, and its gold changes nothing in it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

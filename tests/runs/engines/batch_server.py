@@ -4,8 +4,6 @@ A batch is carried out when it is looked at for the first time; its results come
 the body of an answer, or a status with an error, of the body of a request; ``None`` is one that expired.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

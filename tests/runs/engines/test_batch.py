@@ -1,7 +1,5 @@
 """Runs in batches: the same as call by call, killed at every step, refused line by line."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

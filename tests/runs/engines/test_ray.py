@@ -1,7 +1,5 @@
 """The Ray engine on a cluster of two nodes inside this machine. Skipped where Ray is not installed."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from dataclasses import replace

@@ -111,7 +111,8 @@ def _draw_matrix(state: PageState, report: Report, pairs: pd.DataFrame, n: int) 
     frame = frame[frame["value"].notna()]
     with st.container(key="wide-matrix"):
         event = draw_chart(
-            squares(
+            resources.figure(
+                squares,
                 frame,
                 {key: f"{places[key]}. {label}" for key, label in labels.items()},
                 places,
@@ -198,7 +199,7 @@ def _draw_slices(state: PageState, context: Context, runs: tuple[RunInfo, RunInf
         colour=[few if is_few else plain for is_few in frame["few"]],
     )
     event = draw_chart(
-        interval_dots(frame, f"{a.label} minus {b.label}, points", differences=True),
+        resources.figure(interval_dots, frame, f"{a.label} minus {b.label}, points", differences=True),
         key=f"slices-{context.dataset.id}-{context.task.name}-{a.id}-{b.id}-{family}",
         alt=f"Difference by {family}: "
         + "; ".join(f"{row['name']} {points(row)}" for row in frame.to_dict("records")),

@@ -44,8 +44,8 @@ def disagreements(
     runs_named(store, (a.id, b.id))
     of_task = aspects(store, a.dataset, chosen)
     in_a, in_b = picks(store, a, chosen), picks(store, b, chosen)
-    rows = of_task.frame["row"].to_numpy()
-    kept = (in_a.answered & in_b.answered)[rows]
+    both = in_a.answered & in_b.answered
+    kept = both[of_task.frame["row"]]
     found_a, found_b = in_a.found[kept] >= 0.5, in_b.found[kept] >= 0.5
     outcome = np.select([found_a & ~found_b, found_b & ~found_a, ~found_a], [0, 1, 2], 3)
     frame = of_task.frame[kept]
@@ -66,7 +66,6 @@ def disagreements(
             "n_instances": n_instances.reindex(list(OUTCOMES), fill_value=0).to_numpy(),
         }
     )
-    both = in_a.answered & in_b.answered
     asked = of_task.n_asked > 0
     left_out = {"instances that a run has not answered": int((asked & ~both).sum())} | of_task.left_out
     notes = (

@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 
 from evidencebench_core.data.store import DatasetInfo, InstanceRow, Store
-from evidencebench_core.errors import SelectionError, SettingError, shown
+from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.metrics import random_expectation
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.stats import Estimate, quotient
-from evidencebench_core.tasks import Task, task_named
+from evidencebench_core.tasks import Task, task_named, validated_selection
 
 
 def instance_frame(store: Store, dataset: str) -> pd.DataFrame:
@@ -178,11 +178,11 @@ def _picks(store: Store, run_id: str, task: Task, n_answers: int, info: DatasetI
     run = RunStore(store).run(run_id)
     instances, of_task = _instances(store, info), _aspects(store, info, task)
     selections = RunStore(store).selections(run.id, task.name)
-    unique = [tuple(dict.fromkeys(selections.get(name, ()))) for name in instances["instance"]]
+    papers = zip(instances["instance"], instances["n_sentences"], strict=True)
+    unique = [validated_selection(selections.get(name, ()), n, name) for name, n in papers]
     sizes = np.array([len(selection) for selection in unique], dtype=np.int64)
     rows = np.repeat(np.arange(len(unique)), sizes)
     sentences = np.array([sentence for selection in unique for sentence in selection], dtype=np.int64)
-    _check_sentences(instances, rows, sentences)
     width = int(instances["n_sentences"].max()) if len(instances) else 1
     keys = rows * width + sentences
     gold_keys = (
@@ -214,14 +214,6 @@ def recalls(store: Store, run: RunInfo, task: str | Task) -> pd.Series[float]:
     n_found = np.bincount(of_task.frame["row"], answer.found, minlength=len(of_task.n_asked))
     values = np.where(answer.answered, quotient(n_found, of_task.n_asked), np.nan)
     return pd.Series(values, index=instance_frame(store, run.dataset)["instance"])
-
-
-def _check_sentences(instances: pd.DataFrame, rows: np.ndarray, sentences: np.ndarray) -> None:
-    wrong = np.flatnonzero((sentences < 0) | (sentences >= instances["n_sentences"].to_numpy()[rows]))
-    if wrong.size:
-        place = str(instances["instance"].iloc[rows[wrong[0]]])
-        problem = f"sentence {sentences[wrong[0]]} is not in its paper"
-        raise SelectionError(place, problem, "Run the retriever again.")
 
 
 def runs_named(store: Store, runs: Sequence[str], dataset: str | None = None) -> tuple[RunInfo, ...]:

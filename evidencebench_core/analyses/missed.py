@@ -16,9 +16,9 @@ from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.model import Instance
 from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
+from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.metrics import marginal_gains
-from evidencebench_core.retrievers import Retrieval, retriever_entry
+from evidencebench_core.retrievers import RETRIEVERS, Retrieval
 from evidencebench_core.retrievers.bm25 import tokens_of
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.runs.notes import Note
@@ -238,18 +238,12 @@ def content_words(text: str) -> frozenset[str]:
 
 def other_runs(runs: RunStore, run: RunInfo, task: Task) -> list[RunInfo]:
     """The dataset's other runs over the original instances with answers to a task, that did not see gold."""
+    see_gold = {name for name, retriever in RETRIEVERS.items() if retriever.sees_gold}
     return [
         other
         for other in runs.runs(run.dataset)
-        if other.id != run.id and other.tasks.get(task.name) and not _sees_gold(other.retriever)
+        if other.id != run.id and other.tasks.get(task.name) and other.retriever not in see_gold
     ]
-
-
-def _sees_gold(retriever: str) -> bool:
-    try:
-        return retriever_entry(retriever).sees_gold
-    except EvidenceBenchError:  # an unknown one
-        return False
 
 
 def queue_of(frame: pd.DataFrame, results_only: bool = True) -> pd.DataFrame:

@@ -1,7 +1,5 @@
 """Colours that stand out, in both themes."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What README and the manual tell people to type is what the command takes; README's own walk is carried out."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -3,8 +3,6 @@
 Without a Chromium they are skipped and say so; where ``CI`` is set they fail.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path

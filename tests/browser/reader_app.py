@@ -1,7 +1,5 @@
 """The reader on its own, for browser tests and the benchmark: ``?view=short|several|stress|hostile``."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

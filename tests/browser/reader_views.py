@@ -1,7 +1,5 @@
 """Papers to try the reader on: a short one, one as large as the data has, one that means harm."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance

@@ -1,7 +1,5 @@
 """A streamlit app on a free port, and the Chromium to look at it with; also used by benchmarks."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """Waiting for a page to be done: what is clicked, typed or uploaded while it is drawn again may be lost."""
 
-from __future__ import annotations
-
 from urllib.parse import parse_qs, urlsplit
 
 from axe_playwright_python.sync_playwright import Axe

@@ -1,7 +1,5 @@
 """Analyse in a browser: from a finding to the miss behind it and back; what a place, and what a wording, changes."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Mark evidence in a browser: a mark by digit and click, and a proposal decided by keys."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Page, expect
 

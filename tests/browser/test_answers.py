@@ -1,7 +1,5 @@
 """One answer in a browser: keys and clicks choose what is read beside it."""
 
-from __future__ import annotations
-
 import re
 
 from playwright.sync_api import Page, expect

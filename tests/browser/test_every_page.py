@@ -4,8 +4,6 @@ nothing that is asked for is missing and no script complains.
 Nothing is excused: what axe found in Streamlit's own widgets, `page.css` could style.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """The reader where no app is: in the frame that a notebook gets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Your paper in a browser: a real PDF, the findings, the pages, and before an audience."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Page, expect
 

@@ -1,7 +1,5 @@
 """The reader as a user sees and drives it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The command, called in this process, on a store of its own."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil

@@ -1,7 +1,5 @@
 """find and annotate on the command line: what the sweep of verbs cannot know."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

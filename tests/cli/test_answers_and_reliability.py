@@ -1,7 +1,5 @@
 """The verbs `reliability` and `answers`: asked, judged, scored, in JSON and in a CSV file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``app``: what is started, and where the app is found."""
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
 from pathlib import Path

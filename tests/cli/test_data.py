@@ -1,7 +1,5 @@
 """``ingest``, ``download``, ``list``, ``show``, ``rename``, ``delete``, ``notes``, ``backup``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

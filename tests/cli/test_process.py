@@ -1,7 +1,5 @@
 """The command as a process: Ctrl+C, a full disk, a reader who leaves, a terminal without letters."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

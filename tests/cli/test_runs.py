@@ -3,8 +3,6 @@
 The figures are tested where they are computed.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``train-ranker``, and the warnings on scores of what a model was trained on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

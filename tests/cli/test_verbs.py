@@ -1,7 +1,5 @@
 """Every verb: help with an example, one JSON document, exit codes 0, 1 and 2, one line for what fails."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

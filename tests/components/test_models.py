@@ -1,7 +1,5 @@
 """A model server's address, what comes of trying it, and what a run will take and has taken, in words."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

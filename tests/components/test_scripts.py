@@ -1,7 +1,5 @@
 """The app's scripts write text as text, and its styles load nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,8 +7,6 @@ papers drawn whole.
 stands beside this file. Texts of the data are kept as digests, ids of runs as the names of their retrievers.
 """
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import hashlib

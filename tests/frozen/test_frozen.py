@@ -1,7 +1,5 @@
 """Figures that were recorded once come back, whatever became of the code."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

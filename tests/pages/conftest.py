@@ -1,7 +1,5 @@
 """Pages on a store of their own, with the sample papers and runs over them where a test asks for them."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping
 from pathlib import Path

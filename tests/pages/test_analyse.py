@@ -1,7 +1,5 @@
 """Analyse: the three questions, a miss and a note on it, what is missing of a wording."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Mark evidence: marking, undoing, a proposal decided, two annotators, and what is saved."""
 
-from __future__ import annotations
-
 import pytest
 
 from evidencebench_core.annotation.marked import instance_key

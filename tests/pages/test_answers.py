@@ -1,7 +1,5 @@
 """The page Answers: systems, one answer with what it cites, judges, disagreements, files of one's own."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

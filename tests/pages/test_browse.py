@@ -1,7 +1,5 @@
 """Browse: a list to search, an instance to read, another hypothesis."""
 
-from __future__ import annotations
-
 import pytest
 
 from evidencebench_core.data import Store, open_store
@@ -94,28 +92,22 @@ def test_a_variant_becomes_the_hypothesis_and_the_gold_is_explained(open_page: O
 
 
 @sample
-def test_a_typed_hypothesis_is_scored_only_once_the_reader_says_so(open_page: OpenPage) -> None:
-    app = open_page("browse", **READ, h="Night work harms.")
-    assert "Not scored" in app.words
-    assert "What each pick of bm25 adds" not in app.words
-    app.named("checkbox", "Score it as if the gold still applied").check().run()
-    assert app.address["asif"] == "1"
-    assert "What each pick of bm25 adds" in app.words
-    # Another edit asks again.
-    app.text_area[0].set_value("Night work helps.").run()
-    assert app.address["h"] == "Night work helps."
-    assert "asif" not in app.address
-    # The agreement belongs to one instance.
-    app.checkbox[0].check().run()
-    assert {"h", "asif"}.isdisjoint(app.fill("Instance", 2, "number_input").address)
-
-
-@sample
-def test_an_edited_hypothesis_stands_beside_the_original(open_page: OpenPage) -> None:
+def test_a_typed_hypothesis_is_scored_beside_the_original_only_once_the_reader_says_so(
+    open_page: OpenPage,
+) -> None:
     edited = dict(READ, r="lead~bm25", system="1", task="er@10", h="Night shifts harm hospital employees")
     app = open_page("browse", **edited)
-    assert "Aspect Recall was" not in app.words  # nobody has said that the gold applies
-    app.run(asif="1")
+    assert "Not scored" in app.words
+    assert "Aspect Recall was" not in app.words
+    app.named("checkbox", "Score it as if the gold still applied").check().run()
+    assert app.address["asif"] == "1"
     # the same figures as in the scores of the two hypotheses
     assert "4 picks kept, 6 gained, 6 lost. Aspect Recall was **35.7%** and is **42.9%**." in app.words
     assert len(table_rows(app, "Original, Edited")) >= 10
+    # another edit asks again
+    app.text_area[0].set_value("Night work helps.").run()
+    assert app.address["h"] == "Night work helps."
+    assert "asif" not in app.address
+    # the agreement belongs to one instance
+    app.checkbox[0].check().run()
+    assert {"h", "asif"}.isdisjoint(app.fill("Instance", 2, "number_input").address)

@@ -1,7 +1,5 @@
 """Every page on every kind of store, links that name what is not there, and what goes wrong: never an exception."""
 
-from __future__ import annotations
-
 import json
 import threading
 import tomllib

@@ -1,7 +1,5 @@
 """Home: the first thing anybody sees, with and without data."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

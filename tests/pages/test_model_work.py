@@ -1,7 +1,5 @@
 """Models in the app: asked of one instance on a click, runs that are stopped and go on, a typed key."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Your paper: brought, read, searched beyond the abstract, kept, presented."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The page Reliability: from the empty state to a card, one test with its answers, two models, questions, a run."""
 
-from __future__ import annotations
-
 import pytest
 
 from evidencebench_core.data import Store

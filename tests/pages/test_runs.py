@@ -1,7 +1,5 @@
 """Runs: compared, renamed, imported, and marked where a model has seen what it is scored on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Who is served, over the network: foreign hosts and origins on pages and websockets, and the token."""
 
-from __future__ import annotations
-
 import http.client
 from collections.abc import Iterator
 from urllib.parse import urlsplit

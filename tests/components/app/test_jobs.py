@@ -1,7 +1,5 @@
 """Jobs: progress, cancel, failure, and that the same work is not started twice."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest
@@ -21,37 +19,24 @@ def ended(job: Job) -> Job:
     return job
 
 
-def test_cancel_is_seen_by_the_work_and_told() -> None:
-    at_work, may_look = threading.Event(), threading.Event()
+def test_a_running_job_is_not_started_twice_nor_dismissed_and_its_work_sees_a_cancel() -> None:
+    board, may_look = JobBoard(), threading.Event()
 
     def work(job: Job) -> str:
-        at_work.set()
         may_look.wait(WAIT)
         return "stopped" if job.cancelled() else "went on"
-
-    job = JobBoard().start("run", "x", "title", work)
-    at_work.wait(WAIT)
-    job.cancel()
-    assert job.status.state == "cancelling"
-    may_look.set()
-    assert (ended(job).status.state, job.status.note) == ("cancelled", "stopped")
-
-
-def test_the_same_work_is_not_started_twice_nor_dismissed_while_it_runs() -> None:
-    board, release = JobBoard(), threading.Event()
-
-    def work(_: Job) -> str:
-        release.wait(WAIT)
-        return ""
 
     first = board.start("run", "x", "title", work)
     assert board.start("run", "x", "title", work) is first
     other = board.start("run", "y", "title", work)
+    other.cancel()
+    assert other.status.state == "cancelling"
     board.dismiss(other)  # only ended ones can be
     assert board.jobs("run") == (other, first)
-    release.set()
-    board.dismiss(ended(other))
-    ended(first)
+    may_look.set()
+    assert (ended(other).status.state, other.status.note) == ("cancelled", "stopped")
+    assert (ended(first).status.state, first.status.note) == ("done", "went on")
+    board.dismiss(other)
     assert board.start("run", "x", "title", work) is not first
     assert len(board.jobs()) == 1
 

@@ -1,7 +1,5 @@
 """What is cached is found again, and never once what it depends on has changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The state of a page: from the address, back to it, over a switch of pages, and in the link of a choice."""
 
-from __future__ import annotations
-
 import pytest
 from streamlit.testing.v1 import AppTest
 

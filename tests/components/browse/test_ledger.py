@@ -1,7 +1,5 @@
 """The ledger and the aspect table, on a case worked out by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from components.browse.ledger import aspect_rows, ledger_rows, references

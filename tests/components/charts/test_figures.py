@@ -1,7 +1,5 @@
 """The five figures: what they draw of a frame, and text that stays text."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

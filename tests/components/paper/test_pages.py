@@ -1,7 +1,5 @@
 """The pages of a paper: which one is shown, and what of it the browser gets."""
 
-from __future__ import annotations
-
 from types import MappingProxyType
 
 import pytest

@@ -1,7 +1,5 @@
 """Nothing that Streamlit's Markdown would act on survives `literal`."""
 
-from __future__ import annotations
-
 import string
 
 import pytest

@@ -1,7 +1,5 @@
 """What a browser may tell the app: only messages of the app's own components are believed."""
 
-from __future__ import annotations
-
 import pytest
 
 from components.widgets import paper_view, table

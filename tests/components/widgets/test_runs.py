@@ -1,7 +1,5 @@
 """Runs on a page: the link to the reader, their colours, the difference of two."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Tables: what they are sent, pages of fifty rows, a sort that turns round."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -58,11 +58,7 @@ class _File:
 
 
 def import_run(
-    store: Store,
-    dataset: str,
-    path: Path,
-    name: str,
-    tasks: Sequence[str | Task] = (),
+    store: Store, dataset: str, path: Path, name: str, tasks: Sequence[str | Task] = ()
 ) -> RunInfo:
     """Keep somebody's answers to some tasks as a run; the same name again adds other tasks to it.
 

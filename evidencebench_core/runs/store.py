@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from evidencebench_core.data.records import digest, from_blob, now, to_blob
 from evidencebench_core.data.store import Store
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
     from evidencebench_core.retrievers.trained_on import TrainedOn
 
-RETRIEVAL: Final = "retrieval"
-"""The kind of runs of a retriever over a dataset."""
+RETRIEVAL: Final = "retrieval"  # the kind of runs of a retriever over a dataset
 Result: TypeAlias = Mapping[str, Any]
 """The result of a question to a model, JSON-able."""
 Results: TypeAlias = Mapping[str, Mapping[str, Retrieval | Result | str]]
 """By unit and task: the result, or in one line why there is none."""
 
+_PLACES: Final = {task: place for place, task in enumerate(TASKS)}  # in lists, before other tasks
 _RUNS: Final = """SELECT runs.id, kind, subject, settings, created_at, runs.name, coalesce(datasets.name, ''),
         (SELECT count(*) FROM trained_on WHERE run_id = runs.id),
         (SELECT json_group_array(json_array(task, n, failed)) FROM (
@@ -286,7 +286,7 @@ def score_run(store: Store, run_id: str, task: str | Task, missing: Missing = "r
 def score_predictions(
     store: Store,
     dataset: str,
-    predictions: Mapping[str, object],
+    predictions: Mapping[str, Sequence[int]],
     task: str | Task,
     missing: Missing = "report",
 ) -> Score:
@@ -297,7 +297,7 @@ def score_predictions(
     return score(
         task_named(task),
         store.evidence_sets(dataset),
-        cast("Mapping[str, Sequence[int]]", predictions),  # checked there, one by one
+        predictions,
         missing=missing,
         papers=store.paper_ids(dataset),
         sufficient=store.dataset(dataset).sufficient,
@@ -339,7 +339,7 @@ def _info(row: Sequence[Any]) -> RunInfo:
     """A row of `_RUNS`."""
     run_id, kind, subject, settings_text, created_at, name, dataset, n_trained_on, counts_text = row
     settings = json.loads(settings_text)
-    counts = sorted(json.loads(counts_text), key=lambda count: _place(count[0]))
+    counts = sorted(json.loads(counts_text), key=lambda count: (_PLACES.get(count[0], len(TASKS)), count))
     retriever, variant, label = "", "", name
     if kind == RETRIEVAL:
         retriever, variant = settings["retriever"], settings.get("variant", "")
@@ -361,12 +361,6 @@ def _info(row: Sequence[Any]) -> RunInfo:
         tasks=MappingProxyType({task: n_answered for task, n_answered, _ in counts}),
         n_trained_on=n_trained_on,
     )
-
-
-def _place(task: str) -> tuple[int, str]:
-    """The place of a task in lists: the benchmark's own first, in their order."""
-    names = list(TASKS)
-    return (names.index(task) if task in TASKS else len(names), task)
 
 
 def _process(pid: int) -> str:

@@ -13,8 +13,22 @@ from typing import Any
 import pytest
 
 from evidencebench_core.data.store import Store
-from evidencebench_core.llm import LLM, Budget, Connection, Limits
-from evidencebench_core.runs import Plan, Progress, RunStore, estimate, execute, plan, score_run
+from evidencebench_core.llm import LLM, Connection, Limits, Message
+from evidencebench_core.llm.answers import request_of
+from evidencebench_core.runs import (
+    Plan,
+    Progress,
+    Result,
+    RunSpec,
+    RunStore,
+    ask_model,
+    chat_plan,
+    estimate,
+    execute,
+    parameters_of,
+    plan,
+    request_settings,
+)
 from tests.factories import raw_dataset, store_with
 from tests.llm.server import Scripted, Step, answering, reply, scripted, status
 
@@ -27,12 +41,8 @@ def cohort(request: dict[str, Any]) -> str:
     return match[1] if match else ""
 
 
-def llm_of(server: Scripted, store: Store, budget: Budget | None = None, concurrency: int = 8) -> LLM:
-    return LLM(Connection(server.url, "secret"), store, budget, Limits(concurrency))
-
-
 def planned(server: Scripted, store: Store, *tasks: str, **more: Any) -> Plan:
-    llm = llm_of(server, store, more.pop("budget", None), more.pop("concurrency", 8))
+    llm = LLM(Connection(server.url, "secret"), store, limits=Limits(more.pop("concurrency", 8)))
     return plan(store, "tiny", "llm", more.pop("settings", MODEL), tasks or ["er@10"], llm=llm, **more)
 
 
@@ -46,7 +56,7 @@ def finished(reports: Iterator[Progress]) -> Progress:
     return last
 
 
-def test_answers_are_stored_as_they_come_and_score_as_one_by_one(store: Store) -> None:
+def test_answers_are_stored_as_they_come(store: Store) -> None:
     def say(request: dict[str, Any]) -> Step:
         return reply(f"DECISION: [{cohort(request)}, 5]")
 
@@ -56,15 +66,11 @@ def test_answers_are_stored_as_they_come_and_score_as_one_by_one(store: Store) -
     done = [report.done for report in reports]
     assert (done[0], done[-1], sorted(done)) == (0, 6, done)
     assert reports[-1].calls == 6
-    runs = RunStore(store)
-    run = runs.run(reports[-1].run_id)
-    assert runs.selections(run.id, "er@10") == {
-        f"tiny_{number}": (number, 5) if number != 5 else (5,) for number in range(6)
-    }
+    run = RunStore(store).run(reports[-1].run_id)
+    expected = {f"tiny_{number}": tuple(dict.fromkeys((number, 5))) for number in range(6)}
+    assert RunStore(store).selections(run.id, "er@10") == expected
     assert run.label == "llm model=m strategy=cot"
-    assert any(one.startswith("cot 2-") for one in run.settings["prompts"])
-    # In tiny_0 sentence 0 is the method and 5 both outcome {3, 5} and harm {5, 7}.
-    assert score_run(store, run.id, "er@10").per_instance["tiny_0"] == 1.0
+    assert any(prompt.startswith("cot 2-") for prompt in run.settings["prompts"])
 
 
 def test_outcomes_are_counted(store: Store) -> None:
@@ -193,3 +199,60 @@ def test_a_killed_run_goes_on_and_pays_nothing_twice(shared: Store) -> None:
     assert set(paid.values()) == {1}
     with shared.read() as db:
         assert db.execute("SELECT count(*) FROM llm_answers").fetchone() == (4 * N_INSTANCES,)
+
+
+# -- questions to a model -------------------------------------------------------------------------------
+
+SPEC = RunSpec("reliability", "a" * 64, {"task": "baseline", "model": "m"})
+UNITS = [f"q{number}" for number in range(6)]
+PARAMETERS = parameters_of("m", request_settings({"max_tokens": 10}))
+
+
+def questions(store: Store, server: Scripted, units: list[str] = UNITS, **more: Any) -> Plan:
+    async def ask(llm: LLM, unit: str) -> Result:
+        return await ask_model(llm, [Message("user", unit)], PARAMETERS)
+
+    llm = LLM(Connection(server.url, "secret"), store, limits=Limits(4))
+    return chat_plan(store, SPEC, units, ask, llm, **more)
+
+
+def test_results_are_kept_by_unit_and_asked_once(store: Store) -> None:
+    with scripted(answering(lambda sent: reply(f"Yes \ud800, {sent['messages'][0]['content']}"))) as server:
+        cost = estimate(questions(store, server))
+        assert (cost.model, cost.calls, cost.n_instances, server.requests) == ("m", 6, 6, [])
+        first = finished(execute(questions(store, server, UNITS[:4])))
+        assert (first.run_id, first.done, first.total, first.failed) == (SPEC.id, 4, 4, 0)
+        last = finished(execute(questions(store, server)))
+        assert (last.done, last.total, len(server.requests)) == (6, 6, 6)
+        assert estimate(questions(store, server)).calls == 0
+        finished(execute(questions(store, server, UNITS[:2], fresh=True)))
+        assert len(server.requests) == 8
+    results: dict[str, Any] = RunStore(store).results(SPEC.id)
+    assert {unit: result["text"] for unit, result in results.items()} == {
+        u: f"Yes \ufffd, {u}" for u in UNITS
+    }
+    turns = [{"role": "user", "content": "q0"}]
+    expected = {"model": "m", "messages": turns, "temperature": 0.0, "max_tokens": 10}
+    assert request_of(store, results["q0"]["key"]) == expected
+
+
+def test_a_failure_is_tried_again_and_an_odd_answer_is_an_answer(store: Store) -> None:
+    steps: dict[str, Step] = {
+        "q1": status(400, "too long"),
+        "q2": reply(None, message={"role": "assistant", "content": None, "refusal": "No."}),
+        "q3": reply("Y", finish_reason="length"),
+        "q4": reply(""),
+    }
+    with scripted(answering(lambda sent: steps.pop(sent["messages"][0]["content"], reply("yes")))) as server:
+        last = finished(execute(questions(store, server)))
+        assert (last.done, last.failed, RunStore(store).run(SPEC.id).n_failed) == (5, 1, 1)
+        assert "too long" in RunStore(store).failures(SPEC.id)["q1"]
+        assert list(questions(store, server, [*UNITS, "q6"]).missing) == [
+            "q6",
+            "q1",
+        ]  # what failed comes last
+        assert finished(execute(questions(store, server))).failed == 0
+        assert len(server.requests) == 7
+    results: dict[str, Any] = RunStore(store).results(SPEC.id)
+    assert [results[f"q{number}"]["text"] for number in (1, 3, 4)] == ["yes", "Y", ""]
+    assert (results["q2"]["refusal"], results["q3"]["finish_reason"]) == ("No.", "length")

@@ -1,4 +1,4 @@
-"""``ingest``, ``download``, ``list``, ``show``, ``rename``, ``delete``, ``notes``, ``backup``."""
+"""``list``, ``show``, ``rename``, ``delete``, ``notes``, ``backup``."""
 
 from pathlib import Path
 
@@ -12,17 +12,6 @@ from tests.cli.conftest import Command, rows_of
 from tests.factories import raw_instance, tiny_dataset, written
 
 PAPER = Paper("p", "Tea", ("Tea", "It calms."), ("section_name", "normal_paragraph"), "text", {}, ())
-
-
-def test_ingest_says_what_came_in_and_again_that_nothing_did(
-    command: Command, tiny_file: Path, tmp_path: Path
-) -> None:
-    assert command.json("ingest", tiny_file)["added"] is True
-    again = command.json("ingest", tiny_file)
-    assert again["added"] is False
-    assert command.json("list", "datasets") == [again["dataset"]]
-    other = command.json("ingest", tiny_file, "--name", "six", "--store", tmp_path / "other.sqlite")
-    assert (other["added"], other["dataset"]["name"]) == (True, "six")
 
 
 def test_show_marks_the_gold(command: Command, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import Query, Retrieval
 from evidencebench_core.retrievers.baselines import Lead
-from tests.cli.conftest import Command, rows_of
+from tests.cli.conftest import Command
 from tests.factories import written
 from tests.llm.server import reply, scripted
 
@@ -106,16 +106,6 @@ def test_a_dataset_is_exported_as_it_came(command: Command, tiny: Path, tmp_path
     assert command.json("export-dataset", "tiny", "--out", out)["n_instances"] == 6
     assert json.loads(out.read_bytes()) == json.loads(tiny.read_bytes())
     assert command("export-dataset", "tiny").out.encode() == out.read_bytes()
-
-
-def test_tables_of_an_analysis_are_written_as_files(
-    command: Command, two_runs: tuple[str, str], tmp_path: Path
-) -> None:
-    printed = command("analyse", "ends", *two_runs, "--task", "er@10", "--out", tmp_path / "out.csv")
-    assert (printed.code, printed.out) == (0, "")
-    names = ["out.difference.csv", "out.groups.csv", "out.recall.csv"]
-    assert sorted(path.name for path in tmp_path.glob("*out*")) == names
-    assert {row["run"] for row in rows_of(tmp_path / "out.difference.csv")} == set(two_runs)
 
 
 def test_a_cap_is_exact_and_the_next_start_does_the_rest(

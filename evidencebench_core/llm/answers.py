@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 
 Role = Literal["system", "user", "assistant"]
 
-_Row = tuple[str, str, str, bytes, str, str]  # of the table llm_answers
-
-_TURN: Final = 4  # tokens around each turn of a conversation
-
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -68,17 +64,14 @@ def valid_text(text: str) -> str:
 
 
 def estimated_tokens(text: str) -> int:
-    """About how many tokens a text has: one for four ASCII characters, one for every other character.
-
-    English papers come out within some 20 percent of the common tokenizers.
-    """
+    """About how many tokens a text has: one for four ASCII characters, one for every other character."""
     n_ascii = len(text.encode("ascii", "ignore"))
     return math.ceil(n_ascii / 4) + len(text) - n_ascii
 
 
 def estimated_prompt_tokens(messages: Iterable[Message]) -> int:
-    """The same for a conversation."""
-    return sum(estimated_tokens(message.content) + _TURN for message in messages)
+    """The same for a conversation, with four tokens around each turn."""
+    return sum(estimated_tokens(message.content) + 4 for message in messages)
 
 
 class AnswerStore:
@@ -91,7 +84,7 @@ class AnswerStore:
         self._store, self._fresh = store, fresh
         self._new: set[str] = set()
         self._writing = asyncio.Lock()
-        self._waiting: list[_Row] = []
+        self._waiting: list[tuple[Any, ...]] = []  # rows of the table llm_answers
         self._commit: asyncio.Task[None] | None = None  # the next one, which takes all that waits
 
     def get(self, key: str) -> Answer | None:
@@ -131,7 +124,7 @@ class AnswerStore:
                 raise LLMError(error.place, problem, error.remedy, stops_run=True) from error
 
 
-def _write(store: Store, rows: Sequence[_Row]) -> None:
+def _write(store: Store, rows: Sequence[tuple[Any, ...]]) -> None:
     with store.write(durable=True) as db:
         db.executemany("INSERT OR REPLACE INTO llm_answers VALUES (?, ?, ?, ?, ?, ?)", rows)
 

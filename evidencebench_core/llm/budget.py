@@ -181,8 +181,8 @@ class Gate:
                     await asyncio.sleep(min(wait, _LOOK))
                 self.note = ""
                 if self._is_stopped:
-                    problem, remedy = "was cancelled", "Start again: what is answered is kept."
-                    raise LLMCancelledError("the call", problem, remedy, stops_run=True)
+                    remedy = "Start again: what is answered is kept."
+                    raise LLMCancelledError("the call", "was cancelled", remedy, stops_run=True)
                 self._begun.append((asyncio.get_running_loop().time(), tokens))
             yield
 

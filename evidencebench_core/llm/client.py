@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 _RETRIES: Final = 40  # of 8 s at most, so some five minutes
 _RETRIES_AT_FIRST: Final = 4  # of a server that has not answered yet
 _FAILURES: Final = 10  # in a row, after which the run ends
-_TIMEOUT: Final = 900.0  # seconds without a byte after which a call is sent again
-_CONNECT: Final = 20.0  # seconds
 _VECTORS: Final = 64  # texts that are sent together
 _AGAIN: Final = "Start again to try once more: what is answered is kept."
 _ENDS_RUN: Final = {
@@ -204,7 +202,7 @@ class LLM:
                 api_key=self.connection.api_key or "none",
                 base_url=self.connection.base_url,
                 max_retries=_RETRIES,
-                timeout=openai.Timeout(_TIMEOUT, connect=_CONNECT),
+                timeout=openai.Timeout(900.0, connect=20.0),  # seconds without a byte
             )
         return self._client
 

@@ -18,12 +18,9 @@ _SORRY: Final = re.compile(
     r"\s*(?:sorry|i apologi[sz]e|i(?:['’]m| am) (?:sorry|unable)|i (?:can(?:not|['’]t)|won['’]t))\b",
     re.IGNORECASE,
 )
-_FENCE: Final = re.compile(r"```\w*")
-_DECISION: Final = re.compile(r"\bdecision\b", re.IGNORECASE)
 _LIST: Final = re.compile(r"\[[^\[\]]*\](?:, ?\[[^\[\]]*\])*")  # [3, 7], or [3], [7]
 _NUMBERS: Final = re.compile(r"(?<![\d.])(\d{1,9})(?: ?(?:[-–]|to) ?(\d{1,9}))?(?!\d|\.\d)")
 _FILLING: Final = re.compile(r"and|or|ind(?:ex|ices)|sentences?|s|[\s\[\]*,;:.'\"`#-]", re.IGNORECASE)
-_EMPTY: Final = frozenset({"", "none", "nothing", "empty"})
 _REASON: Final = re.compile(
     r"^[ \t>*•#(\[-]*(?:sentence |index )?(\d{1,7})[\])*. ]{0,4}[:-][ \t]*(\S.*)$",
     re.IGNORECASE | re.MULTILINE,
@@ -62,7 +59,7 @@ def read_answer(
     from the text may hold the reasons.
     """
     answer = after_thinking(text)
-    lists = _lists(_FENCE.sub("", answer or "").strip())
+    lists = _lists(re.sub(r"```\w*", "", answer or "").strip())
     ranges = next((ranges for ranges in lists if ranges is not None), None)
     if ranges is None:
         return ParsedAnswer(no_answer_reason(answer, refusal, finish_reason) or "no_list")
@@ -102,7 +99,7 @@ def index_list(text: str) -> list[range] | None:
     ranges = [range(int(first), int(last or first) + 1) for first, last in _NUMBERS.findall(text)]
     if ranges:
         return None if _FILLING.sub("", _NUMBERS.sub("", text)) else ranges
-    return [] if text.strip(" \t\r\n*_`\"'“”[].:").casefold() in _EMPTY else None
+    return [] if text.strip(" \t\r\n*_`\"'“”[].:").casefold() in ("", "none", "nothing") else None
 
 
 def read_label(text: str, labels: Sequence[str]) -> str | None:
@@ -129,7 +126,7 @@ def read_label(text: str, labels: Sequence[str]) -> str | None:
 def _lists(answer: str) -> Iterator[list[range] | None]:
     """What may be the list of an answer, the one that counts first; ``None`` where it is prose."""
     yield _json_list(answer)
-    for part in (_DECISION.split(answer)[-1], answer):
+    for part in (re.split(r"(?i)\bdecision\b", answer)[-1], answer):
         yield from map(index_list, reversed(_LIST.findall(part)))
         for text in (part, *reversed(part.splitlines())):
             if "[" not in text and any(map(str.isalnum, text)):

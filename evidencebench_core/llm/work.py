@@ -186,7 +186,5 @@ def has_model(listed: Sequence[str], model: str) -> bool:
 
 def one_word(connection: Connection, model: str) -> Answer:
     """The answer of a model to a question for one word; an `LLMError` if there is none."""
-    messages = (Message("user", "Answer with the one word: ready"),)
-    return answer_of(
-        LLM(connection), lambda llm: llm.chat(messages, model=model, max_tokens=16, allow_empty=True)
-    )
+    question = Message("user", "Answer with the one word: ready")
+    return answer_of(LLM(connection), lambda llm: llm.chat([question], model=model, max_tokens=16))

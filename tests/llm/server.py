@@ -94,7 +94,7 @@ class Request:
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: _Server
+    server: Scripted
 
     def do_POST(self) -> None:
         self.content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -122,16 +122,22 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
-class _Server(ThreadingHTTPServer):
+class Scripted(ThreadingHTTPServer):
+    """A running server."""
+
     daemon_threads = False  # so that the end waits for them
     request_queue_size = 128
 
-    def __init__(self, steps: Sequence[Step], listed: Sequence[str] | None, port: int) -> None:
-        super().__init__(("127.0.0.1", port), Handler)
+    def __init__(self, steps: Sequence[Step], listed: Sequence[str] | None) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
         self.steps, self.requests, self.lock = list(steps), list[Request](), threading.Lock()
         self.connections: list[socket.socket] = []
         self.listed = listed
         self.over, self._ending = socket.socketpair()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
 
     def next_step(self, request: Request) -> Step:
         with self.lock:
@@ -157,29 +163,14 @@ class _Server(ThreadingHTTPServer):
         pass  # clients that go away are part of the script
 
 
-@dataclass(slots=True)
-class Scripted:
-    """A running server."""
-
-    server: _Server
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server.server_address[1]}/v1"
-
-    @property
-    def requests(self) -> list[Request]:
-        return self.server.requests
-
-
 @contextmanager
-def scripted(*steps: Step, listed: Sequence[str] | None = None, port: int = 0) -> Iterator[Scripted]:
-    """A server on that port, or one of its own, until the block ends."""
-    server = _Server(steps, listed, port)
+def scripted(*steps: Step, listed: Sequence[str] | None = None) -> Iterator[Scripted]:
+    """A server until the block ends."""
+    server = Scripted(steps, listed)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:
-        yield Scripted(server)
+        yield server
     finally:
         server.end()
         thread.join()

@@ -1,14 +1,8 @@
-"""Questions to a scripted server: stored, retried, refused, capped, paced; keys struck out; a kill."""
-
-from __future__ import annotations
+"""Questions to a scripted server: stored, retried, refused, capped, paced; keys struck out."""
 
 import asyncio
 import json
-import os
 import selectors
-import signal
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -133,35 +127,6 @@ def test_an_answer_that_cannot_be_kept_ends_the_run(store: Store, monkeypatch: p
     assert len(server.requests) <= 9
 
 
-VICTIM = """
-import sys
-from pathlib import Path
-from evidencebench_core.data.store import open_store
-from evidencebench_core.llm import LLM, Connection, Limits, Message, results
-llm = LLM(Connection(sys.argv[1], "k"), open_store(Path(sys.argv[2])), limits=Limits(4))
-def work(n):
-    return lambda llm: llm.chat([Message("user", str(n))], model="m")
-for batch in results(llm, [(n, work(n)) for n in range(30)]):
-    for key, _ in batch:
-        print(key, flush=True)
-"""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX")
-def test_after_a_kill_only_the_calls_under_way_are_asked_again(store: Store) -> None:
-    with scripted(reply("a")) as server:
-        command = [sys.executable, "-c", VICTIM, server.url, str(store.path)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as victim:
-            assert victim.stdout is not None
-            for _ in range(8):
-                victim.stdout.readline()
-            victim.send_signal(signal.SIGKILL)
-        n_before = len(server.requests)
-        answers_of(llm_of(server, store), *(question(str(n)) for n in range(30)))
-        assert 30 <= len(server.requests) <= 30 + 4
-        assert len(server.requests) - n_before >= 1
-
-
 # -- faults ----------------------------------------------------------------------------------------
 
 
@@ -172,14 +137,16 @@ def test_what_passes_is_asked_again() -> None:
         assert (len(server.requests), llm.budget.spent.calls) == (3, 1)
 
 
-@pytest.mark.parametrize("code", [401, 403, 404])
-def test_what_no_call_would_pass_ends_the_run(code: int) -> None:
+@pytest.mark.parametrize(("code", "least", "most"), [(401, 1, 8), (403, 1, 8), (404, 1, 8), (400, 10, 17)])
+def test_what_no_call_would_pass_ends_the_run_and_so_do_ten_failures(
+    code: int, least: int, most: int
+) -> None:
     with scripted(status(code, f"no such key: {KEY}")) as server:
         with pytest.raises(LLMRejectedError) as caught:
             list(results(llm_of(server), [(n, question(str(n))) for n in range(50)]))
         assert caught.value.stops_run
         assert KEY not in str(caught.value)
-        assert len(server.requests) <= 8
+        assert least <= len(server.requests) <= most
 
 
 def test_prompts_that_are_too_long_fail_alone() -> None:
@@ -195,14 +162,6 @@ def test_prompts_that_are_too_long_fail_alone() -> None:
         assert {type(error) for error in refused} == {LLMRejectedError}
         assert not any(error.stops_run for error in refused)
         assert llm.budget.spent.calls == 2
-
-
-def test_ten_failures_without_a_success_end_the_run() -> None:
-    with scripted(status(400, "no")) as server:
-        with pytest.raises(LLMRejectedError) as caught:
-            list(results(llm_of(server), [(n, question(str(n))) for n in range(50)]))
-        assert caught.value.stops_run
-        assert 10 <= len(server.requests) <= 17
 
 
 @pytest.mark.parametrize(
@@ -282,13 +241,15 @@ def test_a_key_that_the_server_echoes_is_not_kept(store: Store) -> None:
     assert KEY.encode() not in store.path.read_bytes()
 
 
-@pytest.mark.parametrize("code", [200, 403, 404])
-def test_of_another_page_only_the_first_line_is_shown(code: int) -> None:
-    for content in (b"Router\npassword: hunter2", b'{"error": {"message": "Router\\npassword: hunter2"}}'):
-        with scripted(body(content, code=code)) as server:
-            with pytest.raises(LLMError) as caught:
-                answer_of(llm_of(server), question())
-            assert "hunter2" not in str(caught.value)
+@pytest.mark.parametrize("code", [200, 404])
+@pytest.mark.parametrize(
+    "content", [b"Router\npassword: hunter2", b'{"error": {"message": "Router\\npassword: hunter2"}}']
+)
+def test_of_another_page_only_the_first_line_is_shown(code: int, content: bytes) -> None:
+    with scripted(body(content, code=code)) as server:
+        with pytest.raises(LLMError) as caught:
+            answer_of(llm_of(server), question())
+        assert "hunter2" not in str(caught.value)
 
 
 def test_the_models_that_a_server_lists() -> None:
@@ -360,10 +321,10 @@ class VirtualSelector(selectors.SelectSelector):
 
 
 class VirtualServer:
-    """A server that takes seconds for an answer, and refuses what goes beyond its tokens a minute."""
+    """A server that takes two seconds for an answer, and refuses what goes beyond its tokens a minute."""
 
-    def __init__(self, tokens: int, per_minute: int, seconds: float = 2.0) -> None:
-        self.tokens, self.per_minute, self.seconds = tokens, per_minute, seconds
+    def __init__(self, tokens: int, per_minute: int) -> None:
+        self.tokens, self.per_minute = tokens, per_minute
         self.begun: list[float] = []
         self.n_refused = self.n_active = self.most_at_once = 0
 
@@ -376,7 +337,7 @@ class VirtualServer:
         self.begun.append(now)
         self.n_active += 1
         self.most_at_once = max(self.most_at_once, self.n_active)
-        await asyncio.sleep(self.seconds)
+        await asyncio.sleep(2.0)
         self.n_active -= 1
         document = completion("yes")
         document["usage"] = {"prompt_tokens": self.tokens - 10, "completion_tokens": 10}

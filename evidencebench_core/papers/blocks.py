@@ -17,10 +17,11 @@ from typing import Any, Final, Literal
 from evidencebench_core.data.model import SentenceType
 from evidencebench_core.data.sections import CAPTION, PaperPart, class_of_heading, is_label, part_of_heading
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.limits import MAX_CHARACTERS, MAX_SENTENCES
 from evidencebench_core.papers.paper import Paper, PaperKind
 from evidencebench_core.papers.sentences import sentences_of
 
+_MAX_SENTENCES: Final = 5000  # the longest paper of the benchmark has 794
+_MAX_CHARACTERS: Final = 2_000_000
 BlockKind = Literal["heading", "abstract", "paragraph"]
 
 _TYPE_OF: Final[Mapping[BlockKind, SentenceType]] = {
@@ -87,13 +88,13 @@ def paper_of_blocks(raw: RawPaper, kind: PaperKind) -> Paper:
         if not any(map(str.isalnum, text)) or (repeats and block.kind == "heading"):
             continue
         n_characters += len(text)
-        if n_characters > MAX_CHARACTERS:
-            raise _too_long(f"{MAX_CHARACTERS:,} characters")
+        if n_characters > _MAX_CHARACTERS:
+            raise _too_long(f"{_MAX_CHARACTERS:,} characters")
         of_block = [text] if block.kind == "heading" else sentences_of(text)
         sentences += of_block
         types += [_TYPE_OF[block.kind]] * len(of_block)
-        if len(sentences) > MAX_SENTENCES:
-            raise _too_long(f"{MAX_SENTENCES:,} sentences")
+        if len(sentences) > _MAX_SENTENCES:
+            raise _too_long(f"{_MAX_SENTENCES:,} sentences")
     if set(types) <= {"section_name"}:
         problem = "has no text to look for evidence in"
         raise PaperError("the paper", problem, "Give the full text, or paste it as text.")

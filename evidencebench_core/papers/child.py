@@ -22,10 +22,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.limits import DEFAULT_LIMITS, MIB, Limits
-from evidencebench_core.papers.paper import PageImage, Paper, PaperKind
+from evidencebench_core.papers.paper import PageImage, Paper
 from evidencebench_core.papers.read import file_place, paper_of_file
 
+MIB: Final = 1024 * 1024
+MAX_BYTES: Final = 25 * MIB
+"""Of a file."""
+MAX_SECONDS: Final = 20.0  # of the child, by the clock and of the processor
+MAX_MEMORY: Final = 1024 * MIB  # its address space, where the system has such a limit
 # What Python needs to start; nothing of it is secret.
 _PASSED_ON: Final = (
     "PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_ALL", "PYTHONHOME", "PYTHONPATH",
@@ -38,13 +42,7 @@ _MAX_OUTPUT: Final = 64 * MIB
 _slots = threading.BoundedSemaphore(2)  # papers read at once
 
 
-def read_paper(
-    content: bytes,
-    name: str = "",
-    kind: PaperKind | None = None,
-    limits: Limits = DEFAULT_LIMITS,
-    check: Callable[[], None] | None = None,
-) -> Paper:
+def read_paper(content: bytes, name: str = "", check: Callable[[], None] | None = None) -> Paper:
     """The paper that a file holds, read in a process of its own with bounded time and memory.
 
     Any thread may call it; two papers are read at once, others wait.
@@ -53,8 +51,6 @@ def read_paper(
     ----------
     name : str
         What the file is called: for messages, and its ending decides between text and Markdown. Never a path.
-    kind : PaperKind, optional
-        To say which kind it is; without it the content tells.
     check : callable, optional
         Called about every 0.05 s; what it raises kills the child and is raised here.
 
@@ -63,39 +59,34 @@ def read_paper(
     PaperError
         In one line what is wrong and what to do: too large, no paper, damaged, no text, out of time or memory.
     """
-    return Paper.from_dict(_ask_child({"kind": kind}, content, name, limits, check)["paper"])
+    return Paper.from_dict(_ask_child({}, content, name, check)["paper"])
 
 
-def page_image(
-    content: bytes, page: int, scale: float = 2.0, name: str = "", limits: Limits = DEFAULT_LIMITS
-) -> PageImage:
+def page_image(content: bytes, page: int, scale: float = 2.0, name: str = "") -> PageImage:
     """A page of a PDF (from 1) as an image, ``scale`` pixels a point; beyond the last page it is the last one."""
-    raw = _ask_child({"page": page, "scale": scale}, content, name, limits)["image"]
+    raw = _ask_child({"page": page, "scale": scale}, content, name)["image"]
     return PageImage(**raw | {"webp": b64decode(raw["webp"])})
 
 
 def _ask_child(
-    task: dict[str, object],
-    content: bytes,
-    name: str,
-    limits: Limits,
-    check: Callable[[], None] | None = None,
+    task: dict[str, object], content: bytes, name: str, check: Callable[[], None] | None = None
 ) -> dict[str, Any]:
-    limits.check_size(len(content), file_place(name))
+    place = file_place(name)
+    if len(content) > MAX_BYTES:
+        problem = f"has {len(content) / MIB:,.1f} MiB, and at most {MAX_BYTES / MIB:,.1f} MiB are read"
+        raise PaperError(place, problem, "Give the paper alone, without supplements, or as text.")
     while not _slots.acquire(timeout=_POLL):
         if check is not None:
             check()
     try:
-        header = json.dumps({"name": name, "limits": asdict(limits), **task}).encode()
-        return _answer_of_child(header + b"\n" + content, file_place(name), limits, check)
+        header = json.dumps({"name": name, "seconds": MAX_SECONDS, "memory": MAX_MEMORY, **task}).encode()
+        return _answer_of_child(header + b"\n" + content, place, check)
     finally:
         _slots.release()
 
 
-def _answer_of_child(
-    message: bytes, place: str, limits: Limits, check: Callable[[], None] | None
-) -> dict[str, Any]:
-    ends = time.monotonic() + limits.max_seconds
+def _answer_of_child(message: bytes, place: str, check: Callable[[], None] | None) -> dict[str, Any]:
+    ends = time.monotonic() + MAX_SECONDS
     output: list[bytes] = []
     with subprocess.Popen(
         [sys.executable, "-m", "evidencebench_core.papers.child"],
@@ -113,7 +104,7 @@ def _answer_of_child(
                 if check is not None:
                     check()
                 if time.monotonic() > ends:
-                    problem = f"took longer than {limits.max_seconds:g} seconds to read"
+                    problem = f"took longer than {MAX_SECONDS:g} seconds to read"
                     raise PaperError(place, problem, _REMEDY)
             with suppress(subprocess.TimeoutExpired):  # its output has ended, and so does it
                 child.wait(1.0)
@@ -123,8 +114,9 @@ def _answer_of_child(
     try:
         answer: dict[str, Any] = dict(json.loads(b"".join(output)))
     except (ValueError, TypeError, RecursionError):
-        bound = f"{limits.max_memory / MIB:,.0f} MiB of memory"
-        problem = f"could not be read: it is damaged, or needs more than {bound}"
+        problem = (
+            f"could not be read: it is damaged, or needs more than {MAX_MEMORY / MIB:,.0f} MiB of memory"
+        )
         raise PaperError(place, problem, _REMEDY) from None
     if "error" in answer:
         raise PaperError(*answer["error"])
@@ -148,9 +140,8 @@ def _exchange(child: subprocess.Popen[bytes], message: bytes, output: list[bytes
 def main() -> int:
     """Read from standard input, answer on standard output; 0 also when the answer is an error."""
     header: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
-    limits = Limits(**header["limits"])
     place = file_place(header["name"])
-    _bound(limits)
+    _bound(header["seconds"], header["memory"])
     content = sys.stdin.buffer.read()
     answer: dict[str, Any]
     try:
@@ -160,11 +151,11 @@ def main() -> int:
             image = drawn_page(content, header["page"], header["scale"], place)
             answer = {"image": asdict(image) | {"webp": b64encode(image.webp).decode()}}
         else:
-            answer = {"paper": paper_of_file(content, header["name"], header["kind"]).as_dict()}
+            answer = {"paper": paper_of_file(content, header["name"]).as_dict()}
     except PaperError as error:
         answer = {"error": [error.place, error.problem, error.remedy]}
     except MemoryError:
-        problem = f"needs more than {limits.max_memory / MIB:,.0f} MiB of memory to read"
+        problem = f"needs more than {header['memory'] / MIB:,.0f} MiB of memory to read"
         answer = {"error": [place, problem, _REMEDY]}
     except Exception as error:  # noqa: BLE001 - of ours or of a library: the reader gets one line
         answer = {"error": [place, f"could not be read ({type(error).__name__})", _REMEDY]}
@@ -173,16 +164,15 @@ def main() -> int:
     return 0
 
 
-def _bound(limits: Limits) -> None:
+def _bound(max_seconds: float, max_memory: int) -> None:
     """Bounds of this process: address space, processor time, no core file, nothing written."""
     try:
         import resource
     except ImportError:  # Windows: the parent's clock is the only bound
         return
-    seconds = math.ceil(limits.max_seconds) + 1
     bounds = {
-        resource.RLIMIT_AS: limits.max_memory,
-        resource.RLIMIT_CPU: seconds,
+        resource.RLIMIT_AS: max_memory,
+        resource.RLIMIT_CPU: math.ceil(max_seconds) + 1,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_FSIZE: 0,
     }

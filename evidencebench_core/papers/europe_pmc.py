@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from evidencebench_core.errors import PaperError, shown
 from evidencebench_core.llm.work import run_async
-from evidencebench_core.papers.limits import DEFAULT_LIMITS, MIB, Limits
+from evidencebench_core.papers.child import MAX_BYTES, MIB
 
 if TYPE_CHECKING:
     import httpx
@@ -60,9 +60,7 @@ def reference_of(text: str) -> Reference:
     raise PaperError(shown(text), "is no PMC id, PubMed id or DOI", remedy)
 
 
-def fetched_paper(
-    reference: str, base_url: str | None = None, limits: Limits = DEFAULT_LIMITS
-) -> FetchedPaper:
+def fetched_paper(reference: str, base_url: str | None = None) -> FetchedPaper:
     """The full text of an open-access paper, by PMC id, PubMed id or DOI in any usual way of writing.
 
     The service is at `base_url`, else ``EVIDENCEBENCH_EUROPE_PMC``, else it is Europe PMC itself.
@@ -82,7 +80,7 @@ def fetched_paper(
         async with asyncio.timeout(_MAX_SECONDS), httpx.AsyncClient(timeout=_TIMEOUT, **options) as client:
             pmc = paper.value if paper.kind == "pmc" else await _pmc_id(client, base, paper)
             url = f"{base}/{pmc}/fullTextXML"
-            return pmc, url, *await _fetch(client, url, {}, limits.max_bytes)
+            return pmc, url, *await _fetch(client, url, {}, MAX_BYTES)
 
     try:
         pmc, url, status, content = run_async(fetch())

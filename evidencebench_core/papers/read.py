@@ -29,12 +29,12 @@ _XML: Final = (b"\xfe\xff\x00<", b"\xff\xfe<\x00", b"\x00<\x00", b"<\x00")  # UT
 _MARKDOWN: Final = frozenset({"md", "markdown", "qmd", "rmd"})
 
 
-def paper_of_file(content: bytes, name: str, kind: PaperKind | None) -> Paper:
+def paper_of_file(content: bytes, name: str = "") -> Paper:
     """The paper that a file holds, read in this process: for the child alone. `PaperError` for what is no paper."""
     place = file_place(name)
     if not content.strip():
         raise PaperError(place, "is empty", _GIVE)
-    kind = kind or kind_of(content, name)
+    kind = kind_of(content, name)
     if kind == "pdf":
         from evidencebench_core.papers.pdf import paper_of_pdf  # pdfium is loaded only for a PDF
 

@@ -10,9 +10,8 @@ from typing import Final
 from evidencebench_core.data.files import file_content
 from evidencebench_core.errors import EvidenceBenchError, PaperError
 from evidencebench_core.llm import LLM, answer_of
-from evidencebench_core.papers import ENDINGS, Paper, read_paper
+from evidencebench_core.papers import ENDINGS, MAX_BYTES, Paper, read_paper
 from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
-from evidencebench_core.papers.limits import DEFAULT_LIMITS
 from evidencebench_core.retrievers import Retrieval, Retriever, ServedRetriever, query_of
 from evidencebench_core.retrievers.dense import cosines
 from evidencebench_core.retrievers.encoding import embeddings
@@ -163,7 +162,7 @@ def paper_at(where: str) -> ReadPaper:
     path = Path(where)
     remedy = "Give a file, - for standard input, or an id like PMC2785062."
     if path.exists():
-        return read_content(file_content(path, DEFAULT_LIMITS.max_bytes, remedy), path.name)
+        return read_content(file_content(path, MAX_BYTES, remedy), path.name)
     try:
         reference_of(where)
     except PaperError as error:

@@ -25,7 +25,7 @@ Pressure fell by 4.9% with the substitute. It was lower than before. Sleep did n
 
 @pytest.fixture(scope="module")
 def findings() -> Findings:
-    paper = paper_of_file(TEXT.encode(), "salt.txt", None)
+    paper = paper_of_file(TEXT.encode(), "salt.txt")
     boxes = tuple((Box(1, 10, 10 + 20 * n, 200, 25 + 20 * n),) for n in range(len(paper.sentences)))
     read = ReadPaper(replace(paper, boxes=boxes), "salt.txt", "salt.txt")
     return findings_in(read, "A salt <i>substitute</i> lowers pressure.", make_retriever("bm25"), 3)

@@ -18,7 +18,7 @@ class Marks:
     """A kept paper, sentences 0 and 1 headings, 2 to 5 its text, and the marks of its annotators."""
 
     def __init__(self, store: Store) -> None:
-        self.own = OwnPapers(store).save(paper_of_file(TEXT, "tea.md", None), "Tea", "Tea lowers pressure.")
+        self.own = OwnPapers(store).save(paper_of_file(TEXT, "tea.md"), "Tea", "Tea lowers pressure.")
         self.annotations = Annotations(store)
 
     def save(self, who: str, **marks: list[int]) -> None:

@@ -37,7 +37,7 @@ def own(empty_store: Store) -> OwnPapers:
 
 @pytest.fixture
 def paper() -> Paper:
-    return paper_of_file(TEXT.encode(), "salt.txt", None)
+    return paper_of_file(TEXT.encode(), "salt.txt")
 
 
 def uploaded(open_page: OpenPage, *files: tuple[str, bytes], **params: str) -> App:
@@ -82,7 +82,7 @@ def test_at_most_two_findings_are_from_the_abstract_unless_asked_for(
 ) -> None:
     abstract = " ".join(f"Salt raises blood pressure in group {n}." for n in range(8))
     text = f"Salt\n\nAbstract\n{abstract}\n\nResults\nSalt raised pressure. Pressure of blood was high. It was salt."
-    ref = str(own.save(paper_of_file(text.encode(), "s.txt", None), "Salt", "Salt raises blood pressure.").id)
+    ref = str(own.save(paper_of_file(text.encode(), "s.txt"), "Salt", "Salt raises blood pressure.").id)
     counts = [
         sum("in group" in text for text in picked(searched(open_page, ref, k="4", abstract=switch)))
         for switch in ("", "1")

@@ -6,48 +6,48 @@ import sys
 import threading
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers import DEFAULT_LIMITS, Limits, child, read_paper
+from evidencebench_core.papers import child, read_paper
 from evidencebench_core.papers.read import paper_of_file
 
 TEXT = b"Tea is hot. It cools in Fig. 2."
 SLOW = b"Tea " + b"( " * 400_000  # the general splitter takes more than linear time for this
-ONE_SECOND = replace(DEFAULT_LIMITS, max_seconds=1)
 
 
 def test_the_same_paper_and_the_same_message_come_back() -> None:
-    assert read_paper(TEXT, "tea.txt") == paper_of_file(TEXT, "tea.txt", None)
+    assert read_paper(TEXT, "tea.txt") == paper_of_file(TEXT, "tea.txt")
     for wrong in (b"", b"<!DOCTYPE a [<!ENTITY x 'y'>]><a/>", b"\x89PNG" + bytes(9)):
         with pytest.raises(PaperError) as here:
-            paper_of_file(wrong, "a/paper", None)
+            paper_of_file(wrong, "a/paper")
         with pytest.raises(PaperError) as there:
             read_paper(wrong, "a/paper")
         assert str(there.value) == str(here.value)
 
 
 def test_too_large_and_too_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "MAX_SECONDS", 1)
     with pytest.raises(PaperError, match="1 seconds"):
-        read_paper(SLOW, "slow", limits=ONE_SECOND)
+        read_paper(SLOW, "slow")
     monkeypatch.setattr(subprocess, "Popen", None)  # without a child
-    with pytest.raises(PaperError, match=r"0\.0 MiB"):
-        read_paper(TEXT, limits=Limits(max_bytes=3))
+    with pytest.raises(PaperError, match=r"26\.0 MiB, and at most 25\.0 MiB"):
+        read_paper(bytes(26 * child.MIB))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such limit")
-def test_files_that_need_too_much_memory_are_given_up() -> None:
+def test_files_that_need_too_much_memory_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "MAX_MEMORY", 250 * child.MIB)
     words = b"tea " * 5_000_000  # 20 MB; as a list of words some 300
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as bomb:
         bomb.writestr("[Content_Types].xml", b" " * 300_000_000)
     for content in (words, stream.getvalue()):
         with pytest.raises(PaperError):
-            read_paper(content, "large", limits=replace(DEFAULT_LIMITS, max_memory=250 * 2**20))
+            read_paper(content, "large")
 
 
 def test_a_cancel_kills_the_child() -> None:
@@ -88,7 +88,7 @@ def test_the_child_is_given_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_heavy_is_loaded_to_read_a_text() -> None:
     code = (
         "import sys; from evidencebench_core.papers.read import paper_of_file;"
-        "paper_of_file(b'Tea is hot.', '', None);"
+        "paper_of_file(b'Tea is hot.', '');"
         "assert not {'pypdfium2', 'pandas', 'numpy', 'docx', 'lxml'} & set(sys.modules), 'heavy'"
     )
     root = Path(child.__file__).parents[2]

@@ -21,7 +21,7 @@ def saved(document: object) -> bytes:
 
 
 def read(document: object) -> Paper:
-    return paper_of_file(saved(document), "tea.docx", None)
+    return paper_of_file(saved(document), "tea.docx")
 
 
 def test_styles_say_what_is_what() -> None:
@@ -86,4 +86,4 @@ def zipped(name: str, content: bytes) -> bytes:
 )
 def test_what_is_no_docx(content: bytes) -> None:
     with pytest.raises(PaperError):
-        paper_of_file(content, "tea.docx", None)
+        paper_of_file(content, "tea.docx")

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers import Limits, europe_pmc, read_paper
+from evidencebench_core.papers import europe_pmc, read_paper
 from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
 from tests.serving import Answer, serving
 
@@ -126,10 +126,13 @@ def moved(place: str) -> Answer:
         ("search", (503, {}, b""), "answered with status 503"),
     ],
 )
-def test_answers_that_are_no_paper(asked: str, answer: Answer, message: str, service: Service) -> None:
+def test_answers_that_are_no_paper(
+    asked: str, answer: Answer, message: str, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     setattr(service, asked, answer)
+    monkeypatch.setattr(europe_pmc, "MAX_BYTES", 2**21)
     with pytest.raises(PaperError, match=message):
-        fetched_paper("34", service.base, Limits(max_bytes=2**21))
+        fetched_paper("34", service.base)
 
 
 def test_an_answer_that_drips_ends_at_its_limit(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:

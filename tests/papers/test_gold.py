@@ -27,7 +27,7 @@ def gold_of(name: str) -> tuple[list[str], dict[str, int], str]:
 @pytest.mark.parametrize("name", FILES)
 def test_sentences_types_and_counts(name: str) -> None:
     sentences, counts, paper_id = gold_of(name)
-    paper = paper_of_file((GOLD / name).read_bytes(), name, None)
+    paper = paper_of_file((GOLD / name).read_bytes(), name)
     read = [
         f"{LETTERS[kind]} {text}" for text, kind in zip(paper.sentences, paper.sentence_types, strict=True)
     ]
@@ -37,5 +37,5 @@ def test_sentences_types_and_counts(name: str) -> None:
     assert paper.title == paper.sentences[0]
     assert paper.notes == ()
     assert (
-        paper_of_file((GOLD / name).read_bytes(), "", None).sentences == paper.sentences
+        paper_of_file((GOLD / name).read_bytes(), "").sentences == paper.sentences
     )  # the name is not needed

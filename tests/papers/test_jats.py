@@ -10,12 +10,8 @@ from tests.papers.rendering import JATS_DOCTYPE, outline
 META = "<front><article-meta><title-group><article-title>Tea</article-title></title-group>{}</article-meta></front>"
 
 
-def paper_of_jats(content: bytes) -> Paper:
-    return paper_of_file(content, "", "jats")
-
-
 def article(body: str, meta: str = "", rest: str = "") -> Paper:
-    return paper_of_jats(
+    return paper_of_file(
         f"{JATS_DOCTYPE}<article>{META.format(meta)}<body>{body}</body>{rest}</article>".encode()
     )
 
@@ -102,8 +98,8 @@ def test_what_is_left_out_is_counted() -> None:
 def test_wrapped_articles(wrapped: str) -> None:
     doctype = JATS_DOCTYPE.replace("article PUBLIC", f"{wrapped[1:].split('>', maxsplit=1)[0]} PUBLIC")
     inner = f"<article>{META.format('')}<body><p>Text.</p></body></article>"
-    assert texts(paper_of_jats((doctype + wrapped.format(inner)).encode())) == ["Text."]
-    two = paper_of_jats(wrapped.format(inner + inner.replace("Text", "Other")).encode())
+    assert texts(paper_of_file((doctype + wrapped.format(inner)).encode())) == ["Text."]
+    two = paper_of_file(wrapped.format(inner + inner.replace("Text", "Other")).encode())
     assert texts(two) == ["Text."]
     assert two.notes[0] == "The file has 2 articles; the first was read."
 
@@ -125,10 +121,10 @@ def test_ids_are_written_as_in_the_benchmark(ids: dict[str, str], expected: str)
 
 def test_files_without_full_text_or_any() -> None:
     abstract = META.format("<abstract><p>Tea is hot.</p></abstract>")
-    read = paper_of_jats(f"<article>{abstract}</article>".encode())
+    read = paper_of_file(f"<article>{abstract}</article>".encode())
     assert texts(read) == ["> Tea is hot."]
     assert read.notes == ("The file has the abstract only, not the full text.",)
     with pytest.raises(PaperError, match="<record>"):
-        paper_of_jats(b"<record/>")
+        paper_of_file(b"<record/>")
     with pytest.raises(PaperError, match="no text to look for evidence in"):
-        paper_of_jats(b"<article><body><sec><title>A</title></sec></body></article>")
+        paper_of_file(b"<article><body><sec><title>A</title></sec></body></article>")

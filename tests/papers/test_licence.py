@@ -11,7 +11,7 @@ CC = "http://creativecommons.org/licenses"
 def licence_of(permissions: str, body: str = "<p>Text.</p>") -> str:
     article = f"""<article xmlns:xlink="x" xmlns:ali="y"><front><article-meta><permissions>{permissions}</permissions>
     </article-meta></front><body>{body}</body></article>"""
-    return paper_of_file(article.encode(), "a.xml", None).licence
+    return paper_of_file(article.encode(), "a.xml").licence
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from evidencebench_core.papers.read import paper_of_file
 
 
 def read(text: str) -> Paper:
-    return paper_of_file(text.encode(), "a.md", None)
+    return paper_of_file(text.encode(), "a.md")
 
 
 def sentences(text: str) -> tuple[str, ...]:

@@ -27,15 +27,14 @@ FILES: dict[PaperKind, bytes] = {
 @pytest.mark.parametrize("kind", FILES)
 @pytest.mark.parametrize("name", ["", "../../etc/passwd", "paper.pdf", "x" * 5000, "a\x00b"])
 def test_content_tells_the_kind_and_names_mean_nothing(kind: PaperKind, name: str) -> None:
-    paper = paper_of_file(FILES[kind], name, None)
+    paper = paper_of_file(FILES[kind], name)
     assert paper.kind == kind_of(FILES[kind], name) == kind
     assert paper.sentences == ("Tea", "It is hot.", "Methods", "We drank.")
-    assert paper == paper_of_file(FILES[kind], name, kind)
 
 
 def test_text_that_looks_like_something_else() -> None:
-    assert paper_of_file(b"Tea is *hot*.", "tea.md", None).sentences == ("Tea is hot.",)
-    assert paper_of_file(b"Tea is *hot*.", "tea.txt", None).sentences == ("Tea is *hot*.",)
+    assert paper_of_file(b"Tea is *hot*.", "tea.md").sentences == ("Tea is hot.",)
+    assert paper_of_file(b"Tea is *hot*.", "tea.txt").sentences == ("Tea is *hot*.",)
     assert kind_of(b"[12] Tea is hot.") == "text"
     assert kind_of(b"<5 cups of tea a day were drunk.") == "text"
     assert kind_of("\ufeffTea is hot.".encode()) == "text"
@@ -60,7 +59,7 @@ def test_text_that_looks_like_something_else() -> None:
 )
 def test_files_that_are_no_papers(content: bytes) -> None:
     with pytest.raises(PaperError) as caught:
-        paper_of_file(content, "folder/file.bin", None)
+        paper_of_file(content, "folder/file.bin")
     assert caught.value.place == "'file.bin'"
     assert caught.value.remedy
     assert "\n" not in str(caught.value)
@@ -72,7 +71,7 @@ BEGINNINGS = [b"", b"<article>", b"PK\x03\x04", b"# ", JATS[:200]]
 @given(st.binary(max_size=300), st.sampled_from(BEGINNINGS))
 def test_any_bytes_give_a_paper_or_one_line(content: bytes, begin: bytes) -> None:
     try:
-        paper = paper_of_file(begin + content, "", None)
+        paper = paper_of_file(begin + content, "")
     except PaperError:
         return
     assert len(paper.sentences) == len(paper.sentence_types) > 0

@@ -36,7 +36,7 @@ PAPERS = {
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_publishers_file(name: str) -> None:
     paper_id, n_abstract, n_headings, last, counts = PAPERS[name]
-    paper = paper_of_file(real_file(f"real_papers/{name}").read_bytes(), name, None)
+    paper = paper_of_file(real_file(f"real_papers/{name}").read_bytes(), name)
     headings = of_type(paper, "section_name")
     assert (paper.paper_id, paper.kind, paper.notes) == (paper_id, "jats", ())
     assert paper.sentences[0] == paper.title == headings[0]
@@ -47,7 +47,7 @@ def test_a_publishers_file(name: str) -> None:
 
 
 def test_a_preprint_indented_to_be_looked_at_has_no_space_before_its_stops() -> None:
-    paper = paper_of_file(real_file("real_papers/biorxiv-2022.03.15.484463.xml").read_bytes(), "", None)
+    paper = paper_of_file(real_file("real_papers/biorxiv-2022.03.15.484463.xml").read_bytes(), "")
     assert any(text.endswith("as early as the fifth decade of life 1.") for text in paper.sentences)
     assert not any(" ," in text or text.endswith(" .") for text in paper.sentences)
 
@@ -57,7 +57,7 @@ def test_twenty_trials_of_pubmed_central() -> None:
     real_file("evidence_inference/xml/PMC1079844.nxml")
     kinds: Counter[str] = Counter()
     for path in sorted((DATA / "evidence_inference" / "xml").glob("*.nxml"))[::10]:
-        paper = paper_of_file(path.read_bytes(), path.name, None)
+        paper = paper_of_file(path.read_bytes(), path.name)
         assert paper.paper_id == f"pmc_{path.stem.removeprefix('PMC')}"
         assert 10 < len(paper.title) < 350
         assert not re.search(r"<xref|</|&amp;|\\usepackage", "\n".join(paper.sentences))

@@ -9,10 +9,10 @@ from typing import Final
 import pypdfium2
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.limits import MAX_PIXELS
 from evidencebench_core.papers.paper import PageImage
 from evidencebench_core.papers.pdf.chars import open_document
 
+MAX_PIXELS: Final = 8_000_000  # of an image
 _LONGEST: Final = 16_000  # pixels; what WebP can hold
 
 

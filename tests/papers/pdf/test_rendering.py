@@ -10,8 +10,8 @@ from PIL import Image
 
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Box, PageImage, page_image
-from evidencebench_core.papers.limits import MAX_PIXELS
 from evidencebench_core.papers.pdf import paper_of_pdf
+from evidencebench_core.papers.pdf.rendering import MAX_PIXELS
 from tests.papers.pdf.hostile import SENTENCE, paged, raw_pdf, stream
 
 pytestmark = pytest.mark.slow

@@ -24,7 +24,6 @@ UNREADABLE: Final = "\ufffd"
 
 _REMEDY: Final = "Open it in a PDF viewer and print it to a new PDF, or paste the text."
 _MAX_PAGES: Final = 200  # more than any paper has; a proceedings volume or a book is no paper
-_MAX_PAGE_EDGE: Final = 14_400.0  # points; ISO 32000-1, annex C
 _WORD_GAP: Final = 0.13  # ems; TeX has no spaces and shrinks them to 0.2, it kerns up to 0.1
 _QUARTER_TURNS: Final = {1: (0.0, -1.0, 1.0, 0.0), 2: (-1.0, 0.0, 0.0, -1.0), 3: (0.0, 1.0, -1.0, 0.0)}
 
@@ -33,15 +32,12 @@ _BOLD: Final = re.compile(r"bold|black|heavy|demi|semib|s?s?bx\d|medi\b|[-,.]bd?
 _ITALIC: Final = re.compile(r"ital|oblique|slant|(?:bx|ss|cm|sf)ti\d|[-,.](?:b?i|it|obl)$", re.I)
 # Fonts of signs whose codes are those of letters and digits: "P 5 0.03" for "P = 0.03".
 _SIGNS: Final = re.compile(r"math.*pi(?:-|$)|mathpi|MT2SY|^Adv.*(?:sym|smpi|4C4E)|universal.*pi", re.I)
+# Signs that a file draws over a letter or another sign.
 _ACCENTS: Final = {
     "´": "\u0301", "`": "\u0300", "¨": "\u0308", "ˆ": "\u0302", "˜": "\u0303", "¸": "\u0327", "˚": "\u030a",
     "˝": "\u030b", "ˇ": "\u030c", "¯": "\u0304",
 }  # fmt: skip
-_STROKES: Final = frozenset("−-_\ufffd")
-# Signs that a file draws as one over another.
-_DRAWN_TOGETHER: Final = {
-    "+−": "±", "+-": "±", "+_": "±", "<−": "≤", "<_": "≤", ">−": "≥", ">_": "≥", "c\ufffd": "©",
-}  # fmt: skip
+_STROKES: Final = {"+": "±", "<": "≤", ">": "≥"}  # with a line
 
 
 @dataclass(slots=True)
@@ -96,16 +92,6 @@ class _Style(NamedTuple):
     upright: bool
 
 
-@dataclass(slots=True)
-class _Glyph:
-    text: str
-    x0: float
-    x1: float
-    y: float
-    style: _Style
-    spaced: bool
-
-
 def open_document(content: bytes, place: str) -> pypdfium2.PdfDocument:
     """A file with pages, and not with too many; `PaperError` for anything else."""
     try:
@@ -141,7 +127,7 @@ def pages_of(document: pypdfium2.PdfDocument) -> tuple[list[Page], list[int]]:
 def _page(document: pypdfium2.PdfDocument, number: int) -> Page:
     handle = document[number]
     x0, y0, right, top = handle.get_bbox()
-    width, height = min(right - x0, _MAX_PAGE_EDGE), min(top - y0, _MAX_PAGE_EDGE)
+    width, height = right - x0, top - y0
     turns = handle.get_rotation() // 90
     if turns in _QUARTER_TURNS:
         # pdfium measures glyphs along the x axis only, so the page's content itself is turned.
@@ -158,44 +144,43 @@ def _page(document: pypdfium2.PdfDocument, number: int) -> Page:
     page = Page(number, width, height)
     text = pdfium.FPDFText_LoadPage(handle)
     if text:
-        _collect_words(page, _combined(list(_glyphs(page, text, x0, y0))))
+        page.words = _words(_combined(list(_letters(page, text, x0, y0))))
         pdfium.FPDFText_ClosePage(text)
     page.rules = _rules(handle, x0, y0)
     handle.close()
     return page
 
 
-def _collect_words(page: Page, glyphs: list[_Glyph]) -> None:
-    """Put characters together to words, as far as the file sets them without a gap."""
-    latest: _Glyph | None = None
-    for glyph in glyphs:
-        style = glyph.style
-        word = page.words[-1] if page.words and latest is not None else None
-        in_ligature = latest is not None and (latest.x0, latest.y) == (glyph.x0, glyph.y)
-        latest = glyph
+def _words(letters: list[Word]) -> list[Word]:
+    """Letters put together to words, as far as the file sets them without a gap."""
+    words: list[Word] = []
+    before: Word | None = None
+    place = (0.0, 0.0)  # of the letter before
+    for letter in letters:
+        in_ligature = place == (letter.x0, letter.y)
+        place = (letter.x0, letter.y)
         if (
-            word is not None
-            and not glyph.spaced
-            and (in_ligature or -0.3 * style.size < glyph.x0 - word.x1 < _WORD_GAP * style.size)
-            and abs(word.y - glyph.y) < 0.05 * style.size
-            and word.font == style.font
-            and abs(word.size - style.size) < 0.05 * style.size
+            before is not None
+            and not letter.spaced
+            and (in_ligature or -0.3 * letter.size < letter.x0 - before.x1 < _WORD_GAP * letter.size)
+            and abs(before.y - letter.y) < 0.05 * letter.size
+            and before.font == letter.font
+            and abs(before.size - letter.size) < 0.05 * letter.size
         ):
-            word.text += glyph.text
-            word.x1 = glyph.x1
-        elif glyph.x0 >= -1 and glyph.x1 <= page.width + 1 and -1 <= glyph.y <= page.height + 1:
-            look = (style.size, style.font, style.bold, style.italic)
-            page.words.append(Word(glyph.text, glyph.x0, glyph.x1, glyph.y, *look, glyph.spaced, page.number))
+            before.text += letter.text
+            before.x1 = letter.x1
         else:
-            latest = None
+            before = letter
+            words.append(before)
+    return words
 
 
-def _glyphs(page: Page, text: Any, left: float, foot: float) -> Iterator[_Glyph]:
+def _letters(page: Page, text: Any, left: float, foot: float) -> Iterator[Word]:
     """The upright characters of a page, in the order of the file."""
     x, y, box = ctypes.c_double(), ctypes.c_double(), pdfium.FS_RECTF()
     styles: dict[int, _Style] = {}
     widths: dict[tuple[str, int], float] = {}
-    previous = (0.0, 0.0)
+    place = (0.0, 0.0)
     spaced = False
     for i in range(pdfium.FPDFText_CountChars(text)):
         code = pdfium.FPDFText_GetUnicode(text, i)
@@ -220,13 +205,15 @@ def _glyphs(page: Page, text: Any, left: float, foot: float) -> Iterator[_Glyph]
         page.n_unreadable += character == UNREADABLE
         pdfium.FPDFText_GetCharOrigin(text, i, x, y)
         pdfium.FPDFText_GetLooseCharBox(text, i, box)
-        width = box.right - x.value
-        if previous != (x.value, y.value):  # else a further letter of a ligature, which has its box
+        x0, x1, y0 = x.value - left, box.right - left, y.value - foot
+        if place != (x0, y0):  # else a further letter of a ligature, which has its box
+            # The loose box is wider than the pen moves where ink overhangs, as of an italic f.
             advance = _advance(style, code, widths)
-            # The loose box is wider where ink overhangs, as of an italic f.
-            width = advance if 0 < advance > width - 0.35 * style.size else width
-        previous = (x.value, y.value)
-        yield _Glyph(character, x.value - left, x.value - left + width, y.value - foot, style, spaced)
+            x1 = x0 + advance if 0 < advance > x1 - x0 - 0.35 * style.size else x1
+        place = (x0, y0)
+        if -1 <= x0 <= page.width + 1 and -1 <= y0 <= page.height + 1:
+            look = (style.size, style.font, style.bold, style.italic)
+            yield Word(character, x0, x1, y0, *look, spaced, page.number)
         spaced = False
 
 
@@ -275,26 +262,27 @@ def _style(text: Any, i: int, item: Any) -> _Style:
     )
 
 
-def _combined(glyphs: list[_Glyph]) -> list[_Glyph]:
+def _combined(letters: list[Word]) -> list[Word]:
     """The same with what is drawn over another character put on it: accents, and ± of + and -."""
-    rows: dict[int, list[_Glyph]] = defaultdict(list)
-    for glyph in glyphs:
-        rows[round(glyph.y / 10)].append(glyph)
+    rows: dict[int, list[Word]] = defaultdict(list)
+    for letter in letters:
+        rows[round(letter.y / 10)].append(letter)
     drawn: set[int] = set()
-    for mark in glyphs:
-        if mark.text not in _ACCENTS and mark.text not in _STROKES:
+    for mark in letters:
+        if mark.text not in _ACCENTS and mark.text not in "−-_":
             continue
         middle, row = (mark.x0 + mark.x1) / 2, round(mark.y / 10)
         for base in (*rows[row], *rows[row - 1], *rows[row + 1]):
-            both = _DRAWN_TOGETHER.get(base.text + mark.text, "")
-            if mark.text in _ACCENTS and base.text.isalpha():
+            if mark.text in _ACCENTS:
                 both = unicodedata.normalize("NFC", base.text + _ACCENTS[mark.text])
-            is_over = abs(base.y - mark.y) < 0.8 * mark.style.size and base.x0 <= middle <= base.x1
-            if len(both) == 1 and is_over:
+            else:
+                both = _STROKES.get(base.text, "")
+            is_over = abs(base.y - mark.y) < 0.8 * mark.size and base.x0 <= middle <= base.x1
+            if is_over and len(both) == 1:
                 base.text, base.spaced = both, base.spaced or mark.spaced
                 drawn.add(id(mark))
                 break
-    return [glyph for glyph in glyphs if id(glyph) not in drawn]
+    return [letter for letter in letters if id(letter) not in drawn]
 
 
 def _rules(handle: pypdfium2.PdfPage, left: float, foot: float) -> list[Rule]:

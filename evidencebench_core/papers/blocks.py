@@ -21,7 +21,6 @@ from evidencebench_core.papers.paper import Paper, PaperKind
 from evidencebench_core.papers.sentences import sentences_of
 
 _MAX_SENTENCES: Final = 5000  # the longest paper of the benchmark has 794
-_MAX_CHARACTERS: Final = 2_000_000
 BlockKind = Literal["heading", "abstract", "paragraph"]
 
 _TYPE_OF: Final[Mapping[BlockKind, SentenceType]] = {
@@ -81,20 +80,17 @@ def paper_of_blocks(raw: RawPaper, kind: PaperKind) -> Paper:
     title = clean_text(raw.title)
     sentences: list[str] = [title] if title else []
     types: list[SentenceType] = ["section_name"] if title else []
-    n_characters = 0
     for number, block in enumerate(raw.blocks):
         text = clean_text(block.text)
         repeats = number == 0 and text.casefold().rstrip(" .") == title.casefold().rstrip(" .")
         if not any(map(str.isalnum, text)) or (repeats and block.kind == "heading"):
             continue
-        n_characters += len(text)
-        if n_characters > _MAX_CHARACTERS:
-            raise _too_long(f"{_MAX_CHARACTERS:,} characters")
         of_block = [text] if block.kind == "heading" else sentences_of(text)
         sentences += of_block
         types += [_TYPE_OF[block.kind]] * len(of_block)
         if len(sentences) > _MAX_SENTENCES:
-            raise _too_long(f"{_MAX_SENTENCES:,} sentences")
+            remedy = "Give one paper; the longest of the benchmark has 794 sentences."
+            raise PaperError("the paper", f"has more than {_MAX_SENTENCES:,} sentences", remedy)
     if set(types) <= {"section_name"}:
         problem = "has no text to look for evidence in"
         raise PaperError("the paper", problem, "Give the full text, or paste it as text.")
@@ -111,11 +107,6 @@ def paper_of_blocks(raw: RawPaper, kind: PaperKind) -> Paper:
         notes=tuple(dict.fromkeys([*raw.notes, *missing])),
         licence=raw.licence,
     )
-
-
-def _too_long(bound: str) -> PaperError:
-    remedy = "Give one paper; the longest of the benchmark has 794 sentences."
-    return PaperError("the paper", f"has more than {bound}", remedy)
 
 
 # -- the parts of a paper, by the words of its headings -------------------------------------------

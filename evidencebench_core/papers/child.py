@@ -38,7 +38,6 @@ _PASSED_ON: Final = (
 _REMEDY: Final = "Give the paper as JATS XML or plain text, or paste its text."
 _ROOT: Final = Path(__file__).parents[2]  # so that -m finds this package, and no other
 _POLL: Final = 0.05  # seconds between two looks at the child
-_MAX_OUTPUT: Final = 64 * MIB
 _slots = threading.BoundedSemaphore(2)  # papers read at once
 
 
@@ -87,7 +86,6 @@ def _ask_child(
 
 def _answer_of_child(message: bytes, place: str, check: Callable[[], None] | None) -> dict[str, Any]:
     ends = time.monotonic() + MAX_SECONDS
-    output: list[bytes] = []
     with subprocess.Popen(
         [sys.executable, "-m", "evidencebench_core.papers.child"],
         stdin=subprocess.PIPE,
@@ -96,23 +94,17 @@ def _answer_of_child(message: bytes, place: str, check: Callable[[], None] | Non
         cwd=_ROOT,
         env={key: os.environ[key] for key in _PASSED_ON if key in os.environ} | {"PYTHONUTF8": "1"},
     ) as child:
-        exchange = threading.Thread(target=_exchange, args=(child, message, output), daemon=True)
-        exchange.start()
         try:
-            while exchange.is_alive():
-                exchange.join(_POLL)
+            while (output := _output_of(child, message)) is None:
                 if check is not None:
                     check()
                 if time.monotonic() > ends:
                     problem = f"took longer than {MAX_SECONDS:g} seconds to read"
                     raise PaperError(place, problem, _REMEDY)
-            with suppress(subprocess.TimeoutExpired):  # its output has ended, and so does it
-                child.wait(1.0)
         finally:
             child.kill()
-            exchange.join()
     try:
-        answer: dict[str, Any] = dict(json.loads(b"".join(output)))
+        answer: dict[str, Any] = dict(json.loads(output))
     except (ValueError, TypeError, RecursionError):
         problem = (
             f"could not be read: it is damaged, or needs more than {MAX_MEMORY / MIB:,.0f} MiB of memory"
@@ -123,15 +115,12 @@ def _answer_of_child(message: bytes, place: str, check: Callable[[], None] | Non
     return answer
 
 
-def _exchange(child: subprocess.Popen[bytes], message: bytes, output: list[bytes]) -> None:
-    """Give the child its message and take what it answers, up to a bound; ends when the child is killed."""
-    assert child.stdin is not None  # noqa: S101 - both are pipes
-    assert child.stdout is not None  # noqa: S101
-    with suppress(OSError):  # a child that died does not read on
-        child.stdin.write(message)
-    with suppress(OSError):
-        child.stdin.close()
-    output.append(child.stdout.read(_MAX_OUTPUT))
+def _output_of(child: subprocess.Popen[bytes], message: bytes) -> bytes | None:
+    """What the child wrote, once it has ended; none before. Another call goes on with the same message."""
+    try:
+        return child.communicate(message, timeout=_POLL)[0]
+    except subprocess.TimeoutExpired:
+        return None
 
 
 # -- the child ------------------------------------------------------------------------------------

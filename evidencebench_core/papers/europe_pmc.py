@@ -20,7 +20,6 @@ ReferenceKind = Literal["pmc", "pmid", "doi"]
 _ADDRESS: Final = "https://www.ebi.ac.uk/europepmc/webservices/rest"
 _TIMEOUT: Final = 20.0  # seconds without a byte
 _MAX_SECONDS: Final = 120.0  # for a paper in all, however slowly the answers trickle
-_NO_PAPER: Final = re.compile(rb"(?!(?:\xef\xbb\xbf)?\s*<)|\s*(?:<!doctype\s+html|<html)", re.IGNORECASE)
 # How the numbers of papers are written, alone or in an address.
 _FORMS: Final[tuple[tuple[ReferenceKind, str], ...]] = (
     ("pmc", r"(?:pmc(?:id)?\s*:?\s*)?pmc\s*(\d{1,9})(?:\.\d+)?"),
@@ -92,9 +91,6 @@ def fetched_paper(reference: str, base_url: str | None = None) -> FetchedPaper:
         raise PaperError(base, problem, "Check the network, or give the paper as a file.") from error
     if status == 404:
         raise _closed_access_error(paper)
-    if _NO_PAPER.match(content):
-        problem = "sent no article, but a web page or something else"
-        raise PaperError(url, problem, "Check the address, try again.")
     return FetchedPaper(content, f"{pmc}.xml", url)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections import Counter
-from html.entities import html5
 from typing import Any, Final, TypeAlias
 
 from evidencebench_core.data.sections import class_of_heading, part_of_heading
@@ -52,8 +52,7 @@ _SPACED_SIGNS: Final = frozenset("=<>≤≥±+×≈∼~")
 # A stop on the next line of a file that was indented to be looked at.
 _BEFORE_STOP: Final = re.compile(r"\s*\n\s*([.,;:)\]])(?=\s|$)")
 _INDENT: Final = re.compile(r"^\s*\n\s*|\s*\n\s*$")
-_ENTITY: Final = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,30});")
-_XML_ENTITIES: Final = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
+_ENTITY: Final = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z][A-Za-z0-9]{1,30};")
 _TITLES: Final = "(self::* | title-group)[last()]/*[self::article-title or self::subtitle]"
 _ID_KINDS: Final = {"pmc": "pmc", "pmcid": "pmc", "pmcaid": "pmc", "pmid": "pubmed", "doi": "doi"}
 
@@ -100,7 +99,7 @@ def _root(content: bytes, place: str) -> Element:
         resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
     )
     try:
-        root = etree.fromstring(_ENTITY.sub(_character, content), parser)
+        root = etree.fromstring(_ENTITY.sub(_numbered, content), parser)
     except (etree.XMLSyntaxError, ValueError) as error:
         problem = f"is no well-formed XML ({shown(str(error), 120)})"
         raise PaperError(place, problem, "Download it again; it may be cut or edited.") from error
@@ -109,16 +108,9 @@ def _root(content: bytes, place: str) -> Element:
     return root
 
 
-def _character(entity: re.Match[bytes]) -> bytes:
-    """A named character as HTML has it, since the DTD that declares it is not loaded."""
-    if entity[1] in _XML_ENTITIES:
-        return entity[0]
-    text = html5.get(f"{entity[1].decode()};")
-    return (
-        f"&amp;{entity[1].decode()};".encode()
-        if text is None
-        else "".join(f"&#{ord(c)};" for c in text).encode()
-    )
+def _numbered(entity: re.Match[bytes]) -> bytes:
+    """A named character as HTML has it, by its number, since the DTD that declares it is not loaded."""
+    return html.unescape(entity[0].decode()).encode("ascii", "xmlcharrefreplace")
 
 
 def _text(element: Element) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Final
 
 from evidencebench_core.data.sections import class_of_heading, is_label, part_of_heading
@@ -31,8 +32,15 @@ def read_text(content: bytes, place: str) -> RawPaper:
     lines are joined. The title is the first line, the abstract what stands under "Abstract".
     """
     text, notes = decoded_text(content, place)
-    pieces, n_tables = _pieces(text)
-    return RawPaper(pieces, left_out={"tables": n_tables}, notes=list(notes))
+    words = Words(text.splitlines())
+    blocks: list[Block] = []
+    n_tables = 0
+    for group in _groups(text):
+        if len(group) > 1 and sum(len(_COLUMNS.findall(line)) >= 2 for line in group) >= len(group) / 2:
+            n_tables += 1
+        else:
+            blocks += _blocks_of_group(group, words)
+    return RawPaper(blocks, left_out={"tables": n_tables}, notes=list(notes))
 
 
 def decoded_text(content: bytes, place: str) -> tuple[str, tuple[str, ...]]:
@@ -55,33 +63,15 @@ def decoded_text(content: bytes, place: str) -> tuple[str, tuple[str, ...]]:
     return text, notes
 
 
-def _pieces(text: str) -> tuple[list[Block], int]:
-    """Headings and paragraphs, and how many tables were left out."""
-    words = Words(text.splitlines())
-    pieces: list[Block] = []
-    n_tables = 0
-    for group in _groups(text):
-        if len(group) > 1 and sum(len(_COLUMNS.findall(line)) >= 2 for line in group) >= len(group) / 2:
-            n_tables += 1
-        else:
-            pieces += _pieces_of_group(group, words)
-    return pieces, n_tables
-
-
 def _groups(text: str) -> Iterator[list[str]]:
     """Lines that stand together, without blank ones."""
-    group: list[str] = []
-    for line in re.split(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", text):
-        if line.strip():
-            group.append(line.strip() if "\t" not in line else line)
-        elif group:
-            yield group
-            group = []
-    if group:
-        yield group
+    lines = re.split(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", text)
+    for is_printed, group in groupby(lines, key=lambda line: bool(line.strip())):
+        if is_printed:
+            yield [line if "\t" in line else line.strip() for line in group]
 
 
-def _pieces_of_group(lines: Sequence[str], words: Words) -> Iterator[Block]:
+def _blocks_of_group(lines: Sequence[str], words: Words) -> Iterator[Block]:
     if len(lines) == 1:
         line = lines[0].strip()
         yield Block("heading" if _is_lone_heading(line) else "paragraph", _without_bullet(line))

@@ -116,8 +116,6 @@ def moved(place: str) -> Answer:
         ("article", moved("/rest/PMC34/fullTextXML"), "cannot be reached"),
         ("article", (404, {}, b""), "PMID 34: has no open full text"),
         ("article", (500, {}, b""), "answered with status 500"),
-        ("article", (200, {}, b"<!DOCTYPE html><html>"), "sent no article, but a web page"),
-        ("article", (200, {}, b"not found"), "sent no article"),
         ("article", (200, {}, b"<article>" + b" " * 3_000_000), "sends more than 2 MiB"),
         ("search", (200, {}, results()), "PMID 34: is not known to Europe PMC"),
         ("search", (200, {}, results({"pmid": "1"})), "PMID 34: has no open full text"),

@@ -1,37 +1,161 @@
-"""Lines that belong together by their look, and the role of each group: heading, text, footnote, formula."""
+"""Tables and figures taken off a page, and the rest of its lines in blocks of one look."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
-from typing import Final, Literal
+from itertools import pairwise, takewhile
+from typing import Final
 
-from evidencebench_core.data.sections import class_of_heading, is_aside, part_of_heading
-from evidencebench_core.papers.pdf.columns import Column
+from evidencebench_core.data.sections import CAPTION, class_of_heading, is_aside, part_of_heading
+from evidencebench_core.papers.pdf.chars import Page
+from evidencebench_core.papers.pdf.columns import Column, Gutter
 from evidencebench_core.papers.pdf.lines import Body, Line
 
-Role = Literal["heading", "text", "footnote", "formula", "cells"]
-
 BULLETS: Final = "•▪■●◦‣ \ufffd"  # of lists
-_MAX_HEADING: Final = 22  # words
+_AFTER_LABEL: Final = re.compile(r"\s*(?:[.:|–—-]|$)")
 _SENTENCE_END: Final = re.compile(r"[.?!:;][\"'”’)\]]*(?:\[?\d[\d,–\-\]\[ ]*)?[*†‡§]*$")
 _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:al|e\.g|i\.e|figs?|vs|cf|approx|dr|drs|no|nos|ca|resp|st|eqs?|refs?)|\b[A-Z])\.$", re.I
 )
-_NUMBERED: Final = re.compile(r"(?:\d+(?:\.\d+)*[.)]?|[IVX]+\.|[A-H][.)])\s+[A-Z]")
-_FOOTNOTE: Final = re.compile(
-    r"(?:[*†‡§¶#∗⁎]|(?-i:[a-z\d]\s?(?=[A-Z])))|\(?(?:corresponding author|correspondence|e-?mail|abbreviations?\b|"
-    r"how to cite|cite this|address (?:for|all|correspondence)|present address|received\b|accepted\b|published\b|"
-    r"copyright|©|\(c\)|conflicts? of interest|funding:|citation:|academic editor|editor:|competing interests:|"
-    r"supported by|this (?:work|study) was (?:supported|funded)|to whom correspondence|edited by|these authors|"
-    r"the authors? ha(?:s|ve)|open access\b|this is an open|article history|preprint submitted|doi\b)",
-    re.IGNORECASE,
-)
-_MATHEMATICS: Final = re.compile(r"[=∑∫√±×÷∏≈≤≥∂−+\ufffd]")
-_FORMULA_NUMBER: Final = re.compile(r"\(\s?[A-Z]?\d{1,3}[a-z]?\s?\)$")
-_PLAIN_WORD: Final = re.compile(r"\b[a-z]{4,}\b")
+
+_Row = list[Line]  # on one baseline, from left to right
+
+
+def without_floats(
+    page: Page, lines: Sequence[Line], gutters: Sequence[Gutter], body: Body
+) -> tuple[list[Line], Counter[str]]:
+    """Lines of a page without tables, figures and captions, and how many there were of each.
+
+    A caption is a line that begins with "Table 1" or "Fig. 2" and stands apart from the text above it, by
+    white or by its font. A table goes on below its caption to the last of its rules, or while rows have wide gaps
+    or small letters; a table whose caption stands below it, and a figure, are all beside the caption that does
+    not look like running text.
+    """
+    dropped: set[Line] = set()
+    counts: Counter[str] = Counter()
+    for line in sorted(lines, key=lambda line: -line.y):
+        label = CAPTION.match(line.text)
+        if label is None or line in dropped or not _is_caption(line, label["rest"], lines, body):
+            continue
+        kind = "tables" if label["tables"] else "figures"
+        counts[kind] += not line.text.lower().rstrip(" .)").endswith(("continued", "cont"))
+        rest = [other for other in lines if other not in dropped]
+        dropped.update(_Float(line, page, rest, gutters, body).lines(is_table=kind == "tables"))
+    return [line for line in lines if line not in dropped], counts
+
+
+def _is_caption(line: Line, rest: str, lines: Sequence[Line], body: Body) -> bool:
+    above = [o.y for o in lines if o.y > line.y + 1 and o.x0 < line.x1 and o.x1 > line.x0]
+    is_apart = min(above, default=math.inf) - line.y > 1.25 * body.leading
+    is_marked = line.words[0].bold != body.is_bold or not body.matches(line)
+    begins = _AFTER_LABEL.match(rest) is not None or rest.lstrip()[:1].isupper()
+    return (begins and is_apart) or (is_marked and (begins or line.words[0].bold))
+
+
+class _Float:
+    """A table or figure: its caption, and the rows above and below it in its width."""
+
+    def __init__(
+        self, first: Line, page: Page, lines: Sequence[Line], gutters: Sequence[Gutter], body: Body
+    ) -> None:
+        self.first, self.rules, self.body = first, page.rules, body
+        self.x0, self.x1 = self._extent(lines, gutters)
+        self.rows: list[_Row] = []
+        for line in sorted(lines, key=lambda line: -line.y):
+            if line is not first and (line.x0 < self.x0 or line.x1 > self.x1):
+                continue
+            if self.rows and self.rows[-1][0].y - line.y < 2:
+                self.rows[-1].append(line)
+            else:
+                self.rows.append([line])
+
+    def lines(self, *, is_table: bool) -> list[Line]:
+        """All lines of it."""
+        start = next(i for i, row in enumerate(self.rows) if self.first in row)
+        end = self._end_of_caption(start)
+        above, below = self.rows[:start][::-1], self.rows[end:]
+        n_ruled = self._n_ruled(below) if is_table else 0
+        rows = [*below[:n_ruled], *takewhile(self._is_no_text, below[n_ruled:])]
+        if not is_table or not rows:
+            rows += takewhile(self._is_no_text, above)
+        return [line for row in self.rows[start:end] + rows for line in row]
+
+    def _extent(self, lines: Sequence[Line], gutters: Sequence[Gutter]) -> tuple[float, float]:
+        """As wide as the caption's column, or as a rule or text next to it that goes across."""
+        line = self.first
+        left = min(self.body.left, *(other.x0 for other in lines)) - 1
+        right = max(self.body.right, *(other.x1 for other in lines)) + 1
+        edges = [left, *(gutter.middle for gutter in gutters), right]
+        x0 = max(edge for edge in edges if edge <= line.x0)
+        x1 = min(edge for edge in edges if edge >= line.x1)
+        near = [
+            rule.x1
+            for rule in self.rules
+            if -6 * line.size < rule.y - line.y < 2.5 * line.size and x0 - 20 < rule.x0 <= line.x0 + 5
+        ]
+        end = max(near, default=x1)
+        return x0, x1 if end <= x1 + 20 else next((edge for edge in edges if edge > end - 20), end + 1)
+
+    def _end_of_caption(self, start: int) -> int:
+        """Index of the row below the caption's last one."""
+        step = 1.45 * self.first.size
+        for index in range(start + 1, len(self.rows)):
+            row, gap = self.rows[index], self.rows[index - 1][0].y - self.rows[index][0].y
+            if gap > 1.25 * step or _is_tabular(row) or abs(_size(row) - self.first.size) > 0.06 * _size(row):
+                return index
+            step = gap
+        return len(self.rows)
+
+    def _n_ruled(self, below: Sequence[_Row]) -> int:
+        """How many rows stand above a table's lowest rule; three rows of running text end it."""
+        triples = zip(below, below[1:], below[2:], strict=False)
+        end = next((rows[0][0].y for rows in triples if all(map(self._is_prose, rows))), 0.0)
+        rules = [
+            rule
+            for rule in self.rules
+            if end < rule.y < self.first.y and self.x0 - 6 < rule.x0 and rule.x1 < self.x1 + 6
+        ]
+        widest = max((rule.x1 - rule.x0 for rule in rules), default=0.0)
+        foot = min((rule.y for rule in rules if rule.x1 - rule.x0 > 0.6 * widest), default=math.inf)
+        return sum(row[0].y > foot - 1 for row in below)
+
+    def _is_no_text(self, row: _Row) -> bool:
+        """Whether a row is cells, notes, labels of axes or a legend."""
+        body = self.body
+        if class_of_heading(" ".join(line.text for line in row)) and not all(map(body.is_smaller, row)):
+            return False
+        if CAPTION.match(row[0].text):
+            return False
+        if _is_tabular(row) or all(map(body.is_smaller, row)):
+            return not any(body.matches(line) and len(line.words) > 4 for line in row)
+        is_long = _width(row) > 0.6 * (self.x1 - self.x0) and len(row[0].words) > 7
+        is_bold = all(o.bold > 0.9 and o.size >= 0.98 * body.size and len(o.text) > 3 for o in row)
+        return not (is_long or is_bold or any(map(body.matches, row)))
+
+    def _is_prose(self, row: _Row) -> bool:
+        is_wide = _width(row) > 0.6 * (self.x1 - self.x0)
+        return is_wide and not _is_tabular(row) and all(map(self.body.matches, row))
+
+
+def _size(row: _Row) -> float:
+    return max(line.size for line in row)
+
+
+def _width(row: _Row) -> float:
+    return max(line.x1 for line in row) - min(line.x0 for line in row)
+
+
+def _is_tabular(row: _Row) -> bool:
+    """Whether it has wide gaps, as cells have."""
+    ordered = sorted(row, key=lambda line: line.x0)
+    gaps = [right.x0 - left.x1 for left, right in pairwise(ordered)]
+    return len(gaps) > 1 or any(gap > 1.6 * _size(row) for gap in gaps)
+
+
+# -- blocks of lines ------------------------------------------------------------------------------
 
 
 class TextBlock:
@@ -45,9 +169,8 @@ class TextBlock:
         words = [word for line in lines for word in line.words]
         self.n_words = len(words)
         self.largest = max(word.size for word in words)  # of small capitals the size of the capitals
-        n_characters = sum(len(word.text) for word in words)
-        self.bold = sum(len(word.text) for word in words if word.bold) / n_characters
-        self.italic = sum(len(word.text) for word in words if word.italic) / n_characters
+        look = Line(words)
+        self.bold, self.italic = look.bold, look.italic
         starts = Counter(round(line.x0) for line in lines[1:] or lines)
         self.left = float(min(starts, key=lambda x: (-starts[x], x)))  # the first line may be indented
 
@@ -129,70 +252,3 @@ def paragraphs_of(block: TextBlock) -> Sequence[list[Line]]:
         else:
             paragraphs[-1].append(line)
     return paragraphs
-
-
-def role_of(block: TextBlock, body: Body) -> Role:
-    """The role of a block, by its look and its words."""
-    if _is_heading(block, body):
-        return "heading"
-    is_small = block.size < 0.95 * body.size
-    if is_small and (block.page == 0 or block.is_last):
-        is_raised = block.lines[0].words[0].size < 0.85 * block.size
-        if is_raised or _FOOTNOTE.match(block.text):
-            return "footnote"
-    n_plain = len(_PLAIN_WORD.findall(block.text))
-    has_figures = any(map(str.isdigit, block.text)) and not block.text.endswith((".", ")"))
-    is_list = block.text[0] in BULLETS or "=" in block.text
-    if n_plain < 0.1 * block.n_words and (has_figures or block.n_words >= 8) and not is_list:
-        return "cells"  # of a table without a caption, labels of a figure
-    return "formula" if _is_formula(block, n_plain) else "text"
-
-
-def _is_heading(block: TextBlock, body: Body) -> bool:
-    text, lines = block.text, block.lines
-    n_letters = sum(map(str.isalpha, text))
-    is_long = block.n_words > _MAX_HEADING or len(lines) > 3 or len(text) > 160
-    if is_long or n_letters < max(3.0, 0.4 * len(text.replace(" ", ""))) or text[0].islower():
-        return False
-    is_apart = block.gap > 1.15
-    is_bold = block.bold > 0.9 and not body.is_bold
-    is_strong = is_bold or block.size > 1.06 * body.size
-    is_small = block.largest < 0.93 * body.size
-    if class_of_heading(text) is not None or part_of_heading(text) == "references":
-        unlike_body = is_apart or not body.matches(lines[0]) or text.isupper()
-        return unlike_body and (block.n_words <= 8 or is_strong)
-    is_numbered = _NUMBERED.match(text) is not None
-    ends = ends_sentence(text) and not text.endswith((":", "?")) and not is_numbered
-    if ends or text.endswith((",", ";")):
-        # A run-in heading that fills its line is a heading, too.
-        return is_bold and text.endswith(".") and block.n_words <= 12 and not is_small
-    other_font = lines[0].font != body.font
-    if not is_strong and (text.isupper() or is_numbered):
-        return (is_apart or other_font) and block.largest > 0.85 * body.size
-    is_slanted = block.italic > 0.9 or (other_font and is_apart)
-    is_short = block.n_words <= 14 and len(lines) <= 2
-    return not is_small and (is_strong or (is_slanted and is_short))
-
-
-def _is_formula(block: TextBlock, n_plain: int) -> bool:
-    if len(block.lines) > 3 or not _MATHEMATICS.search(block.text):
-        return False
-    is_numbered = _FORMULA_NUMBER.search(block.text) is not None
-    is_indented = block.left - block.column.x0 > 1.5 * block.size
-    has_few_words = n_plain <= (6 if is_numbered else 3)
-    return (is_indented or is_numbered) and has_few_words and not block.text.endswith((".)", "%)"))
-
-
-def run_in_heading(line: Line, body: Body) -> int:
-    """How many words of a paragraph's first line are a heading that begins it; 0 without one."""
-    if body.is_bold:
-        return 0
-    for look in ("bold", "italic"):
-        n = next((i for i, word in enumerate(line.words) if not getattr(word, look)), 0)
-        if not 0 < n <= 12:
-            continue
-        text = Line(line.words[:n]).text
-        is_long = len(text) > 3 and (look == "bold" or n > 1 or len(text) > 5)
-        if text.endswith((".", ":", "—", "–", "?")) and text[0].isupper() and is_long:
-            return n
-    return 0

@@ -97,15 +97,11 @@ def open_document(content: bytes, place: str) -> pypdfium2.PdfDocument:
     try:
         document = pypdfium2.PdfDocument(content)
     except pypdfium2.PdfiumError as error:
-        problems = {
-            pdfium.FPDF_ERR_PASSWORD: "is encrypted and asks for a password",
-            pdfium.FPDF_ERR_SECURITY: "is encrypted in a way that cannot be read here",
-        }
-        problem = problems.get(error.err_code, "cannot be read as PDF: it is damaged, or no PDF")
+        problem = "cannot be read as PDF: it is damaged, or no PDF"
+        if error.err_code == pdfium.FPDF_ERR_PASSWORD:
+            problem = "is encrypted and asks for a password"
         raise PaperError(place, problem, _REMEDY) from error
     n_pages = len(document)
-    if n_pages < 1:
-        raise PaperError(place, "has no pages", _REMEDY)
     if n_pages > _MAX_PAGES:
         problem = f"has {n_pages:,} pages, and at most {_MAX_PAGES} are read"
         raise PaperError(place, problem, "Give one paper alone: print its pages to a new PDF.")

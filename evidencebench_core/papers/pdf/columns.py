@@ -96,7 +96,7 @@ class _Divider:
             top, foot = band[0].y + 0.3 * band[0].size, band[-1].y - 0.3 * band[-1].size
             groups += side_by_side([line for line in rest if line.y > top])
             beside = [line for line in rest if foot <= line.y <= top]
-            groups += self.in_reading_order(band + beside, depth + 1) if beside else [band]
+            groups.append(band + beside)
             rest = [line for line in rest if line.y < foot]
         return groups + side_by_side(rest)
 
@@ -114,11 +114,7 @@ class _Divider:
         for group in starts:
             if x0 + 0.2 * (x1 - x0) < group[0].x0 < x1 - 0.1 * (x1 - x0):
                 gutter = self._gutter_before(group, lines)
-                if gutter is None:
-                    continue
-                # Of two that are close the left one: beside it lines are indented.
-                factor = 1 if best is None or gutter.right - best.right > 40 else 3
-                if best is None or gutter.n_lines > factor * best.n_lines:
+                if gutter and (best is None or gutter.n_lines > best.n_lines):
                     best = gutter
         return best
 

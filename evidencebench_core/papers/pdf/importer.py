@@ -9,14 +9,23 @@ from dataclasses import replace
 from itertools import chain, groupby
 from typing import Final
 
+from evidencebench_core.data.sections import class_of_heading, is_aside, part_of_heading
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.blocks import RawPaper, paper_of_blocks, with_parts
-from evidencebench_core.papers.hyphens import Words, plain
+from evidencebench_core.papers.blocks import Block, BlockKind, RawPaper, paper_of_blocks, with_parts
+from evidencebench_core.papers.hyphens import Words, plain, running_text
 from evidencebench_core.papers.paper import Box, Doubt, Paper
-from evidencebench_core.papers.pdf.blocks import blocks_of
+from evidencebench_core.papers.pdf import roles
+from evidencebench_core.papers.pdf.blocks import (
+    BULLETS,
+    TextBlock,
+    blocks_of,
+    ends_abbreviated,
+    ends_sentence,
+    paragraphs_of,
+    without_floats,
+)
 from evidencebench_core.papers.pdf.chars import UNREADABLE, Page, Word, open_document, pages_of
 from evidencebench_core.papers.pdf.columns import Column, columns_of, gutters_of
-from evidencebench_core.papers.pdf.floats import without_floats
 from evidencebench_core.papers.pdf.lines import (
     Body,
     Line,
@@ -26,7 +35,6 @@ from evidencebench_core.papers.pdf.lines import (
     without_line_numbers,
     without_margins,
 )
-from evidencebench_core.papers.pdf.roles import Assembly
 
 _MIN_CHARACTERS: Final = 60  # a page below has no text to speak of
 _MAX_UNREADABLE: Final = 0.3
@@ -58,7 +66,7 @@ def paper_of_pdf(content: bytes, place: str = "the PDF") -> Paper:
     left_out: Counter[str] = Counter()
     columns, lost, body = _columns(pages, left_out)
     words = Words(line.text for column in columns for line in column.lines)
-    assembly = Assembly(blocks_of(columns, body), stated_title, body, words)
+    assembly = _Assembly(blocks_of(columns, body), stated_title, body, words)
     raw = with_parts(RawPaper(assembly.blocks, assembly.title, left_out + assembly.left_out, notes))
     paper = paper_of_blocks(raw, "pdf")
     lines = [*assembly.title_lines, *chain.from_iterable(block.lines for block in raw.blocks)]
@@ -88,6 +96,96 @@ def _columns(pages: Sequence[Page], left_out: Counter[str]) -> tuple[list[Column
         lost += [line for line in floats if body.matches(line) and len(line.words) > 5]
         columns += columns_of(rest, expected)
     return columns, lost, body
+
+
+# -- the walk -------------------------------------------------------------------------------------
+
+
+class _Assembly:
+    """The blocks of a paper, each with its lines, and how much was left out on the way."""
+
+    def __init__(self, blocks: Sequence[TextBlock], stated_title: str, body: Body, words: Words) -> None:
+        self.body, self.words = body, words
+        self.blocks: list[Block] = []
+        self.left_out: Counter[str] = Counter()
+        self._open: list[Line] = []  # of a paragraph that may go on in the next column
+        self._kind: BlockKind = "paragraph"
+        self._column: Column | None = None
+        title = roles.title_blocks(blocks, stated_title, body)
+        self.title_lines = [line for block in title for line in block.lines]
+        self.title = running_text([line.text for line in self.title_lines], words)
+        self._read(blocks[blocks.index(title[-1]) + 1 :] if title else blocks)
+
+    def _read(self, blocks: Sequence[TextBlock]) -> None:
+        block_roles = [roles.role_of(block, self.body) for block in blocks]
+        start, end, first_text = roles.abstract_range(blocks, block_roles, self.body)
+        first_reference = roles.start_of_references(blocks, block_roles)
+        references: list[TextBlock] = []
+        is_reference = False
+        for i, (block, role) in enumerate(zip(blocks, block_roles, strict=True)):
+            opens, main = part_of_heading(block.text), class_of_heading(block.text)
+            if start <= i < end:
+                self._add_block(block, role, "abstract")
+                continue
+            if i < first_text or (block.page == 0 and is_aside(block.text)):
+                continue
+            if i == first_reference:
+                self._add("heading", [], "References")
+                is_reference = True
+            elif role == "heading" and (opens != "body" or main not in (None, "other")):
+                is_reference = False
+            if is_reference:
+                references.append(block)
+            elif not (role == "heading" and opens == "abstract"):
+                self._add_block(block, role, "paragraph")
+            is_reference = is_reference or (role == "heading" and opens == "references")
+        self._close()
+        self.left_out["references"] = roles.n_references(references)
+
+    def _add_block(self, block: TextBlock, role: roles.Role, kind: BlockKind) -> None:
+        if role in ("footnote", "formula", "cells"):
+            self.left_out[f"{role}s"] += role != "cells"
+            return
+        if role == "heading":
+            self._add("abstract" if kind == "abstract" else "heading", block.lines)
+            return
+        for number, paragraph in enumerate(paragraphs_of(block)):
+            lines = paragraph
+            n = roles.run_in_heading(lines[0], self.body) if kind == "paragraph" else 0
+            if n and (not self._open or ends_sentence(self._open[-1].text)):
+                heading = Line(lines[0].words[:n])
+                if part_of_heading(heading.text) == "back matter":
+                    self.left_out["back matter"] += 1
+                    return
+                self._add("heading", [heading], heading.text.rstrip(" .:—–"))
+                lines = [Line(lines[0].words[n:]), *lines[1:]]
+            if number > 0 or kind != self._kind or not self._goes_on(lines[0], block.column):
+                self._close()
+            self._kind, self._column = kind, block.column
+            self._open += lines
+
+    def _goes_on(self, line: Line, column: Column) -> bool:
+        """Whether a line continues the open paragraph."""
+        if not self._open:
+            return False
+        text, begins_small = self._open[-1].text.rstrip(), line.text[:1].islower()
+        is_elsewhere = self._column is not column
+        if not ends_sentence(text):
+            return is_elsewhere or begins_small or text.endswith(("-", ",", "–", "("))
+        return begins_small and (is_elsewhere or ends_abbreviated(text))
+
+    def _close(self) -> None:
+        """End the open paragraph."""
+        lines, self._open = self._open, []
+        if lines:
+            self._add(self._kind, lines)
+
+    def _add(self, kind: BlockKind, lines: Sequence[Line], text: str = "") -> None:
+        self._close()
+        text = text or running_text([line.text for line in lines], self.words)
+        if not self.blocks:
+            text = roles.ABSTRACT_LABEL.sub("", text, count=1)
+        self.blocks.append(Block(kind, text.lstrip(BULLETS), lines=tuple(lines)))
 
 
 # -- where the sentences stand --------------------------------------------------------------------

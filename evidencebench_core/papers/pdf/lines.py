@@ -37,10 +37,7 @@ class Line:
         for word in words:
             levels[round(word.size, 1), round(word.y, 1)] += len(word.text)
             fonts[word.font] += len(word.text)
-        (self.size, self.y), count = levels.most_common(1)[0]
-        main = max(words, key=lambda word: (word.size, len(word.text)))
-        if count < 3 and main.size <= 1.6 * self.size:
-            self.size, self.y = round(main.size, 1), round(main.y, 1)
+        self.size, self.y = levels.most_common(1)[0][0]
         self.font = fonts.most_common(1)[0][0]
         n_characters = fonts.total()
         self.bold = sum(len(word.text) for word in words if word.bold) / n_characters
@@ -157,13 +154,8 @@ def merged_lines(lines: Iterable[Line], max_gap: float) -> list[Line]:
 
 def _are_joined(line: Line, other: Line, max_gap: float) -> bool:
     large, small = max(line.size, other.size), min(line.size, other.size)
-    rise = abs(other.y - line.y)
-    is_level = rise < 0.12 * large
-    is_script = small < 0.87 * large and rise < 0.5 * large and max_gap <= 1.0
     gap = max(other.x0 - line.x1, line.x0 - other.x1)
-    if not (is_level or is_script) or gap >= (max_gap if is_level else 0.25) * small:
-        return False
-    return gap > -0.3 * large or not any(word.x0 < other.x1 and other.x0 < word.x1 for word in line.words)
+    return abs(other.y - line.y) < 0.12 * large and -0.3 * large < gap < max_gap * small
 
 
 # -- what belongs to the page ---------------------------------------------------------------------
@@ -183,10 +175,12 @@ class _EdgeRow:
         """Its text without numbers."""
         return _DIGITS.sub("#", " ".join(line.text for line in self.lines)).casefold()
 
+    def is_small(self, body: Body) -> bool:
+        return all(map(body.is_smaller, self.lines)) and not CAPTION.match(self.lines[0].text)
+
     def is_set_apart(self, body: Body) -> bool:
         """Whether it is small and white lies between it and the text."""
-        is_small = all(map(body.is_smaller, self.lines)) and not CAPTION.match(self.lines[0].text)
-        return is_small and self.white > 1.6 * body.leading
+        return self.is_small(body) and self.white > 1.6 * body.leading
 
 
 def without_headers_and_footers(
@@ -195,7 +189,7 @@ def without_headers_and_footers(
     """Lines without running headers, footers and page numbers.
 
     Such a row stands near the head or foot of its page, and on another page stands the same, numbers aside, at
-    the same height; or white parts it from the text.
+    the same height; or white parts it from the text, of a single page also two such rows.
     """
     dropped: set[Line] = set()
     for at_head in (True, False):
@@ -204,10 +198,11 @@ def without_headers_and_footers(
         for row in chain.from_iterable(edges):
             same[row.pattern].append(row)
         for edge in edges:
-            for row in edge:
+            for index, row in enumerate(edge):
                 others = [other for other in same[row.pattern] if other.page != row.page]
                 is_repeated = any(abs(other.distance - row.distance) < _SAME_HEIGHT for other in others)
-                if not (is_repeated or row.is_set_apart(body)):
+                below = edge[index + 1 : index + 2] if len(pages) == 1 and row.is_small(body) else []
+                if not (is_repeated or any(other.is_set_apart(body) for other in (row, *below))):
                     break
                 dropped.update(row.lines)
     return [[line for line in page_lines if line not in dropped] for page_lines in lines]

@@ -1,39 +1,99 @@
-"""Blocks of lines in reading order into the blocks of a paper: title, abstract, headings, paragraphs, references."""
+"""What the blocks of a paper are: its title, its abstract, headings, text, footnotes, formulas, references."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 from evidencebench_core.data.sections import class_of_heading, is_aside, is_label, part_of_heading
-from evidencebench_core.papers.blocks import Block, BlockKind
-from evidencebench_core.papers.hyphens import Words, running_text
-from evidencebench_core.papers.pdf.blocks import (
-    BULLETS,
-    Role,
-    TextBlock,
-    ends_abbreviated,
-    ends_sentence,
-    paragraphs_of,
-    role_of,
-    run_in_heading,
-)
-from evidencebench_core.papers.pdf.columns import Column
+from evidencebench_core.papers.pdf.blocks import BULLETS, TextBlock, ends_sentence
 from evidencebench_core.papers.pdf.lines import Body, Line
 
-_ABSTRACT_LABEL: Final = re.compile(
+Role = Literal["heading", "text", "footnote", "formula", "cells"]
+
+_MAX_HEADING: Final = 22  # words
+_NUMBERED: Final = re.compile(r"(?:\d+(?:\.\d+)*[.)]?|[IVX]+\.|[A-H][.)])\s+[A-Z]")
+_FOOTNOTE: Final = re.compile(
+    r"(?:[*†‡§¶#∗⁎]|(?-i:[a-z\d]\s?(?=[A-Z])))|\(?(?:corresponding author|correspondence|e-?mail|abbreviations?\b|"
+    r"how to cite|cite this|address (?:for|all|correspondence)|present address|received\b|accepted\b|published\b|"
+    r"copyright|©|\(c\)|conflicts? of interest|funding:|citation:|academic editor|editor:|competing interests:|"
+    r"supported by|this (?:work|study) was (?:supported|funded)|to whom correspondence|edited by|these authors|"
+    r"the authors? ha(?:s|ve)|open access\b|this is an open|article history|preprint submitted|doi\b)",
+    re.IGNORECASE,
+)
+_MATHEMATICS: Final = re.compile(r"[=∑∫√±×÷∏≈≤≥∂−+\ufffd]")
+_PLAIN_WORD: Final = re.compile(r"\b[a-z]{4,}\b")
+ABSTRACT_LABEL: Final = re.compile(
     r"^(?:abstract|a\s?b\s?s\s?t\s?r\s?a\s?c\s?t|summary)\s*(?:[.:—–-]+\s*|\s+(?=[A-Z]))(?-i:(?![a-z]))",
     re.IGNORECASE,
 )
 _MAX_ABSTRACT: Final = 650  # words, labels and all
-_CONNECTING: Final = frozenset({
-    "of", "the", "and", "in", "to", "a", "an", "for", "with", "by", "or", "from", "that", "which", "was", "were",
-    "is", "are", "at", "on", "as", "than",
-})  # fmt: skip
+_INITIAL_OR_MARK: Final = re.compile(r"\b[A-Z]\.|[a-z][\d*†‡]")
+_PARTICLES: Final = frozenset(
+    {"and", "&", "de", "del", "der", "den", "di", "da", "la", "le", "van", "von", "al"}
+)
 _ENTRY: Final = re.compile(r"[\[(]?(\d{1,3})[\]).]?\s*(?=[^\W\d_])")
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d[a-z]?\b")
+
+
+def role_of(block: TextBlock, body: Body) -> Role:
+    """The role of a block, by its look and its words."""
+    if _is_heading(block, body):
+        return "heading"
+    is_small = block.size < 0.95 * body.size
+    if is_small and (block.page == 0 or block.is_last):
+        is_raised = block.lines[0].words[0].size < 0.85 * block.size
+        if is_raised or _FOOTNOTE.match(block.text):
+            return "footnote"
+    n_plain = len(_PLAIN_WORD.findall(block.text))
+    has_figures = any(map(str.isdigit, block.text)) and not block.text.endswith((".", ")"))
+    is_formula = _MATHEMATICS.search(block.text) is not None
+    has_few_words = n_plain < 0.1 * block.n_words and block.text[0] not in BULLETS
+    if has_few_words and (has_figures or is_formula or block.n_words >= 8):
+        return "formula" if is_formula else "cells"  # of a table without a caption, labels of a figure
+    return "text"
+
+
+def _is_heading(block: TextBlock, body: Body) -> bool:
+    text, lines = block.text, block.lines
+    n_letters = sum(map(str.isalpha, text))
+    is_long = block.n_words > _MAX_HEADING or len(lines) > 3 or len(text) > 160
+    if is_long or n_letters < max(3.0, 0.4 * len(text.replace(" ", ""))) or text[0].islower():
+        return False
+    is_apart = block.gap > 1.15
+    is_bold = block.bold > 0.9 and not body.is_bold
+    is_strong = is_bold or block.size > 1.06 * body.size
+    is_small = block.largest < 0.93 * body.size
+    if class_of_heading(text) is not None or part_of_heading(text) == "references":
+        unlike_body = is_apart or not body.matches(lines[0]) or text.isupper()
+        return unlike_body and (block.n_words <= 8 or is_strong)
+    is_numbered = _NUMBERED.match(text) is not None
+    ends = ends_sentence(text) and not text.endswith((":", "?")) and not is_numbered
+    if ends or text.endswith((",", ";")):
+        # A run-in heading that fills its line is a heading, too.
+        return is_bold and text.endswith(".") and block.n_words <= 12 and not is_small
+    other_font = lines[0].font != body.font
+    if not is_strong and (text.isupper() or is_numbered):
+        return (is_apart or other_font) and block.largest > 0.85 * body.size
+    is_slanted = block.italic > 0.9 or (other_font and is_apart)
+    is_short = block.n_words <= 14 and len(lines) <= 2
+    return not is_small and (is_strong or (is_slanted and is_short))
+
+
+def run_in_heading(line: Line, body: Body) -> int:
+    """How many words of a paragraph's first line are a heading that begins it; 0 without one."""
+    if body.is_bold:
+        return 0
+    for look in ("bold", "italic"):
+        n = next((i for i, word in enumerate(line.words) if not getattr(word, look)), 0)
+        if not 0 < n <= 12:
+            continue
+        text = Line(line.words[:n]).text
+        is_long = len(text) > 3 and (look == "bold" or n > 1 or len(text) > 5)
+        if text.endswith((".", ":", "—", "–", "?")) and text[0].isupper() and is_long:
+            return n
+    return 0
 
 
 # -- the front ------------------------------------------------------------------------------------
@@ -58,6 +118,7 @@ def title_blocks(blocks: Sequence[TextBlock], stated: str, body: Body) -> list[T
         and len(block.lines) <= 8
         and class_of_heading(block.text) is None
         and not is_aside(block.text)
+        and not _is_names(block.text)
     ]
     largest = max(candidates, key=lambda block: block.size, default=None)  # the first of them
     if largest is None or largest.size <= 1.12 * body.size:
@@ -71,11 +132,18 @@ def title_blocks(blocks: Sequence[TextBlock], stated: str, body: Body) -> list[T
     return title
 
 
+def _is_names(text: str) -> bool:
+    """Whether a line is of authors: names, with initials or marks of their institutes."""
+    words = text.replace(",", " ").split()
+    are_names = all(word in _PARTICLES or word[0].isupper() or not word[0].isalpha() for word in words)
+    return are_names and _INITIAL_OR_MARK.search(text) is not None
+
+
 def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
-def _abstract_range(blocks: Sequence[TextBlock], roles: Sequence[Role], body: Body) -> tuple[int, int, int]:
+def abstract_range(blocks: Sequence[TextBlock], roles: Sequence[Role], body: Body) -> tuple[int, int, int]:
     """Where the abstract begins and ends, and where the text begins at the earliest."""
     for i, (block, role) in enumerate(zip(blocks, roles, strict=True)):
         if block.page > 1:
@@ -83,7 +151,7 @@ def _abstract_range(blocks: Sequence[TextBlock], roles: Sequence[Role], body: Bo
         main = class_of_heading(block.text) if role == "heading" else None
         if main == "abstract" or (main is not None and block.text.lower().startswith("summary")):
             return i + 1, _end_of_abstract(blocks, roles, i + 1, body), i + 1
-        if role == "text" and _ABSTRACT_LABEL.match(block.text):
+        if role == "text" and ABSTRACT_LABEL.match(block.text):
             return i, _end_of_abstract(blocks, roles, i, body), i
         if main is not None and main != "other":
             return _unnamed_abstract(blocks, roles, i, body)
@@ -158,7 +226,7 @@ def _looks_else(opening: TextBlock, block: TextBlock, body: Body) -> bool:
 # -- the references -------------------------------------------------------------------------------
 
 
-def _start_of_references(blocks: Sequence[TextBlock], roles: Sequence[Role]) -> int:
+def start_of_references(blocks: Sequence[TextBlock], roles: Sequence[Role]) -> int:
     """Index of the block where a list of references without a heading begins; past the end without one.
 
     Such a list is at least five entries in the last two thirds that begin with their numbers and have years.
@@ -175,7 +243,7 @@ def _start_of_references(blocks: Sequence[TextBlock], roles: Sequence[Role]) -> 
     return len(blocks)
 
 
-def _n_references(blocks: Sequence[TextBlock]) -> int:
+def n_references(blocks: Sequence[TextBlock]) -> int:
     """The number of entries: by their numbers, else by hanging indents."""
     lefts = {block.column: min(line.x0 for line in block.column.lines) for block in blocks}
     n_outdented = sum(
@@ -194,96 +262,3 @@ def _n_numbered(blocks: Sequence[TextBlock]) -> int:
             if entry and 0 < int(entry[1]) - last <= (3 if last else 1):
                 last = int(entry[1])
     return last
-
-
-# -- the walk -------------------------------------------------------------------------------------
-
-
-class Assembly:
-    """The blocks of a paper, each with its lines, and how much was left out on the way."""
-
-    def __init__(self, blocks: Sequence[TextBlock], stated_title: str, body: Body, words: Words) -> None:
-        self.body, self.words = body, words
-        self.blocks: list[Block] = []
-        self.left_out: Counter[str] = Counter()
-        self._open: list[Line] = []  # of a paragraph that may go on in the next column
-        self._kind: BlockKind = "paragraph"
-        self._column: Column | None = None
-        title = title_blocks(blocks, stated_title, body)
-        self.title_lines = [line for block in title for line in block.lines]
-        self.title = running_text([line.text for line in self.title_lines], words)
-        self._read(blocks[blocks.index(title[-1]) + 1 :] if title else blocks)
-
-    def _read(self, blocks: Sequence[TextBlock]) -> None:
-        roles = [role_of(block, self.body) for block in blocks]
-        start, end, first_text = _abstract_range(blocks, roles, self.body)
-        first_reference = _start_of_references(blocks, roles)
-        references: list[TextBlock] = []
-        is_reference = False
-        for i, (block, role) in enumerate(zip(blocks, roles, strict=True)):
-            opens, main = part_of_heading(block.text), class_of_heading(block.text)
-            if start <= i < end:
-                self._add_block(block, role, "abstract")
-                continue
-            if i < first_text or (block.page == 0 and is_aside(block.text)):
-                continue
-            if i == first_reference:
-                self._add("heading", [], "References")
-                is_reference = True
-            elif role == "heading" and (opens != "body" or main not in (None, "other")):
-                is_reference = False
-            if is_reference:
-                references.append(block)
-            elif not (role == "heading" and opens == "abstract"):
-                self._add_block(block, role, "paragraph")
-            is_reference = is_reference or (role == "heading" and opens == "references")
-        self._close()
-        self.left_out["references"] = _n_references(references)
-
-    def _add_block(self, block: TextBlock, role: Role, kind: BlockKind) -> None:
-        if role in ("footnote", "formula", "cells"):
-            self.left_out[f"{role}s"] += role != "cells"
-            return
-        if role == "heading":
-            self._add("abstract" if kind == "abstract" else "heading", block.lines)
-            return
-        for number, paragraph in enumerate(paragraphs_of(block)):
-            lines = paragraph
-            n = run_in_heading(lines[0], self.body) if kind == "paragraph" else 0
-            if n and (not self._open or ends_sentence(self._open[-1].text)):
-                heading = Line(lines[0].words[:n])
-                if part_of_heading(heading.text) == "back matter":
-                    self.left_out["back matter"] += 1
-                    return
-                self._add("heading", [heading], heading.text.rstrip(" .:—–"))
-                lines = [Line(lines[0].words[n:]), *lines[1:]]
-            if number > 0 or kind != self._kind or not self._goes_on(lines[0], block.column):
-                self._close()
-            self._kind, self._column = kind, block.column
-            self._open += lines
-
-    def _goes_on(self, line: Line, column: Column) -> bool:
-        """Whether a line continues the open paragraph."""
-        if not self._open:
-            return False
-        text, begins_small = self._open[-1].text.rstrip(), line.text[:1].islower()
-        is_elsewhere = self._column is not column
-        if not ends_sentence(text):
-            hangs = text.endswith(("-", ",", "–", "(")) or text.rsplit(" ", 1)[-1].lower() in _CONNECTING
-            return is_elsewhere or begins_small or hangs
-        if begins_small:
-            return is_elsewhere or ends_abbreviated(text)
-        return is_elsewhere and text.endswith((":", ";"))
-
-    def _close(self) -> None:
-        """End the open paragraph."""
-        lines, self._open = self._open, []
-        if lines:
-            self._add(self._kind, lines)
-
-    def _add(self, kind: BlockKind, lines: Sequence[Line], text: str = "") -> None:
-        self._close()
-        text = text or running_text([line.text for line in lines], self.words)
-        if not self.blocks:
-            text = _ABSTRACT_LABEL.sub("", text, count=1)
-        self.blocks.append(Block(kind, text.lstrip(BULLETS), lines=tuple(lines)))

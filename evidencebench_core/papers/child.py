@@ -96,6 +96,7 @@ def _answer_of_child(message: bytes, place: str, check: Callable[[], None] | Non
     ) as child:
         try:
             while (output := _output_of(child, message)) is None:
+                message = b""
                 if check is not None:
                     check()
                 if time.monotonic() > ends:
@@ -116,7 +117,7 @@ def _answer_of_child(message: bytes, place: str, check: Callable[[], None] | Non
 
 
 def _output_of(child: subprocess.Popen[bytes], message: bytes) -> bytes | None:
-    """What the child wrote, once it has ended; none before. Another call goes on with the same message."""
+    """What the child wrote, once it has ended; none before. The message is given once, later calls go on with it."""
     try:
         return child.communicate(message, timeout=_POLL)[0]
     except subprocess.TimeoutExpired:

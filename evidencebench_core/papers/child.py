@@ -86,6 +86,7 @@ def _ask_child(
 
 def _answer_of_child(message: bytes, place: str, check: Callable[[], None] | None) -> dict[str, Any]:
     ends = time.monotonic() + MAX_SECONDS
+    output: list[bytes] = []
     with subprocess.Popen(
         [sys.executable, "-m", "evidencebench_core.papers.child"],
         stdin=subprocess.PIPE,
@@ -94,9 +95,11 @@ def _answer_of_child(message: bytes, place: str, check: Callable[[], None] | Non
         cwd=_ROOT,
         env={key: os.environ[key] for key in _PASSED_ON if key in os.environ} | {"PYTHONUTF8": "1"},
     ) as child:
+        exchange = threading.Thread(target=lambda: output.append(child.communicate(message)[0]), daemon=True)
+        exchange.start()
         try:
-            while (output := _output_of(child, message)) is None:
-                message = b""
+            while exchange.is_alive():
+                exchange.join(_POLL)
                 if check is not None:
                     check()
                 if time.monotonic() > ends:
@@ -104,8 +107,9 @@ def _answer_of_child(message: bytes, place: str, check: Callable[[], None] | Non
                     raise PaperError(place, problem, _REMEDY)
         finally:
             child.kill()
+            exchange.join()
     try:
-        answer: dict[str, Any] = dict(json.loads(output))
+        answer: dict[str, Any] = dict(json.loads(b"".join(output)))
     except (ValueError, TypeError, RecursionError):
         problem = (
             f"could not be read: it is damaged, or needs more than {MAX_MEMORY / MIB:,.0f} MiB of memory"
@@ -114,14 +118,6 @@ def _answer_of_child(message: bytes, place: str, check: Callable[[], None] | Non
     if "error" in answer:
         raise PaperError(*answer["error"])
     return answer
-
-
-def _output_of(child: subprocess.Popen[bytes], message: bytes) -> bytes | None:
-    """What the child wrote, once it has ended; none before. The message is given once, later calls go on with it."""
-    try:
-        return child.communicate(message, timeout=_POLL)[0]
-    except subprocess.TimeoutExpired:
-        return None
 
 
 # -- the child ------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ _FOOTNOTE: Final = re.compile(
     re.IGNORECASE,
 )
 _MATHEMATICS: Final = re.compile(r"[=∑∫√±×÷∏≈≤≥∂−+\ufffd]")
+_FORMULA_NUMBER: Final = re.compile(r"\(\s?[A-Z]?\d{1,3}[a-z]?\s?\)$")
 _PLAIN_WORD: Final = re.compile(r"\b[a-z]{4,}\b")
 ABSTRACT_LABEL: Final = re.compile(
     r"^(?:abstract|a\s?b\s?s\s?t\s?r\s?a\s?c\s?t|summary)\s*(?:[.:—–-]+\s*|\s+(?=[A-Z]))(?-i:(?![a-z]))",
@@ -48,11 +49,10 @@ def role_of(block: TextBlock, body: Body) -> Role:
             return "footnote"
     n_plain = len(_PLAIN_WORD.findall(block.text))
     has_figures = any(map(str.isdigit, block.text)) and not block.text.endswith((".", ")"))
-    is_formula = _MATHEMATICS.search(block.text) is not None
-    has_few_words = n_plain < 0.1 * block.n_words and block.text[0] not in BULLETS
-    if has_few_words and (has_figures or is_formula or block.n_words >= 8):
-        return "formula" if is_formula else "cells"  # of a table without a caption, labels of a figure
-    return "text"
+    is_list = block.text[0] in BULLETS or "=" in block.text
+    if n_plain < 0.1 * block.n_words and (has_figures or block.n_words >= 8) and not is_list:
+        return "cells"  # of a table without a caption, labels of a figure
+    return "formula" if _is_formula(block, n_plain) else "text"
 
 
 def _is_heading(block: TextBlock, body: Body) -> bool:
@@ -79,6 +79,15 @@ def _is_heading(block: TextBlock, body: Body) -> bool:
     is_slanted = block.italic > 0.9 or (other_font and is_apart)
     is_short = block.n_words <= 14 and len(lines) <= 2
     return not is_small and (is_strong or (is_slanted and is_short))
+
+
+def _is_formula(block: TextBlock, n_plain: int) -> bool:
+    if len(block.lines) > 3 or not _MATHEMATICS.search(block.text):
+        return False
+    is_numbered = _FORMULA_NUMBER.search(block.text) is not None
+    is_indented = block.left - block.column.x0 > 1.5 * block.size
+    has_few_words = n_plain <= (6 if is_numbered else 3)
+    return (is_indented or is_numbered) and has_few_words and not block.text.endswith((".)", "%)"))
 
 
 def run_in_heading(line: Line, body: Body) -> int:
@@ -118,9 +127,10 @@ def title_blocks(blocks: Sequence[TextBlock], stated: str, body: Body) -> list[T
         and len(block.lines) <= 8
         and class_of_heading(block.text) is None
         and not is_aside(block.text)
-        and not _is_names(block.text)
     ]
     largest = max(candidates, key=lambda block: block.size, default=None)  # the first of them
+    if largest is not None and _is_names(largest.text):
+        largest = max(candidates[: candidates.index(largest)], key=lambda block: block.size, default=largest)
     if largest is None or largest.size <= 1.12 * body.size:
         return [block for block in candidates if block.bold > 0.9 and not body.is_bold][:1]
     title = [largest]

@@ -21,7 +21,7 @@ def papers() -> dict[str, Paper]:
         (NAMES[0], "Construction of the Literature Graph in Semantic Scholar", 4, 165),
         (NAMES[1], "Understanding the barriers to setting up", 11, 155),
         (NAMES[2], "Fragment-based design for the development of N-domain", 9, 170),
-        (NAMES[3], "VESPA: Very large-scale Evolutionary and Selective Pressure Analyses", 13, 110),
+        (NAMES[3], "VESPA: Very large-scale Evolutionary and Selective Pressure Analyses", 13, 150),
     ],
 )
 def test_title_abstract_and_amount(

@@ -30,10 +30,6 @@ ABSTRACT_LABEL: Final = re.compile(
     re.IGNORECASE,
 )
 _MAX_ABSTRACT: Final = 650  # words, labels and all
-_INITIAL_OR_MARK: Final = re.compile(r"\b[A-Z]\.|[a-z][\d*†‡]")
-_PARTICLES: Final = frozenset(
-    {"and", "&", "de", "del", "der", "den", "di", "da", "la", "le", "van", "von", "al"}
-)
 _ENTRY: Final = re.compile(r"[\[(]?(\d{1,3})[\]).]?\s*(?=[^\W\d_])")
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d[a-z]?\b")
 
@@ -129,8 +125,6 @@ def title_blocks(blocks: Sequence[TextBlock], stated: str, body: Body) -> list[T
         and not is_aside(block.text)
     ]
     largest = max(candidates, key=lambda block: block.size, default=None)  # the first of them
-    if largest is not None and _is_names(largest.text):
-        largest = max(candidates[: candidates.index(largest)], key=lambda block: block.size, default=largest)
     if largest is None or largest.size <= 1.12 * body.size:
         return [block for block in candidates if block.bold > 0.9 and not body.is_bold][:1]
     title = [largest]
@@ -140,13 +134,6 @@ def title_blocks(blocks: Sequence[TextBlock], stated: str, body: Body) -> list[T
             break
         title.append(block)
     return title
-
-
-def _is_names(text: str) -> bool:
-    """Whether a line is of authors: names, with initials or marks of their institutes."""
-    words = text.replace(",", " ").split()
-    are_names = all(word in _PARTICLES or word[0].isupper() or not word[0].isalpha() for word in words)
-    return are_names and _INITIAL_OR_MARK.search(text) is not None
 
 
 def _letters(text: str) -> str:

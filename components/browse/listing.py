@@ -52,7 +52,7 @@ def _found(state: PageState, context: Context) -> pd.DataFrame:
     columns: dict[str, Any] = {
         run.id: frame["id"].map(resources.run_score(run, context.task.name).per_instance)
         for run in context.runs
-        if run.id in state["sort"] + state["where"]
+        if run.id in state["sort"] or run.id in state["where"]
     }
     if notes:
         columns["noted"] = [note_kind(notes.get(name, ())) for name in frame["id"]]
@@ -121,6 +121,7 @@ def _draw_table(state: PageState, context: Context, frame: pd.DataFrame) -> None
     recalls = {
         run.id: frame["id"].map(resources.recalls(run, context.task.name, tuple(frame["id"])))
         for run in context.runs
+        if run.id not in frame
     }
     cells = frame.assign(notes=note_cells, name=frame["id"].str.removeprefix(prefix), **recalls)
     frame_table(

@@ -125,8 +125,12 @@ def _aspects(store: Store, info: DatasetInfo, task: Task) -> Aspects:
     columns = zip(frame["n_sentences"], frame["n_covering"], frame["budget"], strict=True)
     frame["chance"] = np.array([_chance(*column) for column in columns], dtype=float)
     pairs = pd.DataFrame({"place": place, "sentence": covered["sentence"].to_numpy()})
-    n_asked = instances["n_aspects" if task.focus == "all" else "n_results"].to_numpy()
-    return Aspects(task, frame, pairs, n_asked)
+    return Aspects(task, frame, pairs, asked_aspects(instances, task).to_numpy())
+
+
+def asked_aspects(instances: pd.DataFrame, task: Task) -> pd.Series[int]:
+    """How many aspects a task asks about, by row of `instance_frame`."""
+    return instances["n_aspects" if task.focus == "all" else "n_results"]
 
 
 def _budgets(instances: pd.DataFrame, task: Task) -> np.ndarray:

@@ -11,7 +11,12 @@ import numpy as np
 import pandas as pd
 
 from evidencebench_core.analyses.causes import CAUSES, suggestions
-from evidencebench_core.analyses.frame import estimate_columns, instance_frame, left_out_notes
+from evidencebench_core.analyses.frame import (
+    asked_aspects,
+    estimate_columns,
+    instance_frame,
+    left_out_notes,
+)
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.model import Instance
 from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
@@ -139,7 +144,7 @@ def _outcomes(
     answers = runs.retrievals(run.id, task.name)
     selections = {other: runs.selections(other, task.name) for other in others}
     instances = instance_frame(store, run.dataset)
-    n_asked = instances["n_aspects" if task.focus == "all" else "n_results"]
+    n_asked = asked_aspects(instances, task)
     is_asked, is_answered = n_asked > 0, instances["instance"].isin(answers.keys())
     rows: list[dict[str, Any]] = []
     for instance in store.get_many(run.dataset, instances["instance"][is_asked & is_answered]):
@@ -212,15 +217,14 @@ def _rows(
             "type": kinds[sentence],
             "section": classes[sentence],
             "heading": instance.sections[sentence],
-            "types": tuple(map(kinds.__getitem__, covering)),
-            "sections": tuple(map(classes.__getitem__, covering)),
+            "types": tuple(kinds[index] for index in covering),
+            "sections": tuple(classes[index] for index in covering),
             "overlap": np.nan if nearest is None else n_words(nearest) / len(asked),
             "overlap_sentence": nearest,
             "front_share": n_front / len(picks) if picks else np.nan,
         }
-        row["causes"] = causes = tuple(suggestions(row)) if is_missed else None
-        row["cause"] = causes and causes[0]
-        yield row
+        causes = tuple(suggestions(row)) if is_missed else None
+        yield row | {"cause": causes and causes[0], "causes": causes}
 
 
 _COLUMNS: Final = [

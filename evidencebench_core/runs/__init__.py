@@ -17,6 +17,7 @@ from evidencebench_core.runs.plan import (
     prompt_plan,
     request_settings,
 )
+from evidencebench_core.runs.scores import score_predictions, score_run
 from evidencebench_core.runs.step import Step
 from evidencebench_core.runs.store import (
     Result,
@@ -24,8 +25,6 @@ from evidencebench_core.runs.store import (
     RunSpec,
     RunStore,
     retrieval_spec,
-    score_predictions,
-    score_run,
     trained_on_ids,
 )
 from evidencebench_core.runs.train_ranker import RankerTraining, train_ranker

@@ -15,7 +15,7 @@ from evidencebench_core.data.records import digest, from_blob, now, to_blob
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import StoreError, UnknownNameError, shown
 from evidencebench_core.retrievers import Retrieval, Setting, run_label
-from evidencebench_core.tasks import TASKS, Missing, Score, Task, score, task_named
+from evidencebench_core.tasks import TASKS
 from evidencebench_core.words import one_line
 
 if TYPE_CHECKING:
@@ -268,40 +268,6 @@ class RunStore:
         sql = f"SELECT {columns} FROM results WHERE run_id = ? AND task = ? AND {where}"
         with self.store.read() as db:
             return db.execute(sql, (run_id, task, *values)).fetchall()
-
-
-# -- scores ---------------------------------------------------------------------------------------------
-
-
-def score_run(store: Store, run_id: str, task: str | Task, missing: Missing = "report") -> Score:
-    """The score of a run on a task, over the whole dataset.
-
-    Instances without an answer are left out of the mean and named (``missing="report"``), or counted as 0 (``"zero"``).
-    """
-    runs, chosen = RunStore(store), task_named(task)
-    run = runs.run(run_id)
-    return score_predictions(store, run.dataset, runs.selections(run.id, chosen.name), chosen, missing)
-
-
-def score_predictions(
-    store: Store,
-    dataset: str,
-    predictions: Mapping[str, Sequence[int]],
-    task: str | Task,
-    missing: Missing = "report",
-) -> Score:
-    """The score of anybody's predictions, instance id to sentence indices.
-
-    `SelectionError` for instances that the dataset does not have, and for what is no index of a sentence.
-    """
-    return score(
-        task_named(task),
-        store.evidence_sets(dataset),
-        predictions,
-        missing=missing,
-        papers=store.paper_ids(dataset),
-        sufficient=store.dataset(dataset).sufficient,
-    )
 
 
 def trained_on_ids(store: Store, run: RunInfo) -> frozenset[str]:

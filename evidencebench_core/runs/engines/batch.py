@@ -23,7 +23,7 @@ from evidencebench_core.errors import (
     SettingError,
 )
 from evidencebench_core.llm import LLM, Answer, Call, Spending
-from evidencebench_core.llm.client import error_text, is_empty
+from evidencebench_core.llm.client import error_text, gather, is_empty
 from evidencebench_core.runs.execute import model_answers
 from evidencebench_core.runs.plan import Plan
 from evidencebench_core.runs.store import Results
@@ -148,9 +148,8 @@ class _Batches:
         for results_id in filter(None, (batch.output_file_id, batch.error_file_id)):
             lines |= await self._lines(results_id)
         outcomes = {key: self._outcome(call, lines.get(key, {})) for key, call in calls.items()}
-        for key, outcome in outcomes.items():
-            if isinstance(outcome, Answer):
-                await self.llm.keep(calls[key], outcome)
+        answers = {key: outcome for key, outcome in outcomes.items() if isinstance(outcome, Answer)}
+        await gather(*(self.llm.keep(calls[key], answer) for key, answer in answers.items()))
         self._forget(file_id)  # only now that its answers are in the store
         if not lines:
             messages = [error.message for error in (batch.errors and batch.errors.data) or ()]

@@ -94,6 +94,11 @@ class App:
         return "\n".join(str(one.value) for one in (*self.warning, *self.error)).replace("\\", "")
 
     @property
+    def component_data(self) -> list[Any]:
+        """What our components were given to draw, in the order of the page."""
+        return [json.loads(component.proto.json) for component in self.get("bidi_component")]
+
+    @property
     def address(self) -> dict[str, str]:
         """The parameters; AppTest keeps those it was given as lists, those the app wrote as text."""
         return {name: text if isinstance(text, str) else text[0] for name, text in self.query_params.items()}
@@ -101,8 +106,8 @@ class App:
 
 def table_rows(app: App, key: str) -> dict[str, Any]:
     """The rows of the table of that key, by their ids."""
-    data = [json.loads(one.proto.json) for one in app.get("bidi_component") if '"rows"' in one.proto.json]
-    (table,) = [one for one in data if key in one["caption"]]
+    tables = [data for data in app.component_data if "rows" in data]
+    (table,) = [data for data in tables if key in data["caption"]]
     return {row["id"]: row for row in table["rows"]}
 
 

@@ -94,11 +94,7 @@ def test_hypotheses_are_answered_on_a_click_and_set_against_gold(open_page: Open
         first = next(text.value for text in app.markdown if text.value.startswith("## "))
         app.fill("Answer (of 2)", 2, "number_input")
         assert first not in app.raw
-        prose = next(
-            json.loads(drawn.proto.json)
-            for drawn in app.get("bidi_component")
-            if "by half" in drawn.proto.json
-        )
+        prose = next(data for data in app.component_data if "by half" in json.dumps(data))
         assert [citation["document"] for citation in prose["sentences"][0]["citations"]] == ["0", "6"]
         assert prose["sentences"][1]["note"] == "1 citation of no sentence of the paper"
         assert len(table_rows(app, "against gold")) == 6

@@ -60,8 +60,7 @@ def test_hostile_text_is_drawn_as_text(
     finished_runs(empty_store, "bm25", "abstract-tail", dataset=name)
     app = open_page(page)
     assert not app.error
-    drawn_by_components = [json.loads(one.proto.json) for one in app.get("bidi_component")]
-    assert "\u202e" not in app.raw + json.dumps(drawn_by_components, ensure_ascii=False)
+    assert "\u202e" not in app.raw + json.dumps(app.component_data, ensure_ascii=False)
     if page == "browse":
         app.run(instance=HOSTILE, sentence="0")
         heading = next(element.value for element in app.markdown if element.value.startswith("# "))

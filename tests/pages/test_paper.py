@@ -1,6 +1,5 @@
 """Your paper: brought, read, searched beyond the abstract, kept, presented."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -92,8 +91,7 @@ def test_at_most_two_findings_are_from_the_abstract_unless_asked_for(
 
 def picked(app: App) -> list[str]:
     """The sentences of the findings that were picked."""
-    (data,) = [one.proto.json for one in app.get("bidi_component") if '"passages"' in one.proto.json]
-    passages = json.loads(data)["passages"]
+    (passages,) = [data["passages"] for data in app.component_data if "passages" in data]
     return [text for passage in passages for text, is_pick in passage["parts"] if is_pick]
 
 

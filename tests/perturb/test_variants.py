@@ -30,7 +30,7 @@ def test_the_retriever_is_asked_the_other_hypothesis_where_there_is_one(store: S
     assert (other.done, other.total) == (2, 2)
     runs = RunStore(store)
     assert runs.selections(other.run_id, TASK).keys() == {"tiny_1", "tiny_4"}
-    asked = [runs.retrieval(one.run_id, TASK, "tiny_1") for one in (original, other)]
+    asked = [runs.retrieval(report.run_id, TASK, "tiny_1") for report in (original, other)]
     assert asked[0].scores != asked[1].scores
     again = last_of(store, variant)
     assert (again.run_id, again.done) == (other.run_id, 2)

@@ -47,7 +47,8 @@ class StandIn(LLM):
     @property
     def shown(self) -> list[list[str]]:
         """The numbered lines of each prompt."""
-        found = [re.findall(r"<sentences>\n(.*?)\n</sentences>", one, re.DOTALL) for one in self.prompts]
+        blocks = re.compile(r"<sentences>\n(.*?)\n</sentences>", re.DOTALL)
+        found = map(blocks.findall, self.prompts)
         return [lines.split("\n") for (lines,) in found]
 
 

@@ -5,11 +5,11 @@ python -m benchmarks.abstract_rule STORE DATASET RETRIEVER...
 
 import sys
 
+from evidencebench_core.analyses.find import picks_in
 from evidencebench_core.data import open_store
 from evidencebench_core.metrics import aspect_recall
 from evidencebench_core.papers import Paper
 from evidencebench_core.retrievers import make_retriever, query_of
-from evidencebench_core.runs.find import picks_in
 
 store, dataset = open_store(sys.argv[1]), sys.argv[2]
 for name in sys.argv[3:]:

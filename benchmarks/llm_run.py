@@ -114,7 +114,7 @@ def _serve(listening: socket.socket, latency: float, n_requests: Any) -> None:
 
 def run_of(source: Path, latency: float, concurrency: int) -> dict[str, Any]:
     """A whole run into a new store."""
-    from evidencebench_core.data.ingest import ingest
+    from evidencebench_core.data.ingestion import ingest
     from evidencebench_core.data.store import open_store
     from evidencebench_core.llm import LLM, Connection, Limits, listed_models
     from evidencebench_core.runs import execute, plan

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from evidencebench_core.analyses.comparison import compare
-    from evidencebench_core.data.ingest import ingest
+    from evidencebench_core.data.ingestion import ingest
     from evidencebench_core.data.model import Instance
     from evidencebench_core.data.store import open_store
     from evidencebench_core.errors import EvidenceBenchError
@@ -70,7 +70,7 @@ _HOMES: Final = {
     "compare": "analyses.comparison",
     "estimate": "runs",
     "execute": "runs",
-    "ingest": "data.ingest",
+    "ingest": "data.ingestion",
     "make_retriever": "retrievers",
     "open_store": "data.store",
     "plan": "runs",

@@ -13,12 +13,12 @@ import streamlit as st
 
 from components.app import resources
 from components.app.resources import KEYS, SAMPLE
+from evidencebench_core.analyses.find import ReadPaper
 from evidencebench_core.data import iter_raw, parse_instance
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.papers import PageImage, Paper
 from evidencebench_core.papers import page_image as drawn_page
 from evidencebench_core.papers.own import OwnPaper
-from evidencebench_core.runs.find import ReadPaper
 
 MAX_PAPERS: Final = 50  # of one question
 _MAX_OPEN: Final = 64  # papers in memory; the least recently used makes room

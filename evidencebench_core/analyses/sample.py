@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from evidencebench_core.analyses.wording import QUESTIONS, variants_for
-from evidencebench_core.data.ingest import IngestResult, ingest
+from evidencebench_core.data.ingestion import IngestResult, ingest
 from evidencebench_core.data.store import Store
 from evidencebench_core.runs import RunStore, execute, plan
 from evidencebench_core.tasks import TASKS

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from evidencebench_core.annotation.model import Annotation
-from evidencebench_core.data.records import now
+from evidencebench_core.data.primitives import now
 from evidencebench_core.data.store import Store
 
 _MAX_STATES: Final = 100

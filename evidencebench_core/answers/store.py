@@ -11,7 +11,7 @@ import orjson
 from evidencebench_core.answers.model import AnswerSet
 from evidencebench_core.answers.read import counts
 from evidencebench_core.data.named_sets import NamedSets
-from evidencebench_core.data.records import digest, now
+from evidencebench_core.data.primitives import digest, now
 from evidencebench_core.data.store import Store
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from evidencebench_core.cli.main import main
+from evidencebench_core.cli.entry import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -74,7 +74,7 @@ def evidence_inference(
 ) -> Output:
     """Make a dataset of doctors' evidence in trials."""
     from evidencebench_core.annotation.evidence_inference import TrialCounts, read_trials, trial_instances
-    from evidencebench_core.data.ingest import ingest
+    from evidencebench_core.data.ingestion import ingest
     from evidencebench_core.export import write_benchmark
 
     counts, trials = TrialCounts(), read_trials(folder)

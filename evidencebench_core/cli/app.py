@@ -33,7 +33,7 @@ def serve(
     folder = app_folder()
     environment = {**os.environ, "EVIDENCEBENCH_STORE": str(store.path)}
     if sample:
-        from evidencebench_core.data.ingest import ingest
+        from evidencebench_core.data.ingestion import ingest
 
         result = ingest(store, folder / "sample_data" / "sample_data.json")
         when = "now" if result.added else "already"

@@ -18,7 +18,7 @@ from evidencebench_core.errors import SettingError, UnknownNameError, shown
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
-    from evidencebench_core.data.ingest import IngestResult
+    from evidencebench_core.data.ingestion import IngestResult
     from evidencebench_core.data.store import DatasetInfo
 
 
@@ -35,7 +35,7 @@ def ingest(
 
 
 def _ingest(store: Store, path: Path, name: str | None = None) -> IngestResult:
-    from evidencebench_core.data.ingest import ingest as ingest_file
+    from evidencebench_core.data.ingestion import ingest as ingest_file
 
     with progress_bar("bytes") as bar:
 
@@ -69,7 +69,7 @@ def download(
     into_store: bool = Option(False, "--ingest", help="bring the files into the store as well"),
 ) -> Output:
     """Fetch a published dataset."""
-    from evidencebench_core.data.download import download as fetch
+    from evidencebench_core.data.downloads import download as fetch
 
     with progress_bar("bytes") as bar:
         paths = fetch(name, split, folder, report=partial(write_line, bar), progress=partial(advance, bar))
@@ -220,7 +220,6 @@ def delete(
 def _subject(store: Store, kind: Kind, name: str) -> tuple[str, Callable[[str], Any], Callable[[], object]]:
     """A thing in words, and what renames and deletes it; an error where there is none of that name."""
     from evidencebench_core.answers import store as answers
-    from evidencebench_core.data import removal
     from evidencebench_core.papers.own import OwnPapers
     from evidencebench_core.reliability import items
     from evidencebench_core.runs import RunStore
@@ -238,7 +237,7 @@ def _subject(store: Store, kind: Kind, name: str) -> tuple[str, Callable[[str], 
         text, paper_id = f"paper {fits[0].id} ({fits[0].name}), and its annotations", fits[0].id
         return text, partial(papers.rename, paper_id), partial(papers.remove, paper_id)
     named: dict[str, tuple[Any, Any, Any]] = {
-        "dataset": (type(store).dataset, removal.rename_dataset, removal.delete_dataset),
+        "dataset": (type(store).dataset, upkeep.rename_dataset, upkeep.delete_dataset),
         "items": (items.ITEM_SETS.named, items.ITEM_SETS.rename, items.delete_item_set),
         "answers": (answers.answer_set_info, answers.rename_answers, answers.delete_answers),
     }

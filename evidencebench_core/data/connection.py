@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from evidencebench_core.data.records import from_blob
+from evidencebench_core.data.primitives import from_blob
 from evidencebench_core.errors import DamageError, StoreError
 
 SCHEMA: Final = files("evidencebench_core.data").joinpath("schema.sql").read_text(encoding="utf-8")

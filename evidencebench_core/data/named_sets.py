@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic
 
-from evidencebench_core.data.records import T, by_name, checked_name, from_blob, now, to_blob
+from evidencebench_core.data.primitives import T, by_name, checked_name, from_blob, now, to_blob
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import StoreError, UnknownNameError, shown
 

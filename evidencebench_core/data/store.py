@@ -14,7 +14,7 @@ from evidencebench_core.data.connection import Database
 from evidencebench_core.data.files import whole_file
 from evidencebench_core.data.format import evidence_of, instance_of
 from evidencebench_core.data.model import SUFFICIENT_NOTE, EvidenceSet, Instance
-from evidencebench_core.data.records import by_name, from_blob
+from evidencebench_core.data.primitives import by_name, from_blob
 from evidencebench_core.data.search import fts_terms
 from evidencebench_core.errors import StoreError, UnknownNameError, did_you_mean, shown
 

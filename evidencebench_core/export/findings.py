@@ -12,12 +12,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from evidencebench_core.export.rows import versions
+from evidencebench_core.analyses.find import MAX_FROM_ABSTRACT, Findings
+from evidencebench_core.export.run_rows import versions
 from evidencebench_core.export.tables import places_and_scores
 from evidencebench_core.papers import Box, PageImage, Paper
 from evidencebench_core.retrievers.bm25 import tokens_of
 from evidencebench_core.retrievers.llm import reasons_in
-from evidencebench_core.runs.find import MAX_FROM_ABSTRACT, Findings
 from evidencebench_core.words import enumerated, one_line
 
 NOTICE: Final = (

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, TextIO
 
 from evidencebench_core.data.store import DatasetInfo
-from evidencebench_core.export.rows import ExportCounts, Row
+from evidencebench_core.export.run_rows import ExportCounts, Row
 from evidencebench_core.metrics import marginal_gains
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunInfo

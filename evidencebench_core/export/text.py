@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from evidencebench_core.analyses.find import Findings
 from evidencebench_core.data.model import Instance
 from evidencebench_core.export.findings import left_out_text, passage_documents
-from evidencebench_core.runs.find import Findings
 from evidencebench_core.words import one_line, quantity, wrapped
 
 WHOLE: Final = 3

@@ -26,7 +26,7 @@ from typing import Final, TextIO
 from urllib.parse import quote
 
 from evidencebench_core.data.model import EvidenceSet
-from evidencebench_core.export.rows import ExportCounts, Row
+from evidencebench_core.export.run_rows import ExportCounts, Row
 from evidencebench_core.export.tables import What
 from evidencebench_core.tasks import Task
 from evidencebench_core.tasks.selection import validated_selection

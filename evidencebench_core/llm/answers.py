@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import TypeAdapter
 
-from evidencebench_core.data.records import from_blob, now, to_blob
+from evidencebench_core.data.primitives import from_blob, now, to_blob
 from evidencebench_core.errors import LLMError, StoreError
 
 if TYPE_CHECKING:

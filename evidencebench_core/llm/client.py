@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from evidencebench_core.data.records import digest
+from evidencebench_core.data.primitives import digest
 from evidencebench_core.errors import LLMAnswerError, LLMError, LLMRejectedError, LLMUnreachableError
 from evidencebench_core.llm.answers import (
     Answer,

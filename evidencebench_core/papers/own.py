@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from evidencebench_core.data.records import from_blob, now, to_blob
+from evidencebench_core.data.primitives import from_blob, now, to_blob
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import PaperError, UnknownNameError
 from evidencebench_core.papers.blocks import clean_text

@@ -1,6 +1,6 @@
 """Other wordings of a hypothesis: paraphrases, its negation, spelling errors."""
 
-from evidencebench_core.perturb.drafts import Draft, DraftKind, decide, draft_plan, drafts
+from evidencebench_core.perturb.drafting import Draft, DraftKind, decide, draft_plan, drafts
 from evidencebench_core.perturb.spelling import Misspelling, misspelling
 from evidencebench_core.perturb.variants import spelling_name, variant_named
 from evidencebench_core.perturb.wordings import (

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from evidencebench_core.data.files import json_value
-from evidencebench_core.data.records import from_blob, now
+from evidencebench_core.data.primitives import from_blob, now
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import DataError, shown
 

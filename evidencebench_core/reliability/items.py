@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
 from evidencebench_core.data.named_sets import NamedSets
-from evidencebench_core.data.records import digest
+from evidencebench_core.data.primitives import digest
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import DataError, shown
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self, Union, get_ar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from evidencebench_core.data.records import canonical_text
+from evidencebench_core.data.primitives import canonical_text
 from evidencebench_core.errors import SettingError, did_you_mean, shown
 
 Setting = str | int | float | bool | None | tuple["Setting", ...]

@@ -5,9 +5,9 @@ results; `RunStore` reads them back, `score_run` computes from them.
 """
 
 from evidencebench_core.retrievers.settings import parameters_of
-from evidencebench_core.runs.execute import Engine, LocalEngine, Progress, RunEstimate, estimate, execute
+from evidencebench_core.runs.execution import Engine, LocalEngine, Progress, RunEstimate, estimate, execute
 from evidencebench_core.runs.imported_run import import_run
-from evidencebench_core.runs.plan import (
+from evidencebench_core.runs.planning import (
     DEFAULT_TASKS,
     Plan,
     Variant,
@@ -17,6 +17,7 @@ from evidencebench_core.runs.plan import (
     prompt_plan,
     request_settings,
 )
+from evidencebench_core.runs.ranker_training import RankerTraining, train_ranker
 from evidencebench_core.runs.scores import score_predictions, score_run
 from evidencebench_core.runs.step import Step
 from evidencebench_core.runs.store import (
@@ -27,7 +28,6 @@ from evidencebench_core.runs.store import (
     retrieval_spec,
     trained_on_ids,
 )
-from evidencebench_core.runs.train_ranker import RankerTraining, train_ranker
 
 __all__ = [
     "DEFAULT_TASKS",

@@ -17,11 +17,11 @@ from urllib.parse import unquote
 
 from evidencebench_core.data.files import file_content, json_value
 from evidencebench_core.data.model import EvidenceSet
-from evidencebench_core.data.records import checked_name
+from evidencebench_core.data.primitives import checked_name
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import DataError, SelectionError, SettingError, shown
 from evidencebench_core.retrievers import IMPORTED, Retrieval
-from evidencebench_core.runs.plan import DEFAULT_TASKS
+from evidencebench_core.runs.planning import DEFAULT_TASKS
 from evidencebench_core.runs.store import RunInfo, RunStore, retrieval_spec
 from evidencebench_core.tasks import Task, task_named, validated_selection
 

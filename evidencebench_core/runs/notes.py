@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import TypeAdapter
 
-from evidencebench_core.data.records import now
+from evidencebench_core.data.primitives import now
 from evidencebench_core.errors import SettingError
 from evidencebench_core.runs.store import RunStore
 

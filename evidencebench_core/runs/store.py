@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from evidencebench_core.data.records import digest, from_blob, now, to_blob
+from evidencebench_core.data.primitives import digest, from_blob, now, to_blob
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import StoreError, UnknownNameError, shown
 from evidencebench_core.retrievers import Retrieval, Setting, run_label

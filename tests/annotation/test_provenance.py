@@ -14,7 +14,7 @@ from evidencebench_core.annotation.provenance import (
 )
 from evidencebench_core.data import open_store
 from evidencebench_core.data.format import parse_instance
-from evidencebench_core.data.ingest import ingest
+from evidencebench_core.data.ingestion import ingest
 from tests.factories import raw_instance, written
 
 

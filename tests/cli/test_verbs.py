@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from evidencebench_core.cli.main import app
+from evidencebench_core.cli.entry import app
 from tests.cli.conftest import Command
 
 

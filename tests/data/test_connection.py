@@ -13,7 +13,7 @@ from evidencebench_core.annotation.model import Annotation
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import connection
 from evidencebench_core.data.connection import Database
-from evidencebench_core.data.ingest import ingest
+from evidencebench_core.data.ingestion import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import StoreError
 from evidencebench_core.llm.answers import Answer, AnswerStore

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.data.download import DATASETS, download, download_folder, git_blob
+from evidencebench_core.data.downloads import DATASETS, download, download_folder, git_blob
 from evidencebench_core.errors import DownloadError, UnknownNameError
 from tests.serving import Answer, serving
 
-module = import_module("evidencebench_core.data.download")  # the package has the function under that name
+module = import_module("evidencebench_core.data.downloads")  # the package has the function under that name
 
 CONTENT = bytes(range(256)) * 2_000  # 512,000 bytes
 BLOB = hashlib.sha1(b"blob 512000\0" + CONTENT, usedforsecurity=False).hexdigest()

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from evidencebench_core.data import connection
-from evidencebench_core.data.ingest import IngestResult, add_instance, ingest
-from evidencebench_core.data.records import digest
+from evidencebench_core.data.ingestion import IngestResult, add_instance, ingest
+from evidencebench_core.data.primitives import digest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import DataError, InstanceError, StoreError, StreamError
 from tests.data.conftest import content

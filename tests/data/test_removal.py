@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.data.ingest import add_instance, ingest
-from evidencebench_core.data.removal import delete_dataset, rename_dataset
+from evidencebench_core.data.ingestion import add_instance, ingest
 from evidencebench_core.data.store import MARKED_BY_HAND, Store
+from evidencebench_core.data.upkeep import delete_dataset, rename_dataset
 from evidencebench_core.errors import InstanceError, StoreError, StreamError, UnknownNameError
 from tests.data.conftest import content
 from tests.factories import raw_instance, tiny_dataset, written

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evidencebench_core.data.format import parse_instance
-from evidencebench_core.data.ingest import ingest
+from evidencebench_core.data.ingestion import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.data.stream import iter_raw
 from tests.factories import raw_instance

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evidencebench_core.data.format import parse_instance
-from evidencebench_core.data.ingest import ingest
+from evidencebench_core.data.ingestion import ingest
 from evidencebench_core.data.store import InstanceRow, Store, open_store, store_path
 from evidencebench_core.errors import UnknownNameError
 from tests.factories import raw_instance, tiny_dataset, written

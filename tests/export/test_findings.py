@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from evidencebench_core.analyses.find import Findings, ReadPaper, findings_in
 from evidencebench_core.export import findings_document, findings_html
 from evidencebench_core.export.findings import first_page, reasons
 from evidencebench_core.papers import Box, PageImage
 from evidencebench_core.papers.read import paper_of_file
 from evidencebench_core.retrievers import make_retriever
-from evidencebench_core.runs.find import Findings, ReadPaper, findings_in
 
 TEXT = """Salt and <b>pressure</b>
 

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evidencebench_core.data.ingest import ingest
+from evidencebench_core.data.ingestion import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import Query, Retrieval, Setting
 from evidencebench_core.runs import DEFAULT_TASKS, Progress, RunStore, execute, plan
 from tests.factories import raw_dataset, written
 
-MODULE = import_module("evidencebench_core.runs.plan")  # the package has the function under this name
+MODULE = import_module("evidencebench_core.runs.planning")  # the package has the function under this name
 
 
 class Counting:

@@ -10,8 +10,8 @@ import pytest
 from evidencebench_core.annotation.marked import instance_key
 from evidencebench_core.annotation.model import Annotation
 from evidencebench_core.annotation.store import Annotations
-from evidencebench_core.data.removal import delete_dataset
 from evidencebench_core.data.store import Store
+from evidencebench_core.data.upkeep import delete_dataset
 from evidencebench_core.errors import StoreError, UnknownNameError
 from evidencebench_core.perturb import variant_named
 from evidencebench_core.retrievers import Retrieval, full_settings

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from evidencebench_core.data.records import now
+from evidencebench_core.data.primitives import now
 from evidencebench_core.errors import (
     LLMAnswerError,
     LLMError,
@@ -24,8 +24,8 @@ from evidencebench_core.errors import (
 )
 from evidencebench_core.llm import LLM, Answer, Call, Spending
 from evidencebench_core.llm.client import error_text, gather, is_empty
-from evidencebench_core.runs.execute import model_answers
-from evidencebench_core.runs.plan import Plan
+from evidencebench_core.runs.execution import model_answers
+from evidencebench_core.runs.planning import Plan
 from evidencebench_core.runs.store import Results
 
 if TYPE_CHECKING:

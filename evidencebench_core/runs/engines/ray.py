@@ -19,8 +19,8 @@ from typing import Any, Final
 
 from evidencebench_core.errors import RetrieverError, SettingError, shown
 from evidencebench_core.retrievers import Retriever, make_retriever, retriever_entry
-from evidencebench_core.runs.execute import compute
-from evidencebench_core.runs.plan import Plan, Unit
+from evidencebench_core.runs.execution import compute
+from evidencebench_core.runs.planning import Plan, Unit
 from evidencebench_core.runs.store import Results
 from evidencebench_core.words import clipped_text
 

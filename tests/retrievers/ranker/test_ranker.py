@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evidencebench_core.analyses.find import default_retriever
 from evidencebench_core.data.model import Instance
 from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.retrievers import Query, make_retriever, query_of
@@ -22,7 +23,6 @@ from evidencebench_core.retrievers.ranker.model_file import (
 from evidencebench_core.retrievers.ranker.reasons import why_texts
 from evidencebench_core.retrievers.ranker.retriever import retrieval_of
 from evidencebench_core.retrievers.ranker.training import Example, fit_ranker, folds_by_paper
-from evidencebench_core.runs.find import default_retriever
 from tests.retrievers.ranker.made_up import made, small_model, vectors_of
 
 

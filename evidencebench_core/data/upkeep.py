@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from evidencebench_core.data.records import checked_name
+from evidencebench_core.data.primitives import checked_name
 from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
 from evidencebench_core.errors import StoreError, shown
 

@@ -18,7 +18,7 @@ from evidencebench_core.errors import EvidenceBenchError, RetrieverError
 from evidencebench_core.llm import LLM, Price, Spending, Work, price_of, rehearse, results
 from evidencebench_core.retrievers import Query, Retrieval, Retriever
 from evidencebench_core.retrievers.ranking import timed
-from evidencebench_core.runs.plan import Plan, Unit
+from evidencebench_core.runs.planning import Plan, Unit
 from evidencebench_core.runs.store import Results, RunStore
 
 _COMMIT: Final = 0.25  # seconds of computing between two commits

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from evidencebench_core.data.records import digest
+from evidencebench_core.data.primitives import digest
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM, Message, prompt

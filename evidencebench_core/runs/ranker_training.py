@@ -19,7 +19,7 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import CROSS_VALIDATED, Retrieval, query_of
 from evidencebench_core.retrievers.ranker.retriever import EvidenceRanker, retrieval_of
 from evidencebench_core.retrievers.trained_on import TrainedOn, trained_on_at
-from evidencebench_core.runs.plan import DEFAULT_TASKS
+from evidencebench_core.runs.planning import DEFAULT_TASKS
 from evidencebench_core.runs.scores import score_run
 from evidencebench_core.runs.step import Step
 from evidencebench_core.runs.store import RunStore, retrieval_spec

@@ -6,10 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.errors import PaperError
-from evidencebench_core.papers import Paper
-from evidencebench_core.retrievers import Retrieval, make_retriever
-from evidencebench_core.runs.find import (
+from evidencebench_core.analyses.find import (
     MAX_FROM_ABSTRACT,
     Findings,
     Passage,
@@ -19,6 +16,9 @@ from evidencebench_core.runs.find import (
     papers_at,
     picks_in,
 )
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers import Paper
+from evidencebench_core.retrievers import Retrieval, make_retriever
 
 N_ABSTRACT, N_BODY = 6, 12
 PAPER = Paper(

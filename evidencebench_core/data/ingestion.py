@@ -17,10 +17,10 @@ import orjson
 
 from evidencebench_core.data.format import check_instance
 from evidencebench_core.data.model import SUFFICIENT
-from evidencebench_core.data.records import checked_name, compressed, now, to_blob
-from evidencebench_core.data.removal import remove_dataset, remove_unfinished
+from evidencebench_core.data.primitives import checked_name, compressed, now, to_blob
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in
 from evidencebench_core.data.stream import DatasetFile
+from evidencebench_core.data.upkeep import remove_dataset, remove_unfinished
 from evidencebench_core.errors import InstanceError, StoreError, StreamError, shown
 
 Progress = Callable[[int, int, int], None]

@@ -220,6 +220,7 @@ def delete(
 def _subject(store: Store, kind: Kind, name: str) -> tuple[str, Callable[[str], Any], Callable[[], object]]:
     """A thing in words, and what renames and deletes it; an error where there is none of that name."""
     from evidencebench_core.answers import store as answers
+    from evidencebench_core.data import upkeep
     from evidencebench_core.papers.own import OwnPapers
     from evidencebench_core.reliability import items
     from evidencebench_core.runs import RunStore

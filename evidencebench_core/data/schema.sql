@@ -86,6 +86,8 @@ CREATE TABLE runs (
     settings TEXT NOT NULL,               -- JSON: all that decides the results
     name TEXT NOT NULL DEFAULT '',        -- '' for the name that is made of its settings
     created_at TEXT NOT NULL,
+    versions TEXT NOT NULL,               -- JSON: of this package and of those that computed its first results
+    stamp TEXT NOT NULL DEFAULT '',       -- another one whenever a result is written
     dataset_id INTEGER REFERENCES datasets (id) ON DELETE CASCADE,  -- NULL where it is about none
     about TEXT REFERENCES runs (id) ON DELETE CASCADE               -- of a judge's: the run judged
 );
@@ -95,17 +97,18 @@ CREATE INDEX runs_by_run ON runs (about);
 
 CREATE TABLE results (
     run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
-    task TEXT NOT NULL,                   -- '' where a unit has one question
+    question TEXT NOT NULL,               -- the focus, a task's name where K decides, '' where neither does
     unit TEXT NOT NULL,                   -- id of an instance, or of what was asked
-    selection BLOB,                       -- of a retrieval: int32 in little endian
+    ranking BLOB,                         -- of a retrieval: sentence indices, best first, uint16 in little endian
+    n_picks INTEGER,                      -- how many of them were chosen; NULL where a task cuts the ranking at K
     payload BLOB,                         -- JSON, zstd; NULL where the last try failed
     error TEXT,                           -- why there is none
     outcome TEXT NOT NULL,                -- of asking a model: 'selection over', 'no_list', ...
     created_at TEXT NOT NULL,
-    PRIMARY KEY (run_id, task, unit)
+    PRIMARY KEY (run_id, question, unit)
 ) WITHOUT ROWID;
--- Counting a run's answers, and reading its selections, must not walk over its rankings.
-CREATE INDEX results_by_outcome ON results (run_id, task, error, outcome, unit, selection);
+-- Counting a run's answers, and reading its rankings, must not walk over scores and details.
+CREATE INDEX results_by_outcome ON results (run_id, question, error, outcome, unit, n_picks, ranking);
 
 CREATE TABLE runs_under_way (
     run_id TEXT PRIMARY KEY,
@@ -224,4 +227,4 @@ CREATE TABLE answer_marks (               -- append-only, the newest of a unit c
 CREATE INDEX answer_marks_by_subject ON answer_marks (subject);
 
 PRAGMA application_id = 1165378168;  -- "EvBx"
-PRAGMA user_version = 104;
+PRAGMA user_version = 105;

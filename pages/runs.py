@@ -26,7 +26,8 @@ from components.runs.start import (
 from components.widgets.frame_table import frame_table
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
-from components.widgets.table import Column, Interval, Row, TableEvent, table
+from components.widgets.table import Cell, Column, Interval, Row, TableEvent, table
+from evidencebench_core.metrics import MEASURES
 from evidencebench_core.retrievers.llm import OUTCOME_FLAGS, OUTCOME_KINDS
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.tasks import TASKS, Score, Task
@@ -74,13 +75,14 @@ def draw(state: PageState) -> None:
 
 
 def _draw_table(state: PageState, context: Context, runs: Sequence[RunInfo]) -> None:
-    """One row a run, one column a task; a click chooses a run, or lets go of it."""
+    """One row a run, one column a task, all measures of the chosen one; a click chooses a run, or lets go of it."""
     tasks = _shown_tasks(context, runs)
+    place = tasks.index(context.task) + 1
     scores = {
         (run.id, task.name): resources.run_score(run, task.name)
         for run in runs
         for task in tasks
-        if run.tasks.get(task.name)
+        if run.n_answers(task)
     }
 
     def recall(run: RunInfo) -> float:
@@ -97,17 +99,23 @@ def _draw_table(state: PageState, context: Context, runs: Sequence[RunInfo]) -> 
         state.put(runs=others if len(others) < len(chosen) else [*chosen, event.value])
 
     def row(run: RunInfo) -> Row:
-        cells = [_interval(scores.get((run.id, task.name))) for task in tasks]
+        cells: list[Cell] = [_interval(scores.get((run.id, task.name))) for task in tasks]
+        cells[place:place] = _further(scores.get((run.id, context.task.name)))
         return Row(run.id, (run.label, *cells, *([lacks.get(run.id)] if lacks else []), run.id[:4]))
 
     def bound(name: str, shares: Sequence[float | str | None]) -> Row:
-        cells = [Interval(share) if isinstance(share, float) else share for share in shares]
+        cells: list[Cell] = [Interval(share) if isinstance(share, float) else share for share in shares]
+        cells[place:place] = _further(None)
         return Row(name, (name, *cells, *([None] if lacks else []), None), muted=True)
 
+    columns = [Column(task.name, task.title, "interval") for task in tasks]
+    columns[place:place] = [
+        Column(of.name, of.title, "percent" if of.is_share else "number", digits=1) for of in MEASURES[1:]
+    ]
     table(
         (
             Column("run", "Run"),
-            *(Column(task.name, task.title, "interval") for task in tasks),
+            *columns,
             *([Column("note", "Answers")] if lacks else []),
             Column("id", "Id", "id"),
         ),
@@ -125,7 +133,8 @@ def _draw_table(state: PageState, context: Context, runs: Sequence[RunInfo]) -> 
     )
     n = ", ".join(f"{task.title} {of.n_scored:,}" for task, of in zip(tasks, bounds, strict=True))
     st.caption(
-        f"Aspect Recall in percent with 95% interval; instances: {literal(n)}. Click runs to compare them."
+        f"Aspect Recall in percent with 95% interval, and beside {literal(context.task.title)} what was picked; "
+        f"instances: {literal(n)}. Click runs to compare them."
     )
 
 
@@ -134,13 +143,18 @@ def _shown_tasks(context: Context, runs: Sequence[RunInfo]) -> list[Task]:
     if context.dataset.n_instances > LARGE:
         return [context.task]
     tasks = {**TASKS, context.task.name: context.task}.values()
-    return [task for task in tasks if task == context.task or any(run.tasks.get(task.name) for run in runs)]
+    return [task for task in tasks if task == context.task or any(task.name in run.tasks for run in runs)]
 
 
 def _interval(score: Score | None) -> Interval | None:
     if score is None or score.aspect_recall is None:
         return None
     return Interval(score.aspect_recall, *(score.ci95 or (None, None)))
+
+
+def _further(score: Score | None) -> list[Cell]:
+    """The measures beside Aspect Recall."""
+    return [None if score is None else score.measures[measure.name].value for measure in MEASURES[1:]]
 
 
 def _missing(run: RunInfo, tasks: Sequence[Task], scores: dict[tuple[str, str], Score]) -> str | None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evidencebench_core.data.format import parse_instance
+from evidencebench_core.data.formats import instance_from
 from evidencebench_core.metrics import best_cover, optimal_cover
 
 HERE = Path(__file__).resolve().parent
@@ -119,7 +119,7 @@ def evaluation(
 def main() -> None:
     instances = dict(instance(read_source(HERE / "sources" / f"{name}.md")) for name in ORDER)
     for name, raw in instances.items():
-        parse_instance(name, raw)
+        instance_from(name, raw)
     text = json.dumps(instances, ensure_ascii=False, indent=1)
     TARGET.write_text(text + "\n", encoding="utf-8")
     print(f"{TARGET.name}: {len(instances)} instances")

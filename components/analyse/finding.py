@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import streamlit as st
 
 from components.frame.page import Context
 from components.widgets.markdown import literal
-
-FEW_PAPERS: Final = 20
+from evidencebench_core.stats import FEW_PAPERS, interval_note
 
 
 def draw_finding(context: Context, text: str) -> None:
@@ -17,6 +14,4 @@ def draw_finding(context: Context, text: str) -> None:
     st.markdown(f"## {literal(text)}")
     n_papers = context.dataset.n_papers
     if n_papers < FEW_PAPERS:
-        st.markdown(
-            f":material/warning: {n_papers} papers are too few for a finding: the intervals say little."
-        )
+        st.markdown(f":material/warning: {literal(interval_note(n_papers))}.")

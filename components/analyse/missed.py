@@ -103,7 +103,7 @@ def chosen_run(state: PageState, context: Context) -> RunInfo:
 
 def missed_report(context: Context, run: RunInfo) -> Report:
     key = (
-        context.dataset.version,
+        context.dataset.stamp,
         context.task.name,
         *map(resources.run_key, resources.runs(context.dataset)),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -15,7 +14,7 @@ from components.app.session import flash, open_later, widget_value
 from components.app.state import PageState
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, paper_view
-from evidencebench_core.annotation.export import annotated_raw
+from evidencebench_core.annotation.export import exported_annotation
 from evidencebench_core.annotation.marked import annotation_of, annotators_of
 from evidencebench_core.annotation.model import GOLD, MAX_ASPECT, Annotation, MarkedAspect
 from evidencebench_core.data import Instance, add_instance
@@ -181,7 +180,7 @@ def draw_saving(editor: Editor) -> None:
         key=f"instance-id.{editor.marked.key}",
     )
     try:
-        instance = annotated_raw(
+        instance = exported_annotation(
             resources.paper_annotations(), editor.marked, editor.annotator, instance_id.strip()
         )
     except EvidenceBenchError as error:
@@ -196,26 +195,26 @@ def draw_saving(editor: Editor) -> None:
             on_click="ignore",
         )
         with st.popover("Add to my datasets"):
-            _draw_add(*instance)
+            _draw_add(instance)
 
 
-def _dataset_file(instance: tuple[str, dict[str, Any]]) -> bytes:
+def _dataset_file(instance: Instance) -> bytes:
     """A dataset of one instance as the benchmark's files have it."""
     stream = io.BytesIO()
     write_benchmark([instance], stream)
     return stream.getvalue()
 
 
-def _draw_add(instance_id: str, raw: dict[str, Any]) -> None:
+def _draw_add(instance: Instance) -> None:
     name = st.text_input("Name of the dataset", value="Marked by hand", max_chars=200, key="dataset-name")
     name = name.strip()
     if not st.button("Add it", type="primary", key="add-dataset", disabled=not name):
         return
     try:
-        add_instance(resources.store(), name, instance_id, raw)
+        add_instance(resources.store(), name, instance)
     except EvidenceBenchError as error:
         st.error(literal(str(error)))
         return
     flash(f"Added to the dataset {literal(name, 80)}.")
-    open_later("browse", {"dataset": name, "instance": instance_id})
+    open_later("browse", {"dataset": name, "instance": instance.id})
     st.rerun()

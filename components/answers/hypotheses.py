@@ -92,7 +92,7 @@ def pick_answer(state: PageState, dataset: DatasetInfo) -> Chosen | None:
     )  # fmt: skip
     judged = (run, *store.runs_of(KIND, run.id))
     counts = tuple((info.id, info.n_answered, info.n_failed) for info in judged)
-    answers, scores = _scored(run.id, (dataset.version, counts))
+    answers, scores = _scored(run.id, (dataset.stamp, counts))
     ids = list(answers)
     place = ids.index(state["question"]) + 1 if state["question"] in ids else 1
     st.number_input(

@@ -8,7 +8,7 @@ from components.answers.labels import UNCHECKED, badge, people_badges
 from components.widgets.markdown import literal
 from evidencebench_core.answers.model import AnswerSentence, AnswerSet
 from evidencebench_core.answers.store import Mark
-from evidencebench_core.papers.sentences import sentences_of
+from evidencebench_core.data.sentences import sentences_of
 from evidencebench_core.runs import Result
 
 

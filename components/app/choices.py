@@ -9,10 +9,9 @@ from typing import Final
 
 from evidencebench_core.errors import EvidenceBenchError, SettingError, shown
 from evidencebench_core.retrievers import (
-    full_settings,
-    is_derived,
     make_retriever,
     named_to_load,
+    read_settings,
     retriever_entry,
 )
 from evidencebench_core.retrievers.ranker.model_file import trained_model
@@ -36,7 +35,7 @@ class Choice:
         """``bm25 k1=1.2``; of a run with the beginning of its id."""
         if self.run:
             return f"{self.run.label} ({self.run.id[:4]})"
-        return " ".join(self._parts(key for key in self.settings if not is_derived(self.name, key)))
+        return " ".join(self._parts(self.settings))
 
     @property
     def option(self) -> str:
@@ -100,7 +99,7 @@ def choices_from(text: str, runs: Sequence[RunInfo] = ()) -> tuple[Choice, ...]:
 
 def choice_of(name: str, given: Mapping[str, object]) -> Choice:
     """A retriever with those of the given settings that differ from its defaults."""
-    full, defaults = full_settings(name, given), full_settings(name, {})
+    full, defaults = read_settings(name, given).values(), read_settings(name).values()
     return Choice(name, {key: value for key, value in full.items() if value != defaults.get(key)})
 
 

@@ -26,7 +26,7 @@ class Reading:
     @property
     def key(self) -> tuple[str, str, str, str]:
         """Tells it from other readings, whatever its paper is called."""
-        return (self.dataset.version, self.instance.id, self.task.name, self.hypothesis)
+        return (self.dataset.stamp, self.instance.id, self.task.name, self.hypothesis)
 
     def query(self) -> Query:
         """The question to retrievers; the gold stays behind."""
@@ -54,7 +54,7 @@ def retrieval(reading: Reading, choice: Choice) -> Retrieval:
             f"retriever {choice.name}", "is not asked by itself", "Ask it on the page Browse."
         )
     if entry.sees_gold:
-        retriever = make_retriever(choice.name, choice.settings, evidence=reading.instance.evidence)
+        retriever = make_retriever(choice.name, choice.settings, gold=reading.instance.evidence)
     else:
         retriever = _retriever(choice)
     return retriever.retrieve(reading.query())

@@ -1,8 +1,8 @@
 """Resources that sessions share.
 
 Everything cached is frozen, so that one session cannot change what another sees, and every cache has a bound.
-What a dataset, a run or a search is to a cache, `KEYS` says: a dataset's content, the number of answers in a
-run, the digest of a trained model. So nothing stale is ever shown.
+What a dataset, a run or a search is to a cache, `KEYS` says: the stamps of dataset and run, the digest of a
+trained model. So nothing stale is ever shown.
 """
 
 from __future__ import annotations
@@ -41,22 +41,14 @@ SAMPLE: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_da
 
 
 def run_key(run: RunInfo) -> object:
-    content = store().dataset(run.dataset).version
-    return (
-        run.id,
-        run.label,
-        run.created_at,
-        sorted(run.tasks.items()),
-        run.n_failed,
-        run.n_trained_on,
-        content,
-    )
+    """Changes with a run's answers, its name and the content of its dataset."""
+    return run.stamp, run.label, store().dataset(run.dataset).stamp
 
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 Keys = dict[str | type[Any], Callable[[Any], object]]
 KEYS: Final[Keys] = {
-    DatasetInfo: lambda dataset: (dataset.name, dataset.version),
+    DatasetInfo: lambda dataset: (dataset.name, dataset.stamp),
     RunInfo: run_key,
     Choice: lambda choice: choice.key,
 }
@@ -73,7 +65,7 @@ def _cached_with(table: str, newest: str) -> Callable[[_F], _F]:
     def key(dataset: DatasetInfo) -> object:
         query = f"SELECT count(*), max({newest}) FROM {table} WHERE dataset_id = ?"
         with store().read() as db:
-            return dataset.name, dataset.version, tuple(db.execute(query, (dataset.id,)).fetchone())
+            return dataset.name, dataset.stamp, tuple(db.execute(query, (dataset.id,)).fetchone())
 
     return lambda function: cached(function, {**KEYS, DatasetInfo: key})
 
@@ -179,7 +171,7 @@ def run_score(run: RunInfo, task: str) -> Score:
     return score(
         task_named(task),
         _evidence(dataset),
-        RunStore(store()).selections(run.id, task),
+        RunStore(store()).selections(run, task),
         papers=store().paper_ids(dataset.name),
         sufficient=dataset.sufficient,
     )
@@ -188,7 +180,7 @@ def run_score(run: RunInfo, task: str) -> Score:
 @cached
 def recalls(run: RunInfo, task: str, ids: tuple[str, ...]) -> Mapping[str, float]:
     """The recalls of a few instances, where the run has answered them and the task scores them."""
-    picks = RunStore(store()).selections(run.id, task)
+    picks = RunStore(store()).selections(run, task)
     gold = store().evidence_sets(run.dataset, ids)
     return score(task_named(task), gold, {name: picks[name] for name in ids if name in picks}).per_instance
 

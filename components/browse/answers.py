@@ -15,7 +15,7 @@ from components.models.asking import Question, answer_or_button, stored_answer
 from components.models.ranker import has_seen, offer_training
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
-from evidencebench_core.retrievers import IMPORTED, RETRIEVERS, Retrieval
+from evidencebench_core.retrievers import ELSEWHERE, RETRIEVERS, Retrieval
 from evidencebench_core.retrievers.encoding import is_loaded
 from evidencebench_core.runs import RunInfo, RunStore
 
@@ -64,7 +64,7 @@ def answer_at_hand(reading: Reading, choice: Choice) -> Retrieval | None:
     """An answer for which no server is asked: stored, or by a retriever that runs here; else ``None``."""
     if choice.run and (stored := _of_run(reading, choice.run)):
         return stored
-    if choice.name == IMPORTED:
+    if choice.name in ELSEWHERE:
         return None
     if RETRIEVERS[choice.name].asks_server:
         answer = stored_answer(Question(reading, choice))
@@ -77,7 +77,7 @@ def _answer(reading: Reading, choice: Choice) -> Answer | None:
         if stored := _of_run(reading, choice.run):
             return Answer(choice, stored)
         lacks = f"{literal(choice.label)} has no stored answer to this hypothesis and task"
-        if choice.name == IMPORTED:
+        if choice.name in ELSEWHERE:
             st.caption(f"{lacks}, and its system is not here to be asked.")
             return None
         st.caption(f"{lacks}: its retriever is asked.")
@@ -95,7 +95,7 @@ def _of_run(reading: Reading, run: RunInfo) -> Retrieval | None:
     """The answer of a run to this reading; ``None`` where it was asked for another hypothesis, or not at all."""
     if reading.hypothesis != reading.instance.hypothesis:
         return None
-    return RunStore(resources.store()).retrieval(run.id, reading.task.name, reading.instance.id)
+    return RunStore(resources.store()).retrieval(run, reading.task, reading.instance.id)
 
 
 def _warn_if_seen(reading: Reading, answer: Answer) -> None:

@@ -36,7 +36,7 @@ class Context:
     @property
     def key(self) -> tuple[object, ...]:
         """Changes with the dataset's content, the task and the answers of the runs."""
-        return (self.dataset.version, self.task.name, *map(resources.run_key, self.runs))
+        return (self.dataset.stamp, self.task.name, *map(resources.run_key, self.runs))
 
 
 @contextmanager
@@ -123,20 +123,20 @@ def read_context(state: PageState, n_runs: int = 0, most_runs: int = MOST_RUNS) 
         state.put(runs=[run_id for run_id in named if run_id in runs])
     chosen = [runs[run_id] for run_id in named if run_id in runs][:most_runs]
     chosen = chosen or _first_runs(list(runs.values()), task)[:n_runs]
-    return Context(dataset, task, tuple(run for run in chosen if run.tasks.get(task.name)))
+    return Context(dataset, task, tuple(run for run in chosen if run.n_answers(task)))
 
 
 def runs_with_answers(dataset: DatasetInfo) -> list[RunInfo]:
     """The runs over a dataset that have any answer."""
-    return [run for run in resources.runs(dataset) if any(run.tasks.values())]
+    return [run for run in resources.runs(dataset) if run.n_answered]
 
 
 def _first_runs(runs: Sequence[RunInfo], task: Task) -> list[RunInfo]:
     """Runs to begin with: those whose model has not seen the instances, and that lack few answers."""
-    answered = [run for run in runs if run.tasks.get(task.name)]
+    answered = [run for run in runs if run.n_answers(task)]
     unseen = [run for run in answered if not run.n_trained_on and run.retriever != "oracle"] or answered
-    enough = 0.9 * max((run.tasks[task.name] for run in unseen), default=0)
-    return [run for run in unseen if run.tasks[task.name] >= enough]
+    enough = 0.9 * max((run.n_answers(task) for run in unseen), default=0)
+    return [run for run in unseen if run.n_answers(task) >= enough]
 
 
 def percent(share: float | None, digits: int = 1) -> str:

@@ -22,7 +22,7 @@ _SIZES: Final = {
     "evidencebench": "A few megabytes.",
     "evidencebench-100k": "Gigabytes: see that there is room, and patience.",
 }
-_SUFFIXES: Final = ["json", "jsonl", "ndjson", "gz", "zst"]
+_SUFFIXES: Final = ["json", "jsonl", "ndjson", "csv", "tsv", "gz", "zst"]
 
 
 def draw_sample() -> None:
@@ -45,7 +45,10 @@ def draw_sample() -> None:
 def draw_file() -> None:
     """A dataset file: uploaded, or by its path on the machine that runs the app."""
     st.markdown("### A file")
-    st.markdown("In the benchmark's JSON format or as JSON lines, plain or packed with gzip or zstd.")
+    st.markdown(
+        "Hypotheses, sentences and evidence as JSON, JSON lines or CSV, the benchmark's own format, SciFact's or QASPER's; "
+        "plain, or packed with gzip or zstd."
+    )
     upload = st.file_uploader("Upload", type=_SUFFIXES, key="upload")
     path = st.text_input(
         "or its path on this machine", placeholder="/data/evidencebench_train_set.json", key="path"

@@ -45,7 +45,7 @@ _OVERVIEW: Final = (
 def draw_dataset(state: PageState, dataset: DatasetInfo) -> None:
     """Its figures and its runs."""
     report = cached_report(
-        "dataset", (dataset.version, dataset.name), lambda: dataset_report(resources.store(), dataset.name)
+        "dataset", (dataset.stamp, dataset.name), lambda: dataset_report(resources.store(), dataset.name)
     )
     runs = runs_with_answers(dataset)
     left, right = st.columns(2, gap="large")

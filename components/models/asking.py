@@ -53,10 +53,10 @@ class Question:
 
     def work(self) -> Work[Retrieval]:
         """What a client is asked, by a retriever of its own."""
-        made = make_retriever(self.choice.name, self.choice.settings)
-        if not isinstance(made, ServedRetriever):
+        retriever = make_retriever(self.choice.name, self.choice.settings, store=resources.store())
+        if not isinstance(retriever, ServedRetriever):
             raise SettingError(f"retriever {self.choice.name}", "asks no server", "Choose one that does.")
-        retriever, query = made.connected(resources.store()), self.reading.query()
+        query = self.reading.query()
         return lambda llm: retriever.answer(llm, query)
 
 

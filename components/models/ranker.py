@@ -13,6 +13,7 @@ from components.app.jobs import Job
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from evidencebench_core.data import DATASETS, DatasetInfo, Instance, Store
+from evidencebench_core.data.model import paper_key
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, read_model, trained_model
@@ -116,8 +117,5 @@ def has_seen(
     """Whether the model of a retriever, or of a run of it, was trained on this very paper."""
     if run is not None:
         return instance.id in trained_on_ids(resources.store(), run)
-    return any(
-        instance.paper_id in trained.paper_ids
-        or (dataset.sha256 == trained.dataset_sha256 and instance.id in trained.instance_ids)
-        for trained in make_retriever(name, settings).training
-    )
+    key = paper_key(instance.sentences, instance.sentence_types)
+    return any(key in trained.paper_keys for trained in make_retriever(name, settings).training)

@@ -25,7 +25,7 @@ from components.widgets.markdown import literal
 from components.widgets.switches import on_off_switch
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import prompt_names
-from evidencebench_core.retrievers import RETRIEVERS, SettingField, fields_of, full_settings
+from evidencebench_core.retrievers import RETRIEVERS, SettingField, fields_of, read_settings
 from evidencebench_core.runs import RunInfo
 
 _PARAM: Final = "r"  # of the address
@@ -105,11 +105,11 @@ def settings_fields(name: str, widget: WidgetFor) -> dict[str, object]:
 
     ``widget`` gives, for a setting and its value, the ``key`` and ``on_change`` of its widget.
     """
-    entry, current = RETRIEVERS[name], full_settings(name, {})
+    entry, current = RETRIEVERS[name], read_settings(name).values()
     known = _known_values() if entry.asks_server else {}
     return {
         key: _draw_field(field, current[key], partial(widget, key), known.get(key))
-        for key, field in fields_of(entry).items()
+        for key, field in fields_of(entry.settings_class).items()
     }
 
 

@@ -14,7 +14,7 @@ import streamlit as st
 from components.app import resources
 from components.app.resources import KEYS, SAMPLE
 from evidencebench_core.analyses.find import ReadPaper
-from evidencebench_core.data import iter_raw, parse_instance
+from evidencebench_core.data import read_instances
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.papers import PageImage, Paper
 from evidencebench_core.papers import page_image as drawn_page
@@ -87,8 +87,7 @@ def open_papers() -> OpenPapers:
 def sample_papers() -> Mapping[str, OpenPaper]:
     """Our sample papers by instance id, with their hypotheses and without gold."""
     papers = {}
-    for instance_id, raw in iter_raw(SAMPLE):
-        instance = parse_instance(instance_id, raw)
+    for instance in read_instances(SAMPLE):
         paper = Paper(
             paper_id=instance.paper_id,
             title=instance.sentences[0] if instance.sentence_types[0] == "section_name" else "",
@@ -98,9 +97,8 @@ def sample_papers() -> Mapping[str, OpenPaper]:
             left_out={},
             notes=(_SYNTHETIC,),
         )
-        design = raw.get("study_design") if isinstance(raw, Mapping) else None
-        name = f"Sample: {design or instance_id}"
-        papers[instance_id] = OpenPaper(instance_id, paper, name, instance.hypothesis, "sample")
+        name = f"Sample: {instance.kept.get('study_design', instance.id)}"
+        papers[instance.id] = OpenPaper(instance.id, paper, name, instance.hypothesis, "sample")
     return papers
 
 

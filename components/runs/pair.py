@@ -80,7 +80,8 @@ def points(row: dict[Any, Any]) -> str:
 
 
 def _p_text(row: dict[Any, Any]) -> str:
-    return "" if pd.isna(row["p_holm"]) else f", p = {row['p_holm']:.4f} (Holm)"
+    p = row["p_holm"]
+    return "" if pd.isna(p) else f", p {'< 0.0001' if p < 0.0001 else f'= {p:.4f}'} (Holm)"
 
 
 def _chosen_pair(state: PageState, report: Report) -> tuple[str, str]:

@@ -25,7 +25,7 @@ from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.llm import LLM
-from evidencebench_core.retrievers import RETRIEVERS, fields_of, full_settings, retriever_entry, run_label
+from evidencebench_core.retrievers import RETRIEVERS, fields_of, read_settings, retriever_entry, run_label
 from evidencebench_core.retrievers.ranker.model_file import trained_model
 from evidencebench_core.runs import Plan, RunInfo, RunStore, import_run, plan
 from evidencebench_core.tasks import TASKS, Task, task_named
@@ -64,7 +64,7 @@ def start_dialog(dataset: DatasetInfo, task: Task) -> None:
     st.caption(literal(entry.summary))
     if entry.asks_server:
         draw_chosen_server()
-    if fields_of(entry):
+    if fields_of(entry.settings_class):
 
         def widget(setting: str, value: object) -> dict[str, object]:
             first = session_model() or value if setting == "model" and entry.asks_server else value
@@ -119,7 +119,7 @@ def _draw_start(new: NewRun, label: str, is_ready: bool = True) -> None:
 def start_run(new: NewRun) -> Job:
     """Run it in the background; answers in the store are not asked again."""
     titles = ", ".join(task.title for task in new.tasks)
-    full = full_settings(new.retriever, new.settings)
+    full = read_settings(new.retriever, new.settings).values()
     title = f"{run_label(new.retriever, full)} on {new.dataset}: {titles}"
     if new.asks_server:
         return start_plans("run", title, new.plans, "instance")
@@ -185,7 +185,7 @@ def train_dialog() -> None:
         st.markdown("It learns from papers whose evidence is marked, on this machine. None is trained yet.")
     else:
         model = trained[0]
-        of = f"{len(model.trained_on.instance_ids):,} instances of {literal(model.trained_on.dataset)}"
+        of = f"{model.trained_on.n_instances:,} instances of {literal(model.trained_on.dataset)}"
         scores: Any = model.notes.get("cross_validated") or {}
         lines = [
             f"- {task_named(name).title}: {percent(score.get('aspect_recall'))}"
@@ -200,6 +200,8 @@ def train_dialog() -> None:
 
 def unfinished_tasks(run: RunInfo, dataset: DatasetInfo) -> list[Task]:
     """The tasks that a run has begun and not finished; none where nobody can go on with it."""
+    if run.sample is not None:
+        return []
     wanted = {"all": dataset.n_instances, "results": dataset.n_result_instances}
     begun = [task for name, n in run.tasks.items() if 0 < n < wanted[(task := task_named(name)).focus]]
     begun = [task for task in begun if resources.run_score(run, task.name).n_missing]

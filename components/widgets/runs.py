@@ -38,7 +38,7 @@ def reader_link(
 def _first_to_read(dataset: DatasetInfo, task: Task, instance_id: str, runs: Sequence[RunInfo]) -> int | None:
     covers = resources.instance(dataset, instance_id).evidence.covers(task.focus)
     store = RunStore(resources.store())
-    answers = [store.retrieval(run.id, task.name, instance_id) for run in runs[:MOST_CHOICES]]
+    answers = [store.retrieval(run, task, instance_id) for run in runs[:MOST_CHOICES]]
     missed = [
         [sentences for sentences in covers if sentences.isdisjoint(answer.selection)]
         for answer in answers

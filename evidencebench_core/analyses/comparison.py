@@ -10,8 +10,9 @@ import pandas as pd
 
 from evidencebench_core.analyses.frame import estimate_columns
 from evidencebench_core.analyses.report import Report
-from evidencebench_core.analyses.systems import Systems, systems
+from evidencebench_core.analyses.systems import Systems, further_measures, systems
 from evidencebench_core.data.store import Store
+from evidencebench_core.metrics import MEASURES
 from evidencebench_core.stats import holm, interval, interval_note, paired, standard_error
 from evidencebench_core.tasks import Task
 from evidencebench_core.words import quantity
@@ -19,17 +20,18 @@ from evidencebench_core.words import quantity
 
 def compare(store: Store, runs: Sequence[str], task: str | Task = "er@optimal") -> Report:
     """Compare any number of runs over one dataset; see `comparison`."""
-    return comparison(systems(store, runs, task))
+    compared = systems(store, runs, task)
+    return comparison(compared, further_measures(store, compared))
 
 
-def comparison(compared: Systems) -> Report:
-    """The same for systems at hand.
+def comparison(compared: Systems, measures: pd.DataFrame | None = None) -> Report:
+    """The same for systems at hand, with their means of further measures: a row a run, by id.
 
     Returns
     -------
     Report
         *systems*, one row a run: ``system`` (run id), ``label``, ``n`` instances, ``n_papers``, ``recall`` (mean, 0 to
-        1; ``low``, ``high``), ``standard_error``.
+        1; ``low``, ``high``), ``standard_error``, and the columns of ``measures``.
 
         *pairs*, one row a pair, in the order of the runs: ``a``, ``b``, ``label_a``, ``label_b``, ``n``,
         ``difference`` of a and b (-1 to 1; ``low``, ``high``), ``p`` (two-sided sign flips of papers), ``p_holm``
@@ -46,6 +48,8 @@ def comparison(compared: Systems) -> Report:
             "standard_error": [standard_error(table[run]) for run in labels],
         }
     ).astype({"standard_error": float})
+    if measures is not None:
+        overview = overview.join(measures, on="system")
     rows = []
     for a, b in combinations(labels, 2):
         pair = paired(table[a], table[b], papers).as_dict()
@@ -63,6 +67,7 @@ def comparison(compared: Systems) -> Report:
             f"{interval_note(len(set(papers)))}. p by flipping the signs of whole papers; p_holm corrects it for the "
             f"{quantity(len(pairs), 'pair')} compared here (Holm), and is the one to judge by.",
         ),
+        shares=[measure.name for measure in MEASURES if measure.is_share],
     )
 
 

@@ -55,7 +55,7 @@ def ends(store: Store, dataset: str, runs: Sequence[str] = (), task: str | Task 
     recalls: list[dict[str, Any]] = []
     differences: list[dict[str, Any]] = []
     for info in infos:
-        selections = RunStore(store).selections(info.id, chosen.name)
+        selections = RunStore(store).selections(info, chosen)
         scores: dict[str, Score] = {}
         for group in GROUPS:
             members = [name for name in frame["instance"] if groups[name] == group]

@@ -14,8 +14,7 @@ from evidencebench_core.papers import ENDINGS, MAX_BYTES, Paper, read_paper
 from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
 from evidencebench_core.retrievers import Retrieval, Retriever, ServedRetriever, query_of
 from evidencebench_core.retrievers.dense import cosines
-from evidencebench_core.retrievers.encoding import embeddings
-from evidencebench_core.retrievers.ranking import timed
+from evidencebench_core.retrievers.encoding import MINILM, Encoder, is_loaded
 
 DEFAULT_BUDGET: Final = 10
 MAX_FROM_ABSTRACT: Final = 2
@@ -62,12 +61,12 @@ class Findings:
     retriever: Retriever
     retrieval: Retrieval
     picks: tuple[int, ...]  # best first
-    best: float | None  # cosine of the closest pick to the hypothesis
+    best: float | None  # cosine of the closest pick to the hypothesis; None where nothing was embedded
 
     @property
     def is_close(self) -> bool:
-        """Whether some sentence comes close; if not, the paper may say nothing on the hypothesis."""
-        return self.best is not None and self.best >= CLOSE
+        """Whether some sentence comes close, as far as is known; else the paper may say nothing on the hypothesis."""
+        return bool(self.picks) and (self.best is None or self.best >= CLOSE)
 
     @property
     def passages(self) -> tuple[Passage, ...]:
@@ -103,12 +102,12 @@ def findings_in(
     n_asked = budget if abstract_too else budget + paper.sentence_types.count("abstract")
     query = query_of(paper.instance(hypothesis), "all", n_asked)
     if llm is None or not isinstance(retriever, ServedRetriever):
-        retrieval = timed(retriever.retrieve)(query)
+        retrieval = retriever.retrieve(query)
     else:
         served = retriever
         retrieval = answer_of(llm, lambda server: served.answer(server, query))
     picks = picks_in(paper, retrieval, budget, abstract_too=abstract_too)
-    best = _closest(paper, hypothesis, picks)
+    best = _closest(paper, hypothesis, picks) if "encoder" in vars(retriever) or is_loaded() else None
     return Findings(read, hypothesis, retriever, retrieval, picks, best)
 
 
@@ -135,8 +134,7 @@ def _closest(paper: Paper, hypothesis: str, picks: Sequence[int]) -> float | Non
     """The highest cosine of a pick and the hypothesis, of the small model's embeddings."""
     if not picks:
         return None
-    vectors, _ = embeddings("minilm", (hypothesis, *(paper.sentences[index] for index in picks)))
-    return max(cosines(vectors))
+    return max(cosines(Encoder(MINILM).vectors(hypothesis, [paper.sentences[index] for index in picks])))
 
 
 # -- papers -----------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Gold and picks as long frames: an analysis is a group-by over them.
 
-The frames are cached by the dataset's version and the number of a run's answers; nobody may change them.
+The frames are cached by the stamps of dataset and run; nobody may change them.
 """
 
 from __future__ import annotations
@@ -173,15 +173,13 @@ class Picks:
 
 def picks(store: Store, run: RunInfo, task: str | Task) -> Picks:
     """The picks of a run, beside the aspects of the task over its dataset."""
-    chosen = task_named(task)
-    return _picks(store, run.id, chosen, run.tasks.get(chosen.name, 0), store.dataset(run.dataset))
+    return _picks(store, run, task_named(task), store.dataset(run.dataset))
 
 
 @lru_cache(maxsize=64)
-def _picks(store: Store, run_id: str, task: Task, n_answers: int, info: DatasetInfo) -> Picks:
-    run = RunStore(store).run(run_id)
+def _picks(store: Store, run: RunInfo, task: Task, info: DatasetInfo) -> Picks:
     instances, of_task = _instances(store, info), _aspects(store, info, task)
-    selections = RunStore(store).selections(run.id, task.name)
+    selections = RunStore(store).selections(run, task)
     papers = zip(instances["instance"], instances["n_sentences"], strict=True)
     unique = [validated_selection(selections.get(name, ()), n, name) for name, n in papers]
     sizes = np.array([len(selection) for selection in unique], dtype=np.int64)
@@ -252,6 +250,6 @@ def estimate_columns(estimates: Iterable[Estimate], name: str, prefix: str = "")
 def chance_text(low: float, high: float) -> str:
     """How sure a difference is, in points: ``-5.1 to -0.2``, ``-1.0 to +2.0, no more than chance``."""
     if np.isnan(low):
-        return "too few papers for an interval"
+        return "no interval: too few papers, or all alike"
     bounds = f"{100 * low:+.1f} to {100 * high:+.1f}"
     return f"{bounds}, no more than chance" if low <= 0 <= high else bounds

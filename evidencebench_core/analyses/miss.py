@@ -77,7 +77,7 @@ def miss(store: Store, run_id: str, task: str | Task, instance_id: str, aspect_i
             f"is not in instance {shown(instance_id)}",
             f"There are: {known} ...",
         )
-    answer = runs.retrieval(run.id, chosen.name, instance_id)
+    answer = runs.retrieval(run, chosen, instance_id)
     if answer is None:
         problem = f"has no answer for {shown(instance_id)} on {chosen.name}"
         raise UnknownNameError(f"run {run.id}", problem, "Take another instance.")
@@ -107,7 +107,7 @@ def miss(store: Store, run_id: str, task: str | Task, instance_id: str, aspect_i
         for gain in marginal_gains(answer.selection, evidence.covers(chosen.focus))
     ]
     others = [
-        _other(other, runs.retrieval(other.id, chosen.name, instance_id), aspect)
+        _other(other, runs.retrieval(other, chosen, instance_id), aspect)
         for other in other_runs(runs, run, chosen)
     ]
     budget = chosen.budget_for(evidence)

@@ -20,7 +20,7 @@ from evidencebench_core.analyses.frame import (
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.model import Instance
 from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
-from evidencebench_core.data.store import Store
+from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.metrics import marginal_gains
 from evidencebench_core.retrievers import RETRIEVERS, Retrieval
@@ -123,31 +123,28 @@ def outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame:
     chosen = task_named(task)
     runs = RunStore(store)
     run = runs.run(run_id)
-    n_answers = run.tasks.get(chosen.name, 0)
-    if not n_answers:
+    if not run.n_answers(chosen):
         raise UnknownNameError(
             f"run {run.id}",
             f"has no answers for {chosen.name}",
-            f"It has: {', '.join(run.tasks) or 'none'}. `evidencebench run` adds tasks to a run.",
+            f"It has: {', '.join(run.tasks) or 'none'}. `evidencebench run --task {chosen.name}` asks for it.",
         )
     others = [other for other in other_runs(runs, run, chosen) if not other.n_trained_on]
-    version = (n_answers, *(other.tasks[chosen.name] for other in others), store.dataset(run.dataset).version)
-    return _outcomes(store, run.id, chosen, tuple(other.id for other in others), version)
+    return _outcomes(store, run, chosen, tuple(others), store.dataset(run.dataset))
 
 
 @lru_cache(maxsize=16)
 def _outcomes(
-    store: Store, run_id: str, task: Task, others: tuple[str, ...], version: tuple[object, ...]
+    store: Store, run: RunInfo, task: Task, others: tuple[RunInfo, ...], info: DatasetInfo
 ) -> pd.DataFrame:
     runs = RunStore(store)
-    run = runs.run(run_id)
-    answers = runs.retrievals(run.id, task.name)
-    selections = {other: runs.selections(other, task.name) for other in others}
+    answers = runs.retrievals(run, task)
+    selections = {other.id: runs.selections(other, task) for other in others}
     instances = instance_frame(store, run.dataset)
     n_asked = asked_aspects(instances, task)
     is_asked, is_answered = n_asked > 0, instances["instance"].isin(answers.keys())
     rows: list[dict[str, Any]] = []
-    for instance in store.get_many(run.dataset, instances["instance"][is_asked & is_answered]):
+    for instance in store.get_many(info, instances["instance"][is_asked & is_answered]):
         by_others = {
             other: of_run[instance.id] for other, of_run in selections.items() if instance.id in of_run
         }
@@ -246,7 +243,7 @@ def other_runs(runs: RunStore, run: RunInfo, task: Task) -> list[RunInfo]:
     return [
         other
         for other in runs.runs(run.dataset)
-        if other.id != run.id and other.tasks.get(task.name) and other.retriever not in see_gold
+        if other.id != run.id and other.n_answers(task) and other.retriever not in see_gold
     ]
 
 

@@ -7,9 +7,17 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from evidencebench_core.analyses.frame import aspects, instance_frame, left_out_notes, recalls, runs_named
+from evidencebench_core.analyses.frame import (
+    aspects,
+    instance_frame,
+    left_out_notes,
+    picks,
+    recalls,
+    runs_named,
+)
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
+from evidencebench_core.metrics import MEASURES
 from evidencebench_core.tasks import Task, task_named
 
 
@@ -46,3 +54,22 @@ def systems(store: Store, runs: Sequence[str], task: str | Task) -> Systems:
     notes = (*left_out_notes(missing | skipped), *store.dataset(dataset).gold_notes)
     labels = {info.id: info.label for info in infos}
     return Systems(chosen, dataset, labels, common, papers[common.index].tolist(), notes)
+
+
+def further_measures(store: Store, compared: Systems) -> pd.DataFrame:
+    """The means of every measure but Aspect Recall over the same instances: a row a run, a column a measure."""
+    instances = instance_frame(store, compared.dataset)["instance"].to_numpy()
+    selections = {}
+    for info in runs_named(store, list(compared.labels)):
+        frame = picks(store, info, compared.task).frame
+        selections[info.id] = frame["sentence"].groupby(instances[frame["row"]]).agg(tuple).to_dict()
+    rows = []
+    for name, evidence in store.evidence_sets(compared.dataset, compared.recalls.index):
+        covers, budget = evidence.covers(compared.task.focus), compared.task.budget_for(evidence)
+        for run, of_run in selections.items():
+            values = [measure.function(of_run.get(name, ()), covers, budget) for measure in MEASURES[1:]]
+            rows.append((run, *values))
+    names = [measure.name for measure in MEASURES[1:]]
+    return (
+        pd.DataFrame(rows, columns=["run", *names]).astype(dict.fromkeys(names, float)).groupby("run").mean()
+    )

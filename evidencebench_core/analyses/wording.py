@@ -18,6 +18,7 @@ from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM
+from evidencebench_core.metrics import overlap
 from evidencebench_core.perturb import (
     NEGATION,
     PARAPHRASE,
@@ -34,7 +35,7 @@ from evidencebench_core.runs import (
     plan,
     retrieval_spec,
 )
-from evidencebench_core.stats import interval, interval_note, overlap, paired
+from evidencebench_core.stats import interval, interval_note, paired
 from evidencebench_core.tasks import Task, task_named
 
 QUESTIONS: Final = {"paraphrases": "Paraphrases", "negation": "Negation", "spelling": "Spelling errors"}
@@ -91,7 +92,8 @@ def wording(
         for row, frame in _of_run(store, run, chosen, variants):
             rows.append({"run": run.id, "label": run.label, **row})
             frames.append(frame.assign(run=run.id, wording=row["wording"]))
-    table = pd.DataFrame(rows).astype({"overlap": float})
+    bounds = ("recall_low", "recall_high", "low", "high")  # None where there is no interval
+    table = pd.DataFrame(rows).astype(dict.fromkeys(("overlap", *bounds), float))
     columns = ["run", "wording", "instance", "original", "recall", "difference", "overlap"]
     instances = pd.concat(frames, ignore_index=True)[columns]
     instances = instances.sort_values(
@@ -124,7 +126,7 @@ def finding(wordings: pd.DataFrame, question: str) -> str:
     for label, rows in wordings[wordings["n"] > 0].groupby("label", sort=False):
         row = rows.iloc[-1]
         points = 100 * row["difference"]
-        if points == row["low"] == row["high"] == 0:
+        if row["better"] == row["worse"] == 0:
             parts.append(f"changes nothing for {label}")
         else:
             effect = f"{'costs' if points < 0 else 'gains'} {label} {abs(points):.1f} points"
@@ -136,8 +138,8 @@ def variant_run_id(store: Store, run: RunInfo, variant: Variant | None) -> str:
     """The id that the run's retriever has, or would have, over a wording; ``None`` stands for the original."""
     if variant is None:
         return run.id
-    sha256 = store.dataset(run.dataset).sha256
-    return retrieval_spec(sha256, run.retriever, run.settings, variant.name, variant.digest).id
+    sha256, wording = store.dataset(run.dataset).sha256, (variant.name, variant.digest)
+    return retrieval_spec(sha256, run.retriever, run.settings, run.basis, variant=wording).id
 
 
 def _of_run(
@@ -173,7 +175,7 @@ def _answers(
     infos = {info.id: info for info in known.runs(run.dataset, variants=True)}
     if run_id not in infos:
         return pd.Series(np.nan, index=instance_frame(store, run.dataset)["instance"]), {}
-    return recalls(store, infos[run_id], task), known.selections(run_id, task.name)
+    return recalls(store, infos[run_id], task), known.selections(infos[run_id], task)
 
 
 def _compared(

@@ -15,13 +15,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import unescape
-from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from evidencebench_core.annotation.model import Annotation, MarkedAspect, annotated_instance
 from evidencebench_core.data.files import file_content
-from evidencebench_core.data.model import SUFFICIENT
+from evidencebench_core.data.model import SUFFICIENT, Instance
+from evidencebench_core.data.quotes import QuoteFinder, letters
 from evidencebench_core.errors import DataError, EvidenceBenchError, PaperError, shown
 from evidencebench_core.papers import Paper, read_paper
 from evidencebench_core.papers.blocks import clean_text
@@ -143,8 +143,8 @@ def trial_instances(
     name: str,
     counts: TrialCounts,
     report: Callable[[int, int], None] = lambda done, total: None,
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Raw instances by id, which begins with ``name``: one a comparison with two covered outcomes or more.
+) -> Iterator[Instance]:
+    """Instances, whose ids begin with ``name``: one a comparison with two covered outcomes or more.
 
     Every outcome is a result aspect, covered by the sentences that were quoted for the more frequent answer. Papers
     without an open licence are left out. ``report`` is called with papers done and papers in all.
@@ -169,17 +169,17 @@ def trial_instances(
             continue
         finder = QuoteFinder(paper.sentences)
         quotes = [answer.quote for prompt in prompts for answer in trials.answers[prompt.id]]
-        lost = [quote for quote in quotes if not finder.find(quote)]
+        lost = [quote for quote in quotes if not sentences_of_quote(finder, quote)]
         counts.n_quotes += len(quotes)
         counts.n_quotes_found += len(quotes) - len(lost)
         counts.quotes_elsewhere.update(quote_places(lost, content))
         for number, group in enumerate(groups.values()):
-            raw = _instance(paper, group, trials, finder, counts, f"{name}_{paper.paper_id}_{number}")
-            if raw is None:
+            instance = _instance(paper, group, trials, finder, counts, f"{name}_{paper.paper_id}_{number}")
+            if instance is None:
                 counts.left_out[f"fewer than {MIN_ASPECTS} outcomes covered"] += 1
             else:
                 counts.n_kept += 1
-                yield f"{name}_{paper.paper_id}_{number}", raw
+                yield instance
     report(len(trials.prompts), len(trials.prompts))
 
 
@@ -190,7 +190,7 @@ def _instance(
     finder: QuoteFinder,
     counts: TrialCounts,
     instance_id: str,
-) -> dict[str, Any] | None:
+) -> Instance | None:
     """The raw instance of a comparison; ``None`` where too few of its outcomes are covered."""
     texts: dict[str, str] = {}  # an outcome that stands twice is one aspect
     marks: dict[str, set[int]] = {}
@@ -201,7 +201,7 @@ def _instance(
         text = f"Compared with {prompt.comparator}, {prompt.intervention} {verb} {prompt.outcome}"
         texts.setdefault(outcome, text)
         for answer in answers:
-            sentences = finder.find(answer.quote)
+            sentences = sentences_of_quote(finder, answer.quote)
             if answer.verb == verb:
                 marks.setdefault(outcome, set()).update(sentences)
             else:
@@ -232,25 +232,9 @@ def _instance(
 # -- quotes to sentences ----------------------------------------------------------------------------
 
 
-class QuoteFinder:
-    """Where quotes stand in a pool: letters and digits are compared, whatever stands between them."""
-
-    def __init__(self, sentences: Sequence[str]) -> None:
-        parts = [_letters(sentence) for sentence in sentences]
-        self._text = "".join(parts)
-        self._extents = list(pairwise(accumulate(map(len, parts), initial=0)))
-
-    def find(self, quote: str) -> tuple[int, ...]:
-        """The sentences of its first occurrence (`sentences_in`); none where it is not in the pool.
-
-        A label of a figure or table that was copied with it is left out where it is in the way.
-        """
-        for text in (quote, _LABEL.sub("", quote)):
-            letters = _letters(text)
-            start = self._text.find(letters) if letters else -1
-            if start >= 0:
-                return sentences_in(self._extents, (start, start + len(letters)))
-        return ()
+def sentences_of_quote(finder: QuoteFinder, quote: str) -> tuple[int, ...]:
+    """The sentences of a quote; the label of a figure that was copied with it is left out where it is in the way."""
+    return finder.find(quote) or finder.find(_LABEL.sub("", quote))
 
 
 def quote_places(quotes: Sequence[str], article: bytes) -> list[str]:
@@ -259,32 +243,12 @@ def quote_places(quotes: Sequence[str], article: bytes) -> list[str]:
         return []
     text = article.decode("utf-8", "replace")
     parts = {
-        place: _letters(
+        place: letters(
             unescape(_TAG.sub("", " ".join(re.findall(f"<{tag}[ >].*?</{tag}>", text, re.DOTALL))))
         )
         for place, tag in (("in a table", "table-wrap"), ("in a caption", "fig"))
     }
-    return [
-        next((place for place in parts if _letters(quote) in parts[place]), "nowhere") for quote in quotes
-    ]
-
-
-def sentences_in(extents: Sequence[tuple[int, int]], span: tuple[int, int]) -> tuple[int, ...]:
-    """The sentences of which at least half lies in a span, or in which at least half of the span lies.
-
-    ``extents`` are where each sentence begins and ends; all ends are exclusive.
-    """
-    start, stop = span
-    sentences = []
-    for index, (first, end) in enumerate(extents):
-        shared = min(stop, end) - max(start, first)
-        if shared > 0 and (2 * shared >= end - first or 2 * shared >= stop - start):
-            sentences.append(index)
-    return tuple(sentences)
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))
+    return [next((place for place in parts if letters(quote) in parts[place]), "nowhere") for quote in quotes]
 
 
 # -- the files ----------------------------------------------------------------------------------------

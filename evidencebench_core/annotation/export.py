@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from evidencebench_core.annotation.marked import MarkedPaper, marked_paper
 from evidencebench_core.annotation.model import CONSENSUS, MODEL, Annotation, annotated_instance
@@ -19,9 +18,9 @@ from evidencebench_core.papers.licence import allows_changed_copies
 
 @dataclass(slots=True)
 class ExportedAnnotations:
-    """Raw instances by id, and by paper why others were left out."""
+    """Instances by id, and by paper why others were left out."""
 
-    instances: dict[str, dict[str, Any]] = field(default_factory=dict)
+    instances: dict[str, Instance] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     licences: Counter[str] = field(default_factory=Counter)
 
@@ -49,22 +48,22 @@ def exported_annotations(
             continue  # the paper is gone, its marks are not
         try:
             name = _annotator(annotations.annotators(key), annotator, undecided)
-            instance_id, raw = annotated_raw(annotations, marked, name)
+            instance = exported_annotation(annotations, marked, name)
         except EvidenceBenchError as error:
             exported.left_out[marked.name] = f"{error.problem}. {error.remedy}"
             continue
-        if instance_id in exported.instances:
-            instance_id = f"{instance_id}_{key.rpartition(':')[2]}"
-            instance_id, raw = annotated_raw(annotations, marked, name, instance_id)
-        exported.instances[instance_id] = raw
+        if instance.id in exported.instances:
+            instance_id = f"{instance.id}_{key.rpartition(':')[2]}"
+            instance = exported_annotation(annotations, marked, name, instance_id)
+        exported.instances[instance.id] = instance
         exported.licences[_licence(marked) or "none named"] += 1
     return exported
 
 
-def annotated_raw(
+def exported_annotation(
     annotations: Annotations, marked: MarkedPaper, annotator: str, instance_id: str = ""
-) -> tuple[str, dict[str, Any]]:
-    """The id and raw instance of an annotation; `PaperError` where it is not complete, or may not be passed on."""
+) -> Instance:
+    """The instance of an annotation; `PaperError` where it is not complete, or may not be passed on."""
     licence = _licence(marked)
     if licence and not allows_changed_copies(licence):
         problem = f"is under {licence}, which allows no changed copy"
@@ -80,7 +79,7 @@ def annotated_raw(
     instance_id = instance_id.strip() or (
         marked.paper.id if isinstance(marked.paper, Instance) else marked.paper.paper_id
     )
-    return instance_id, annotated_instance(marked.paper, annotation, instance_id, construction)
+    return annotated_instance(marked.paper, annotation, instance_id, construction)
 
 
 def _proposals(annotations: Annotations, key: str) -> list[Annotation]:

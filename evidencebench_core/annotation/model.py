@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Final
 
-from evidencebench_core.data import check_instance, inverse_of
-from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
+from evidencebench_core.data.model import Aspect, EvidenceSet, Instance, evidence_set
 from evidencebench_core.errors import PaperError, shown
-from evidencebench_core.metrics import best_cover, optimal_cover
 from evidencebench_core.papers.blocks import clean_text
 from evidencebench_core.papers.paper import Paper
 
@@ -81,18 +80,13 @@ class Annotation:
         """The sentences that cover any aspect."""
         return frozenset(index for aspect in self.aspects for index in aspect.sentences)
 
-    def evidence(self) -> EvidenceSet:
+    def evidence(self, prefix: str = "") -> EvidenceSet:
         """The marks as gold, for the reader, scores and agreement. Optimal K counts the covered aspects."""
-        results = [frozenset(aspect.sentences) for aspect in self.aspects if aspect.is_result]
-        return EvidenceSet(
-            n_sentences=self.n_sentences,
-            aspects=tuple(
-                Aspect(aspect.id, aspect.sentences, aspect.is_result, f"A{number}", aspect.text)
-                for number, aspect in enumerate(self.aspects, start=1)
-            ),
-            optimal=len(optimal_cover([frozenset(aspect.sentences) for aspect in self.aspects])),
-            results_optimal=len(optimal_cover(results)) if results else None,
-        )
+        aspects = [
+            Aspect(f"{prefix}{aspect.id}", aspect.sentences, aspect.is_result, f"A{number}", aspect.text)
+            for number, aspect in enumerate(self.aspects, start=1)
+        ]
+        return evidence_set(self.n_sentences, aspects)
 
     # -- edits, each gives a new annotation ---------------------------------------------------------
 
@@ -204,54 +198,24 @@ def annotated_instance(
     annotation: Annotation,
     instance_id: str,
     construction: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """The raw instance, as it would stand in a file of the benchmark.
+) -> Instance:
+    """The instance that an annotation makes of its paper; `PaperError` where it is not complete.
 
-    Its twelve keys come in the order of the released files, then ``aspect_texts`` and ``construction``. Aspects keep
-    their numbers, gaps included. The selections are computed: a smallest cover for the tasks at Optimal, a largest
-    coverage with 10 and 5 sentences for the others. `PaperError` where the annotation is not complete.
+    Aspects keep their numbers, gaps included.
     """
     _check_complete(paper, annotation, instance_id)
-    ids = {aspect.id: f"{instance_id}_{aspect.id}" for aspect in annotation.aspects}
-    results = [aspect for aspect in annotation.aspects if aspect.is_result]
-    covering = {ids[aspect.id]: list(aspect.sentences) for aspect in annotation.aspects}
-    raw: dict[str, Any] = {
-        "hypothesis": annotation.hypothesis,
-        "paper_as_candidate_pool": list(paper.sentences),
-        "aspect_list_ids": list(ids.values()),
-        "results_aspect_list_ids": [ids[aspect.id] for aspect in results] or None,
-        "aspect2sentence_indices": covering,
-        "sentence_index2aspects": inverse_of(covering, len(paper.sentences)),
-        "evidence_retrieval_at_optimal_evaluation": _evaluation(annotation.aspects, ids, None),
-        "evidence_retrieval_at_10_evaluation": _evaluation(annotation.aspects, ids, 10),
-        "results_evidence_retrieval_at_optimal_evaluation": _evaluation(results, ids, None),
-        "results_evidence_retrieval_at_5_evaluation": _evaluation(results, ids, 5),
-        "sentence_types_in_candidate_pool": list(paper.sentence_types),
-        "paper_id": paper.paper_id,
-        "aspect_texts": {ids[aspect.id]: aspect.text for aspect in annotation.aspects},
-    }
-    if construction is not None:
-        raw["construction"] = dict(construction)
-    if isinstance(paper, Instance) and paper.synthetic:
-        raw["synthetic"] = True  # an invented paper stays one, whoever marks it
-    check_instance(instance_id, raw)
-    return raw
-
-
-def _evaluation(
-    aspects: Sequence[MarkedAspect], ids: Mapping[str, str], budget: int | None
-) -> dict[str, Any] | None:
-    if not aspects:  # there are no result aspects
-        return None
-    covers = [frozenset(aspect.sentences) for aspect in aspects]
-    picks = optimal_cover(covers) if budget is None else best_cover(covers, budget)
-    evaluation: dict[str, Any] = {
-        "one_selection_of_sentences": list(picks),
-        "covered_aspects": [
-            ids[a.id] for a, cover in zip(aspects, covers, strict=True) if not cover.isdisjoint(picks)
-        ],
-    }
-    return evaluation if budget else {"optimal": len(picks), **evaluation}
+    return Instance(
+        id=instance_id,
+        hypothesis=annotation.hypothesis,
+        paper_id=paper.paper_id,
+        sentences=paper.sentences,
+        sentence_types=paper.sentence_types,
+        sections=paper.sections,
+        evidence=annotation.evidence(f"{instance_id}_"),
+        synthetic=isinstance(paper, Instance)
+        and paper.synthetic,  # an invented paper stays one, whoever marks it
+        construction=MappingProxyType(dict(construction or {})),
+    )
 
 
 def _check_complete(paper: Paper | Instance, annotation: Annotation, instance_id: str) -> None:

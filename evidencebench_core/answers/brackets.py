@@ -90,7 +90,7 @@ def _document_ids(inside: str) -> list[str] | None:
 
 def _split(text: str, read: Callable[[str], Sequence[_T] | None]) -> list[tuple[str, list[_T]]]:
     """Each sentence without its brackets, and what is in them."""
-    from evidencebench_core.papers.sentences import sentences_of
+    from evidencebench_core.data.sentences import sentences_of
 
     paragraphs = [_masked(paragraph, read) for paragraph in _PARAGRAPH.split(text)]
     contents = itertools.chain.from_iterable(inside for _, inside in paragraphs)

@@ -111,7 +111,7 @@ def export(
     files = []
     if exported.instances:
         with whole_file(out) as stream:
-            write_benchmark(exported.instances.items(), stream)
+            write_benchmark(exported.instances.values(), stream)
         files = [{"file": str(out), "instances": len(exported.instances)}]
     licences = [f"{licence} ({n})" for licence, n in exported.licences.items()]
     notes = [f"Licences of the papers: {', '.join(licences)}"] if licences else []

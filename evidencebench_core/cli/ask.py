@@ -136,15 +136,15 @@ def _exit_code(store: Store, reports: Sequence[Progress], noun: str) -> int:
     from evidencebench_core.runs import RunStore
 
     runs = RunStore(store)
-    tasks = [(report.run_id, task) for report in reports for task in runs.run(report.run_id).tasks or ("",)]
+    infos = [runs.run(report.run_id) for report in reports]
     outcomes = [counts for report in reports for counts in runs.outcomes(report.run_id).values()]
     n_unreadable = sum(counts[kind] for counts in outcomes for kind in UNREADABLE)
-    if n_unreadable and n_unreadable == sum(len(runs.done(*task)) for task in tasks):
+    if n_unreadable and n_unreadable == sum(info.n_answered for info in infos):
         nothing = f"not one of {quantity(n_unreadable, 'answer')} could be read"
         note(f"evidencebench: {nothing}: --fresh asks again")
         return 1
     n_failed = sum(report.failed for report in reports)
-    reasons = (reason for task in tasks for reason in runs.failures(*task).values())
+    reasons = (reason for info in infos for reason in runs.reasons(info))
     if n_failed:
         why = f"; the first: {next(reasons, 'unknown')}"
         note(

@@ -25,16 +25,32 @@ if TYPE_CHECKING:
 @verb("ingest evidencebench_train_set.json --name train", creates=True)
 def ingest(
     store: Store,
-    file: Path = Argument(..., metavar="FILE", help="JSON or JSON lines; plain, gzip or zstd"),
+    file: Path = Argument(..., metavar="FILE", help="JSON, JSON lines or CSV; plain, gzip or zstd"),
     name: options.NewName = None,
+    format: Literal["released", "simple", "scifact", "qasper"] | None = Option(  # noqa: A002 - what people call it
+        None, help="of the file (default: told by its keys)"
+    ),
+    corpus: Path | None = Option(
+        None, metavar="FILE", help="SciFact's papers (default: corpus.jsonl beside it)"
+    ),
 ) -> Output:
     """Bring a dataset file into the store."""
-    result = _ingest(store, file, name)
-    document = {"added": result.added, "dataset": dataset_document(result.dataset)}
+    result = _ingest(store, file, name, format, corpus)
+    document = {
+        "added": result.added,
+        "dataset": dataset_document(result.dataset),
+        "left_out": dict(result.left_out),
+    }
     return Output(document, title=_outcome(result))
 
 
-def _ingest(store: Store, path: Path, name: str | None = None) -> IngestResult:
+def _ingest(
+    store: Store,
+    path: Path,
+    name: str | None = None,
+    format_name: str | None = None,
+    corpus: Path | None = None,
+) -> IngestResult:
     from evidencebench_core.data.ingestion import ingest as ingest_file
 
     with progress_bar("bytes") as bar:
@@ -43,7 +59,7 @@ def _ingest(store: Store, path: Path, name: str | None = None) -> IngestResult:
             bar.set_postfix_str(quantity(n_instances, "instance"), refresh=False)
             advance(bar, done, total)
 
-        return ingest_file(store, path, name=name, progress=report)
+        return ingest_file(store, path, name, report, format=format_name, corpus=corpus)
 
 
 def _outcome(result: IngestResult) -> str:
@@ -52,7 +68,8 @@ def _outcome(result: IngestResult) -> str:
     content = f"{instances}, {dataset.n_result_instances:,} with result aspects"
     if not result.added:
         return f"The store has this file already, as {dataset.name}: {content}. Nothing was changed."
-    return f"Ingested {dataset.name}: {content}."
+    left_out = "; ".join(f"{n:,} {reason}" for reason, n in result.left_out.items())
+    return f"Ingested {dataset.name}: {content}.{f' Left out: {left_out}.' if left_out else ''}"
 
 
 def dataset_document(dataset: DatasetInfo) -> dict[str, Any]:
@@ -114,7 +131,9 @@ def show(
     name = dataset or _dataset_of(store, instance)
     paper = store.get(name, instance)
     if json:
-        return Output({paper.id: store.raw(name, paper.id)})
+        from evidencebench_core.data.formats import released_record
+
+        return Output({paper.id: released_record(paper)})
     print(*instance_text(paper, name, width()), sep="\n")
     return None
 

@@ -95,12 +95,15 @@ def _print_table(rows: Sequence[Mapping[Any, Any]], percent: Collection[str]) ->
 def _column(rows: Sequence[Mapping[Any, Any]], name: Any, percent: bool, limit: int) -> list[str]:
     """A column of a table, all cells of a width; numbers stand to the right."""
     header = f"{name} %" if percent else str(name)
-    texts = [
-        clipped_text(text, limit) for text in (one_line(header), *(cell(row[name], percent) for row in rows))
-    ]
+    cells = [_p_value(row[name]) if name in ("p", "p_holm") else cell(row[name], percent) for row in rows]
+    texts = [clipped_text(text, limit) for text in (one_line(header), *cells)]
     widest = max(map(len, texts))
     is_number = any(isinstance(row[name], int | float) for row in rows)
     return [text.rjust(widest) if is_number else text.ljust(widest) for text in texts]
+
+
+def _p_value(value: Any) -> str:
+    return "< 0.0001" if isinstance(value, float) and value < 0.0001 else cell(value)
 
 
 def cell(value: Any, percent: bool = False) -> str:

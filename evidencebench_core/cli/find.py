@@ -48,10 +48,8 @@ def find(
     entry = retriever_entry(retriever or default_retriever())
     if entry.sees_gold:
         raise SettingError(f"retriever {entry.name}", "needs gold, which no new paper has", "Choose another.")
-    chosen = make_retriever(entry.name, options.settings_of(settings))
-    llm = None
-    if isinstance(chosen, ServedRetriever):
-        chosen, llm = chosen.connected(store), ask.llm(store)
+    chosen = make_retriever(entry.name, options.settings_of(settings), store=store)
+    llm = ask.llm(store) if isinstance(chosen, ServedRetriever) else None
     read, problems = _papers_at(papers)
     if html is not None and len(read) > 1:
         raise SettingError("--html", "is for one paper", "Give one paper.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -47,7 +47,7 @@ def retrievers(
         rows = [{"retriever": entry.name, "": entry.summary.partition(". ")[0]} for entry in entries]
         notes = ["`evidencebench retrievers NAME` lists the settings of one; --set KEY=VALUE sets them."]
         return Output(document, {"": rows}, notes=notes)
-    settings = fields_of(entries[0]).items()
+    settings = fields_of(entries[0].settings_class).items()
     rows = [
         {"setting": f"{key}={cell(spec.default)}", "may be": spec.allowed(), "": spec.help}
         for key, spec in settings
@@ -58,7 +58,8 @@ def retrievers(
 def _retriever_document(entry: type[Retriever]) -> dict[str, Any]:
     from evidencebench_core.retrievers import fields_of
 
-    settings = {key: asdict(spec) | {"kind": spec.kind.__name__} for key, spec in fields_of(entry).items()}
+    fields_by_name = fields_of(entry.settings_class).items()
+    settings = {key: asdict(spec) | {"kind": spec.kind.__name__} for key, spec in fields_by_name}
     return {name: getattr(entry, name) for name in ("name", "summary", "sees_gold")} | {"settings": settings}
 
 
@@ -67,9 +68,13 @@ def run(
     store: Store,
     dataset: options.Dataset,
     work: options.Work,
-    retriever: str = Option(..., metavar="NAME", help="`evidencebench retrievers` lists them"),
+    retriever: str = Option(
+        ..., metavar="NAME", help="`evidencebench retrievers` lists them; or yours: FILE.py:NAME, PACKAGE.MODULE:NAME"
+    ),
     task: options.Tasks = None,
     limit: options.Limit = None,
+    sample: int | None = Option(None, metavar="N", min=1, help="a random N, papers whole"),
+    seed: int = Option(0, metavar="S", min=0, help="of the sample"),
     settings: options.Settings = None,
     variant: str | None = Option(None, metavar="V", help="negation, paraphrase:NAME, spelling:n=N[,seed=S]"),
     wordings: Path | None = Option(None, metavar="FILE", help=_WORDINGS_HELP),
@@ -77,20 +82,25 @@ def run(
     """Run a retriever over a dataset, or go on with it."""
     from evidencebench_core.perturb import add_wordings, read_wordings, variant_named
     from evidencebench_core.retrievers import retriever_entry
-    from evidencebench_core.runs import DEFAULT_TASKS, RunStore, plan, score_run
+    from evidencebench_core.retrievers.own import system_at
+    from evidencebench_core.runs import DEFAULT_TASKS, RunStore, Sample, plan, score_run
 
+    if sample is not None and limit is not None:
+        raise SettingError("--sample", "is given with --limit", "Give one of them.")
+    values, is_own = options.settings_of(settings), ":" in retriever
     if wordings is not None:
         n_added = add_wordings(store, dataset, read_wordings(wordings), str(wordings))
         note(f"{quantity(n_added, 'wording')} of {wordings} kept beside {dataset}")
     planned = plan(
         store,
         dataset,
-        retriever,
-        options.settings_of(settings),
+        system_at(retriever, values, store) if is_own else retriever,
+        values,
         task or DEFAULT_TASKS,
         limit,
+        sample=Sample(sample, seed) if sample is not None else None,
         variant=variant_named(store, dataset, variant) if variant else None,
-        llm=work.llm(store) if retriever_entry(retriever).asks_server else None,
+        llm=work.llm(store) if not is_own and retriever_entry(retriever).asks_server else None,
         fresh=work.fresh,
     )
 
@@ -109,9 +119,12 @@ def run(
 
 def run_document(run: RunInfo, outcomes: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
     """A run as JSON-able values; ``outcomes`` is in it if a model was asked."""
-    document = {"run": run.id} | {field.name: getattr(run, field.name) for field in fields(run)[1:]}
+    plain = ("kind", "subject", "created_at", "stamp", "n_answered", "n_failed", "dataset", "retriever", "variant")
+    document: dict[str, Any] = {"run": run.id} | {name: getattr(run, name) for name in (*plain, "n_trained_on")}
+    mappings = ("settings", "basis", "versions", "tasks")
+    document |= {name: dict(getattr(run, name) or {}) for name in mappings}
     asked = " of ".join(str(run.settings[name]) for name in ("task", "model") if name in run.settings)
-    document |= {"label": run.label or asked, "settings": dict(run.settings), "tasks": dict(run.tasks)}
+    document |= {"label": run.label or asked, "sample": str(run.sample) if run.sample else ""}
     if outcomes:
         document["outcomes"] = dict(outcomes)
     return document
@@ -164,6 +177,7 @@ def _scored(
 ) -> Output:
     """A line a score, with the label of its run where there are several; then what was left out and why."""
     from evidencebench_core.data.model import SUFFICIENT_NOTE
+    from evidencebench_core.metrics import MEASURES
 
     rows: list[dict[str, Any]] = [
         {
@@ -171,6 +185,7 @@ def _scored(
             "recall": score.aspect_recall,
             "95% interval": score.ci95,
             "SE": score.standard_error,
+            **{measure.name: score.measures[measure.name].value for measure in MEASURES[1:]},
             "ceiling": score.ceiling or score.ceiling_text.replace("%", ""),
             "random": score.random_expectation,
             "scored": score.n_scored,
@@ -183,10 +198,12 @@ def _scored(
         rows = [{"run": label} | row for label, row in zip(labels, rows, strict=True)]
     legend = {
         "recall": "mean Aspect Recall of the instances scored; SE: its standard error",
+        "picks": "sentences picked, mean; precision: share of them that cover an aspect; f1: of precision and recall",
         "ceiling": "the best possible; random: expected of random picks",
         "skipped": "nothing to cover; missing: no answer",
     }
-    percent = ("recall", "95% interval", "SE", "ceiling", "random")
+    shares = [measure.name for measure in MEASURES if measure.is_share]
+    percent = ("recall", "95% interval", "SE", *shares, "ceiling", "random")
     left_out = dict.fromkeys(line for score in scores for line in score.notes)
     sufficient = [SUFFICIENT_NOTE] if any(score.sufficient for score in scores) else []
     return Output(document, {"": rows}, title, [*left_out, *sufficient, *notes], percent, legend)
@@ -253,7 +270,7 @@ def compare(store: Store, run_ids: options.RunIds, task: options.Task = "er@opti
     return report
 
 
-@verb('import-run --dataset train --predictions mine.json --name "my system"')
+@verb('import-run --dataset train --predictions mine.json --name "my system" --task er@10')
 def import_run(
     store: Store,
     dataset: options.Dataset,
@@ -263,8 +280,8 @@ def import_run(
 ) -> Output:
     """Keep the answers of your own system as a run.
 
-    A TREC run holds rankings: the selection for a task is their first K. A prediction file holds selections for one
-    task (--task).
+    A TREC run, or scores {"instance id": {"sentence index": score, ...}, ...}, hold rankings: the selection for any
+    task is their first K. A file of lists holds selections for one task (--task).
     """
     from evidencebench_core.runs import import_run as import_file
     from evidencebench_core.runs import score_run
@@ -324,11 +341,10 @@ def finetune_encoder(
     chosen = FinetuneSettings.read("finetune-encoder", options.settings_of(settings))
     info = store.dataset(dataset)
     instances = list(store.get_many(dataset, store.ids(dataset)))
-    papers = tuple(sorted({instance.paper_id for instance in instances}))
-    ids = tuple(sorted(instance.id for instance in instances))
+    keys = tuple(sorted(set(store.paper_keys(info).values())))
     triplets = triplets_of(instances, chosen.triplets, chosen.seed)
     note(f"Training on {quantity(len(triplets), 'triplet')} of {quantity(len(instances), 'instance')}")
-    finetune_encoder(triplets, chosen, TrainedOn(info.sha256, ids, papers, info.name), out)
+    finetune_encoder(triplets, chosen, TrainedOn(info.name, len(instances), keys), out)
     document = {
         "dataset": dataset,
         "dataset_sha256": info.sha256,

@@ -1,15 +1,15 @@
 """Datasets: what an instance is, how files are read, where they are kept."""
 
 from evidencebench_core.data.downloads import DATASETS, download
-from evidencebench_core.data.format import KEYS, check_instance, inverse_of, parse_instance
+from evidencebench_core.data.formats import FORMATS, KEYS, instance_from, read_instances, released_record
 from evidencebench_core.data.ingestion import IngestResult, add_instance, ingest
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance, SentenceType
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, open_store
-from evidencebench_core.data.stream import iter_raw
 from evidencebench_core.data.upkeep import delete_dataset, rename_dataset
 
 __all__ = [
     "DATASETS",
+    "FORMATS",
     "KEYS",
     "MARKED_BY_HAND",
     "Aspect",
@@ -20,13 +20,12 @@ __all__ = [
     "SentenceType",
     "Store",
     "add_instance",
-    "check_instance",
     "delete_dataset",
     "download",
     "ingest",
-    "inverse_of",
-    "iter_raw",
+    "instance_from",
     "open_store",
-    "parse_instance",
+    "read_instances",
+    "released_record",
     "rename_dataset",
 ]

@@ -12,8 +12,7 @@ from typing import Any, Final, TypeVar
 from evidencebench_core.data.files import whole_file
 from evidencebench_core.errors import DownloadError, SettingError, UnknownNameError, did_you_mean, shown
 
-Report = Callable[[str], None]
-Progress = Callable[[int, int | None], None]
+BytesDone = Callable[[int, int | None], None]
 _T = TypeVar("_T")
 
 _GITHUB: Final = "https://raw.githubusercontent.com/EvidenceBench/EvidenceBench"
@@ -77,8 +76,8 @@ def download(
     split: str | None = None,
     folder: Path | None = None,
     *,
-    report: Report = _silent,
-    progress: Progress = _silent,
+    report: Callable[[str], None] = _silent,
+    progress: BytesDone = _silent,
 ) -> tuple[Path, ...]:
     """Fetch the files of a released dataset, in the order of its splits; those that are there already are only checked.
 
@@ -113,7 +112,7 @@ def _entry(noun: str, name: str, entries: Mapping[str, _T]) -> _T:
     return entries[name]
 
 
-def _from_github(file: RemoteFile, target: Path, progress: Progress) -> None:
+def _from_github(file: RemoteFile, target: Path, progress: BytesDone) -> None:
     import httpx
 
     if target.exists():
@@ -138,7 +137,7 @@ def _from_github(file: RemoteFile, target: Path, progress: Progress) -> None:
         raise DownloadError(url, f"cannot be fetched ({error})", _AGAIN) from error
 
 
-def _from_hub(file: RemoteFile, folder: Path, progress: Progress) -> None:
+def _from_hub(file: RemoteFile, folder: Path, progress: BytesDone) -> None:
     """By the hub's client, which resumes what was cut off and compares what it knows of the file."""
     import httpx
     from huggingface_hub import hf_hub_download
@@ -158,7 +157,7 @@ def _from_hub(file: RemoteFile, folder: Path, progress: Progress) -> None:
         raise DownloadError(file.filename, f"cannot be fetched ({reason})", _AGAIN) from error
 
 
-def _bar(progress: Progress) -> Any:
+def _bar(progress: BytesDone) -> Any:
     """A bar of tqdm that draws nothing and reports."""
     from tqdm.auto import tqdm
 

@@ -1,14 +1,17 @@
-"""A benchmark instance, once its raw form has been checked.
+"""A benchmark instance, whatever file it came from.
 
 All of it is frozen and built of tuples, so it can be shared between threads and sessions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal
+
+import orjson
 
 SentenceType = Literal["section_name", "abstract", "normal_paragraph"]
 Focus = Literal["all", "results"]
@@ -55,6 +58,20 @@ class EvidenceSet:
         return self.optimal if focus == "all" else self.results_optimal
 
 
+def evidence_set(n_sentences: int, aspects: Sequence[Aspect]) -> EvidenceSet:
+    """The gold that these aspects make, with the smallest numbers of sentences that cover all and the result ones."""
+    from evidencebench_core.metrics import optimal_cover
+
+    covers = [frozenset(aspect.sentence_indices) for aspect in aspects]
+    results = [cover for aspect, cover in zip(aspects, covers, strict=True) if aspect.is_result]
+    return EvidenceSet(
+        n_sentences=n_sentences,
+        aspects=tuple(aspects),
+        optimal=len(optimal_cover(covers)),
+        results_optimal=len(optimal_cover(results)) if results else None,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Instance:
     """One hypothesis with one paper and its gold."""
@@ -66,14 +83,28 @@ class Instance:
     sentence_types: tuple[SentenceType, ...]  # same length
     sections: tuple[str, ...]  # same length: "Abstract", the heading above, or "" before the first one
     evidence: EvidenceSet
-    stored: Mapping[str, tuple[int, ...]]  # the file's own selections by task name, where it has them
+    # The file's selections by task name, where it has them.
+    stored: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: MappingProxyType({}))
     paraphrases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # by name
     negation: str | None = None  # the hypothesis turned into its opposite
     synthetic: bool = False  # marks itself as made up, as ours in sample_data do
     # How it was made, and of what, where the file says so.
     construction: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    # What its file had beyond that, by key, and the order of the keys where it is not the released one's.
+    kept: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    key_order: tuple[str, ...] = ()
 
     @property
     def is_sufficient(self) -> bool:
         """Whether its gold is sufficient, not complete."""
         return self.construction.get("gold") == SUFFICIENT
+
+
+def paper_content(sentences: Sequence[str], sentence_types: Sequence[SentenceType]) -> bytes:
+    """A paper as the store keeps it: sentences and their types, in JSON."""
+    return orjson.dumps((tuple(sentences), tuple(sentence_types)))
+
+
+def paper_key(sentences: Sequence[str], sentence_types: Sequence[SentenceType]) -> str:
+    """The SHA-256 by which a paper is the same paper, whatever id it goes by."""
+    return hashlib.sha256(paper_content(sentences, sentence_types)).hexdigest()

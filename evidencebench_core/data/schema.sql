@@ -6,7 +6,7 @@
 CREATE TABLE datasets (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
-    sha256 TEXT NOT NULL,                 -- of the decompressed content
+    sha256 TEXT NOT NULL,                 -- of the decompressed content; of another format than the released also of its name
     n_instances INTEGER NOT NULL DEFAULT 0,
     n_papers INTEGER NOT NULL DEFAULT 0,  -- distinct paper ids
     n_result_instances INTEGER NOT NULL DEFAULT 0,  -- those that have result aspects
@@ -14,14 +14,14 @@ CREATE TABLE datasets (
     sufficient INTEGER NOT NULL DEFAULT 0,  -- an instance says that its gold is sufficient, not complete
     source TEXT NOT NULL,
     ingested_at TEXT NOT NULL DEFAULT '',  -- '' while it is being read in or deleted: no reader sees it then
-    pid INTEGER                           -- of the process that does that
+    process TEXT                          -- id and time of begin of the process that does that
 );
 CREATE UNIQUE INDEX datasets_by_name ON datasets (name) WHERE ingested_at <> '';
 CREATE UNIQUE INDEX datasets_by_sha256 ON datasets (sha256) WHERE ingested_at <> '';
 
 CREATE TABLE papers (
     id INTEGER PRIMARY KEY,
-    key TEXT NOT NULL UNIQUE,             -- sha256 of the unpacked body
+    key TEXT NOT NULL UNIQUE,             -- model.paper_key: sha256 of the unpacked body
     body BLOB NOT NULL                    -- sentences and their types: JSON, zstd
 );
 
@@ -47,7 +47,8 @@ CREATE INDEX instances_by_paper ON instances (paper);
 CREATE TABLE bodies (
     instance INTEGER PRIMARY KEY REFERENCES instances (id) ON DELETE CASCADE,
     hypothesis TEXT NOT NULL,
-    body BLOB NOT NULL                    -- the raw instance without its paper: JSON, zstd
+    gold BLOB NOT NULL,                   -- aspects as [id, sentence indices, is result, text]: JSON, zstd
+    body BLOB NOT NULL                    -- the rest that it has: JSON, zstd
 );
 
 CREATE VIRTUAL TABLE hypothesis_words USING fts5 (  -- rowid: instances.id

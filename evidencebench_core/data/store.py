@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import starmap
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from evidencebench_core.data.connection import Database
 from evidencebench_core.data.files import whole_file
-from evidencebench_core.data.format import evidence_of, instance_of
 from evidencebench_core.data.model import SUFFICIENT_NOTE, EvidenceSet, Instance
-from evidencebench_core.data.primitives import by_name, from_blob
+from evidencebench_core.data.primitives import by_name
+from evidencebench_core.data.rows import GOLD_COLUMNS, INSTANCE_COLUMNS, evidence_of_row, instance_of_row
 from evidencebench_core.data.search import fts_terms
 from evidencebench_core.errors import StoreError, UnknownNameError, did_you_mean, shown
 
@@ -25,6 +26,7 @@ _DATASETS: Final = """
     SELECT id, name, sha256, n_instances, n_papers, n_result_instances, source, ingested_at, synthetic, sufficient
     FROM datasets WHERE ingested_at <> '' ORDER BY id
 """
+_INSTANCES: Final = "instances AS i JOIN bodies AS b ON b.instance = i.id"
 _BATCH: Final = 128  # instances a query
 
 
@@ -34,7 +36,7 @@ class DatasetInfo:
 
     id: int  # its row; the key of runs.dataset_id
     name: str  # unique in the store
-    sha256: str  # of the file's decompressed content: what a dataset is, whatever its name
+    sha256: str  # of what it was read from, decompressed: what a dataset is, whatever its name
     n_instances: int
     n_papers: int  # distinct paper ids
     n_result_instances: int  # instances that have result aspects
@@ -49,7 +51,7 @@ class DatasetInfo:
         return (SUFFICIENT_NOTE,) if self.sufficient else ()
 
     @property
-    def version(self) -> str:
+    def stamp(self) -> str:
         """Tells its content from any other, and from what it was before if it grows."""
         return f"{self.sha256} {self.ingested_at}" if self.source == MARKED_BY_HAND else self.sha256
 
@@ -72,7 +74,8 @@ class Store(Database):
     """Datasets, and the connection to everything else that is kept beside them, for any thread.
 
     Nothing is opened or made before it is asked for something. Every method raises `StoreError` if the file cannot be
-    used, and `UnknownNameError` for a dataset or an instance that is not there.
+    used, and `UnknownNameError` for a dataset or an instance that is not there. A dataset is given by its name, or as
+    the `DatasetInfo` that one has.
     """
 
     def backup(self, path: Path, overwrite: bool = False) -> int:
@@ -93,21 +96,33 @@ class Store(Database):
         with self.read() as db:
             return datasets_in(db)
 
-    def dataset(self, name: str) -> DatasetInfo:
-        return by_name(self.datasets(), name, "dataset", self.path, "Ingest a file first.")
+    def dataset(self, dataset: str | DatasetInfo) -> DatasetInfo:
+        """The dataset of a name; what is one already, is not looked up again."""
+        if isinstance(dataset, DatasetInfo):
+            return dataset
+        return by_name(self.datasets(), dataset, "dataset", self.path, "Ingest a file first.")
 
-    def ids(self, dataset: str, limit: int | None = None) -> tuple[str, ...]:
+    def ids(self, dataset: str | DatasetInfo, limit: int | None = None) -> tuple[str, ...]:
         """Instance ids in the order of the file."""
-        return tuple(self.paper_ids(dataset, limit))
+        return tuple(self._column("instance_id", dataset, limit))
 
-    def paper_ids(self, dataset: str, limit: int | None = None) -> dict[str, str]:
+    def paper_ids(self, dataset: str | DatasetInfo, limit: int | None = None) -> dict[str, str]:
         """Paper id by instance id, in the order of the file."""
-        info = self.dataset(dataset)
-        sql = "SELECT instance_id, paper_id FROM instances WHERE dataset_id = ? ORDER BY position LIMIT ?"
-        with self.read() as db:
-            return dict(db.execute(sql, (info.id, -1 if limit is None else limit)))
+        return self._column("paper_id", dataset, limit)
 
-    def matching(self, dataset: str, hypothesis: str = "", sentences: str = "") -> tuple[str, ...]:
+    def paper_keys(self, dataset: str | DatasetInfo) -> dict[str, str]:
+        """`paper_key` by instance id, in the order of the file: who has the same one has the same paper."""
+        return self._column("(SELECT key FROM papers WHERE id = paper)", dataset)
+
+    def _column(self, column: str, dataset: str | DatasetInfo, limit: int | None = None) -> dict[str, str]:
+        """A column by instance id, in the order of the file."""
+        sql = f"SELECT instance_id, {column} FROM instances WHERE dataset_id = ? ORDER BY position LIMIT ?"
+        with self.read() as db:
+            return dict(db.execute(sql, (self.dataset(dataset).id, -1 if limit is None else limit)))
+
+    def matching(
+        self, dataset: str | DatasetInfo, hypothesis: str = "", sentences: str = ""
+    ) -> tuple[str, ...]:
         """Ids of the instances whose hypothesis and whose paper have these words (see `data.search`), in order."""
         conditions: list[str] = ["dataset_id = ?"]
         values: list[object] = [self.dataset(dataset).id]
@@ -122,55 +137,48 @@ class Store(Database):
         with self.read() as db:
             return tuple([instance_id for (instance_id,) in db.execute(sql, values)])
 
-    def get(self, dataset: str, instance_id: str) -> Instance:
-        return instance_of(instance_id, self.raw(dataset, instance_id))
+    def get(self, dataset: str | DatasetInfo, instance_id: str) -> Instance:
+        (instance,) = self.get_many(dataset, (instance_id,))
+        return instance
 
-    def raw(self, dataset: str, instance_id: str) -> dict[str, Any]:
-        """The instance as it stood in its file: same keys and lists in the same order."""
-        ((_, raw),) = self._raws(dataset, (instance_id,))
-        return raw
-
-    def get_many(self, dataset: str, ids: Iterable[str]) -> Iterator[Instance]:
+    def get_many(self, dataset: str | DatasetInfo, ids: Iterable[str]) -> Iterator[Instance]:
         """Instances in the order asked for."""
-        return starmap(instance_of, self._raws(dataset, tuple(ids)))
+        return starmap(instance_of_row, self._by_id(dataset, ids, INSTANCE_COLUMNS))
 
-    def iter(self, dataset: str, limit: int | None = None) -> Iterator[Instance]:
+    def iter(self, dataset: str | DatasetInfo, limit: int | None = None) -> Iterator[Instance]:
         """Instances in the order of the file."""
-        return self.get_many(dataset, self.ids(dataset, limit))
-
-    def _raws(self, dataset: str, ids: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-        for instance_id, body, paper in self._by_id(dataset, ids, "i.instance_id, b.body, p.body"):
-            raw = from_blob(body)
-            raw["paper_as_candidate_pool"], raw["sentence_types_in_candidate_pool"] = from_blob(paper)
-            yield instance_id, raw
+        info = self.dataset(dataset)
+        return self.get_many(info, self.ids(info, limit))
 
     def evidence_sets(
-        self, dataset: str, ids: Iterable[str] | None = None
+        self, dataset: str | DatasetInfo, ids: Iterable[str] | None = None
     ) -> Iterator[tuple[str, EvidenceSet]]:
         """The gold of all instances, or of those named, in the order of the file; the papers are not read."""
+        info = self.dataset(dataset)
+        columns = f"i.instance_id, i.position, {GOLD_COLUMNS}"
         if ids is None:
-            ordered: Sequence[str] = self.ids(dataset)
+            sql = f"SELECT {columns} FROM {_INSTANCES} WHERE i.dataset_id = ? ORDER BY i.position"
+            with self.read() as db:
+                rows = db.execute(sql, (info.id,)).fetchall()
         else:
-            rows = self.rows(dataset, dict.fromkeys(ids))
-            ordered = [row.id for row in sorted(rows, key=lambda row: row.position)]
-        columns = "i.instance_id, i.n_sentences, b.body"
-        for instance_id, n_sentences, body in self._by_id(dataset, ordered, columns):
-            yield instance_id, evidence_of(from_blob(body), n_sentences)
+            rows = sorted(self._by_id(info, dict.fromkeys(ids), columns), key=itemgetter(1))
+        for instance_id, _, *gold in rows:
+            yield instance_id, evidence_of_row(*gold)
 
-    def rows(self, dataset: str, ids: Iterable[str]) -> tuple[InstanceRow, ...]:
+    def rows(self, dataset: str | DatasetInfo, ids: Iterable[str]) -> tuple[InstanceRow, ...]:
         """One row an instance, in the order asked for."""
         columns = (
             "i.instance_id, b.hypothesis, i.paper_id, i.n_sentences, i.n_aspects, i.n_result_aspects,"
             " i.optimal, i.results_optimal, i.position"
         )
-        return tuple(starmap(InstanceRow, self._by_id(dataset, tuple(ids), columns)))
+        return tuple(starmap(InstanceRow, self._by_id(dataset, ids, columns)))
 
-    def _by_id(self, dataset: str, ids: Sequence[str], columns: str) -> Iterator[tuple[Any, ...]]:
+    def _by_id(
+        self, dataset: str | DatasetInfo, ids: Iterable[str], columns: str
+    ) -> Iterator[tuple[Any, ...]]:
         """Columns of instances, the first one being the id, in the order asked for, read batch by batch."""
-        info = self.dataset(dataset)
-        tables = "instances AS i JOIN bodies AS b ON b.instance = i.id"
-        if "p." in columns:
-            tables += " JOIN papers AS p ON p.id = i.paper"
+        info, ids = self.dataset(dataset), tuple(ids)
+        tables = _INSTANCES + (" JOIN papers AS p ON p.id = i.paper" if "p." in columns else "")
         for start in range(0, len(ids), _BATCH):
             batch = ids[start : start + _BATCH]
             marks = ",".join("?" * len(batch))
@@ -179,8 +187,8 @@ class Store(Database):
                 rows_by_id = {row[0]: row for row in db.execute(sql, (info.id, *batch))}
             for instance_id in batch:
                 if instance_id not in rows_by_id:
-                    near = did_you_mean(instance_id, self.ids(info.name), 0.5)
-                    remedy = f"{near}Look at the ids that `evidencebench show` or Browse lists."
+                    near = did_you_mean(instance_id, self.ids(info), 0.5)
+                    remedy = f"{near}`evidencebench list instances` and Browse list the ids."
                     problem = f"is not in dataset {shown(info.name)}"
                     raise UnknownNameError(f"instance {shown(instance_id)}", problem, remedy)
                 yield rows_by_id[instance_id]

@@ -1,14 +1,15 @@
-"""Dataset file -> raw instances, one at a time, in bounded memory whatever the file's size.
+"""Dataset file -> records, one at a time, in bounded memory whatever the file's size.
 
-What is read, in UTF-8, plain, gzip or zstd (told by the first bytes, not by the name):
+A file is UTF-8, plain, gzip or zstd (told by the first bytes, not by the name), and holds
 
-- one JSON object of instances: ``{"<id>": {...}, "<id>": {...}}``, or one such object a line
-- JSON lines ``{"id": "<id>", ...the keys of the instance}``: where the file's first key is one of these
+- one JSON object of records by id, ``{"<id>": {...}, ...}``, a JSON list of records, or records a line
+- a table, CSV or with tabs or semicolons, whose first line names the columns
 """
 
 from __future__ import annotations
 
 import codecs
+import csv
 import gzip
 import hashlib
 import io
@@ -16,30 +17,44 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import ijson
 import zstandard
 
 from evidencebench_core.data.files import regular_file
-from evidencebench_core.data.format import KEYS, OPTIONAL_KEYS
 from evidencebench_core.errors import StreamError, shown
 
+REMEDY: Final = "Give JSON, JSON lines or CSV in UTF-8, plain, gzip or zstd; docs/data.md shows every format."
 _CHUNK: Final = 1 << 16
-_FIRST_KEY: Final = re.compile(rb'\{\s*"([^"\\]*)"')
-_LINE_KEYS: Final = frozenset(("id", *KEYS, *OPTIONAL_KEYS))
-_DEEP: Final = re.compile(rb"(?:[\[{][^\[\]{}]{0,100}){200}")
-_REMEDY: Final = "Write {id: instance, ...} in JSON, or one object a line; plain, gzip or zstd."
+_BY_ID: Final = re.compile(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
+_OTHERS: Final = {  # how files begin that are not read
+    b"PK\x03\x04": "a ZIP archive or an Excel workbook",
+    b"PAR1": "a Parquet file",
+    b"%PDF": "a PDF",
+    b"SQLite format 3": "an SQLite database",
+}
+csv.field_size_limit(1 << 27)  # a cell may hold a paper
+
+
+class Record(NamedTuple):
+    """A piece of a file that is to be an instance."""
+
+    place: str  # in the file: "instance 'x'", "record 3", "line 3"
+    id: str | None  # the key it stands under
+    value: Any  # JSON, or a row of texts
 
 
 class DatasetFile:
-    """The content of a dataset file, decompressed, for ijson to read once."""
+    """The content of a dataset file, decompressed, to be read once."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file = regular_file(path, _REMEDY)
+        self._file = regular_file(path, REMEDY)
         self.n_bytes = path.stat().st_size
+        self._digest = hashlib.sha256()
         magic = self._file.read(4)
         self._file.seek(0)
         content: Any = self._file
@@ -56,26 +71,29 @@ class DatasetFile:
         self._content.close()
         self._file.close()
 
-    @property
-    def bytes_read(self) -> int:
-        """Of the file, not of its content."""
-        return self._file.tell()
-
-    def read(self, size: int = -1) -> bytes:
-        """The next piece of the content; `StreamError` where it cannot be decompressed or is nested too deeply."""
-        with self._errors():
-            piece = self._content.read(size)
-        # ijson's memory grows with the square of the depth; the counts save most searches
-        if piece.count(b"[") + piece.count(b"{") > 1000 and _DEEP.search(piece):
-            raise StreamError(str(self.path), "is nested too deeply", _REMEDY)
-        return piece
-
+    @cached_property
     def _head(self) -> bytes:
         """What `read` gives next, without a byte order mark and blanks."""
         with self._errors():
             if self._content.peek(3).startswith(codecs.BOM_UTF8):
                 self._content.read(3)
             return self._content.peek(_CHUNK).lstrip()
+
+    @property
+    def is_table(self) -> bool:
+        return not self._head.startswith((b"{", b"["))
+
+    @property
+    def bytes_read(self) -> int:
+        """Of the file, not of its content."""
+        return self._file.tell()
+
+    def read(self, size: int = -1) -> bytes:
+        """The next piece of the content; `StreamError` where it cannot be decompressed."""
+        with self._errors():
+            piece = self._content.read(size)
+        self._digest.update(piece)
+        return piece
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -86,70 +104,65 @@ class DatasetFile:
             raise StreamError(str(self.path), problem, "Get the file again.") from error
 
     def sha256(self, progress: Callable[[int, int, int], None] | None = None) -> str:
-        """Of the content, which is read for it."""
-        digest = hashlib.sha256()
-        for number, chunk in enumerate(iter(lambda: self.read(_CHUNK), b"")):
-            digest.update(chunk)
+        """Of the content, without a byte order mark; it is read to its end for it."""
+        _ = self._head
+        for number, _ in enumerate(iter(lambda: self.read(_CHUNK), b"")):
             if progress is not None and number % 256 == 0:
                 progress(self.bytes_read, self.n_bytes, 0)
-        return digest.hexdigest()
+        return self._digest.hexdigest()
 
-    def instances(self) -> Iterator[tuple[str, object]]:
-        """What `iter_raw` gives."""
-        last, problem = "", ""
+    def records(self) -> Iterator[Record]:
+        """What the file holds, in its order; `StreamError` where it cannot be read, or holds nothing."""
+        place, problem = "", ""
+        records = self._rows() if self.is_table else self._objects()
         try:
-            for instance_id, raw in self._parsed():
-                last = instance_id
-                yield instance_id, raw
+            for record in records if self._head else ():
+                place = f", after {record.place}"
+                yield record
         except ijson.JSONError as error:
             text = error.args[0]
             line = (text.decode(errors="replace") if isinstance(text, bytes) else text).split("\n")[0]
             is_cut = "premature EOF" in line
             problem = "ends too early: the file is cut off" if is_cut else f"is not JSON: {line.rstrip('.')}"
-        except ValueError as error:
-            problem = str(error)
-        if not last and not problem:
-            problem = "holds no instance"
-        if problem:
-            place = f"{self.path}, after instance {shown(last)}" if last else str(self.path)
-            raise StreamError(place, problem, _REMEDY)
+        except (csv.Error, UnicodeDecodeError) as error:
+            problem = f"is no table in UTF-8: {error}"
+        if problem or not place:
+            raise StreamError(f"{self.path}{place}", problem or "holds no instance", REMEDY)
 
-    def _parsed(self) -> Iterator[tuple[str, object]]:
-        repeated: list[str] = []
-        keep = dict.setdefault  # called 200 times an instance
+    def _objects(self) -> Iterator[Record]:
+        if _BY_ID.match(self._head):
+            for key, value in ijson.kvitems(self, "", use_float=True, multiple_values=True):
+                yield Record(f"instance {shown(key)}", key, value)
+        else:
+            prefix = "item" if self._head.startswith(b"[") else ""
+            values = ijson.items(self, prefix, use_float=True, multiple_values=True)
+            for number, value in enumerate(values, start=1):
+                yield Record(f"record {number}", None, value)
 
-        class Object(dict[str, Any]):
-            """Notices a key that is there twice, of which JSON readers keep the last."""
+    def _rows(self) -> Iterator[Record]:
+        for magic, name in _OTHERS.items():
+            if self._head.startswith(magic):
+                raise StreamError(str(self.path), f"is {name}", REMEDY)
+        header = self._head.split(b"\n")[0].decode()
+        delimiter = max(",;\t", key=header.count)
+        if delimiter not in header:
+            problem = f"begins with {shown(header[:40])}: it is neither JSON nor a table"
+            raise StreamError(str(self.path), problem, REMEDY)
+        rows = csv.DictReader(self._lines(), delimiter=delimiter, restkey="", strict=True)
+        for row in rows:
+            place = f"line {rows.line_num}"
+            if "" in row:
+                problem = "has more cells than the first line has columns"
+                raise StreamError(
+                    f"{self.path}, {place}", problem, "Put quotation marks around cells with commas."
+                )
+            yield Record(place, None, {name.strip(): cell for name, cell in row.items() if cell})
 
-            __slots__ = ()
-
-            def __setitem__(self, key: str, value: Any) -> None:
-                if keep(self, key, value) is not value:
-                    repeated.append(key)  # an error raised here is lost in ijson
-
-        head = self._head()
-        if head and not head.startswith(b"{"):
-            raise ValueError(f"begins with {shown(head[:20])}, not with an object")
-        first = _FIRST_KEY.match(head)
-        are_lines = first is not None and first[1].decode(errors="replace") in _LINE_KEYS
-        parse = ijson.items if are_lines else ijson.kvitems
-        for value in parse(self, "", map_type=Object, use_float=True, multiple_values=True):
-            if repeated:
-                raise ValueError(f"has the key {shown(repeated[0])} twice in an object")
-            if not are_lines:
-                yield value
-                continue
-            instance_id = value.pop("id", None) if isinstance(value, dict) else None
-            if not isinstance(instance_id, str):
-                raise ValueError(f"has a line whose id is {shown(instance_id)}")
-            yield instance_id, value
-
-
-def iter_raw(path: Path) -> Iterator[tuple[str, object]]:
-    """Instance ids and raw values in the order of the file; `DataError` where it is not of the format above.
-
-    Duplicate ids are not noticed here (ingest does), and a value may be anything that JSON can say
-    (`parse_instance` looks at it).
-    """
-    with DatasetFile(path) as file:
-        yield from file.instances()
+    def _lines(self) -> Iterator[str]:
+        rest = b""
+        while piece := self.read(_CHUNK):
+            *lines, rest = (rest + piece).split(b"\n")
+            for line in lines:
+                yield f"{line.decode()}\n"
+        if rest:
+            yield rest.decode()

@@ -5,29 +5,30 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from evidencebench_core.data.primitives import checked_name
+from evidencebench_core.data.primitives import checked_name, process_is_alive, process_mark
 from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
 from evidencebench_core.errors import StoreError, shown
 
 _ROWS: Final = 128  # a transaction
 
 
-def delete_dataset(store: Store, name: str) -> None:
+def delete_dataset(store: Store, name: str | DatasetInfo) -> None:
     """Delete a dataset with all that depends on it: runs, notes, wordings, markings.
 
     It is gone at once for everybody. Stored answers of language models stay: they were paid for, and are found again
     if the dataset comes back.
     """
     info = store.dataset(name)
-    values = {"id": info.id, "sha256": info.sha256, "key": f"instance:{info.sha256}:", "pid": os.getpid()}
+    values = {"id": info.id, "sha256": info.sha256, "key": f"instance:{info.sha256}:"}
+    values["process"] = process_mark(os.getpid())
     with store.write() as db:
         db.execute("DELETE FROM annotations WHERE substr(paper, 1, length(:key)) = :key", values)
         db.execute("DELETE FROM runs WHERE subject = :sha256 AND kind <> 'retrieval'", values)
-        db.execute("UPDATE datasets SET ingested_at = '', pid = :pid WHERE id = :id", values)
+        db.execute("UPDATE datasets SET ingested_at = '', process = :process WHERE id = :id", values)
     remove_dataset(store, info.id)
 
 
-def rename_dataset(store: Store, name: str, new: str) -> DatasetInfo:
+def rename_dataset(store: Store, name: str | DatasetInfo, new: str) -> DatasetInfo:
     """Give a dataset another name; what depends on it stays with it."""
     new = checked_name(new, "dataset")
     info = store.dataset(name)
@@ -40,12 +41,10 @@ def rename_dataset(store: Store, name: str, new: str) -> DatasetInfo:
 
 def remove_unfinished(store: Store) -> None:
     """Remove the datasets that killed ingests and deletions have left."""
-    import psutil  # type: ignore[import-untyped]
-
     with store.read() as db:
-        rows = db.execute("SELECT id, pid FROM datasets WHERE ingested_at = ''").fetchall()
-    for dataset_id, pid in rows:
-        if not psutil.pid_exists(pid):
+        rows = db.execute("SELECT id, process FROM datasets WHERE ingested_at = ''").fetchall()
+    for dataset_id, process in rows:
+        if not process_is_alive(process):
             remove_dataset(store, dataset_id)
 
 

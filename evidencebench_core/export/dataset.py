@@ -6,14 +6,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from evidencebench_core.data import check_instance
+from evidencebench_core.data.formats import released_record
+from evidencebench_core.data.model import Instance
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.papers.licence import allows_changed_copies, licence_in
-
-Raws = Iterable[tuple[str, Mapping[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +25,9 @@ class BenchmarkFile:
     left_out: Mapping[str, str] = field(default_factory=dict)  # instances by id: the licence of their paper
 
 
-def write_benchmark(raws: Raws, stream: BinaryIO) -> BenchmarkFile:
-    """Write raw instances (with their ids) as a dataset file, each checked as ingest would.
-
-    `InstanceError` if one breaks the format's promises, `SettingError` if two have the same id, or there is none.
-    """
-    return _write(_checked(raws), stream)
+def write_benchmark(instances: Iterable[Instance], stream: BinaryIO) -> BenchmarkFile:
+    """Write instances as a dataset file; `SettingError` if two have the same id, or there is none."""
+    return _write(_with_unique_ids(instances), stream)
 
 
 def stream_dataset(store: Store, info: DatasetInfo, stream: BinaryIO) -> BenchmarkFile:
@@ -49,7 +45,7 @@ def stream_dataset(store: Store, info: DatasetInfo, stream: BinaryIO) -> Benchma
     return replace(file, left_out=left_out)
 
 
-def _write(raws: Raws, stream: BinaryIO) -> BenchmarkFile:
+def _write(instances: Iterable[Instance], stream: BinaryIO) -> BenchmarkFile:
     digest, n_bytes, n_instances = hashlib.sha256(), 0, 0
 
     def write(text: str) -> None:
@@ -59,35 +55,30 @@ def _write(raws: Raws, stream: BinaryIO) -> BenchmarkFile:
         digest.update(content)
         n_bytes += len(content)
 
-    for instance_id, raw in raws:
-        text = json.dumps({instance_id: raw}, indent=4)
+    for instance in instances:
+        text = json.dumps({instance.id: released_record(instance)}, indent=4)
         write(("{\n" if n_instances == 0 else ",\n") + text[2:-2])
         n_instances += 1
     write("\n}")
     return BenchmarkFile(n_instances, n_bytes, digest.hexdigest())
 
 
-def _licensed(
-    store: Store, info: DatasetInfo, left_out: dict[str, str]
-) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for instance_id in store.ids(info.name):
-        raw = store.raw(info.name, instance_id)
-        licence = (raw.get("construction") or {}).get("paper_licence")
+def _licensed(store: Store, info: DatasetInfo, left_out: dict[str, str]) -> Iterator[Instance]:
+    for instance in store.iter(info):
+        licence = instance.construction.get("paper_licence")
         if isinstance(licence, str) and licence and not allows_changed_copies(licence_in([licence])):
-            left_out[instance_id] = licence
+            left_out[instance.id] = licence
             continue
-        yield instance_id, raw
+        yield instance
 
 
-def _checked(raws: Raws) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _with_unique_ids(instances: Iterable[Instance]) -> Iterator[Instance]:
     ids: set[str] = set()
-    for instance_id, raw in raws:
-        check_instance(instance_id, raw)
-        if instance_id in ids:
-            raise SettingError(
-                "instances", f"have the id {shown(instance_id)} twice", "Give every instance its own id."
-            )
-        ids.add(instance_id)
-        yield instance_id, raw
+    for instance in instances:
+        if instance.id in ids:
+            problem = f"have the id {shown(instance.id)} twice"
+            raise SettingError("instances", problem, "Give every instance its own id.")
+        ids.add(instance.id)
+        yield instance
     if not ids:
         raise SettingError("instances", "are none", "A dataset file holds at least one.")

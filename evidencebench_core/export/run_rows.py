@@ -55,11 +55,11 @@ class Row:
 def rows(store: Store, run: RunInfo, task: Task, with_papers: bool = False) -> Iterator[Row]:
     """Every instance of the run's dataset in its order, answered or not; with ``with_papers`` the whole instance."""
     runs = RunStore(store)
-    failures = runs.failures(run.id, task.name)
-    done = runs.done(run.id, task.name)
+    question = run.question(task) or ""
+    failures, done = runs.failures(run.id, question), runs.done(run.id, question)
     papers = store.iter(run.dataset) if with_papers else None
     for instance_id, evidence in store.evidence_sets(run.dataset):
-        retrieval = runs.retrieval(run.id, task.name, instance_id) if instance_id in done else None
+        retrieval = runs.retrieval(run, task, instance_id) if instance_id in done else None
         reason = "" if retrieval is not None else failures.get(instance_id, "it was not asked")
         if retrieval is None and not evidence.focused(task.focus):
             reason = task.skip_reason(has_aspects=False)
@@ -73,11 +73,10 @@ def tasks_of(run: RunInfo, names: Sequence[str] | None, several: bool = True) ->
     `SettingError` for an unknown task, or where there are several and only one may be; `UnknownNameError` if
     the run has no answers for one of them.
     """
-    answered = [name for name, n_answers in run.tasks.items() if n_answers]
-    tasks = tuple(dict.fromkeys(task_named(name) for name in names or answered))
-    missing = [task.name for task in tasks if task.name not in answered]
+    tasks = tuple(dict.fromkeys(task_named(name) for name in names or run.tasks))
+    missing = [task.name for task in tasks if not run.n_answers(task)]
     if missing or not tasks:
-        remedy = f"It has answers for {', '.join(answered) or 'no task yet'}."
+        remedy = f"It has answers for {', '.join(run.tasks) or 'no task yet'}."
         raise UnknownNameError(f"run {run.id}", f"has no answers for {missing or 'any task'}", remedy)
     if len(tasks) > 1 and not several:
         listed = ", ".join(task.name for task in tasks)

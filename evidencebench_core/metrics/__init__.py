@@ -3,7 +3,7 @@
 ``covers`` is everywhere a sequence with one set of sentence indices per study aspect.
 """
 
-from evidencebench_core.metrics.change import Change, selection_change
+from evidencebench_core.metrics.change import Change, overlap, selection_change
 from evidencebench_core.metrics.cover import best_cover, ceiling_range, greedy_cover, optimal_cover
 from evidencebench_core.metrics.coverage import (
     Gain,
@@ -14,11 +14,14 @@ from evidencebench_core.metrics.coverage import (
     times_covered,
 )
 from evidencebench_core.metrics.expectation import expected_recall, random_expectation
+from evidencebench_core.metrics.measures import MEASURES, Measure
 
 __all__ = [
+    "MEASURES",
     "Change",
     "Gain",
     "Mark",
+    "Measure",
     "aspect_recall",
     "best_cover",
     "ceiling_range",
@@ -27,6 +30,7 @@ __all__ = [
     "marginal_gains",
     "marks",
     "optimal_cover",
+    "overlap",
     "random_expectation",
     "selection_change",
     "times_covered",

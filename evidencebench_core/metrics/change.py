@@ -1,8 +1,8 @@
-"""From one selection to another: what is kept, gained and lost."""
+"""From one selection to another: what is kept, gained and lost, and how alike they are."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from evidencebench_core.metrics.coverage import times_covered
@@ -40,3 +40,9 @@ def selection_change(before: Sequence[int], after: Sequence[int], covers: Sequen
         aspects_gained=tuple(position for position, (then, now) in counts if now and not then),
         aspects_lost=tuple(position for position, (then, now) in counts if then and not now),
     )
+
+
+def overlap(a: Sequence[Hashable], b: Sequence[Hashable]) -> float | None:
+    """Share of the longer selection that the other has too, in any order; ``None`` for two empty ones."""
+    longer = max(len(a), len(b))
+    return len(set(a) & set(b)) / longer if longer else None

@@ -1,7 +1,7 @@
 """The best that any selection could do: optimal cover, best coverage at K, ceiling.
 
 Greedy first; where a bound proves it optimal, that is the answer, otherwise an integer program (HiGHS). Inside,
-aspects are bits: a sentence is a *column* ``(sentence index, mask of the aspects it covers)``.
+aspects are bits: a sentence is a *candidate* ``(sentence index, mask of the aspects it covers)``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from evidencebench_core.metrics.coverage import check_budget
 
-Column = tuple[int, int]
+Candidate = tuple[int, int]
 
 _OPTIONS: Final[Any] = {"mip_rel_gap": 0.0, "node_limit": 50}  # train needs 1 node
 _MOST_ASPECTS: Final = 100  # beyond, only the relaxed program is solved: a bound, without a clock
@@ -27,7 +27,7 @@ def greedy_cover(covers: Sequence[frozenset[int]], budget: int | None = None) ->
     Ties go to the sentence that comes first in the paper. It stops when no sentence adds anything.
     """
     check_budget(budget)
-    return tuple(sentence for sentence, _ in _greedy(_columns(covers), budget))
+    return tuple(sentence for sentence, _ in _greedy(_candidates(covers), budget))
 
 
 def optimal_cover(covers: Sequence[frozenset[int]]) -> tuple[int, ...]:
@@ -35,10 +35,10 @@ def optimal_cover(covers: Sequence[frozenset[int]]) -> tuple[int, ...]:
 
     Where the search ends before the smallest is proven, it is the smallest that was found.
     """
-    columns = _maximal(_columns(covers))
-    picks: Sequence[Column] = _greedy(columns, None)
-    if len(picks) > _least_picks(columns, len(covers)):
-        picks = _smallest(tuple(columns), len(covers)) or picks
+    candidates = _maximal(_candidates(covers))
+    picks: Sequence[Candidate] = _greedy(candidates, None)
+    if len(picks) > _least_picks(candidates, len(covers)):
+        picks = _smallest(tuple(candidates), len(covers)) or picks
     return _indices(picks)
 
 
@@ -50,7 +50,7 @@ def best_cover(covers: Sequence[frozenset[int]], budget: int) -> tuple[int, ...]
     check_budget(budget)
     picks = list(_best(covers, budget)[0])
     for pick in reversed(picks):
-        others = [column for column in picks if column != pick]
+        others = [candidate for candidate in picks if candidate != pick]
         if not pick[1] & ~_mask(others):
             picks = others
     return _indices(picks)
@@ -71,18 +71,18 @@ def ceiling_range(covers: Sequence[frozenset[int]], budget: int | None) -> tuple
     return _mask(picks).bit_count() / len(covers), bound / len(covers)
 
 
-def _best(covers: Sequence[frozenset[int]], budget: int) -> tuple[Sequence[Column], int]:
+def _best(covers: Sequence[frozenset[int]], budget: int) -> tuple[Sequence[Candidate], int]:
     """The best selection found, and how many aspects no selection of the budget can pass."""
-    columns = _maximal(_columns(covers))
-    greedy = _greedy(columns, budget)
-    n_greedy, bound = _mask(greedy).bit_count(), _most_covered(columns, greedy, budget)
+    candidates = _maximal(_candidates(covers))
+    greedy = _greedy(candidates, budget)
+    n_greedy, bound = _mask(greedy).bit_count(), _most_covered(candidates, greedy, budget)
     if n_greedy >= bound:
         return greedy, bound
-    picks, solver_bound = _largest(tuple(columns), len(covers), budget)
+    picks, solver_bound = _largest(tuple(candidates), len(covers), budget)
     return (picks if _mask(picks).bit_count() >= n_greedy else greedy), min(bound, solver_bound)
 
 
-def _columns(covers: Sequence[frozenset[int]]) -> list[Column]:
+def _candidates(covers: Sequence[frozenset[int]]) -> list[Candidate]:
     """The sentences that cover something, in the order of the paper."""
     masks: dict[int, int] = {}
     for position, cover in enumerate(covers):
@@ -91,29 +91,29 @@ def _columns(covers: Sequence[frozenset[int]]) -> list[Column]:
     return sorted(masks.items())
 
 
-def _maximal(columns: list[Column]) -> list[Column]:
-    """The columns without those whose aspects another one covers too (of equals the first stays)."""
-    maximal: list[Column] = []
-    for sentence, mask in sorted(columns, key=lambda column: (-column[1].bit_count(), column[0])):
+def _maximal(candidates: list[Candidate]) -> list[Candidate]:
+    """The candidates without those whose aspects another one covers too (of equals the first stays)."""
+    maximal: list[Candidate] = []
+    for sentence, mask in sorted(candidates, key=lambda candidate: (-candidate[1].bit_count(), candidate[0])):
         if all(mask & ~other for _, other in maximal):
             maximal.append((sentence, mask))
     return sorted(maximal)
 
 
-def _greedy(columns: list[Column], budget: int | None) -> list[Column]:
-    limit = len(columns) if budget is None else budget
-    todo = _mask(columns)
-    picks: list[Column] = []
+def _greedy(candidates: list[Candidate], budget: int | None) -> list[Candidate]:
+    limit = len(candidates) if budget is None else budget
+    todo = _mask(candidates)
+    picks: list[Candidate] = []
     while todo and len(picks) < limit:
-        best = max(columns, key=lambda column: (column[1] & todo).bit_count())  # the first of equals
+        best = max(candidates, key=lambda candidate: (candidate[1] & todo).bit_count())  # the first of equals
         picks.append(best)
         todo &= ~best[1]
     return picks
 
 
-def _least_picks(columns: list[Column], n_aspects: int) -> int:
+def _least_picks(candidates: list[Candidate], n_aspects: int) -> int:
     """A lower bound of the optimal cover: aspects of which no sentence covers two need a pick each."""
-    rows = [sum(1 << i for i, (_, mask) in enumerate(columns) if mask >> j & 1) for j in range(n_aspects)]
+    rows = [sum(1 << i for i, (_, mask) in enumerate(candidates) if mask >> j & 1) for j in range(n_aspects)]
     used = n_picks = 0
     for row in sorted(filter(None, rows), key=int.bit_count):
         if not row & used:
@@ -122,40 +122,42 @@ def _least_picks(columns: list[Column], n_aspects: int) -> int:
     return n_picks
 
 
-def _most_covered(columns: list[Column], greedy: list[Column], budget: int) -> int:
+def _most_covered(candidates: list[Candidate], greedy: list[Candidate], budget: int) -> int:
     """An upper bound of the coverage: what some greedy picks cover plus the ``budget`` largest gains on top.
 
     Coverage is submodular, so it holds after any number of greedy picks.
     """
-    bound = _mask(columns).bit_count()
+    bound = _mask(candidates).bit_count()
     for n_picks in range(len(greedy) + 1):
         covered = _mask(greedy[:n_picks])
-        gains = sorted(((mask & ~covered).bit_count() for _, mask in columns), reverse=True)
+        gains = sorted(((mask & ~covered).bit_count() for _, mask in candidates), reverse=True)
         bound = min(bound, covered.bit_count() + sum(gains[:budget]))
     return bound
 
 
 @lru_cache(maxsize=4096)
-def _smallest(columns: tuple[Column, ...], n_aspects: int) -> tuple[Column, ...]:
-    """Minimise ``sum x_i`` so that every coverable aspect has a picked column."""
-    incidence = _incidence(columns, n_aspects)
+def _smallest(candidates: tuple[Candidate, ...], n_aspects: int) -> tuple[Candidate, ...]:
+    """Minimise ``sum x_i`` so that every coverable aspect has a picked candidate."""
+    incidence = _incidence(candidates, n_aspects)
     incidence = incidence[incidence.any(axis=1)]
-    ones = np.ones(len(columns))
+    ones = np.ones(len(candidates))
     values, _ = _solution(ones, incidence, np.ones(len(incidence)), ones)
-    return _selection(columns, values)
+    return _selection(candidates, values)
 
 
 @lru_cache(maxsize=4096)
-def _largest(columns: tuple[Column, ...], n_aspects: int, budget: int) -> tuple[tuple[Column, ...], int]:
-    """Maximise ``sum y_j`` with ``y_j <= sum over the columns i that cover j of x_i`` and ``sum x_i <= budget``.
+def _largest(
+    candidates: tuple[Candidate, ...], n_aspects: int, budget: int
+) -> tuple[tuple[Candidate, ...], int]:
+    """Maximise ``sum y_j`` with ``y_j <= sum over the candidates i that cover j of x_i`` and ``sum x_i <= budget``.
 
     The y need not be declared whole: with whole x they are at an optimum.
     """
-    is_column = np.concatenate([np.ones(len(columns)), np.zeros(n_aspects)])
-    rows = np.vstack([np.hstack([_incidence(columns, n_aspects), -np.eye(n_aspects)]), -is_column])
+    is_candidate = np.concatenate([np.ones(len(candidates)), np.zeros(n_aspects)])
+    rows = np.vstack([np.hstack([_incidence(candidates, n_aspects), -np.eye(n_aspects)]), -is_candidate])
     least = np.concatenate([np.zeros(n_aspects), [-float(budget)]])
-    values, bound = _solution(is_column - 1.0, rows, least, is_column)
-    return _selection(columns, values), n_aspects if bound is None else floor(1e-6 - bound)
+    values, bound = _solution(is_candidate - 1.0, rows, least, is_candidate)
+    return _selection(candidates, values), n_aspects if bound is None else floor(1e-6 - bound)
 
 
 def _solution(costs: Any, rows: Any, least: Any, integrality: Any) -> tuple[Any, float | None]:
@@ -174,22 +176,22 @@ def _solution(costs: Any, rows: Any, least: Any, integrality: Any) -> tuple[Any,
     return values, result.fun if result.success else result.mip_dual_bound
 
 
-def _incidence(columns: tuple[Column, ...], n_aspects: int) -> Any:
-    """Shape (n_aspects, n_columns), 1.0 where the column covers the aspect."""
-    return np.array([[float(mask >> j & 1) for _, mask in columns] for j in range(n_aspects)])
+def _incidence(candidates: tuple[Candidate, ...], n_aspects: int) -> Any:
+    """Shape (n_aspects, n_candidates), 1.0 where the candidate covers the aspect."""
+    return np.array([[float(mask >> j & 1) for _, mask in candidates] for j in range(n_aspects)])
 
 
-def _selection(columns: tuple[Column, ...], values: Any) -> tuple[Column, ...]:
-    return tuple(column for column, value in zip(columns, values, strict=False) if value > 0.5)
+def _selection(candidates: tuple[Candidate, ...], values: Any) -> tuple[Candidate, ...]:
+    return tuple(candidate for candidate, value in zip(candidates, values, strict=False) if value > 0.5)
 
 
-def _mask(columns: Iterable[Column]) -> int:
-    """The aspects that any of the columns covers, as bits."""
+def _mask(candidates: Iterable[Candidate]) -> int:
+    """The aspects that any of the candidates covers, as bits."""
     mask = 0
-    for _, aspects in columns:
+    for _, aspects in candidates:
         mask |= aspects
     return mask
 
 
-def _indices(picks: Iterable[Column]) -> tuple[int, ...]:
+def _indices(picks: Iterable[Candidate]) -> tuple[int, ...]:
     return tuple(sorted(sentence for sentence, _ in picks))

@@ -58,11 +58,11 @@ def hypothesis_variants(store: Store, dataset: str) -> dict[str, dict[str, str]]
             (store.dataset(dataset).id,),
         )
         for instance_id, body in bodies:
-            raw = from_blob(body)
-            for name, text in (raw.get("hypothesis_paraphrases") or {}).items():
+            rest = from_blob(body)
+            for name, text in rest.get("paraphrases", {}).items():
                 texts.setdefault(PARAPHRASE + name, {})[instance_id] = text
-            if raw.get("hypothesis_negation"):
-                texts.setdefault(NEGATION, {})[instance_id] = raw["hypothesis_negation"]
+            if "negation" in rest:
+                texts.setdefault(NEGATION, {})[instance_id] = rest["negation"]
     for wording in added_wordings(store, dataset):
         texts.setdefault(wording.name, {})[wording.instance_id] = wording.text
     return {name: texts[name] for name in sorted(texts, key=lambda name: (name == NEGATION, name))}

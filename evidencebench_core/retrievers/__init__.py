@@ -1,4 +1,4 @@
-"""Retrievers: they are given a hypothesis and a paper's sentences, and choose."""
+"""Retrievers: they are given a hypothesis and a paper's sentences, and rank."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ from evidencebench_core.retrievers.base import Query, Retrieval, Retriever, Serv
 from evidencebench_core.retrievers.ranker.retriever import CROSS_VALIDATED
 from evidencebench_core.retrievers.settings import Setting, SettingField, Settings, fields_of
 from evidencebench_core.retrievers.table import (
+    ELSEWHERE,
     IMPORTED,
+    OWN,
     RETRIEVERS,
-    full_settings,
-    is_derived,
     make_retriever,
     named_to_load,
+    read_settings,
     retriever_entry,
     run_label,
 )
 
 __all__ = [
     "CROSS_VALIDATED",
+    "ELSEWHERE",
     "IMPORTED",
+    "OWN",
     "RETRIEVERS",
     "Query",
     "Retrieval",
@@ -28,11 +31,10 @@ __all__ = [
     "SettingField",
     "Settings",
     "fields_of",
-    "full_settings",
-    "is_derived",
     "make_retriever",
     "named_to_load",
     "query_of",
+    "read_settings",
     "retriever_entry",
     "run_label",
 ]

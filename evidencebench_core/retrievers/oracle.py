@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
-
-from pydantic import PrivateAttr
 
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.metrics import best_cover, optimal_cover
 from evidencebench_core.retrievers.base import Query, Retrieval, Retriever
+from evidencebench_core.retrievers.settings import Settings
 
 
 class Oracle(Retriever):
@@ -26,17 +24,18 @@ class Oracle(Retriever):
     name = "oracle"
     summary = "The best selection there is, made with the gold in hand: the ceiling."
     sees_gold = True
-    _evidence: EvidenceSet = PrivateAttr()
+    by_budget = True
+    by_focus = True
 
-    def with_gold(self, evidence: EvidenceSet | None) -> Self:
-        """The oracle of one instance."""
-        if evidence is None:
+    def __init__(
+        self, settings: Settings | None = None, *, gold: EvidenceSet | None = None, **_: object
+    ) -> None:
+        super().__init__(settings, gold=gold)
+        if gold is None:
             raise SettingError("retriever oracle", "was given no gold", "Pass the instance's evidence.")
-        oracle = self.model_copy()
-        oracle._evidence = evidence
-        return oracle
+        self._evidence = gold
 
-    def retrieve(self, query: Query) -> Retrieval:
+    def rank(self, query: Query) -> Retrieval:
         n_sentences = len(query.sentences)
         if n_sentences != self._evidence.n_sentences:
             raise RetrieverError(
@@ -53,7 +52,7 @@ class Oracle(Retriever):
         return Retrieval(
             ranking=(*selection, *covering, *rest),
             scores=(2.0,) * len(selection) + (1.0,) * len(covering) + (0.0,) * len(rest),
-            selection=selection,
+            n_picks=len(selection),
         )
 
 

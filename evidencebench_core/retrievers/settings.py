@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import NoneType, UnionType
-from typing import Annotated, Any, ClassVar, Final, Literal, Self, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, Self, Union, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -49,9 +49,6 @@ class Settings(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True, allow_inf_nan=False)
-
-    derived: ClassVar[tuple[str, ...]] = ()
-    """Settings that are filled in and asked of nobody; a value that is given has to agree with them."""
 
     @classmethod
     def read(cls, owner: str, given: Mapping[str, object] | None = None) -> Self:
@@ -116,8 +113,8 @@ class SettingField:
 
 
 def fields_of(settings: type[Settings]) -> dict[str, SettingField]:
-    """The settings that people set, by name, in order."""
-    return {name: _field(settings, name) for name in settings.model_fields if name not in settings.derived}
+    """The settings by name, in order, as a form or a help text shows them."""
+    return {name: _field(settings, name) for name in settings.model_fields}
 
 
 def _field(settings: type[Settings], name: str) -> SettingField:
@@ -128,10 +125,10 @@ def _field(settings: type[Settings], name: str) -> SettingField:
         (kind,) = (part for part in get_args(kind) if part is not NoneType)
     choices = get_args(kind) if get_origin(kind) is Literal else ()
     kind = str if choices else dict if JsonText in info.metadata else get_origin(kind) or kind
-    least, most = (
-        next((getattr(limit, bound) for limit in info.metadata if hasattr(limit, bound)), None)
-        for bound in ("ge", "le")
-    )
+    bounds: dict[str, Any] = {}
+    for limit in info.metadata:
+        bounds |= {bound: getattr(limit, bound) for bound in ("ge", "le") if hasattr(limit, bound)}
+    least, most = bounds.get("ge"), bounds.get("le")
     return SettingField(name, kind, info.default, info.description or "", choices, least, most, optional)
 
 

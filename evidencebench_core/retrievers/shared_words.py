@@ -35,8 +35,8 @@ def shared_words(query: Query, retriever: Retriever | None = None) -> SharedWord
     if isinstance(retriever, Bm25):
         weights = retriever.word_weights(query)
     else:
-        asked = dict.fromkeys(tokens_of(query.hypothesis, tokenisation), 1.0)
-        weights = (asked,) * len(query.sentences)
+        words = dict.fromkeys(tokens_of(query.hypothesis, tokenisation), 1.0)
+        weights = (words,) * len(query.sentences)
     return SharedWords(
         tuple(
             tuple(

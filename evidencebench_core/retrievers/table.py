@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.errors import RetrieverError, SettingError, shown
@@ -17,82 +17,63 @@ from evidencebench_core.retrievers.llm.retriever import LanguageModel
 from evidencebench_core.retrievers.oracle import Oracle
 from evidencebench_core.retrievers.ranker.retriever import CROSS_VALIDATED, EvidenceRanker
 from evidencebench_core.retrievers.ranker.structure import Structure
-from evidencebench_core.retrievers.settings import Setting, fields_of, names_hint
+from evidencebench_core.retrievers.rerank import Rerank
+from evidencebench_core.retrievers.settings import Setting, Settings, fields_of, names_hint
 
-IMPORTED: Final = "imported"  # stands as the retriever of runs whose answers came from a file
+if TYPE_CHECKING:
+    from evidencebench_core.data.store import Store
 
 _CLASSES: Final[tuple[type[Retriever], ...]] = (
-    *(RandomOrder, Oracle, Lead, AbstractTail, Bm25, Dense, Hybrid, Structure, EvidenceRanker),
-    *(LanguageModel, Embeddings),
+    RandomOrder,
+    Oracle,
+    Lead,
+    AbstractTail,
+    Bm25,
+    Dense,
+    Hybrid,
+    Rerank,
+    Structure,
+    EvidenceRanker,
+    LanguageModel,
+    Embeddings,
 )
 RETRIEVERS: Final[Mapping[str, type[Retriever]]] = MappingProxyType(
     {retriever.name: retriever for retriever in _CLASSES}
 )
+"""The classes of the retrievers by name; `make_retriever` makes one that is ready."""
+
+IMPORTED: Final = "imported"
+OWN: Final = "own"
+ELSEWHERE: Final = (IMPORTED, OWN)
+"""Stand as the retriever of runs that no name here can ask: answers from a file, a system of one's own."""
 
 
 def retriever_entry(name: str) -> type[Retriever]:
-    """The retriever of that name; `SettingError` if there is none, `RetrieverError` for an imported run's."""
-    if name == IMPORTED:
-        problem = "its answers came from a file, and its system is not here to be asked"
-        raise RetrieverError("imported run", problem, "Import the answers that are missing.")
+    """The retriever of that name; `SettingError` if there is none, `RetrieverError` where it lives elsewhere."""
+    if name in ELSEWHERE:
+        problem = "its answers came from a file" if name == IMPORTED else "it is a system of somebody's own"
+        remedy = "Import or evaluate it again for the answers that are missing."
+        raise RetrieverError(f"{name} run", f"{problem}, which is not here to be asked", remedy)
     if name not in RETRIEVERS:
         hint = names_hint(name, RETRIEVERS, "Names")
         raise SettingError("retriever", f"there is none called {shown(name)}", hint)
     return RETRIEVERS[name]
 
 
-def full_settings(name: str, settings: Mapping[str, object] | None = None) -> dict[str, Setting]:
-    """Every setting of a retriever in canonical form, defaults filled in: ``{"k1": "1.50"}`` gives what ``{}`` does.
+def read_settings(name: str, settings: Mapping[str, object] | None = None) -> Settings:
+    """All settings of a retriever in canonical form, defaults filled in: ``{"k1": "1.50"}`` gives what ``{}`` does.
 
     `SettingError` for an unknown retriever, an unknown setting, or a value it cannot take.
     """
-    return retriever_entry(name).read(f"retriever {name}", settings).settings
-
-
-def is_derived(name: str, setting: str) -> bool:
-    """Whether a retriever, or its member, fills a setting in by itself; false where it is not known."""
-    member, _, key = setting.rpartition(".")
-    retriever = RETRIEVERS.get(member or name)
-    return retriever is not None and key in retriever.derived
-
-
-def run_label(name: str, settings: Mapping[str, Setting], variant: str = "") -> str:
-    """A retriever in a line: its settings that are not defaults, and the variant of the dataset.
-
-    ``"bm25 k1=1.2"``, ``"hybrid of=bm25+dense [negation]"``.
-    """
-    if name == IMPORTED:
-        return f"{settings['name']} (imported)"
-    members = {"of": settings["of"]} if "of" in settings else {}
-    defaults = full_settings(name, members) if name in RETRIEVERS else {}
-    words = [name]
-    for setting, value in settings.items():
-        if is_derived(name, setting) or (setting != "of" and defaults.get(setting, ...) == value):
-            continue
-        text = "+".join(map(str, value)) if isinstance(value, tuple) else value
-        words.append(CROSS_VALIDATED if value == CROSS_VALIDATED else f"{setting}={text}")
-    return " ".join([*words, f"[{variant}]"] if variant else words)
-
-
-def named_to_load(name: str, settings: Mapping[str, object]) -> dict[str, str]:
-    """The files, folders and models of a hub that a retriever that works here is told to load, defaults left out.
-
-    By ``retriever.setting``, of the members of a fusion too.
-    """
-    named = {}
-    for key, value in settings.items():
-        member, _, setting = key.rpartition(".")
-        retriever = retriever_entry(member or name)
-        field = fields_of(retriever).get(setting)
-        if field is None or field.kind is not str or field.choices or retriever.asks_server:
-            continue
-        if value not in (field.default, CROSS_VALIDATED):
-            named[f"{retriever.name}.{setting}"] = str(value)
-    return named
+    return retriever_entry(name).settings_class.read(f"retriever {name}", settings)
 
 
 def make_retriever(
-    name: str, settings: Mapping[str, object] | None = None, evidence: EvidenceSet | None = None
+    name: str,
+    settings: Mapping[str, object] | None = None,
+    *,
+    store: Store | None = None,
+    gold: EvidenceSet | None = None,
 ) -> Retriever:
     """A retriever, ready to be asked.
 
@@ -102,10 +83,47 @@ def make_retriever(
         One of `RETRIEVERS`.
     settings : mapping, optional
         Values or their text (``{"k1": "1.2"}``); what is left out has its default.
-    evidence : EvidenceSet, optional
+    store : Store, optional
+        Where those that ask a server keep its answers, and find their examples; they cannot do without.
+    gold : EvidenceSet, optional
         Gold of the one instance to be asked about. It reaches the oracle and no other retriever.
     """
-    retriever = retriever_entry(name).read(f"retriever {name}", settings)
-    if isinstance(retriever, Oracle):
-        retriever = retriever.with_gold(evidence)
-    return retriever.prepared()
+    entry = retriever_entry(name)
+    needs: dict[str, Any] = {"gold": gold} if entry.sees_gold else {"store": store}
+    return entry(read_settings(name, settings), **needs)
+
+
+def run_label(name: str, settings: Mapping[str, Setting], extra: str = "") -> str:
+    """A retriever in a line: its settings that are not defaults, and what else the run is named by.
+
+    ``"bm25 k1=1.2"``, ``"hybrid of=bm25+dense [negation]"``.
+    """
+    if name in ELSEWHERE:
+        words = [f"{settings['name']} ({name})"]
+    else:
+        members = {"of": settings["of"]} if "of" in settings else {}
+        defaults = read_settings(name, members).values() if name in RETRIEVERS else {}
+        words = [name]
+        for setting, value in settings.items():
+            if (setting != "of" or not value) and defaults.get(setting, ...) == value:
+                continue
+            text = "+".join(map(str, value)) if isinstance(value, tuple) else value
+            words.append(CROSS_VALIDATED if value == CROSS_VALIDATED else f"{setting}={text}")
+    return " ".join([*words, f"[{extra}]"] if extra else words)
+
+
+def named_to_load(name: str, settings: Mapping[str, object]) -> dict[str, str]:
+    """The files, folders and models of a hub that a retriever that works here is told to load, defaults left out.
+
+    By ``retriever.setting``, of members too.
+    """
+    named = {}
+    for key, value in settings.items():
+        member, _, setting = key.rpartition(".")
+        retriever = retriever_entry(member or name)
+        field = fields_of(retriever.settings_class).get(setting)
+        if field is None or field.kind is not str or field.choices or retriever.asks_server:
+            continue
+        if value not in (field.default, CROSS_VALIDATED):
+            named[f"{retriever.name}.{setting}"] = str(value)
+    return named

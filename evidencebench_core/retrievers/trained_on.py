@@ -1,4 +1,4 @@
-"""The instances and papers a model has learnt from, kept with it, so that nobody scores it on them unawares."""
+"""The papers a model has learnt from, kept with it, so that nobody scores it on them unawares."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ TRAINED_ON: Final = "trained_on.json"
 class TrainedOn:
     """The data that a model could have learnt from, drawn or not."""
 
-    dataset_sha256: str  # of the dataset's file
-    instance_ids: tuple[str, ...]  # sorted, each once
-    paper_ids: tuple[str, ...]  # sorted, each once
     dataset: str = ""  # its name when the model was trained
+    n_instances: int = 0
+    paper_keys: tuple[str, ...] = ()  # `data.model.paper_key` of the papers, sorted, each once
 
     def write(self, folder: Path) -> None:
         """Put the record into a model's folder."""

@@ -5,6 +5,7 @@ results; `RunStore` reads them back, `score_run` computes from them.
 """
 
 from evidencebench_core.retrievers.settings import parameters_of
+from evidencebench_core.runs.evaluation import Evaluation, evaluate, run
 from evidencebench_core.runs.execution import Engine, LocalEngine, Progress, RunEstimate, estimate, execute
 from evidencebench_core.runs.imported_run import import_run
 from evidencebench_core.runs.planning import (
@@ -18,6 +19,7 @@ from evidencebench_core.runs.planning import (
     request_settings,
 )
 from evidencebench_core.runs.ranker_training import RankerTraining, train_ranker
+from evidencebench_core.runs.sample import Sample
 from evidencebench_core.runs.scores import score_predictions, score_run
 from evidencebench_core.runs.step import Step
 from evidencebench_core.runs.store import (
@@ -32,6 +34,7 @@ from evidencebench_core.runs.store import (
 __all__ = [
     "DEFAULT_TASKS",
     "Engine",
+    "Evaluation",
     "LocalEngine",
     "Plan",
     "Progress",
@@ -41,11 +44,13 @@ __all__ = [
     "RunInfo",
     "RunSpec",
     "RunStore",
+    "Sample",
     "Step",
     "Variant",
     "ask_model",
     "chat_plan",
     "estimate",
+    "evaluate",
     "execute",
     "import_run",
     "parameters_of",
@@ -53,6 +58,7 @@ __all__ = [
     "prompt_plan",
     "request_settings",
     "retrieval_spec",
+    "run",
     "score_predictions",
     "score_run",
     "train_ranker",

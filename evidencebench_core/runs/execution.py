@@ -14,10 +14,9 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, Final, Protocol, cast
 
-from evidencebench_core.errors import EvidenceBenchError, RetrieverError
+from evidencebench_core.errors import EvidenceBenchError, RetrieverError, SelectionError
 from evidencebench_core.llm import LLM, Price, Spending, Work, price_of, rehearse, results
 from evidencebench_core.retrievers import Query, Retrieval, Retriever
-from evidencebench_core.retrievers.ranking import timed
 from evidencebench_core.runs.planning import Plan, Unit
 from evidencebench_core.runs.store import Results, RunStore
 
@@ -61,28 +60,27 @@ class LocalEngine:
     def answers(self, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Results]:
         if plan.llm is not None:
             yield from model_answers(plan, plan.llm, stopped=stopped, grace=self.grace)
-        if plan.make is None:
             return
         computed: dict[str, dict[str, Any]] = {}
         last = 0.0  # so that the first result is there at once
         for unit in plan.units(tuple(plan.missing)):
             if stopped():
                 break
-            computed[unit.id] = compute(plan.make(unit), unit)
+            computed[unit.id] = compute(unit)
             if time.monotonic() > last + _COMMIT:
                 yield computed
                 computed, last = {}, time.monotonic()
         yield computed
 
 
-def compute(retriever: Retriever, unit: Unit) -> dict[str, Retrieval | str]:
-    """The answers of a retriever that asks no server, by task, or in one line why there is none."""
+def compute(unit: Unit) -> dict[str, Retrieval | str]:
+    """The answers of a retriever that asks no server, by question, or in one line why there is none."""
     answers: dict[str, Retrieval | str] = {}
-    for task, query in unit.queries.items():
+    for question, query in unit.queries.items():
         try:
-            answers[task] = timed(retriever.retrieve)(cast("Query", query))
-        except RetrieverError as error:
-            answers[task] = str(error)
+            answers[question] = cast("Retriever", unit.retriever).retrieve(cast("Query", query))
+        except (RetrieverError, SelectionError) as error:
+            answers[question] = str(error)
     return answers
 
 
@@ -90,17 +88,17 @@ def model_answers(plan: Plan, llm: LLM, **options: Any) -> Iterator[Results]:
     """Results of a plan that asks a model, as they come; the options are those of `llm.results`."""
     for ready in results(llm, _pieces(plan, tuple(plan.missing)), **options):
         by_unit: dict[str, dict[str, Any]] = defaultdict(dict)
-        for (unit_id, task), result in ready:
-            by_unit[unit_id][task] = str(result) if isinstance(result, EvidenceBenchError) else result
+        for (unit_id, question), result in ready:
+            by_unit[unit_id][question] = str(result) if isinstance(result, EvidenceBenchError) else result
         yield by_unit
 
 
 def _pieces(plan: Plan, ids: Sequence[str]) -> Iterator[tuple[tuple[str, str], Work[Any]]]:
-    """What a model is asked about some units, by unit and task."""
+    """What a model is asked about some units, by unit and question."""
     for unit in plan.units(ids):
-        for task in unit.queries:
+        for question in unit.queries:
             if plan.ask is not None:
-                yield (unit.id, task), partial(plan.ask, unit, task)
+                yield (unit.id, question), partial(plan.ask, unit, question)
 
 
 # -- carrying out ---------------------------------------------------------------------------------------
@@ -111,9 +109,9 @@ class Progress:
     """How far a run is, in units."""
 
     run_id: str
-    done: int  # with a result for every task asked for, earlier ones included
+    done: int  # with a result for every question, earlier ones included
     total: int
-    failed: int = 0  # of this call, with at least one task without a result
+    failed: int = 0  # of this call, with at least one question without a result
     calls: int = 0  # answered by the server so far
     note: str = ""  # why it waits, where it does
 
@@ -137,32 +135,52 @@ def execute(
 
 def _progress(plan: Plan, engine: Engine, cancelled: Callable[[], bool]) -> Iterator[Progress]:
     runs, llm = RunStore(plan.store), plan.llm
-    n_open = {unit: len(tasks) for unit, tasks in plan.missing.items()}
-    failed, is_created = set[str](), False
-    report = Progress(plan.run_id, plan.total - len(n_open), plan.total)
+    report = Progress(plan.run_id, plan.total - len(plan.missing), plan.total)
     yield report
     if llm is not None:
         llm.fresh = plan.fresh
-    answers = cast("Generator[Results]", engine.answers(plan, cancelled))
-    with runs.under_way(plan.run_id), closing(answers):
-        for by_unit in answers:
-            if by_unit and not is_created:
-                runs.create(plan.spec, *plan.trained_on)
-                is_created = True
-            if by_unit:
-                runs.add(plan.run_id, by_unit, plan.fresh)
-            n_done = report.done
-            for unit, by_task in by_unit.items():
-                if any(isinstance(result, str) for result in by_task.values()):
-                    failed.add(unit)
-                n_open[unit] -= len(by_task)
-                n_done += not n_open[unit] and unit not in failed
-            note, calls = engine.note or (llm.note if llm else ""), llm.budget.spent.calls if llm else 0
-            before, report = report, replace(report, done=n_done, failed=len(failed), calls=calls, note=note)
-            if report != before:
-                yield report
+    training = plan.retriever.training if plan.retriever else ()
+    failed, is_created = set[str](), False
+    with runs.under_way(plan.run_id):
+        plan = _without_answered(plan)
+        n_open = {unit: len(questions) for unit, questions in plan.missing.items()}
+        report = replace(report, done=plan.total - len(n_open))
+        answers = cast("Generator[Results]", engine.answers(plan, cancelled))
+        with closing(answers):
+            for by_unit in answers:
+                if by_unit and not is_created:
+                    runs.create(plan.spec, *training)
+                    is_created = True
+                if by_unit:
+                    runs.add(plan.run_id, by_unit, plan.fresh)
+                n_done = report.done
+                for unit, by_question in by_unit.items():
+                    if any(isinstance(result, str) for result in by_question.values()):
+                        failed.add(unit)
+                    n_open[unit] -= len(by_question)
+                    if not n_open[unit] and unit not in failed:
+                        n_done += 1
+                note, calls = engine.note or (llm.note if llm else ""), llm.budget.spent.calls if llm else 0
+                before = report
+                report = replace(report, done=n_done, failed=len(failed), calls=calls, note=note)
+                if report != before:
+                    yield report
         if not is_created:
-            runs.create(plan.spec, *plan.trained_on)
+            runs.create(plan.spec, *training)
+
+
+def _without_answered(plan: Plan) -> Plan:
+    """The plan without units that somebody has answered since it was made."""
+    if plan.fresh:
+        return plan
+    questions = {question for open_questions in plan.missing.values() for question in open_questions}
+    done = {question: RunStore(plan.store).done(plan.run_id, question) for question in questions}
+    missing = {
+        unit: open_questions
+        for unit, open_questions in plan.missing.items()
+        if any(unit not in done[question] for question in open_questions)
+    }
+    return replace(plan, missing=missing)
 
 
 # -- the cost -----------------------------------------------------------------------------------------

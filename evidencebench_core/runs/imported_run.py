@@ -1,7 +1,7 @@
 """Somebody's own system as a run: from a prediction file or a TREC run, whole or not at all.
 
-A TREC run holds rankings, from which the selection for any task follows: the first K. A prediction file
-holds selections for one task.
+A TREC run and a file of scores hold rankings, which answer every task: its first K. A file of lists holds selections
+for one task.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 from urllib.parse import unquote
 
 from evidencebench_core.data.files import file_content, json_value
@@ -21,98 +21,90 @@ from evidencebench_core.data.primitives import checked_name
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import DataError, SelectionError, SettingError, shown
 from evidencebench_core.retrievers import IMPORTED, Retrieval
-from evidencebench_core.runs.planning import DEFAULT_TASKS
+from evidencebench_core.retrievers.own import ranking_of_scores
+from evidencebench_core.retrievers.ranking import ranking_in_order
 from evidencebench_core.runs.store import RunInfo, RunStore, retrieval_spec
 from evidencebench_core.tasks import Task, task_named, validated_selection
 
 _LARGEST: Final = 128 << 20  # bytes
 _FORMATS: Final = (
-    'Give a prediction file, {"instance id": [sentence index, ...], ...}, or a TREC run of 128 MiB at most; '
-    "the first sentences of every ranking are enough."
+    'Give a prediction file, {"instance id": [sentence index, ...], ...}, the same with {"index": score, ...}, or a '
+    "TREC run, of 128 MiB at most; the first sentences of every ranking are enough."
 )
 _LINE: Final = "A line of a TREC run is `id Q0 sentence rank score tag`, with %20 for a blank in an id."
-
-_Lists: TypeAlias = dict[str, tuple[tuple[int, ...], tuple[float, ...]]]
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    source: str  # its name and the beginning of its sha256
-    lists: _Lists  # sentences, best first, and their scores, by instance id
-    are_selections: bool  # of a prediction file: they have no tail to take K from
-    gold: Mapping[str, EvidenceSet]
-
-    def selection(self, name: str, task: Task) -> tuple[int, ...]:
-        """The selection for a task; a ranking is cut at K."""
-        ranking, _ = self.lists[name]
-        return ranking if self.are_selections else ranking[: task.budget_for(self.gold[name])]
-
-    def answers(self, name: str, tasks: Sequence[Task]) -> dict[str, Retrieval]:
-        """The answers to those tasks that ask about an instance."""
-        details = {"source": self.source}
-        return {
-            task.name: Retrieval(*self.lists[name], self.selection(name, task), details=details)
-            for task in tasks
-            if self.gold[name].optimal_for(task.focus)
-        }
 
 
 def import_run(
     store: Store, dataset: str, path: Path, name: str, tasks: Sequence[str | Task] = ()
 ) -> RunInfo:
-    """Keep somebody's answers to some tasks as a run; the same name again adds other tasks to it.
+    """Keep somebody's answers as a run: of rankings for every task, of selections for the tasks named.
 
-    A TREC run is read by its scores, equal ones by their ranks; without tasks it answers those with a budget.
+    A TREC run is read by its scores, equal ones by their ranks. Selections for another task under the same name are
+    added to the run.
 
-    `StoreError` or `SettingError` for a name that cannot be, or has answers to these tasks; `DataError` or
-    `SelectionError` if anything in the file is wrong, or a prediction file comes without tasks. Then the store is as
-    it was.
+    `StoreError` or `SettingError` for a name that cannot be, or is taken; `DataError` or `SelectionError` if anything
+    in the file is wrong, or selections come without a task. Then the store is as it was.
     """
     runs, info = RunStore(store), store.dataset(dataset)
-    spec = retrieval_spec(info.sha256, IMPORTED, {"name": checked_name(" ".join(name.split()), "run")})
-    file = _read(store, info.name, path)
-    chosen = [task_named(task) for task in tasks or (() if file.are_selections else DEFAULT_TASKS)]
-    answers = {instance_id: file.answers(instance_id, chosen) for instance_id in file.lists}
-    if not any(answers.values()):
-        problem = "says nothing on the tasks" if chosen else "holds selections, which are for one task"
-        raise DataError(str(path), problem, "Name the task that they are for (--task).")
-    taken = [task.name for task in chosen if runs.done(spec.id, task.name)]
+    gold = dict(store.evidence_sets(info))
+    answers = file_answers(gold, path)
+    are_rankings = all(answer.n_picks is None for answer in answers.values())
+    spec = retrieval_spec(info.sha256, IMPORTED, {"name": checked_name(" ".join(name.split()), "run")}, {})
+    chosen = [task_named(task) for task in tasks]
+    if not (are_rankings or chosen):
+        remedy = "Name the task that they are for (--task)."
+        raise DataError(str(path), "holds selections, which are for one task", remedy)
+    results: dict[str, dict[str, Retrieval]] = {}
+    for instance_id, answer in answers.items():
+        asked = [task.name for task in chosen if gold[instance_id].optimal_for(task.focus)]
+        results[instance_id] = {"": answer} if are_rankings else dict.fromkeys(asked, answer)
+    if not any(results.values()):
+        raise DataError(str(path), "says nothing on the tasks", "Name the task that they are for (--task).")
+    questions = [""] if are_rankings else [task.name for task in chosen]
+    taken = [question for question in ("", *questions) if runs.done(spec.id, question)]
     if taken:
-        problem = f"there is an imported run of this name with answers for {', '.join(taken)}"
-        remedy = "Choose another name, or delete that run first."
-        raise SettingError(f"name {shown(name)}", problem, remedy)
-    runs.create(spec)
-    runs.add(spec.id, answers)
-    return runs.run(spec.id)
+        problem = f"there is an imported run of this name with answers for {', '.join(filter(None, taken)) or 'all'}"
+        raise SettingError(f"name {shown(name)}", problem, "Choose another name, or delete that run first.")
+    return runs.create(spec, results=results)
 
 
 def file_selections(store: Store, dataset: str, path: Path, task: str | Task) -> dict[str, tuple[int, ...]]:
     """The selections of a prediction file or TREC run for a task."""
-    file, chosen = _read(store, dataset, path), task_named(task)
-    return {name: file.selection(name, chosen) for name in file.lists}
+    gold, chosen = dict(store.evidence_sets(dataset)), task_named(task)
+    answers = file_answers(gold, path).items()
+    return {name: answer.cut(chosen.budget_for(gold[name])).selection for name, answer in answers}
 
 
-def _read(store: Store, dataset: str, path: Path) -> _File:
-    data, gold = file_content(path, _LARGEST, _FORMATS), dict(store.evidence_sets(dataset))
+def file_answers(gold: Mapping[str, EvidenceSet], path: Path) -> dict[str, Retrieval]:
+    """The answers in a file by instance id; those of lists have chosen how many sentences they pick."""
+    data = file_content(path, _LARGEST, _FORMATS)
     is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
-    lists = _predictions(path, data, gold) if is_json else _trec_run(path, data, gold)
-    if not lists:
+    answers = _predictions(path, data, gold) if is_json else _trec_run(path, data, gold)
+    if not answers:
         raise DataError(str(path), "holds no answer", _FORMATS)
-    return _File(f"{path.name} {hashlib.sha256(data).hexdigest()[:12]}", lists, is_json, gold)
+    details = {"source": f"{path.name} {hashlib.sha256(data).hexdigest()[:12]}"}
+    return {name: replace(answer, details=details) for name, answer in answers.items()}
 
 
-def _predictions(path: Path, data: bytes, gold: Mapping[str, EvidenceSet]) -> _Lists:
+def _predictions(path: Path, data: bytes, gold: Mapping[str, EvidenceSet]) -> dict[str, Retrieval]:
     value = json_value(path, _FORMATS, data)
     if not isinstance(value, dict):
         raise DataError(str(path), f"holds {shown(value)}, not an object", _FORMATS)
-    lists: _Lists = {}
+    are_scores = any(isinstance(picks, dict) for picks in value.values())
+    answers: dict[str, Retrieval] = {}
     for name, picks in value.items():
-        indices = _checked(name, picks, gold, str(path))
-        lists[name] = indices, tuple(map(float, range(len(indices), 0, -1)))
-    return lists
+        place = _place(name, gold, str(path))
+        if are_scores:
+            if not isinstance(picks, dict):
+                raise DataError(place, f"has {shown(picks)}, where others have scores", _FORMATS)
+            answers[name] = ranking_of_scores(picks, gold[name].n_sentences, place)
+        else:
+            selection = ranking_in_order(validated_selection(picks, gold[name].n_sentences, place))
+            answers[name] = replace(selection, n_picks=len(selection.ranking))
+    return answers
 
 
-def _trec_run(path: Path, data: bytes, gold: Mapping[str, EvidenceSet]) -> _Lists:
+def _trec_run(path: Path, data: bytes, gold: Mapping[str, EvidenceSet]) -> dict[str, Retrieval]:
     try:
         lines = data.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
@@ -130,21 +122,22 @@ def _trec_run(path: Path, data: bytes, gold: Mapping[str, EvidenceSet]) -> _List
         except ValueError as error:
             raise DataError(place, f"is {shown(line.strip())}", _LINE) from error
         name = unquote(query_id) if unquote(query_id) in gold else query_id
-        _checked(name, [index], gold, place)
+        place = _place(name, gold, place)
+        validated_selection([index], gold[name].n_sentences, place)
         if index in ranked[name]:
             raise SelectionError(place, f"ranks sentence {index} again", "Rank every sentence once.")
         ranked[name][index] = key
-    lists: _Lists = {}
+    answers: dict[str, Retrieval] = {}
     for name, keys in ranked.items():
         ranking = sorted(keys, key=keys.__getitem__)
-        lists[name] = tuple(ranking), tuple(-keys[index][0] for index in ranking)
-    return lists
+        answers[name] = Retrieval(tuple(ranking), tuple(-keys[index][0] for index in ranking))
+    return answers
 
 
-def _checked(name: str, picks: object, gold: Mapping[str, EvidenceSet], place: str) -> tuple[int, ...]:
-    """Sentence indices of an instance."""
+def _place(name: str, gold: Mapping[str, EvidenceSet], place: str) -> str:
+    """The place of an instance's answer in a file; `SelectionError` if there is no such instance."""
     place = f"{place}, {shown(name)}"
     if name not in gold:
         remedy = f"Its ids are like {shown(next(iter(gold), ''))}: choose another dataset?"
         raise SelectionError(place, "is no instance of the dataset", remedy)
-    return validated_selection(picks, gold[name].n_sentences, place)
+    return place

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from evidencebench_core.data.primitives import digest
-from evidencebench_core.data.store import Store
+from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM, Message, prompt
 from evidencebench_core.retrievers import (
+    OWN,
     Query,
     Retrieval,
     Retriever,
     ServedRetriever,
     Setting,
-    full_settings,
     make_retriever,
     query_of,
+    read_settings,
     retriever_entry,
 )
+from evidencebench_core.retrievers.own import OwnSystem
 from evidencebench_core.retrievers.settings import RequestSettings, parameters_of
+from evidencebench_core.runs.sample import Sample
 from evidencebench_core.runs.store import Result, RunSpec, RunStore, retrieval_spec
 from evidencebench_core.tasks import Task, task_named
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.model import EvidenceSet
-    from evidencebench_core.retrievers.trained_on import TrainedOn
 
 DEFAULT_TASKS: Final = ("er@optimal", "er@10", "result-er@optimal", "result-er@5")
 
@@ -47,11 +46,14 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What is asked together: an instance with its tasks still to be answered, or one question to a model."""
+    """What is asked together: an instance with its open questions, or one question to a model.
+
+    ``queries`` are by question: a focus, a task's name where K decides, ``""`` where neither does.
+    """
 
     id: str
-    queries: Mapping[str, Query | None]  # by task; of a question to a model one None under ""
-    evidence: EvidenceSet | None = None  # for the oracle only
+    queries: Mapping[str, Query | None]  # of a question to a model one None under ""
+    retriever: Retriever | None = None  # that answers them here
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,15 +62,15 @@ class Plan:
 
     store: Store
     spec: RunSpec
-    missing: Mapping[str, Sequence[str]]  # tasks to be asked by unit; those that failed before come last
+    missing: Mapping[str, Sequence[str]]  # open questions by unit; units that failed before come last
     total: int  # units that can be answered
     units: Callable[[Sequence[str]], Iterator[Unit]]  # makes some of the missing units, one by one
-    ask: Callable[[Unit, str, LLM], Awaitable[Any]] | None = None  # asks a model about a unit's task
-    make: Callable[[Unit], Retriever] | None = None  # or the retriever that computes it here
+    ask: Callable[[Unit, str, LLM], Awaitable[Any]] | None = None  # asks a model a unit's question
     llm: LLM | None = None  # None for a retriever that asks no server
     fresh: bool = False  # ask even where an answer is stored; new results take the place of those there are
-    retriever: str = ""  # its name; empty for questions to a model
-    trained_on: Sequence[TrainedOn] = ()  # what the models in the retriever have learnt from
+    retriever: Retriever | None = (
+        None  # None for questions to a model, and for the oracle, made for each instance
+    )
     left_out: int = 0  # instances that the variant does not have
 
     @property
@@ -78,64 +80,76 @@ class Plan:
     @property
     def model(self) -> str:
         """The model that is asked; empty where there is none."""
-        settings = self.spec.settings["settings"] if self.retriever else self.spec.settings
+        settings = self.spec.settings.get("settings", self.spec.settings)
         return str(settings.get("model") or "")
 
 
 def plan(  # noqa: PLR0913 - what is run, on what, and how
     store: Store,
     dataset: str,
-    retriever: str,
+    retriever: str | OwnSystem,
     settings: Mapping[str, object] | None = None,
     tasks: Sequence[str | Task] = DEFAULT_TASKS,
     limit: int | None = None,
     *,
+    sample: Sample | None = None,
     variant: Variant | None = None,
     llm: LLM | None = None,
     fresh: bool = False,
 ) -> Plan:
     """Check what is to be run, load its retriever, and find what is still to be asked. Nothing is sent or stored.
 
-    Of the dataset the first ``limit`` instances, in the words of ``variant``; those that it does not have are left out
-    and counted. ``llm`` is how a server is asked, by default the one in force; ``fresh`` asks all again.
+    A retriever is asked a question once: a hypothesis, a paper, and a focus where that makes a difference; where K
+    does, once a task. Of the dataset the first ``limit`` instances are asked, or those of a ``sample``, in the words of
+    ``variant``; instances that it does not have are left out and counted. ``llm`` is how a server is asked, by default
+    the one in force; ``fresh`` asks all again.
 
     `UnknownNameError` or `SettingError` if there is no such dataset, retriever, setting or task, or for options of
     servers to a retriever that asks none; `RetrieverError` if it cannot be loaded.
     """
-    info, entry = store.dataset(dataset), retriever_entry(retriever)
-    full = full_settings(retriever, settings)
-    made = None if entry.sees_gold else make_retriever(retriever, full)
+    info = store.dataset(dataset)
+    made: Retriever | None
+    if isinstance(retriever, OwnSystem):
+        entry: type[Retriever] | Retriever = retriever
+        name, made, values = OWN, retriever, {"name": retriever.label} | retriever.settings.values()
+    else:
+        entry = retriever_entry(retriever)
+        name, values = retriever, read_settings(retriever, settings).values()
+        made = None if entry.sees_gold else make_retriever(name, values, store=store)
     if isinstance(made, ServedRetriever):
         llm = llm or LLM(store=store)
-        made = made.connected(store)
-    elif llm is not None or fresh:
+    elif llm is not None or (fresh and name != OWN):
         remedy = "Remove the options for servers: limits, fresh answers, caps in calls, tokens and money."
-        raise SettingError(f"retriever {retriever}", "asks no server", remedy)
-    if made is not None:
-        # What a retriever filled in itself, such as the digest of a model, belongs to the run's identity.
-        full = {**full, **{key: value for key, value in made.settings.items() if key in full}}
-    wording = (variant.name, variant.digest) if variant else ()
-    spec = retrieval_spec(info.sha256, retriever, full, *wording)
-    chosen = {task.name: task for task in map(task_named, tasks)}
-    all_ids = store.ids(dataset, limit)
+        raise SettingError(f"retriever {name}", "asks no server", remedy)
+    spec = retrieval_spec(
+        info.sha256,
+        name,
+        values,
+        made.basis if made else {},
+        variant=(variant.name, variant.digest) if variant else None,
+        sample=sample,
+    )
+    all_ids = sample.ids(store, info) if sample else store.ids(info, limit)
     ids = [unit for unit in all_ids if variant is None or unit in variant.hypotheses]
-    missing, total = _missing(store, spec, info.name, ids, chosen, fresh)
+    # Where the focus plays no part, one question of all instances answers for those with results, too.
+    chosen = sorted(map(task_named, tasks), key=lambda task: task.focus == "all")
+    by_focus = (made or entry).by_focus
+    questions = {task.name if entry.by_budget else task.focus if by_focus else "": task for task in chosen}
+    missing, total = _missing(store, spec, info, ids, questions, fresh)
 
     def units(wanted: Sequence[str]) -> Iterator[Unit]:
-        for instance in store.get_many(info.name, wanted):
-            gold = instance.evidence
+        for instance in store.get_many(info, wanted):
             hypothesis = variant.hypotheses[instance.id] if variant else None
-            queries = {
-                name: query_of(instance, chosen[name].focus, chosen[name].budget_for(gold), hypothesis)
-                for name in missing[instance.id]
-            }
-            yield Unit(instance.id, queries, gold if entry.sees_gold else None)
+            queries = {}
+            for question in missing[instance.id]:
+                task = questions[question]
+                budget = task.budget_for(instance.evidence) if entry.by_budget else None
+                queries[question] = query_of(instance, task.focus, budget, hypothesis)
+            asked = made or make_retriever(name, values, gold=instance.evidence)
+            yield Unit(instance.id, queries, asked)
 
-    def make(unit: Unit) -> Retriever:
-        return made or make_retriever(retriever, full, evidence=unit.evidence)
-
-    async def ask(unit: Unit, task: str, client: LLM) -> Retrieval:
-        return await cast("ServedRetriever", made).answer(client, cast("Query", unit.queries[task]))
+    async def ask(unit: Unit, question: str, client: LLM) -> Retrieval:
+        return await cast("ServedRetriever", made).answer(client, cast("Query", unit.queries[question]))
 
     return Plan(
         store=store,
@@ -144,31 +158,36 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how
         total=total,
         units=units,
         ask=None if llm is None else ask,
-        make=make if llm is None else None,
         llm=llm,
         fresh=fresh,
-        retriever=retriever,
-        trained_on=made.training if made else (),
+        retriever=made,
         left_out=len(all_ids) - len(ids),
     )
 
 
 def _missing(
-    store: Store, spec: RunSpec, dataset: str, ids: Sequence[str], tasks: Mapping[str, Task], fresh: bool
+    store: Store,
+    spec: RunSpec,
+    dataset: DatasetInfo,
+    ids: Sequence[str],
+    questions: Mapping[str, Task],
+    fresh: bool,
 ) -> tuple[dict[str, list[str]], int]:
-    """The tasks to be asked by unit, and how many units have any task."""
+    """The open questions by unit, and how many units have any question."""
     runs = RunStore(store)
-    done = {name: runs.done(spec.id, name) for name in tasks}
-    failures = {unit for name in tasks for unit in runs.failures(spec.id, name)}
-    resultless = frozenset(row.id for row in store.rows(dataset, ids) if not row.n_result_aspects)
+    done = {question: set() if fresh else runs.done(spec.id, question) for question in questions}
+    failures = {unit for question in questions for unit in runs.failures(spec.id, question)}
+    of_results = [question for question, task in questions.items() if task.focus == "results"]
+    # Instances without result aspects are no part of the result tasks.
+    rows = store.rows(dataset, ids) if of_results else ()
+    resultless = frozenset(row.id for row in rows if not row.n_result_aspects)
     missing: dict[str, list[str]] = {}
     total = 0
     for unit in sorted(ids, key=failures.__contains__):
-        # Instances without result aspects are no part of the result tasks.
-        names = [name for name, task in tasks.items() if task.focus == "all" or unit not in resultless]
-        total += bool(names)
-        if open_names := [name for name in names if fresh or unit not in done[name]]:
-            missing[unit] = open_names
+        asked = [name for name in questions if unit not in resultless or name not in of_results]
+        total += bool(asked)
+        if open_questions := [name for name in asked if unit not in done[name]]:
+            missing[unit] = open_questions
     return missing, total
 
 

@@ -16,8 +16,8 @@ import numpy as np
 from evidencebench_core.data.model import Instance
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError
-from evidencebench_core.retrievers import CROSS_VALIDATED, Retrieval, query_of
-from evidencebench_core.retrievers.ranker.retriever import EvidenceRanker, retrieval_of
+from evidencebench_core.retrievers import CROSS_VALIDATED, Retrieval, Setting, query_of
+from evidencebench_core.retrievers.ranker.retriever import EvidenceRanker, ranking_of
 from evidencebench_core.retrievers.trained_on import TrainedOn, trained_on_at
 from evidencebench_core.runs.planning import DEFAULT_TASKS
 from evidencebench_core.runs.scores import score_run
@@ -72,13 +72,15 @@ def train_ranker(
     info, runs = store.dataset(dataset), RunStore(store)
     examples = _read_examples(store, info, encoder, seed, report)
     paper_ids = [example.paper_id for example in examples]
-    papers = set(paper_ids)
-    n_folds = min(folds, len(papers)) if len(papers) > 1 else 0
+    n_papers = len(set(paper_ids))
+    n_folds = min(folds, n_papers) if n_papers > 1 else 0
+    paper_keys = store.paper_keys(info)
+    keys = {paper_keys[example.instance_id] for example in examples}
     encoder_data = trained_on_at(encoder)
-    seen_papers = {paper for data in encoder_data for paper in data.paper_ids}
-    n_seen = len(papers & seen_papers)
+    seen_keys = {key for data in encoder_data for key in data.paper_keys}
+    n_seen = len(keys & seen_keys)
     if n_seen and n_folds:
-        learnt = f"the embedding model was trained on {n_seen:,} of these {len(papers):,} papers"
+        learnt = f"the embedding model was trained on {n_seen:,} of these {n_papers:,} papers"
         report(Step(f"WARNING: {learnt}: the cross-validated scores are too good."))
     answers: dict[str, dict[str, Retrieval]] = {}  # by instance and task
     fold_of = folds_by_paper(paper_ids, max(n_folds, 1), seed)
@@ -87,21 +89,20 @@ def train_ranker(
         pairs = list(zip(examples, fold_of, strict=True))
         ranker = fit_ranker([example for example, other in pairs if other != fold], encoder, seed)
         unseen = {example.instance_id: example for example, other in pairs if other == fold}
-        for instance in store.get_many(info.name, list(unseen)):
+        for instance in store.get_many(info, list(unseen)):
             answers[instance.id] = _answers(ranker, instance, unseen[instance.id])
     report(Step(f"Training on {len(examples):,} instances"))
     ranker = fit_ranker(examples, encoder, seed)
 
-    ids = tuple(sorted(example.instance_id for example in examples))
-    trained_on = TrainedOn(info.sha256, ids, tuple(sorted(papers | seen_papers)), info.name)
+    trained_on = TrainedOn(info.name, len(examples), tuple(sorted(keys | seen_keys)))
     path = out or default_model_path()
     digest = write_model(replace(ranker, trained_on=trained_on), path)
     run_id, scores = None, {}
     if answers:
-        settings = {"model": CROSS_VALIDATED, "weights": digest}
-        spec = retrieval_spec(info.sha256, EvidenceRanker.name, settings)
-        run_id = runs.create(spec, *encoder_data).id
-        runs.add(run_id, answers)
+        settings: dict[str, Setting] = {"model": CROSS_VALIDATED, "folds": n_folds, "seed": seed}
+        basis = {"weights": digest, "encoder": ranker.encoder_identity}
+        spec = retrieval_spec(info.sha256, EvidenceRanker.name, settings, basis)
+        run_id = runs.create(spec, *encoder_data, results=answers).id
         scores = {task: score_run(store, run_id, task) for task in DEFAULT_TASKS}
     seconds = time.monotonic() - began
     return RankerTraining(info, len(examples), path, digest, n_folds, scores, run_id, seconds)
@@ -110,10 +111,10 @@ def train_ranker(
 def _read_examples(
     store: Store, info: DatasetInfo, encoder: str, seed: int, report: Callable[[Step], object]
 ) -> list[Example]:
-    from evidencebench_core.retrievers.encoding import embeddings
+    from evidencebench_core.retrievers.encoding import Encoder
     from evidencebench_core.retrievers.ranker.training import example_of
 
-    rows = store.rows(info.name, store.ids(info.name))
+    rows = store.rows(info, store.ids(info))
     usable = [row for row in rows if row.n_aspects and row.n_sentences]
     if not usable:
         raise SettingError(f"dataset {info.name}", "has no study aspects", "Train on a dataset with gold.")
@@ -126,9 +127,10 @@ def _read_examples(
         n_of = f"{len(usable):,} of {len(rows):,} instances"
         report(Step(f"Learning from {n_of}: those with gold, up to a size"))
     examples: list[Example] = []
-    for instance in store.get_many(info.name, [row.id for row in usable]):
+    embedding = Encoder(encoder)
+    for instance in store.get_many(info, [row.id for row in usable]):
         report(Step("Reading and embedding", len(examples), len(usable), "instances"))
-        vectors, _ = embeddings(encoder, (instance.hypothesis, *instance.sentences))
+        vectors = embedding.vectors(instance.hypothesis, instance.sentences)
         examples.append(example_of(instance, vectors))
     return examples
 
@@ -138,6 +140,7 @@ def _answers(ranker: Ranker, instance: Instance, example: Example) -> dict[str, 
     answers: dict[str, Retrieval] = {}
     for task in map(task_named, DEFAULT_TASKS):
         if instance.evidence.optimal_for(task.focus) is not None:
-            query = query_of(instance, task.focus, task.budget_for(instance.evidence))
-            answers[task.name] = retrieval_of(ranker, query, example.vectors)
+            began = time.perf_counter()
+            ranking = ranking_of(ranker, query_of(instance, task), example.features, example.vectors)
+            answers[task.name] = replace(ranking, seconds=time.perf_counter() - began)
     return answers

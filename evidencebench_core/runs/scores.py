@@ -3,38 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from evidencebench_core.data.store import Store
-from evidencebench_core.runs.store import RunStore
+from evidencebench_core.retrievers.own import ranking_of_scores
+from evidencebench_core.runs.store import RunInfo, RunStore
 from evidencebench_core.tasks import Missing, Score, Task, score, task_named
 
+Predictions = Mapping[str, Sequence[int] | Mapping[str, float]]
 
-def score_run(store: Store, run_id: str, task: str | Task, missing: Missing = "report") -> Score:
-    """The score of a run on a task, over the whole dataset.
+
+def score_run(store: Store, run: RunInfo | str, task: str | Task, missing: Missing = "report") -> Score:
+    """The score of a run on a task, over the whole dataset or the sample that the run is of.
 
     Instances without an answer are left out of the mean and named (``missing="report"``), or counted as 0 (``"zero"``).
     """
-    runs, chosen = RunStore(store), task_named(task)
-    run = runs.run(run_id)
-    return score_predictions(store, run.dataset, runs.selections(run.id, chosen.name), chosen, missing)
+    runs = RunStore(store)
+    info = run if isinstance(run, RunInfo) else runs.run(run)
+    dataset = store.dataset(info.dataset)
+    return score(
+        task_named(task),
+        store.evidence_sets(dataset, info.sample.ids(store, dataset) if info.sample else None),
+        runs.selections(info, task),
+        missing=missing,
+        papers=store.paper_ids(dataset),
+        sufficient=dataset.sufficient,
+    )
 
 
 def score_predictions(
-    store: Store,
-    dataset: str,
-    predictions: Mapping[str, Sequence[int]],
-    task: str | Task,
-    missing: Missing = "report",
+    store: Store, dataset: str, predictions: Predictions, task: str | Task, missing: Missing = "report"
 ) -> Score:
-    """The score of anybody's predictions, instance id to sentence indices.
+    """The score of anybody's predictions: by instance id sentence indices, or ``{index: score}``, a ranking.
 
+    A ranking is cut at K; of a list that is longer the expected recall of K of its sentences counts.
     `SelectionError` for instances that the dataset does not have, and for what is no index of a sentence.
     """
+    chosen, info = task_named(task), store.dataset(dataset)
+    gold = dict(store.evidence_sets(info))
+    selections: dict[str, Any] = dict(predictions)
+    for name, picks in predictions.items():
+        if isinstance(picks, Mapping) and name in gold:
+            ranking = ranking_of_scores(picks, gold[name].n_sentences, name)
+            selections[name] = ranking.cut(chosen.budget_for(gold[name])).selection
     return score(
-        task_named(task),
-        store.evidence_sets(dataset),
-        predictions,
+        chosen,
+        gold.items(),
+        selections,
         missing=missing,
-        papers=store.paper_ids(dataset),
-        sufficient=store.dataset(dataset).sufficient,
+        papers=store.paper_ids(info),
+        sufficient=info.sufficient,
     )

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
+import sqlite3
 import struct
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
+from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from evidencebench_core.data.primitives import digest, from_blob, now, to_blob
+from evidencebench_core.data.primitives import digest, from_blob, now, process_mark, to_blob
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import StoreError, UnknownNameError, shown
 from evidencebench_core.retrievers import Retrieval, Setting, run_label
-from evidencebench_core.tasks import TASKS
+from evidencebench_core.runs.sample import Sample
+from evidencebench_core.tasks import TASKS, Task, task_named
 from evidencebench_core.words import one_line
 
 if TYPE_CHECKING:
@@ -27,29 +32,35 @@ RETRIEVAL: Final = "retrieval"  # the kind of runs of a retriever over a dataset
 Result: TypeAlias = Mapping[str, Any]
 """The result of a question to a model, JSON-able."""
 Results: TypeAlias = Mapping[str, Mapping[str, Retrieval | Result | str]]
-"""By unit and task: the result, or in one line why there is none."""
+"""By unit and question: the result, or in one line why there is none."""
 
-_PLACES: Final = {task: place for place, task in enumerate(TASKS)}  # in lists, before other tasks
-_RUNS: Final = """SELECT runs.id, kind, subject, settings, created_at, runs.name, coalesce(datasets.name, ''),
-        (SELECT count(*) FROM trained_on WHERE run_id = runs.id),
-        (SELECT json_group_array(json_array(task, n, failed)) FROM (
-            SELECT task, sum(error IS NULL) AS n, sum(error IS NOT NULL) AS failed
-            FROM results WHERE run_id = runs.id GROUP BY task))
+_PACKAGES: Final = ("evidencebench-explorer", "sentence-transformers", "torch")
+_RUNS: Final = """SELECT runs.id, kind, subject, settings, created_at, versions, stamp, runs.name,
+        coalesce(datasets.name, ''), (SELECT count(*) FROM trained_on WHERE run_id = runs.id),
+        (SELECT json_group_array(json_array(question, n, failed)) FROM (
+            SELECT question, sum(error IS NULL) AS n, sum(error IS NOT NULL) AS failed
+            FROM results WHERE run_id = runs.id GROUP BY question)),
+        (SELECT count(*) FROM results JOIN instances ON instances.dataset_id = runs.dataset_id
+            AND instance_id = unit WHERE run_id = runs.id AND question = '' AND error IS NULL
+            AND results_optimal IS NOT NULL)
     FROM runs LEFT JOIN datasets ON datasets.id = runs.dataset_id"""
-_CREATE: Final = """INSERT INTO runs (id, kind, subject, settings, created_at, dataset_id, about)
-    VALUES (?1, ?2, ?3, ?4, ?5, (SELECT id FROM datasets WHERE sha256 = ?3 AND ingested_at <> ''),
+_CREATE: Final = """INSERT INTO runs (id, kind, subject, settings, created_at, versions, dataset_id, about)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, (SELECT id FROM datasets WHERE sha256 = ?3 AND ingested_at <> ''),
         (SELECT id FROM runs WHERE id = ?3)) ON CONFLICT (id) DO NOTHING"""
-_ADD: Final = """INSERT INTO results (run_id, task, unit, selection, payload, error, outcome, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (run_id, task, unit) DO UPDATE SET
-        selection = excluded.selection, payload = excluded.payload, error = excluded.error,
-        outcome = excluded.outcome, created_at = excluded.created_at
+_ADD: Final = """INSERT INTO results (run_id, question, unit, ranking, n_picks, payload, error, outcome, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (run_id, question, unit) DO UPDATE SET
+        ranking = excluded.ranking, n_picks = excluded.n_picks, payload = excluded.payload,
+        error = excluded.error, outcome = excluded.outcome, created_at = excluded.created_at
     WHERE results.error IS NOT NULL"""
 _REPLACE: Final = f"{_ADD} OR excluded.error IS NULL"
 _TRAINED_ON: Final = """INSERT OR IGNORE INTO trained_on (run_id, instance_id)
     SELECT runs.id, instance_id FROM runs JOIN instances ON instances.dataset_id = runs.dataset_id
-    WHERE runs.id = ?1 AND (paper_id IN (SELECT value FROM json_each(?2))
-        OR subject = ?3 AND instance_id IN (SELECT value FROM json_each(?4)))"""
+        JOIN papers ON papers.id = paper
+    WHERE runs.id = ?1 AND papers.key IN (SELECT value FROM json_each(?2))"""
+
+_under_way = set[tuple[str, str]]()  # stores and runs that this process carries out
+_claiming = threading.Lock()
 
 
 # -- what a run is --------------------------------------------------------------------------------------
@@ -73,33 +84,82 @@ def retrieval_spec(
     dataset_sha256: str,
     retriever: str,
     settings: Mapping[str, Setting],
-    variant: str = "",
-    variant_digest: str = "",
+    basis: Mapping[str, str],
+    *,
+    variant: tuple[str, str] | None = None,
+    sample: Sample | None = None,
 ) -> RunSpec:
-    """The run of a retriever, with all its settings, over a dataset or a variant of it."""
-    document = {"retriever": retriever, "settings": dict(settings)}
+    """The run of a retriever over a dataset, a variant (its name and digest) of it, or a sample.
+
+    It is known by the retriever's settings, and by the digests of all that its answers depend on besides (``basis``).
+    """
+    document: dict[str, Any] = {"retriever": retriever, "settings": dict(settings), "basis": dict(basis)}
     if variant:
-        document |= {"variant": variant, "variant_digest": variant_digest}
+        document["variant"], document["variant_digest"] = variant
+    if sample:
+        document["sample"] = asdict(sample)
     return RunSpec(RETRIEVAL, dataset_sha256, document)
 
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """A run in the store; the fields from ``dataset`` on are of retrievers' runs."""
+    """A run in the store; the fields from ``dataset`` on are of retrievers' runs.
+
+    Runs of one ``stamp`` are equal: it is another one whenever a result has been written, so what is computed of a run
+    may be kept under it.
+    """
 
     id: str
-    kind: str
-    subject: str
-    settings: Mapping[str, Any]  # of a retriever's run those of the retriever, defaults included
-    created_at: str  # ISO 8601, UTC
-    n_answered: int = 0
-    n_failed: int = 0  # pairs of unit and task whose last try failed
+    stamp: str
+    kind: str = field(compare=False)
+    subject: str = field(compare=False)
+    settings: Mapping[str, Any] = field(
+        compare=False
+    )  # of a retriever's run those of the retriever, with defaults
+    created_at: str = field(compare=False)  # ISO 8601, UTC
+    versions: Mapping[str, str] = field(compare=False, default_factory=dict)  # of packages, when it was begun
+    answered: Mapping[str, int] = field(
+        compare=False, default_factory=dict
+    )  # units with a result by question
+    n_failed: int = 0  # pairs of unit and question whose last try failed
     label: str = ""  # the name that it was given, else one made of its settings
     dataset: str = ""
     retriever: str = ""
+    basis: Mapping[str, str] = field(compare=False, default_factory=dict)
     variant: str = ""  # empty for a run over the originals
-    tasks: Mapping[str, int] = field(default_factory=dict)  # units with a result by task
-    n_trained_on: int = 0  # instances that its model has learnt from: no score on them is an estimate
+    sample: Sample | None = None  # of the dataset, where it is over one
+    n_with_results: int = 0  # units with result aspects that have an answer for any focus
+    n_trained_on: int = 0  # instances whose papers its model has learnt from: no score on them is an estimate
+
+    @property
+    def n_answered(self) -> int:
+        return sum(self.answered.values())
+
+    @property
+    def is_ranking(self) -> bool:
+        """Whether it holds rankings, of which any task takes the first K."""
+        return any(question in self.answered for question in ("", "all", "results"))
+
+    def question(self, task: str | Task) -> str | None:
+        """The question whose answers a task is scored by; ``None`` where the run was asked none of that kind."""
+        chosen = task_named(task)
+        names = (chosen.name, chosen.focus, "")
+        return next((name for name in names if name in self.answered), None)
+
+    def n_answers(self, task: str | Task) -> int:
+        """How many instances that a task asks about have an answer."""
+        question = self.question(task)
+        if question == "" and task_named(task).focus == "results":
+            return self.n_with_results
+        return 0 if question is None else self.answered[question]
+
+    @property
+    def tasks(self) -> Mapping[str, int]:
+        """The tasks with a limit, and those asked by name, that have answers: how many. Rankings answer any K."""
+        names = [name for name, task in TASKS.items() if task.budget is not None or name in self.answered]
+        names += [name for name in self.answered if "@" in name and name not in TASKS]
+        counts = {name: self.n_answers(name) for name in names if self.question(name) is not None}
+        return {name: n for name, n in counts.items() if n}
 
 
 class RunStore:
@@ -110,22 +170,23 @@ class RunStore:
 
     # -- runs --------------------------------------------------------------------------------------
 
-    def create(self, spec: RunSpec, *trained_on: TrainedOn) -> RunInfo:
-        """The run of this spec: a new one, or the one that is already there.
+    def create(self, spec: RunSpec, *trained_on: TrainedOn, results: Results | None = None) -> RunInfo:
+        """The run of this spec: a new one, or the one that is already there; ``results`` are added with it.
 
-        It remembers which instances of its dataset the models behind it have learnt from: those that were in their
-        training data by id, or by their paper. Of a cross-validation none was: each model had not seen the paper.
+        It remembers which instances of its dataset the models behind it have learnt from: those whose papers were in
+        their training data. Of a cross-validation none was: each model had not seen the paper.
         """
         settings = json.dumps(dict(spec.settings), allow_nan=False)
+        values = (spec.id, spec.kind, spec.subject, settings, now("milliseconds"), json.dumps(_versions()))
         with self.store.write() as db:
-            db.execute(_CREATE, (spec.id, spec.kind, spec.subject, settings, now("milliseconds")))
+            db.execute(_CREATE, values)
             row = db.execute("SELECT dataset_id FROM runs WHERE id = ?", (spec.id,)).fetchone()
             if spec.kind == RETRIEVAL and row[0] is None:
                 place = f"dataset {spec.subject[:12]}"
                 raise UnknownNameError(place, "has been deleted", "Ingest it again.")
             for data in trained_on:
-                papers, instances = json.dumps(data.paper_ids), json.dumps(data.instance_ids)
-                db.execute(_TRAINED_ON, (spec.id, papers, data.dataset_sha256, instances))
+                db.execute(_TRAINED_ON, (spec.id, json.dumps(data.paper_keys)))
+            _add(db, spec.id, results or {})
         return self.run(spec.id)
 
     def runs(self, dataset: str | None = None, variants: bool = False) -> tuple[RunInfo, ...]:
@@ -152,8 +213,12 @@ class RunStore:
         rows = [{name: getattr(run, name) for name in names} for run in self.runs(dataset, variants)]
         return pd.DataFrame(rows, columns=names)
 
-    def run(self, id_or_prefix: str) -> RunInfo:
-        """The run of this id, or the only one whose id starts like this; `UnknownNameError` if there is not one."""
+    def run(self, run: str | object) -> RunInfo:
+        """The run of this id, or the only one whose id starts like this; `UnknownNameError` if there is not one.
+
+        A run, or what has the ``id`` of one, such as an `Evaluation`, will do.
+        """
+        id_or_prefix = str(getattr(run, "id", run))
         prefix, place = id_or_prefix.strip().lower(), f"run {shown(id_or_prefix)}"
         where = "?1 <> '' AND substr(runs.id, 1, length(?1)) = ?1 ORDER BY runs.id LIMIT 4"
         runs = self._infos(where, prefix) if prefix.isascii() else ()
@@ -176,80 +241,86 @@ class RunStore:
         ids = [run.id]
         if run.retriever and not run.variant:
             others = self.runs(run.dataset, variants=True)
-            same = (run.retriever, run.settings)
-            ids += [other.id for other in others if (other.retriever, other.settings) == same]
+            same = (run.retriever, run.settings, run.basis)
+            ids += [
+                other.id
+                for other in others
+                if other.variant and (other.retriever, other.settings, other.basis) == same
+            ]
         with self.store.write() as db:
             db.executemany("DELETE FROM runs WHERE id = ?", [(run_id,) for run_id in ids])
 
     @contextmanager
     def under_way(self, run_id: str) -> Iterator[None]:
-        """While the block runs no other process carries this run out; `StoreError` with its id if one does."""
-        process = _process(os.getpid())
-        with self.store.write() as db:
+        """While the block runs nobody else carries this run out; `StoreError` with its id if somebody does."""
+        key, process = (str(self.store.path), run_id), process_mark(os.getpid())
+        with _claiming, self.store.write() as db:
             row = db.execute("SELECT process FROM runs_under_way WHERE run_id = ?", (run_id,)).fetchone()
-            other = row[0] if row else process
-            pid = int(other.split()[0])
-            if other != process and _process(pid) == other:
+            other = row[0] if row else ""
+            pid = int(other.split()[0]) if other else 0
+            if key in _under_way or (other not in ("", process) and process_mark(pid) == other):
                 remedy = "Wait until that has ended, or stop it."
                 raise StoreError(f"run {run_id}", f"is under way in process {pid}", remedy)
             db.execute("INSERT OR REPLACE INTO runs_under_way VALUES (?, ?)", (run_id, process))
+            _under_way.add(key)
         try:
             yield
         finally:
+            _under_way.discard(key)
             with suppress(StoreError), self.store.write() as db:
                 db.execute("DELETE FROM runs_under_way WHERE run_id = ?", (run_id,))
 
     # -- results in --------------------------------------------------------------------------------
 
     def add(self, run_id: str, results: Results, replace: bool = False) -> None:
-        """Store results by unit and task in one transaction.
+        """Store results by unit and question in one transaction.
 
         A result that is there stays, but with ``replace`` gives way to another, not to a failure; a failure gives
         way. A power cut can take the last ones: they are computed again, and a model's answers are found again.
         """
-        moment = now("milliseconds")
-        rows = [
-            (run_id, task, unit, *_columns(result), moment)
-            for unit, by_task in results.items()
-            for task, result in by_task.items()
-        ]
         with self.store.write(durable=False) as db:
-            if not db.execute("SELECT 1 FROM runs WHERE id = ?", (run_id,)).fetchone():
-                raise UnknownNameError(f"run {shown(run_id)}", "has been deleted", "Start it again.")
-            db.executemany(_REPLACE if replace else _ADD, rows)
+            _add(db, run_id, results, replace)
+
+    def clear(self, run_id: str) -> None:
+        """Forget a run's results; the run stays, with the notes on it."""
+        with self.store.write() as db:
+            db.execute("DELETE FROM results WHERE run_id = ?", (run_id,))
+            db.execute("UPDATE runs SET stamp = ? WHERE id = ?", (secrets.token_hex(6), run_id))
 
     # -- results out -------------------------------------------------------------------------------
 
-    def done(self, run_id: str, task: str = "") -> set[str]:
+    def done(self, run_id: str, question: str = "") -> set[str]:
         """The units that have a result."""
-        return {unit for (unit,) in self._rows("unit", run_id, task, "error IS NULL")}
+        return {unit for (unit,) in self._rows("unit", run_id, question, "error IS NULL")}
 
-    def failures(self, run_id: str, task: str = "") -> dict[str, str]:
+    def failures(self, run_id: str, question: str = "") -> dict[str, str]:
         """Why the last try failed, by unit, of those without a result."""
-        return dict(self._rows("unit, error", run_id, task, "error IS NOT NULL ORDER BY unit"))
+        return dict(self._rows("unit, error", run_id, question, "error IS NOT NULL ORDER BY unit"))
+
+    def reasons(self, run: RunInfo) -> list[str]:
+        """Why units have no result, a line a question and unit."""
+        return [reason for question in run.answered for reason in self.failures(run.id, question).values()]
 
     def results(
-        self, run_id: str, task: str = "", between: tuple[str, str] | None = None
+        self, run_id: str, question: str = "", between: tuple[str, str] | None = None
     ) -> dict[str, Result | str]:
         """By unit the result, or in one line why there is none; of all, or from one unit to another."""
         where, values = ("unit BETWEEN ? AND ?", between) if between else ("1", ())
-        rows = self._rows("unit, payload, error", run_id, task, f"{where} ORDER BY unit", *values)
+        rows = self._rows("unit, payload, error", run_id, question, f"{where} ORDER BY unit", *values)
         return {unit: error if payload is None else from_blob(payload) for unit, payload, error in rows}
 
-    def selections(self, run_id: str, task: str) -> dict[str, tuple[int, ...]]:
-        """The picks, in the order in which they were made, by instance id; failures are not in it."""
-        rows = self._rows("unit, selection", run_id, task, "error IS NULL ORDER BY unit")
-        return {unit: _unpacked(selection) for unit, selection in rows}
+    def selections(self, run: RunInfo | str, task: str | Task) -> dict[str, tuple[int, ...]]:
+        """The picks for a task, in the order in which they were made, by instance id; failures are not in it."""
+        return {unit: _indices(ranking, n) for unit, n, ranking in self._answers(run, task, "ranking")}
 
-    def retrieval(self, run_id: str, task: str, instance_id: str) -> Retrieval | None:
-        """The raw retrieval, or ``None`` where there is none or the last try failed."""
-        rows = self._rows("selection, payload", run_id, task, "error IS NULL AND unit = ?", instance_id)
-        return _retrieval(*rows[0]) if rows else None
+    def retrieval(self, run: RunInfo | str, task: str | Task, instance_id: str) -> Retrieval | None:
+        """The retrieval, cut at the task's K, or ``None`` where there is none or the last try failed."""
+        rows = self._answers(run, task, "ranking, payload", instance_id)
+        return next((_retrieval(*row) for _, *row in rows), None)
 
-    def retrievals(self, run_id: str, task: str) -> dict[str, Retrieval]:
-        """The raw retrievals by instance id."""
-        rows = self._rows("unit, selection, payload", run_id, task, "error IS NULL ORDER BY unit")
-        return {unit: _retrieval(selection, payload) for unit, selection, payload in rows}
+    def retrievals(self, run: RunInfo | str, task: str | Task) -> dict[str, Retrieval]:
+        """The retrievals, cut at the task's K, by instance id."""
+        return {unit: _retrieval(*row) for unit, *row in self._answers(run, task, "ranking, payload")}
 
     def outcomes(self, run_id: str) -> dict[str, dict[str, int]]:
         """Counts of a model's outcomes, zeros too, by task name; empty for a run that asked none."""
@@ -258,16 +329,31 @@ class RunStore:
         run = self.run(run_id)
         if run.retriever != "llm":
             return {}
-        sql = "SELECT iif(error IS NULL, outcome, 'failed'), count(*) FROM results WHERE run_id = ? AND task = ?"
-        with self.store.read() as db:
-            return {
-                task: outcome_counts(db.execute(f"{sql} GROUP BY 1", (run.id, task))) for task in run.tasks
-            }
+        columns = "iif(error IS NULL, outcome, 'failed'), count(*)"
+        return {
+            task: outcome_counts(self._rows(columns, run.id, task, "1 GROUP BY 1")) for task in run.answered
+        }
 
-    def _rows(self, columns: str, run_id: str, task: str, where: str, *values: object) -> list[Any]:
-        sql = f"SELECT {columns} FROM results WHERE run_id = ? AND task = ? AND {where}"
+    def _rows(self, columns: str, run_id: str, question: str, where: str, *values: object) -> list[Any]:
+        sql = f"SELECT {columns} FROM results WHERE run_id = ? AND question = ? AND {where}"
         with self.store.read() as db:
-            return db.execute(sql, (run_id, task, *values)).fetchall()
+            return db.execute(sql, (run_id, question, *values)).fetchall()
+
+    def _answers(
+        self, run: RunInfo | str, task: str | Task, columns: str, instance_id: str | None = None
+    ) -> list[Any]:
+        """By unit how many picks there are (``None``: all) and columns, of the instances that a task asks about."""
+        info, chosen = run if isinstance(run, RunInfo) else self.run(run), task_named(task)
+        optimal = "optimal" if chosen.focus == "all" else "results_optimal"
+        budget = f"instances.{optimal}" if chosen.budget == "optimal" else ":budget"
+        sql = f"""SELECT unit, coalesce(n_picks, {budget}), {columns} FROM results
+            JOIN runs ON runs.id = run_id
+            JOIN instances ON instances.dataset_id = runs.dataset_id AND instances.instance_id = unit
+            WHERE run_id = :run AND question = :question AND error IS NULL AND {optimal} IS NOT NULL
+            AND (:unit IS NULL OR unit = :unit) ORDER BY unit"""
+        values = {"run": info.id, "question": info.question(chosen), "unit": instance_id, "budget": chosen.budget}
+        with self.store.read() as db:
+            return db.execute(sql, values).fetchall()
 
 
 def trained_on_ids(store: Store, run: RunInfo) -> frozenset[str]:
@@ -280,60 +366,95 @@ def trained_on_ids(store: Store, run: RunInfo) -> frozenset[str]:
 # -- rows -----------------------------------------------------------------------------------------------
 
 
-def _columns(result: Retrieval | Result | str) -> tuple[bytes | None, bytes | None, str | None, str]:
-    """Selection, payload, error, outcome."""
+def _add(db: sqlite3.Connection, run_id: str, results: Results, replace: bool = False) -> None:
+    """Write results inside the transaction that is open, and with them another stamp of the run."""
+    moment = now("milliseconds")
+    rows = [
+        (run_id, question, unit, *_columns(result), moment)
+        for unit, by_question in results.items()
+        for question, result in by_question.items()
+    ]
+    stamp = (secrets.token_hex(6), run_id)
+    if not db.execute("UPDATE runs SET stamp = ? WHERE id = ?", stamp).rowcount:
+        raise UnknownNameError(f"run {shown(run_id)}", "has been deleted", "Start it again.")
+    db.executemany(_REPLACE if replace else _ADD, rows)
+
+
+def _columns(
+    result: Retrieval | Result | str,
+) -> tuple[bytes | None, int | None, bytes | None, str | None, str]:
+    """Ranking, number of picks, payload, error, outcome."""
     if isinstance(result, str):
-        return None, None, result, ""
+        return None, None, None, result, ""
     if not isinstance(result, Retrieval):
-        return None, to_blob(dict(result)), None, ""
+        return None, None, to_blob(dict(result)), None, ""
     details = dict(result.details)
-    values = (result.ranking, result.scores, result.seconds, details)
-    selection = struct.pack(f"<{len(result.selection)}i", *result.selection)
-    return selection, to_blob(values), None, details.get("outcome", "")
+    ranking = struct.pack(f"<{len(result.ranking)}H", *result.ranking)
+    payload = to_blob((result.scores, result.seconds, details))
+    return ranking, result.n_picks, payload, None, details.get("outcome", "")
 
 
-def _retrieval(selection: bytes, payload: bytes) -> Retrieval:
-    ranking, scores, seconds, details = from_blob(payload)
-    return Retrieval(tuple(ranking), tuple(scores), _unpacked(selection), seconds, MappingProxyType(details))
+def _retrieval(n_picks: int | None, ranking: bytes, payload: bytes) -> Retrieval:
+    scores, seconds, details = from_blob(payload)
+    return Retrieval(_indices(ranking), tuple(scores), n_picks, seconds, MappingProxyType(details))
 
 
-def _unpacked(selection: bytes) -> tuple[int, ...]:
-    return struct.unpack(f"<{len(selection) // 4}i", selection)
+def _indices(ranking: bytes, n: int | None = None) -> tuple[int, ...]:
+    n_ranked = len(ranking) // 2
+    return struct.unpack_from(f"<{n_ranked if n is None else min(n, n_ranked)}H", ranking)
 
 
 def _info(row: Sequence[Any]) -> RunInfo:
     """A row of `_RUNS`."""
-    run_id, kind, subject, settings_text, created_at, name, dataset, n_trained_on, counts_text = row
-    settings = json.loads(settings_text)
-    counts = sorted(json.loads(counts_text), key=lambda count: (_PLACES.get(count[0], len(TASKS)), count))
-    retriever, variant, label = "", "", name
+    (
+        run_id,
+        kind,
+        subject,
+        settings_text,
+        created_at,
+        versions,
+        stamp,
+        name,
+        dataset,
+        n_seen,
+        counts_text,
+        n,
+    ) = row
+    settings, counts = json.loads(settings_text), json.loads(counts_text)
+    of_retrieval: dict[str, Any] = {}
+    label = name
     if kind == RETRIEVAL:
-        retriever, variant = settings["retriever"], settings.get("variant", "")
-        lists = settings["settings"]
-        settings = {name: tuple(value) if isinstance(value, list) else value for name, value in lists.items()}
-        label = label or run_label(retriever, settings, variant)
+        sample = Sample(**settings["sample"]) if "sample" in settings else None
+        of_retrieval = {key: settings.get(key, "") for key in ("retriever", "basis", "variant")}
+        of_retrieval["sample"] = sample
+        settings = {
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in settings["settings"].items()
+        }
+        extra = ", ".join(str(part) for part in (of_retrieval["variant"], sample) if part)
+        label = name or run_label(of_retrieval["retriever"], settings, extra)
     return RunInfo(
         id=run_id,
+        stamp=f"{run_id} {stamp}",
         kind=kind,
         subject=subject,
         settings=MappingProxyType(settings),
         created_at=created_at,
-        n_answered=sum(n_answered for _, n_answered, _ in counts),
+        versions=json.loads(versions),
+        answered=MappingProxyType({question: n_answered for question, n_answered, _ in counts}),
         n_failed=sum(n_failed for _, _, n_failed in counts),
         label=label,
         dataset=dataset,
-        retriever=retriever,
-        variant=variant,
-        tasks=MappingProxyType({task: n_answered for task, n_answered, _ in counts}),
-        n_trained_on=n_trained_on,
+        n_with_results=n,
+        n_trained_on=n_seen,
+        **of_retrieval,
     )
 
 
-def _process(pid: int) -> str:
-    """A process that is alive, by its id and when it began; ``""`` if it is gone."""
-    import psutil  # type: ignore[import-untyped]
-
-    try:
-        return f"{pid} {psutil.Process(pid).create_time():.0f}"
-    except psutil.Error:
-        return ""
+def _versions() -> dict[str, str]:
+    """This package, and what its encoders run on."""
+    installed = {}
+    for name in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            installed[name] = version(name)
+    return installed

@@ -2,6 +2,7 @@
 
 from evidencebench_core.stats.estimate import Estimate
 from evidencebench_core.stats.intervals import (
+    FEW_PAPERS,
     bootstrap,
     interval,
     interval_note,
@@ -10,7 +11,6 @@ from evidencebench_core.stats.intervals import (
     standard_error,
 )
 from evidencebench_core.stats.pairs import Paired, holm, paired
-from evidencebench_core.stats.rankings import overlap
 from evidencebench_core.stats.tables import (
     accuracy,
     cohen_kappa,
@@ -23,6 +23,7 @@ from evidencebench_core.stats.tables import (
 )
 
 __all__ = [
+    "FEW_PAPERS",
     "Estimate",
     "Paired",
     "accuracy",
@@ -35,7 +36,6 @@ __all__ = [
     "label_f1",
     "label_units",
     "macro_f1",
-    "overlap",
     "paired",
     "phi",
     "quotient",

@@ -11,7 +11,7 @@ class Estimate:
     """A value, its 95% interval and how many things are behind it.
 
     ``value`` is ``None`` where the figure is undefined, ``low`` and ``high`` where there are fewer than two
-    clusters to draw. All three are in the unit of the figure: shares are 0 to 1.
+    clusters, or all are alike. All three are in the unit of the figure: shares are 0 to 1.
     """
 
     value: float | None

@@ -1,17 +1,19 @@
-"""The bootstrap interval, papers drawn whole: instances of one paper succeed and fail together.
+"""The 95% interval, papers taken whole: instances of one paper succeed and fail together.
 
-A resample draws as many clusters (papers) as there are, with replacement, and what each adds is summed; a figure
-is a function of these sums. Percentile intervals: Efron and Tibshirani, An Introduction to the Bootstrap (1993),
-chapter 13; of clusters and ratios: Davison and Hinkley, Bootstrap Methods and their Application (1997), sections
-2.4 and 3.8. Over more than 500 papers means and ratios have the normal interval of the same clusters, which then
-differs from the bootstrap's by less than the bootstrap from itself: Cochran, Sampling Techniques (1977), section 9A.
+Of 40 clusters (papers) and more it is the percentile bootstrap: a resample draws as many clusters as there are, with
+replacement, and sums what each adds; a figure is a function of these sums. Efron and Tibshirani, An Introduction to the
+Bootstrap (1993), chapter 13; clusters and ratios: Davison and Hinkley, Bootstrap Methods and their Application (1997),
+sections 2.4 and 3.8. Of fewer clusters it is too narrow (``benchmarks/interval_coverage.py``), so they have Student's t
+with the standard error of the jackknife (Efron and Tibshirani, chapter 11), for a mean the usual one. So have means and
+ratios over more than 500, where it differs from the bootstrap's by less than two bootstraps do. Where all clusters are
+alike there is no interval: one of no width would be a false certainty.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from math import inf, isnan
 from typing import Final
 
 import numpy as np
@@ -19,14 +21,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.stats.estimate import Estimate
+from evidencebench_core.words import quantity
 
 Values = NDArray[np.float64]
+Ends = tuple[float, float] | tuple[None, None]
 
 _BLOCK: Final = 2_000_000  # counts drawn at a time: 16 MB
 _QUANTILES: Final = (0.025, 0.975)
-_NORMAL_QUANTILE: Final = 1.959963984540054
+_ROUNDING: Final = 1e-12
+SMALL: Final = 40
+"""Fewer clusters than these have intervals by Student's t."""
 LARGE: Final = 500
-"""More clusters than these have normal intervals and tests."""
+"""More clusters than these have means and ratios by Student's t, too, and tests by their normal limit."""
+FEW_PAPERS: Final = 20
+"""An interval over fewer papers says little."""
 
 
 def cluster_numbers(clusters: ArrayLike | None, n: int) -> NDArray[np.int64]:
@@ -121,24 +129,52 @@ def bootstrap(
     Returns
     -------
     Estimate
-        Without an interval for fewer than two clusters, or where over half of the resamples leave it undefined.
+        Without an interval for fewer than two clusters, where all are alike, or where over half of the resamples
+        leave it undefined.
     """
     array = finite(units, "units")
     sums = cluster_sums(array, cluster_numbers(clusters, len(array)))
     value = float(statistic(sums.sum(axis=0)[None])[0])
     low, high = None, None
-    if len(sums) > 1:
-        low, high = percentiles(statistic(resampled_sums(sums, seed, n_resamples)))
-    return Estimate(None if np.isnan(value) else value, low, high, len(array) if n is None else n)
+    if 1 < len(sums) < SMALL:
+        low, high = _student(sums, statistic, len(sums), _possible_range(statistic(sums)))
+    elif len(sums) > 1:
+        low, high = _percentiles(statistic(resampled_sums(sums, seed, n_resamples)))
+    return Estimate(None if isnan(value) else value, low, high, len(array) if n is None else n)
 
 
-def percentiles(drawn: Values, least: float = 0.5) -> tuple[float, float] | tuple[None, None]:
-    """The ends of the interval of resampled values; none where a smaller share is defined (NaN: undefined)."""
+def _percentiles(drawn: Values) -> Ends:
+    """Of resampled values, over half of which must be defined (NaN: undefined)."""
     defined = drawn[~np.isnan(drawn)]
-    if not defined.size or defined.size < least * drawn.size:
+    return _ends(*np.quantile(defined, _QUANTILES)) if defined.size > drawn.size / 2 else (None, None)
+
+
+def _student(
+    sums: Values, statistic: Callable[[Values], Values], n_clusters: int, bounds: tuple[float, float]
+) -> Ends:
+    """By what leaving out each cluster makes of a figure, of which over half must be defined."""
+    from scipy.special import stdtrit  # here: it takes a quarter of a second, and most figures do without
+
+    total = sums.sum(axis=0)
+    value, without = float(statistic(total[None])[0]), statistic(total - sums)
+    without = without[~np.isnan(without)]
+    n = len(without)
+    if isnan(value) or n <= len(sums) / 2:
         return None, None
-    low, high = np.quantile(defined, _QUANTILES)
-    return float(low), float(high)
+    variance = (n - 1) / n * ((without - without.mean()) ** 2).sum()
+    reach = stdtrit(n_clusters - 1, _QUANTILES[1]) * variance**0.5
+    return _ends(max(value - reach, bounds[0]), min(value + reach, bounds[1]))
+
+
+def _ends(low: float, high: float) -> Ends:
+    return (float(low), float(high)) if high - low > _ROUNDING else (None, None)
+
+
+def _possible_range(values: Values) -> tuple[float, float]:
+    """Bounds of what the values seem to be: shares, differences of shares, counts, or any numbers."""
+    largest = np.nanmax(np.abs(values), initial=0.0)
+    high = 1.0 if largest <= 1 + _ROUNDING else inf
+    return (0.0 if np.nanmin(values, initial=0.0) >= 0 else -high), high
 
 
 def interval(
@@ -177,7 +213,7 @@ def ratios(
     Returns
     -------
     list of Estimate
-        ``n`` is the sum of the bottoms. Without an interval where fewer than two clusters have any.
+        ``n`` is the sum of the bottoms. Without an interval where fewer than two clusters have any, or all are alike.
     """
     top_array, bottom_array = finite(tops, "tops"), finite(bottoms, "bottoms")
     if top_array.shape != bottom_array.shape or top_array.ndim != 2:
@@ -189,63 +225,39 @@ def ratios(
     sums = cluster_sums(
         np.stack([top_array, bottom_array], axis=1), cluster_numbers(clusters, len(top_array))
     )
-    figures = [_Figure([column]) for column in range(top_array.shape[1])]
-    figures += [_Figure(columns, others) for columns, others in differences]
+    figures = [[[column]] for column in range(top_array.shape[1])]
+    figures += [[list(columns), list(others)] for columns, others in differences]
     is_large = len(sums) > LARGE and n_resamples is None
-    drawn = sums[:0] if len(sums) < 2 or is_large else resampled_sums(sums, seed, n_resamples)
+    drawn = sums[:0] if len(sums) < SMALL or is_large else resampled_sums(sums, seed, n_resamples)
     estimates = []
-    for figure in figures:
-        value = float(figure.of(sums.sum(axis=0)[None])[0])
+    for groups in figures:
+        figure = partial(_figure, groups)
+        value = float(figure(sums.sum(axis=0)[None])[0])
+        has_any = [sums[:, 1, group].any(axis=1) for group in groups]
+        n_clusters = min(int(clusters.sum()) for clusters in has_any)
         low, high = None, None
-        if len(sums) > 1 and figure.n_clusters(sums) > 1:
-            low, high = figure.normal_interval(sums) if is_large else percentiles(figure.of(drawn), 0.0)
-        estimates.append(Estimate(None if np.isnan(value) else value, low, high, figure.n(sums)))
+        if n_clusters > 1 and (n_clusters < SMALL or is_large):
+            low, high = _student(sums[np.any(has_any, axis=0)], figure, n_clusters, _bounds(groups, sums))
+        elif n_clusters > 1:
+            low, high = _percentiles(figure(drawn))
+        n = round(sum(float(sums[:, 1, group].sum()) for group in groups))
+        estimates.append(Estimate(None if isnan(value) else value, low, high, n))
     return estimates
 
 
-@dataclass(frozen=True, slots=True)
-class _Figure:
-    """A pooled ratio of sums of shape (m, 2, n_ratios), or its difference from another."""
-
-    columns: Sequence[int]
-    others: Sequence[int] | None = None
-
-    def of(self, sums: Values) -> Values:
-        value = _pooled(sums, self.columns)
-        return value if self.others is None else value - _pooled(sums, self.others)
-
-    def normal_interval(self, sums: Values) -> tuple[float, float]:
-        """By the ratio's linear residual of each cluster; a ratio lies between those of the clusters."""
-        value, residuals = _linearised(sums, self.columns)
-        if self.others is not None:
-            other, its_residuals = _linearised(sums, self.others)
-            value, residuals = value - other, residuals - its_residuals
-        reach = _NORMAL_QUANTILE * float(np.sqrt((residuals**2).sum()))
-        low, high = value - reach, value + reach
-        if self.others is None:
-            alone = _pooled(sums, self.columns)
-            low, high = max(low, float(np.nanmin(alone))), min(high, float(np.nanmax(alone)))
-        return low, high
-
-    def n_clusters(self, sums: Values) -> int:
-        """How many clusters have anything in the bottom of the ratio, or of the rarer one."""
-        groups = [self.columns] if self.others is None else [self.columns, self.others]
-        return min(int(sums[:, 1, list(group)].any(axis=1).sum()) for group in groups)
-
-    def n(self, sums: Values) -> int:
-        return round(float(sums[:, 1, [*self.columns, *(self.others or ())]].sum()))
+def _figure(groups: Sequence[list[int]], sums: Values) -> Values:
+    """The pooled ratio of a group of columns, or its difference from another's, of sums of shape (m, 2, n_ratios)."""
+    value, *others = (_pooled(sums, group) for group in groups)
+    return value - others[0] if others else value
 
 
-def _pooled(sums: Values, columns: Sequence[int]) -> Values:
-    places = list(columns)
-    return quotient(sums[:, 0, places].sum(axis=1), sums[:, 1, places].sum(axis=1))
+def _bounds(groups: Sequence[list[int]], sums: Values) -> tuple[float, float]:
+    (low, high), *others = (_possible_range(_pooled(sums, group)) for group in groups)
+    return (low - others[0][1], high - others[0][0]) if others else (low, high)
 
 
-def _linearised(sums: Values, columns: Sequence[int]) -> tuple[float, Values]:
-    """A pooled ratio, and how much each cluster moves it."""
-    tops, bottoms = sums[:, :, list(columns)].sum(axis=2).T
-    ratio = tops.sum() / bottoms.sum()
-    return float(ratio), (tops - ratio * bottoms) / bottoms.sum()
+def _pooled(sums: Values, columns: list[int]) -> Values:
+    return quotient(sums[:, 0, columns].sum(axis=1), sums[:, 1, columns].sum(axis=1))
 
 
 def quotient(top: ArrayLike, bottom: ArrayLike) -> Values:
@@ -256,8 +268,11 @@ def quotient(top: ArrayLike, bottom: ArrayLike) -> Values:
 
 
 def interval_note(n_papers: int) -> str:
-    """How a report's intervals are made, over so many papers."""
-    return "Intervals: 95%, papers drawn whole" if n_papers <= LARGE else "Intervals: 95%, normal, by paper"
+    """How intervals over so many papers are made, and that they say little where those are few."""
+    if SMALL <= n_papers <= LARGE:
+        return f"Intervals: 95%, papers drawn whole (Student's t where there are under {SMALL})"
+    little = f"; over {quantity(n_papers, 'paper')} they say little" if n_papers < FEW_PAPERS else ""
+    return f"Intervals: 95%, Student's t over papers{little}"
 
 
 def standard_error(values: ArrayLike) -> float | None:

@@ -18,7 +18,7 @@ from evidencebench_core.stats.intervals import (
     cluster_numbers,
     cluster_sums,
     finite,
-    interval,
+    ratios,
 )
 
 _DECIMALS: Final = 12  # a smaller difference is rounding, not a win
@@ -30,7 +30,8 @@ _BLOCK: Final = 2_000_000  # signs drawn at a time
 class Paired:
     """System a against system b, instance by instance.
 
-    ``difference`` is a minus b; ``p`` is two-sided and, like the interval, ``None`` for fewer than two clusters.
+    ``difference`` is a minus b; ``p`` is two-sided and, like the interval, ``None`` for fewer than two clusters. Where
+    the difference is the same in all clusters, it has no interval.
     ``wins``, ``ties`` and ``losses`` count the instances on which a is above, level with and below b.
     """
 
@@ -90,12 +91,15 @@ def paired(
     differences = np.round(array_a - array_b, _DECIMALS)
     numbers = cluster_numbers(clusters, n)
     sums = np.round(cluster_sums(differences, numbers), _DECIMALS)
+    both = np.stack([array_a, array_b], axis=1)
+    ones, last = np.ones_like(both), [([0], [1])]
+    *_, ends = ratios(both, ones, numbers, differences=last, seed=seed, n_resamples=n_resamples)
     return Paired(
         n=n,
         n_clusters=len(sums),
         mean_a=float(array_a.mean()) if n else None,
         mean_b=float(array_b.mean()) if n else None,
-        difference=interval(differences, numbers, seed=seed, n_resamples=n_resamples),
+        difference=Estimate(float(differences.mean()) if n else None, ends.low, ends.high, n),
         p=_sign_flip_p(sums, seed, n_resamples),
         wins=int((differences > 0).sum()),
         ties=int((differences == 0).sum()),

@@ -4,51 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
+from statistics import fmean
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from evidencebench_core.errors import SelectionError, SettingError, shown
-from evidencebench_core.metrics import ceiling_range, expected_recall, random_expectation
-from evidencebench_core.stats import Estimate, interval, standard_error
+from evidencebench_core.metrics import MEASURES, ceiling_range, random_expectation
+from evidencebench_core.stats import FEW_PAPERS, Estimate, interval_note, ratios, standard_error
 from evidencebench_core.tasks.selection import validated_selection
+from evidencebench_core.tasks.task import Task, task_named
 from evidencebench_core.words import quantity, range_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from evidencebench_core.data.model import EvidenceSet
-    from evidencebench_core.tasks.task import Task
-
 
 Missing = Literal["report", "zero"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Score:
     """The score of a set of selections on a task. Recalls are shares, 0 to 1.
 
     Attributes
     ----------
-    n_scored, n_skipped, n_missing, n_empty : int
-        Instances behind the mean; without anything to cover; without a selection; with a selection of
-        no sentence (these are scored 0).
+    n_scored, n_skipped, n_missing, n_empty, n_over_budget, n_papers : int
+        Instances behind the mean; without anything to cover; without a selection; with a selection of no sentence
+        (scored 0), or of more than the budget (scored by expectation). Papers behind the mean.
     skipped : mapping of str to str
         Instance id to reason.
     missing : tuple of str
-        Ids of the instances without a selection. They are left out, or with ``missing="zero"`` scored 0.
+        Ids of the instances without a selection: left out, or with ``missing="zero"`` scored 0.
     aspect_recall, standard_error : float or None
         Of the unweighted mean over the scored instances.
     ci95 : (low, high) or None
-        Percentile bootstrap interval, papers drawn whole; ``None`` for fewer than two.
+        95% interval by paper, as `stats.interval` has it: Student's t for fewer than 40 papers and for more than 500,
+        percentile bootstrap between; ``None`` for fewer than two, and where all recalls are alike.
     ceiling_range : (low, high) or None
-        Mean over the same instances of the best recall that is possible within the budget: at least and at
-        most. They differ only where the best selection of an instance takes too long to find.
+        Mean of the best recall that is possible within the budget, at least and at most: they differ only where the
+        best selection of an instance takes too long to find.
     random_expectation : float or None
-        Mean over the same instances of the expected recall of as many sentences drawn at random;
-        ``None`` where the task has no limit.
+        Mean of the expected recall of as many random sentences; ``None`` where the task has no limit.
     per_instance : mapping of str to float
         Aspect Recall of every scored instance, in the order of the dataset.
+    measures : mapping of str to Estimate
+        All of `MEASURES` by name, each over the instances where it is defined.
     sufficient : bool
         Whether the gold is sufficient, not complete: the mean is a lower bound then.
     """
@@ -58,6 +61,8 @@ class Score:
     n_skipped: int
     n_missing: int
     n_empty: int
+    n_over_budget: int
+    n_papers: int
     skipped: Mapping[str, str]
     missing: tuple[str, ...]
     aspect_recall: float | None
@@ -66,13 +71,27 @@ class Score:
     ceiling_range: tuple[float, float] | None
     random_expectation: float | None
     per_instance: Mapping[str, float]
+    measures: Mapping[str, Estimate]
     sufficient: bool = False
+
+    def __repr__(self) -> str:
+        return f"Score({self.task.title}: {self.estimate.text()}, n={self.n_scored})"
+
+    def _repr_html_(self) -> str:
+        """One row, for notebooks."""
+        import pandas as pd
+
+        row = {"Task": self.task.title}
+        for measure in MEASURES:
+            estimate = self.measures[measure.name]
+            row[measure.title] = estimate.text() if measure.is_share else estimate.text(scale=1, unit="")
+        row |= {"Ceiling": self.ceiling_text, "Random": Estimate(self.random_expectation).text()}
+        return str(pd.DataFrame([row | {"n": f"{self.n_scored:,}"}]).to_html(index=False, border=0))
 
     @property
     def estimate(self) -> Estimate:
         """The mean with its interval."""
-        low, high = self.ci95 or (None, None)
-        return Estimate(self.aspect_recall, low, high, self.n_scored)
+        return self.measures["aspect_recall"]
 
     @property
     def ceiling(self) -> float | None:
@@ -87,39 +106,43 @@ class Score:
 
     @property
     def notes(self) -> list[str]:
-        """Which instances were left out and why, a line a reason."""
-        by_reason: dict[str, list[str]] = {}
-        for instance_id, reason in self.skipped.items():
-            by_reason.setdefault(f"skipped, {reason}", []).append(instance_id)
-        if self.missing:
-            treatment = (
-                "scored 0" if set(self.missing) <= self.per_instance.keys() else "left out of the mean"
-            )
-            by_reason[f"without an answer, {treatment}"] = list(self.missing)
+        """What to know beside the mean: what was left out and why, what was scored otherwise, few papers."""
+        is_zero = set(self.missing) <= self.per_instance.keys()
+        reasons = {name: f"skipped, {reason}" for name, reason in self.skipped.items()}
+        reasons |= dict.fromkeys(
+            self.missing, f"without an answer, {'scored 0' if is_zero else 'left out of the mean'}"
+        )
         lines = []
-        for reason, ids in by_reason.items():
-            more = f" and {len(ids) - 5:,} more" if len(ids) > 5 else ""
-            lines.append(
-                f"{self.task.title}: {quantity(len(ids), 'instance')} {reason}: {', '.join(ids[:5])}{more}"
-            )
+        for reason in dict.fromkeys(reasons.values()):
+            names = [name for name in reasons if reasons[name] == reason]
+            more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+            lines.append(f"{quantity(len(names), 'instance')} {reason}: {', '.join(names[:5])}{more}")
         if self.n_empty:
-            lines.append(f"{self.task.title}: {quantity(self.n_empty, 'empty selection')}, scored 0")
-        return lines
+            lines.append(f"{quantity(self.n_empty, 'empty selection')}, scored 0")
+        if self.n_over_budget:
+            k = "K" if self.task.budget == "optimal" else self.task.budget
+            over = (
+                f"{quantity(self.n_over_budget, 'selection')} {'has' if self.n_over_budget == 1 else 'have'}"
+            )
+            scored = f"scored by the expected recall of {k} of them drawn at random"
+            lines.append(
+                f"{over} more than {k} sentences: {scored}; a ranking is imported as TREC or as scores"
+            )
+        few = [interval_note(self.n_papers)] if 0 < self.n_papers < FEW_PAPERS else []
+        return [f"{self.task.title}: {line}" for line in lines] + few
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON-able values; the keys are a contract of the command line, ``sufficient_gold`` where it is true."""
+        names = (
+            *("n_scored", "n_skipped", "n_missing", "n_empty", "n_over_budget", "n_papers"),
+            *("aspect_recall", "standard_error", "ceiling", "random_expectation"),
+        )
         return {
             "task": self.task.name,
-            "n_scored": self.n_scored,
-            "n_skipped": self.n_skipped,
-            "n_missing": self.n_missing,
-            "n_empty": self.n_empty,
-            "aspect_recall": self.aspect_recall,
-            "standard_error": self.standard_error,
+            **{name: getattr(self, name) for name in names},
             "ci95": None if self.ci95 is None else list(self.ci95),
-            "ceiling": self.ceiling,
             "ceiling_range": None if self.ceiling_range is None else list(self.ceiling_range),
-            "random_expectation": self.random_expectation,
+            "measures": {name: estimate.as_dict() for name, estimate in self.measures.items()},
             "skipped": dict(self.skipped),
             "missing": list(self.missing),
             "per_instance": dict(self.per_instance),
@@ -137,7 +160,7 @@ class Score:
 
 
 def score(
-    task: Task,
+    task: Task | str,
     gold: Iterable[tuple[str, EvidenceSet]],
     selections: Mapping[str, Sequence[int]],
     *,
@@ -145,11 +168,12 @@ def score(
     papers: Mapping[str, str] | None = None,
     sufficient: bool = False,
 ) -> Score:
-    """Score selections on a task.
+    """Score selections on a task; an instance without anything to cover is skipped, never scored 0.
 
     Parameters
     ----------
-    task : Task
+    task : Task or str
+        A name as `task_named` takes it.
     gold : iterable of (instance id, EvidenceSet)
         All instances of the dataset, each once.
     selections : mapping of str to sequence of int
@@ -161,26 +185,23 @@ def score(
     papers : mapping of str to str, optional
         Instance id to paper id: instances of one paper are drawn together. Each is alone where not given.
 
-    Returns
-    -------
-    Score
-        An instance without anything to cover is skipped, never scored 0.
-
     Raises
     ------
     SelectionError
         If a selection belongs to no instance of ``gold``, or is not a list of indices of its paper.
     SettingError
-        If ``missing`` is unknown, or ``gold`` repeats an instance.
+        If ``task`` or ``missing`` is unknown, or ``gold`` repeats an instance.
     """
+    task = task_named(task)
     if missing not in ("report", "zero"):
         raise SettingError("missing", f"is {shown(missing)}", "Choices are: report, zero.")
     instances = set[str]()
     skipped, recalls = dict[str, str](), dict[str, float]()
     unanswered: list[str] = []
     ceilings: list[tuple[float, float]] = []
-    expectations: list[float | None] = []
-    n_empty = 0
+    expectations: list[float] = []
+    figures: list[list[float | None]] = []  # a row an instance, a column a measure
+    n_empty = n_over_budget = 0
     for name, evidence in gold:
         if name in instances:
             raise SettingError("gold", f"repeats instance {shown(name)}", "Give every instance once.")
@@ -196,44 +217,41 @@ def score(
             unanswered.append(name)
             if missing == "report":
                 continue
-        recalls[name] = expected_recall(picks or (), covers, budget) or 0.0
+        figures.append([measure.function(picks or (), covers, budget) for measure in MEASURES])
+        recalls[name] = figures[-1][0] or 0.0
         n_empty += picks == ()
-        ceilings.append(_ceiling(covers, budget, evidence.optimal_for(task.focus)))
-        expectations.append(random_expectation(evidence.n_sentences, covers, budget))
+        n_over_budget += budget is not None and len(picks or ()) > budget
+        optimal = evidence.optimal_for(task.focus)
+        needs_solver = budget is None or optimal is None or optimal > budget
+        ceilings.append(ceiling_range(covers, budget if needs_solver else None) or (0.0, 0.0))
+        if budget is not None:
+            expectations.append(random_expectation(evidence.n_sentences, covers, budget) or 0.0)
     _check_known(selections, instances)
-    mean = interval(list(recalls.values()), None if papers is None else [papers[name] for name in recalls])
-    known = [expectation for expectation in expectations if expectation is not None]
+    clusters = [name if papers is None else papers[name] for name in recalls]
+    values = np.array(figures, dtype=float).reshape(-1, len(MEASURES))
+    estimates = ratios(np.nan_to_num(values), ~np.isnan(values), clusters)
+    mean = estimates[0]
     return Score(
         task=task,
         n_scored=len(recalls),
         n_skipped=len(skipped),
         n_missing=len(unanswered),
         n_empty=n_empty,
+        n_over_budget=n_over_budget,
+        n_papers=len(set(clusters)),
         skipped=MappingProxyType(skipped),
         missing=tuple(unanswered),
-        aspect_recall=_mean(list(recalls.values())),
+        aspect_recall=mean.value,
         standard_error=standard_error(list(recalls.values())),
         ci95=None if mean.low is None or mean.high is None else (mean.low, mean.high),
-        ceiling_range=_mean_range(ceilings),
-        random_expectation=_mean(known),
+        ceiling_range=(fmean(low for low, _ in ceilings), fmean(high for _, high in ceilings))
+        if ceilings
+        else None,
+        random_expectation=fmean(expectations) if expectations else None,
         per_instance=MappingProxyType(recalls),
+        measures=MappingProxyType({row.name: value for row, value in zip(MEASURES, estimates, strict=True)}),
         sufficient=sufficient,
     )
-
-
-def _ceiling(
-    covers: Sequence[frozenset[int]], budget: int | None, optimal: int | None
-) -> tuple[float, float]:
-    """The solver is not asked where the optimal number of sentences is within the budget."""
-    if budget is not None and optimal is not None and optimal <= budget:
-        budget = None
-    return ceiling_range(covers, budget) or (0.0, 0.0)
-
-
-def _mean_range(ranges: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
-    if not ranges:
-        return None
-    return fsum(low for low, _ in ranges) / len(ranges), fsum(high for _, high in ranges) / len(ranges)
 
 
 def _check_known(selections: Collection[str], instances: Collection[str]) -> None:
@@ -245,7 +263,3 @@ def _check_known(selections: Collection[str], instances: Collection[str]) -> Non
             f"{len(unknown)} of {len(selections)} belong to no instance of the dataset: {first}",
             "Check the ids, and that the dataset is the one that was predicted.",
         )
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return fsum(values) / len(values) if values else None

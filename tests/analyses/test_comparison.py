@@ -41,6 +41,9 @@ def test_recalls_are_those_of_the_score(tmp_path: Path) -> None:
         score = score_run(store, row["system"], "result-er@5")
         assert (row["n"], row["n_papers"], row["recall"]) == (8, 8, pytest.approx(score.aspect_recall))
         assert row["standard_error"] == pytest.approx(standard_error(list(score.per_instance.values())))
+        further = {name: row[name] for name in ("picks", "precision", "f1")}
+        assert further == pytest.approx({name: score.measures[name].value for name in further})
+    assert report.share_columns("systems") & {"picks", "precision", "f1"} == {"precision", "f1"}
 
 
 def test_systems_by_hand(tmp_path: Path) -> None:

@@ -37,8 +37,8 @@ def test_by_hand(report_of: Callable[..., Report]) -> None:
     counts = report.tables["counts"].set_index("outcome")
     assert counts["n"].to_dict() == {"only A": 1, "only B": 3, "neither": 1, "both": 1}
     assert (counts.loc["only B", "share"], counts.loc["only B", "n_instances"]) == (0.5, 2)
-    # Drawn twice paper p, once each, twice q: only A is 1/4, 1/6, 0 of the aspects.
-    assert (counts.loc["only A", "low"], counts.loc["only A", "high"]) == (0.0, 0.25)
+    # Only A is 1/4 of the aspects of paper p and none of q's: two papers leave all open.
+    assert (counts.loc["only A", "low"], counts.loc["only A", "high"]) == (0.0, 1.0)
     aspects = report.tables["aspects"]
     assert list(zip(aspects["instance"], aspects["label"], aspects["outcome"], strict=True)) == [
         ("two", "A1", "only B"),  # the instance with most of a kind of disagreement first

@@ -46,8 +46,8 @@ def test_recall_in_each_group_and_the_difference(store: Store) -> None:
     assert recall.loc["above", "chance"] == pytest.approx((1 / 20 + 1 / 30) / 2)
     # Ceiling with one sentence: 1/2 and 1.
     assert recall.loc["above", "ceiling"] == pytest.approx(0.75)
-    # below: papers p3 (1/2) and p4 (0), so means 0, 1/4 and 1/2. "above" is one paper: nothing is known of its spread.
-    assert (recall.loc["below", "low"], recall.loc["below", "high"]) == (0.0, 0.5)
+    # below: papers p3 (1/2) and p4 (0) leave all open. "above" is one paper: nothing is known of its spread.
+    assert (recall.loc["below", "low"], recall.loc["below", "high"]) == (0.0, 1.0)
     assert recall["low"].isna()["above"]
     (difference,) = tables["difference"].to_dict("records")
     assert (difference["n_above"], difference["n_below"], difference["few"]) == (2, 2, True)

@@ -80,8 +80,8 @@ def test_by_hand() -> None:
     first, last = report.as_dict()["tables"]["difference"]
     assert (first["a"], first["b"], first["difference"]) == ("B", "A", -0.25)
     assert (first["wins"], first["ties"], first["losses"]) == (0, 1, 1)
-    # The first half holds papers p (-0.5) and q (0): drawn alone or together their mean is -0.5 to 0.
-    assert (first["low"], first["high"]) == (-0.5, 0.0)
+    # The first half holds papers p (-0.5) and q (0): two papers leave all open.
+    assert (first["low"], first["high"]) == (-1.0, 1.0)
     # The last half is one paper, which says nothing about others.
     assert (last["difference"], last["low"], last["high"]) == (0.5, None, None)
     instances = report.tables["instances"]

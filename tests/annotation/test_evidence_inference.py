@@ -6,26 +6,27 @@ from typing import Any
 import pytest
 
 from evidencebench_core.annotation.evidence_inference import (
-    QuoteFinder,
     TrialCounts,
     read_trials,
-    sentences_in,
+    sentences_of_quote,
     trial_instances,
 )
 from evidencebench_core.annotation.provenance import provenance_line
-from evidencebench_core.data.format import parse_instance
+from evidencebench_core.data.formats import instance_from, released_record
+from evidencebench_core.data.quotes import QuoteFinder, sentences_in
 from evidencebench_core.errors import DataError
 from tests.annotation.trials_folder import ANSWERS, PROMPTS, answer, trials_folder
 from tests.conftest import real_file
 
 
-def instances(folder: Path) -> tuple[dict[str, dict[str, Any]], TrialCounts]:
+def records(folder: Path) -> tuple[dict[str, dict[str, Any]], TrialCounts]:
     counts = TrialCounts()
-    return dict(trial_instances(read_trials(folder), "ei", counts)), counts
+    instances = trial_instances(read_trials(folder), "ei", counts)
+    return {instance.id: released_record(instance) for instance in instances}, counts
 
 
 def test_the_instance_of_a_comparison(tmp_path: Path) -> None:
-    raws, counts = instances(trials_folder(tmp_path))
+    raws, counts = records(trials_folder(tmp_path))
     assert list(raws) == ["ei_pmc_101_0"]
     raw = raws["ei_pmc_101_0"]
     # Sentences: 0 title, 1 abstract, 2 heading, 3 pressure, 4 heart rate, 5 weight, 6 headache, 7 nobody left.
@@ -43,19 +44,19 @@ def test_the_instance_of_a_comparison(tmp_path: Path) -> None:
     assert provenance_line(raw["construction"]) == (
         "Made from Evidence Inference; paper under CC BY; 2 of 3 aspects covered."
     )
-    instance = parse_instance("ei", raw)
+    instance = instance_from("ei", raw)
     assert (instance.is_sufficient, instance.evidence.optimal) == (True, 1)
     assert (counts.n_prompts, counts.n_quotes, counts.n_quotes_found) == (7, 5, 4)
     assert counts.quotes_elsewhere == {"nowhere": 1}
     assert counts.left_out == {"no open licence": 1, "no full text": 1, "fewer than 2 outcomes covered": 1}
     assert "PMC103: is not in" in counts.unread[0]
     (tmp_path / "annotations_merged.csv").write_bytes((tmp_path / "v2_annotations.csv").read_bytes())
-    assert instances(tmp_path)[1].n_quotes == 5  # the same answers again
+    assert records(tmp_path)[1].n_quotes == 5  # the same answers again
 
 
 def test_a_quote_for_the_answer_that_is_outvoted_is_no_gold(tmp_path: Path) -> None:
     other = answer(11, "Nobody left the study", doctor=3, label="significantly increased")
-    raws, counts = instances(trials_folder(tmp_path, answers=(*ANSWERS, other)))
+    raws, counts = records(trials_folder(tmp_path, answers=(*ANSWERS, other)))
     assert raws["ei_pmc_101_0"]["aspect2sentence_indices"]["ei_pmc_101_0_aspect_0"] == [3, 4]
     assert counts.n_other_answer == 1
 
@@ -69,7 +70,7 @@ def test_lines_that_are_wrong_are_named_and_the_others_go_on(tmp_path: Path) -> 
         "prompts_merged.csv, line 9", "prompts_merged.csv, line 10", "prompts_merged.csv, line 11",
         "v2_annotations.csv", "v2_annotations.csv, line 15",
     ]  # fmt: skip
-    assert instances(tmp_path)[1].n_kept == 1
+    assert records(tmp_path)[1].n_kept == 1
 
 
 def test_a_folder_of_something_else(tmp_path: Path) -> None:
@@ -92,7 +93,7 @@ def test_sentences_in_by_hand() -> None:
 
 def test_a_label_that_was_copied_with_a_quote_is_in_nobodys_way() -> None:
     finder = QuoteFinder(["Nothing here.", "Pain fell (p = 0.523; Fig. 7).", "Weight rose."])
-    assert finder.find("Pain fell (p = 0.523; Fig. 7).Fig. 7") == (1,)
+    assert sentences_of_quote(finder, "Pain fell (p = 0.523; Fig. 7).Fig. 7") == (1,)
     assert finder.find("Pain fell (p = 0.523; Fig. 7).") == (1,)
     assert finder.find("PAIN-FELL p 0.523") == (1,)
     assert finder.find("Pain rose") == ()
@@ -103,7 +104,7 @@ def test_a_label_that_was_copied_with_a_quote_is_in_nobodys_way() -> None:
 @pytest.mark.realdata
 def test_two_hundred_papers() -> None:
     """Counted apart, with other code: rows, quotes in the text, comparisons."""
-    raws, counts = instances(real_file("evidence_inference/prompts.csv").parent)
+    raws, counts = records(real_file("evidence_inference/prompts.csv").parent)
     assert (counts.n_prompts, counts.n_quotes, counts.n_quotes_found) == (518, 940, 901)
     assert counts.quotes_elsewhere == {"in a table": 32, "in a caption": 7}
     assert (counts.n_kept, dict(counts.left_out)) == (127, {"fewer than 2 outcomes covered": 127})
@@ -113,4 +114,4 @@ def test_two_hundred_papers() -> None:
     aspects = [len(raw["aspect_list_ids"]) for raw in raws.values()]
     assert (sum(aspects), sum(optimal)) == (376, 328)
     for instance_id, raw in raws.items():
-        assert parse_instance(instance_id, raw).is_sufficient
+        assert instance_from(instance_id, raw).is_sufficient

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from evidencebench_core.annotation.model import Annotation, MarkedAspect, annotated_instance
-from evidencebench_core.data import KEYS
+from evidencebench_core.data import KEYS, released_record
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.blocks import Block, RawPaper, paper_of_blocks
 
@@ -79,7 +79,7 @@ def annotation(covers: dict[str, list[int]], results: tuple[str, ...] = ()) -> A
 def test_every_key_by_hand() -> None:
     # Heat is covered by 1 and 3, use by 3 and 4, harm, the result, by 5: two sentences (3 and 5) cover all.
     marked = annotation({"heat": [3, 1], "use": [3, 4], "harm": [5]}, ("harm",))
-    raw = annotated_instance(PAPER, marked, "tea_1")
+    raw = released_record(annotated_instance(PAPER, marked, "tea_1"))
     assert tuple(raw) == (*KEYS, "aspect_texts")
     ids = ["tea_1_aspect_0", "tea_1_aspect_1", "tea_1_aspect_2"]
     assert (raw["hypothesis"], raw["paper_id"]) == ("Tea helps.", "pmc_1")
@@ -97,7 +97,7 @@ def test_every_key_by_hand() -> None:
     assert raw["results_evidence_retrieval_at_optimal_evaluation"] == {"optimal": 1, **best}
     assert raw["results_evidence_retrieval_at_5_evaluation"] == best
     assert raw["aspect_texts"] == dict(zip(ids, ["heat", "use", "harm"], strict=True))
-    without_results = annotated_instance(PAPER, annotation({"heat": [1]}), "tea_1")
+    without_results = released_record(annotated_instance(PAPER, annotation({"heat": [1]}), "tea_1"))
     assert {key for key in KEYS if without_results[key] is None} == {key for key in KEYS if "results" in key}
 
 

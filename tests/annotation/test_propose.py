@@ -154,17 +154,17 @@ def test_only_what_people_decided_is_exported(store: Store, serve: Callable[...,
     given = ProposalInput(own_paper(store), summary="Tea is good.")
     proposal = model.propose(given)[given.paper]
     assert "nobody decided" in exported_annotations(store).left_out["tea"]
-    (raw,) = exported_annotations(store, undecided=True).instances.values()
-    assert len(raw["aspect_list_ids"]) == 2  # what no sentence covers is no part of it
-    assert raw["construction"]["decisions"]["by"] == "nobody"
+    (instance,) = exported_annotations(store, undecided=True).instances.values()
+    assert len(instance.evidence.aspects) == 2  # what no sentence covers is no part of it
+    assert instance.construction["decisions"]["by"] == "nobody"
     own = Annotation("Ada", "Tea is good.", 24)
     items = open_proposals(own, proposal)
     annotations.save(given.paper, decide(decide(own, items[:3], keep=True), items[3:], keep=False))
     exported = exported_annotations(store)
-    (raw,) = exported.instances.values()
-    assert list(raw["aspect2sentence_indices"].values()) == [[3, 7]]
-    assert raw["construction"]["stages"] == [{"stage": "alignment", "model": "m"}]
-    assert raw["construction"]["decisions"]["by"] == "Ada"
+    (instance,) = exported.instances.values()
+    assert instance.evidence.covers("all") == (frozenset({3, 7}),)
+    assert instance.construction["stages"] == [{"stage": "alignment", "model": "m"}]
+    assert instance.construction["decisions"]["by"] == "Ada"
     assert exported.licences == {"none named": 1}
     annotations.save(given.paper, own.add_aspect("Mine", sentences=[1]))
     annotations.save(given.paper, Annotation("Ben", "H.", 24).add_aspect("His", sentences=[2]))

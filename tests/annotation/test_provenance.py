@@ -13,7 +13,7 @@ from evidencebench_core.annotation.provenance import (
     model_family,
 )
 from evidencebench_core.data import open_store
-from evidencebench_core.data.format import parse_instance
+from evidencebench_core.data.formats import instance_from
 from evidencebench_core.data.ingestion import ingest
 from tests.factories import raw_instance, written
 
@@ -31,7 +31,7 @@ def test_families(model: str, family: str) -> None:
 
 
 def test_the_models_behind_an_instance() -> None:
-    instance = parse_instance("x", raw_instance(3, {"a": [1]}))
+    instance = instance_from("x", raw_instance(3, {"a": [1]}))
     made = {"stages": [{"stage": "alignment", "model": "m"}, 3, {"stage": "results"}]}
     for changes, models in (
         ({}, ()),

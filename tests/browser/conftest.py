@@ -3,6 +3,7 @@
 Without a Chromium they are skipped and say so; where ``CI`` is set they fail.
 """
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +13,6 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from evidencebench_core.data import Store, ingest, open_store
-from evidencebench_core.data.stream import iter_raw
 from tests.browser.serving import CHROMIUM_FLAGS, SAMPLE, calling_nobody, chromium, served, served_app
 from tests.factories import written
 from tests.llm.server import reply, scripted
@@ -91,7 +91,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 def own_dataset(store: Store, tmp_path: Path) -> str:
     """The name of the same papers as a dataset of this test alone."""
     name = f"copy-{len(store.datasets())}"
-    papers = {f"{name}-{instance_id}": raw for instance_id, raw in iter_raw(SAMPLE)}
+    papers = {f"{name}-{instance_id}": raw for instance_id, raw in json.loads(SAMPLE.read_text()).items()}
     ingest(store, written(papers, tmp_path / "copy.json"), name)
     return name
 

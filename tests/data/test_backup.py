@@ -17,7 +17,7 @@ WRITER = """
 import itertools, sys
 from evidencebench_core.data import open_store
 store = open_store(sys.argv[1])
-sql = "INSERT INTO runs (id, kind, subject, settings, created_at) VALUES (?, '', '', ?, '')"
+sql = "INSERT INTO runs (id, kind, subject, settings, created_at, versions) VALUES (?, '', '', ?, '', '')"
 for number in itertools.count(1):
     with store.write() as db:
         db.execute(sql, (f"run {number}", "x" * 50_000))

@@ -2,9 +2,11 @@
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 
 from evidencebench_core.data import connection
+from evidencebench_core.data.formats import instance_from
 from evidencebench_core.data.ingestion import IngestResult, add_instance, ingest
 from evidencebench_core.data.primitives import digest
 from evidencebench_core.data.store import Store, open_store
@@ -131,6 +134,27 @@ def test_what_a_killed_ingest_left_is_removed_by_the_next(store: Store, tmp_path
     assert (len(rows["datasets"]), len(rows["instances"])) == (2, 326)
 
 
+def test_a_file_that_changes_while_it_is_read(store: Store, tmp_path: Path) -> None:
+    path, before = written(raw_dataset(3), tmp_path / "many.json"), content(store)
+    others = iter([raw_dataset(4)])
+
+    def replace_file(*_: int) -> None:  # after it was hashed
+        for other in others:
+            written(other, path)
+
+    with pytest.raises(StreamError, match="changed"):
+        ingest(store, path, progress=replace_file)
+    assert content(store) == before
+
+
+def test_a_process_with_the_id_of_a_killed_one_keeps_nothing(store: Store, tmp_path: Path) -> None:
+    with store.write() as db:
+        values = ("rest", "0" * 64, "x", f"{os.getpid()} 1")  # of this id, and begun long ago
+        db.execute("INSERT INTO datasets (name, sha256, source, process) VALUES (?, ?, ?, ?)", values)
+    ingest(store, written(raw_dataset(2), tmp_path / "two.json"))
+    assert [row[1] for row in content(store)["datasets"]] == ["tiny", "two"]
+
+
 def refused(store: Store, path: Path, error: type[DataError]) -> str:
     """What is said of a file of which nothing stays, though its first batches were written."""
     before = content(store)
@@ -145,8 +169,9 @@ def refused(store: Store, path: Path, error: type[DataError]) -> str:
 def test_one_bad_instance(store: Store, tmp_path: Path) -> None:
     dataset = raw_dataset(150)
     dataset["tiny_149"]["aspect2sentence_indices"]["harm"] = [99]
-    message = refused(store, written(dataset, tmp_path / "bad.json"), InstanceError)
-    assert message.startswith("tiny_149.aspect2sentence_indices.harm: holds sentence index 99")
+    path = written(dataset, tmp_path / "bad.json")
+    place = f"{path}, instance 'tiny_149', aspect2sentence_indices.harm"
+    assert refused(store, path, InstanceError).startswith(f"{place}: holds sentence index 99")
 
 
 def test_duplicate_ids(store: Store, tmp_path: Path) -> None:
@@ -154,14 +179,15 @@ def test_duplicate_ids(store: Store, tmp_path: Path) -> None:
     lines[140]["id"] = "tiny_3"
     path = tmp_path / "twice.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    assert "instance 'tiny_3': is there twice" in refused(store, path, StreamError)
+    assert refused(store, path, InstanceError).startswith(f"{path}, instance 'tiny_3': is there twice")
 
 
 def test_half_a_surrogate_pair_is_one_line(store: Store, tmp_path: Path) -> None:
     dataset: dict[str, Any] = raw_dataset(3)
+    instance = instance_from("tiny_1", dataset["tiny_1"])
     dataset["tiny_1"]["paper_as_candidate_pool"][0] = "half \ud83e of a pair"
     with pytest.raises(InstanceError, match="tiny_1") as caught:
-        add_instance(store, "by hand", "tiny_1", dataset["tiny_1"])
+        add_instance(store, "by hand", replace(instance, hypothesis="half \ud83e of a pair"))
     assert "\n" not in str(caught.value)
     ingest(store, written(dataset, tmp_path / "half.json"))  # as an escape, which the parser reads as "?"
     sentence = store.get("half", "tiny_1").sentences[0]

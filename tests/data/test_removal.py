@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from evidencebench_core.data.formats import instance_from
 from evidencebench_core.data.ingestion import add_instance, ingest
 from evidencebench_core.data.store import MARKED_BY_HAND, Store
 from evidencebench_core.data.upkeep import delete_dataset, rename_dataset
-from evidencebench_core.errors import InstanceError, StoreError, StreamError, UnknownNameError
+from evidencebench_core.errors import InstanceError, StoreError, UnknownNameError
 from tests.data.conftest import content
 from tests.factories import raw_instance, tiny_dataset, written
 
@@ -52,21 +53,17 @@ def test_a_renamed_dataset_is_the_same_under_a_name_that_ingest_would_take(
 
 def test_one_that_is_marked_by_hand_grows_and_stays_the_same_dataset(store: Store) -> None:
     before = content(store)
-    first = add_instance(store, "mine", "z", ZEBRAS)
+    first = add_instance(store, "mine", instance_from("z", ZEBRAS))
     assert (first.n_instances, first.n_papers, first.n_result_instances) == (1, 1, 0)
     assert (first.source, first.synthetic) == (MARKED_BY_HAND, False)
     # The same paper as in the other dataset, and gold that is read at once.
-    second = add_instance(store, "mine", "t", tiny_dataset()["tiny_1"])
+    second = add_instance(store, "mine", instance_from("t", tiny_dataset()["tiny_1"]))
     assert (second.id, second.sha256, second.n_instances) == (first.id, first.sha256, 2)
-    assert second.version != first.version
+    assert second.stamp != first.stamp
     assert store.paper_ids("mine").keys() == {"z", "t"}
-    assert store.raw("mine", "t") == tiny_dataset()["tiny_1"]
-    for error, name, raw in (
-        (StreamError, "mine", ZEBRAS),  # "z" is there
-        (StoreError, "tiny", ZEBRAS),  # came from a file
-        (InstanceError, "new", {**ZEBRAS, "aspect_list_ids": ["b"]}),
-    ):
+    assert store.get("mine", "t") == instance_from("t", tiny_dataset()["tiny_1"])
+    for error, name in ((InstanceError, "mine"), (StoreError, "tiny")):  # "z" is there; came from a file
         with pytest.raises(error):
-            add_instance(store, name, "z", raw)
+            add_instance(store, name, instance_from("z", ZEBRAS))
     delete_dataset(store, "mine")
     assert content(store) == before

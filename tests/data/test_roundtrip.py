@@ -9,10 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evidencebench_core.data.format import parse_instance
+from evidencebench_core.data.formats import instance_from, read_instances, released_record
 from evidencebench_core.data.ingestion import ingest
 from evidencebench_core.data.store import Store, open_store
-from evidencebench_core.data.stream import iter_raw
 from tests.factories import raw_instance
 
 HOSTILE = [
@@ -83,13 +82,13 @@ def test_round_trip(
         text = json.dumps(dataset, ensure_ascii=ensure_ascii, indent=indent)
     path = folder / "data.json"
     path.write_text(text, encoding="utf-8")
-    assert list(iter_raw(path)) == list(dataset.items())
+    assert [instance.id for instance in read_instances(path)] == list(dataset)
     name = hashlib.sha256(text.encode()).hexdigest()
     assert ingest(shared, path, name).dataset.sha256 == name  # by definition
     assert shared.ids(name) == tuple(dataset)
     for identity, raw in dataset.items():
-        assert json.dumps(shared.raw(name, identity)) == json.dumps(raw)
-        assert shared.get(name, identity) == parse_instance(identity, raw)
-    evidence = [(identity, parse_instance(identity, raw).evidence) for identity, raw in dataset.items()]
+        assert json.dumps(released_record(shared.get(name, identity))) == json.dumps(raw)
+        assert shared.get(name, identity) == instance_from(identity, raw)
+    evidence = [(identity, instance_from(identity, raw).evidence) for identity, raw in dataset.items()]
     assert list(shared.evidence_sets(name)) == evidence
     assert not ingest(shared, path, "again").added

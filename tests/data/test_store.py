@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.data.format import parse_instance
+from evidencebench_core.data.formats import instance_from
 from evidencebench_core.data.ingestion import ingest
+from evidencebench_core.data.model import paper_key
 from evidencebench_core.data.store import InstanceRow, Store, open_store, store_path
 from evidencebench_core.errors import UnknownNameError
 from tests.factories import raw_instance, tiny_dataset, written
 
 
 def test_order_in_the_file_and_order_asked_for(store: Store) -> None:
-    gold = {name: parse_instance(name, raw).evidence for name, raw in tiny_dataset().items()}
+    gold = {name: instance_from(name, raw).evidence for name, raw in tiny_dataset().items()}
     some = list(store.evidence_sets("tiny", ["tiny_4", "tiny_1", "tiny_4"]))
     assert some == [("tiny_1", gold["tiny_1"]), ("tiny_4", gold["tiny_4"])]
     names = tuple(tiny_dataset())
@@ -26,6 +27,10 @@ def test_order_in_the_file_and_order_asked_for(store: Store) -> None:
     assert [instance.id for instance in store.get_many("tiny", asked)] == list(asked)
     assert [row.id for row in store.rows("tiny", asked)] == list(asked)
     assert list(store.evidence_sets("tiny", [])) == list(store.get_many("tiny", ())) == []
+    info = store.dataset("tiny")
+    assert store.dataset(info) is info
+    assert list(store.evidence_sets(info)) == list(gold.items())
+    assert store.get(info, "tiny_3") == instance_from("tiny_3", tiny_dataset()["tiny_3"])
 
 
 def test_rows(empty: Store, tmp_path: Path) -> None:
@@ -39,6 +44,9 @@ def test_rows(empty: Store, tmp_path: Path) -> None:
     (info,) = empty.datasets()
     assert info == empty.dataset("rows")
     assert (info.name, info.n_instances, info.n_result_instances, info.synthetic) == ("rows", 2, 1, False)
+    one = empty.get(info, "one")
+    assert empty.paper_keys(info)["one"] == paper_key(one.sentences, one.sentence_types)
+    assert len(set(empty.paper_keys("rows").values())) == 2
     assert info.n_papers == 1  # distinct paper ids, whatever their text
     assert info.source == str(tmp_path / "rows.json")
     assert info.ingested_at.endswith("+00:00")
@@ -69,7 +77,10 @@ def test_where_the_store_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert store_path().name == "store.sqlite"
 
 
-INSERT = "INSERT INTO runs (id, dataset_id, kind, subject, settings, created_at) VALUES (?, ?, 'r', '', '{}', 'now')"
+INSERT = (
+    "INSERT INTO runs (id, dataset_id, kind, subject, settings, created_at, versions)"
+    " VALUES (?, ?, 'r', '', '{}', 'now', '{}')"
+)
 
 
 def n_runs(store: Store) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from evidencebench_core.data import parse_instance
+from evidencebench_core.data import instance_from
 from evidencebench_core.export import Row, csv_text, rows, versions, write_csv, write_json
 from evidencebench_core.export.tables import COLUMNS, TEXT_COLUMNS, cell
 from evidencebench_core.retrievers import Retrieval
@@ -19,7 +19,7 @@ from tests.factories import raw_instance, store_with, tiny_dataset
 TASK = task_named("er@3")
 SENTENCES = ["# Results", "=1+1 was found.", "Blood pressure fell.", "-5 mmHg, it fell.", "The end."]
 # x is covered by 1 and 2, y by 2, z by 4
-PAPER = parse_instance("i", raw_instance(SENTENCES, {"x": [1, 2], "y": [2], "z": [4]}))
+PAPER = instance_from("i", raw_instance(SENTENCES, {"x": [1, 2], "y": [2], "z": [4]}))
 
 
 def answer(picks: Sequence[int] | None, name: str = "i", with_paper: bool = True) -> Row:

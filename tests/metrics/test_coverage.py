@@ -10,6 +10,7 @@ from evidencebench_core.metrics import (
     aspect_recall,
     marginal_gains,
     marks,
+    overlap,
     selection_change,
     times_covered,
 )
@@ -78,19 +79,6 @@ def test_marks_by_hand() -> None:
     assert marks(None, COVERED, 5) == ("gold",) * 4 + ("none",)
 
 
-@given(SELECTIONS, COVERS)
-def test_every_mark_is_what_its_definition_says(selection: list[int], covers: list[frozenset[int]]) -> None:
-    times = times_covered(selection, covers)
-    for sentence, mark in enumerate(marks(selection, covers, 9)):
-        aspects = [position for position, cover in enumerate(covers) if sentence in cover]
-        if sentence in selection:
-            assert mark == ("both" if aspects else "picked")
-        elif any(times[position] == 0 for position in aspects):
-            assert mark == "missed"
-        else:
-            assert mark == ("gold" if aspects else "none")
-
-
 # A1 is covered by 1 and 4, A2 by 2, A3 by 3, A4 by none
 CHANGING = (frozenset({1, 4}), frozenset({2}), frozenset({3}), frozenset[int]())
 
@@ -100,6 +88,9 @@ def test_sentences_and_aspects_by_hand() -> None:
     change = selection_change((2, 0, 1), (4, 3, 0, 4), CHANGING)
     assert change == Change(kept=(0,), gained=(4, 3), lost=(2, 1), aspects_gained=(2,), aspects_lost=(1,))
     assert selection_change((), (1,), ()) == Change((), (1,), (), (), ())
+    # As shares of the longer one; no share of two empty ones.
+    pairs = [((1, 2, 3), (3, 4)), ((1, 2), (2, 1)), ((), (2,)), ((), ())]
+    assert [overlap(*pair) for pair in pairs] == [1 / 3, 1.0, 0.0, None]
 
 
 @given(SELECTIONS, SELECTIONS)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.data import parse_instance
+from evidencebench_core.data import instance_from
 from evidencebench_core.data.model import Focus
 from evidencebench_core.metrics import aspect_recall, best_cover, greedy_cover, optimal_cover
 
@@ -18,7 +18,7 @@ def test_the_stored_selections_are_as_good_as_can_be(
 ) -> None:
     confirmed = greedy_needs_more = 0
     for name, raw in train_raw.items():
-        instance = parse_instance(name, raw)
+        instance = instance_from(name, raw)
         covers = instance.evidence.covers(focus)
         if not covers:
             continue

@@ -27,7 +27,7 @@ def test_every_part_begins_with_its_finding_and_without_a_run_the_gold_speaks(
     finished_runs(sample_store, "lead", tasks=["er@10"])
     app = open_page("analyse", part=part, task="er@10")
     assert app.markdown[0].value.startswith("## ")
-    assert any("6 papers are too few" in text.value for text in app.markdown[:2])
+    assert any("over 6 papers they say little" in text.value for text in app.markdown[:2])
     assert "lead" in app.markdown[0].value or part == "wording"
 
 

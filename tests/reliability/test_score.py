@@ -65,9 +65,9 @@ def test_bias_is_the_mean_distance_from_a_half() -> None:
     assert score.value.value == pytest.approx(0.25)
     assert score.constants == {"yes": 0.5, "no": 0.5}
     assert "25 points away" in in_words(score)
-    # Of four items answered right, draws of one label alone count for nothing: the share of yes is 1/4 to 3/4.
+    # Of four items answered right, leaving out any moves the bias alike: no interval.
     few = scored(item_set([Y, N, Y, N]), "few-shot", texts(Y, N, Y, N), orders="N").value
-    assert (few.value, few.low, few.high) == (0.0, 0.0, 0.25)
+    assert (few.value, few.low, few.high) == (0.0, None, None)
 
 
 def test_a_negated_context_turns_the_right_answer_round() -> None:

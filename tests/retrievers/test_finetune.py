@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evidencebench_core.data import parse_instance
+from evidencebench_core.data import instance_from
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.encoding import embeddings
 from evidencebench_core.retrievers.finetune import FinetuneSettings, finetune_encoder, triplets_of
@@ -13,7 +13,7 @@ from evidencebench_core.retrievers.trained_on import TrainedOn, trained_on_at
 from tests.factories import raw_instance
 
 LINES = ["T", "> one", "> two", "# R", "three", "two", "four"]
-PAPER = parse_instance("i", raw_instance(LINES, {"a": [1, 2], "b": [4]}, results=["a"], hypothesis="H"))
+PAPER = instance_from("i", raw_instance(LINES, {"a": [1, 2], "b": [4]}, results=["a"], hypothesis="H"))
 TRAINED_ON = TrainedOn("0" * 64, ("i",), ("p",), "tiny")
 
 

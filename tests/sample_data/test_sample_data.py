@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.data import KEYS, parse_instance
+from evidencebench_core.data import KEYS, instance_from
 
 FOLDER = Path(__file__).resolve().parents[2] / "sample_data"
 RAW = json.loads((FOLDER / "sample_data.json").read_text(encoding="utf-8"))
@@ -18,7 +18,7 @@ RESULTS = [key for key in KEYS if key.startswith("results_")]
 
 @pytest.mark.parametrize("name", RAW)
 def test_a_paper_is_whole(name: str) -> None:
-    instance = parse_instance(name, RAW[name])
+    instance = instance_from(name, RAW[name])
     assert tuple(RAW[name])[: len(KEYS)] == KEYS
     assert RAW[name]["synthetic"] is instance.synthetic is True
     assert 70 <= len(instance.sentences) <= 160

@@ -1,4 +1,4 @@
-"""Agreement of labels and selections: by hand, and against scikit-learn and SciPy."""
+"""Agreement of labels: by hand, and against scikit-learn and SciPy."""
 
 import numpy as np
 import pytest
@@ -7,16 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score
 
-from evidencebench_core.stats import (
-    accuracy,
-    cohen_kappa,
-    confusion,
-    label_f1,
-    macro_f1,
-    overlap,
-    phi,
-    weighted_f1,
-)
+from evidencebench_core.stats import accuracy, cohen_kappa, confusion, label_f1, macro_f1, phi, weighted_f1
 
 YES_NO = ("yes", "no")
 A = ["yes"] * 3 + ["no"] * 7
@@ -63,13 +54,3 @@ def test_phi_is_spearmans_rho(pairs: list[tuple[bool, bool]]) -> None:
         names = np.array(["no", "yes"])
         table = confusion(list(names[a.astype(int)]), list(names[b.astype(int)]), YES_NO)
         assert phi(table) == pytest.approx(spearmanr(a, b).statistic)
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "share"),
-    [((1, 2, 3), (3, 4), 1 / 3), ((1, 2), (2, 1), 1.0), ((1,), (2,), 0.0), ((), (2,), 0.0), ((), (), None)],
-)
-def test_overlap_is_the_share_of_the_longer_selection(
-    a: tuple[int, ...], b: tuple[int, ...], share: float | None
-) -> None:
-    assert overlap(a, b) == share

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.data import parse_instance
+from evidencebench_core.data import instance_from
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.tasks import TASKS, score
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.realdata
 
 @pytest.fixture(scope="module")
 def gold(train_raw: dict[str, dict[str, Any]]) -> list[tuple[str, EvidenceSet]]:
-    return [(name, parse_instance(name, raw).evidence) for name, raw in train_raw.items()]
+    return [(name, instance_from(name, raw).evidence) for name, raw in train_raw.items()]
 
 
 @pytest.mark.parametrize(

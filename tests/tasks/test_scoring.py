@@ -37,8 +37,22 @@ def test_by_hand() -> None:
     assert result.random_expectation == pytest.approx(109 / 270)
     # mean 7/18 = 14/36; deviations 10/36, 4/36, -14/36; variance 312/3888; SE = sqrt(312/3888/3)
     assert result.standard_error == pytest.approx((312 / 3888 / 3) ** 0.5)
-    assert result.ci95 is not None
-    assert 0.0 <= result.ci95[0] < 7 / 18 < result.ci95[1] <= 2 / 3
+    # Three papers, deviation sqrt(312/3888 * 3/2) = 0.347, of the mean 0.2003, times 4.30: from below 0 to above 1.
+    assert result.ci95 == (0.0, 1.0)
+    # Picks 2, 2 and 0; of them cover an aspect 2/2, 1/2 and none; F1 2*1*(2/3)/(5/3) = 4/5, 1/2 and 0.
+    means = {name: estimate.value for name, estimate in result.measures.items()}
+    expected = {"aspect_recall": 7 / 18, "picks": 4 / 3, "precision": 1 / 2, "f1": 1.3 / 3}
+    assert means == pytest.approx(expected)
+    assert (result.n_over_budget, result.n_papers) == (1, 3)
+    over, few = (next(note for note in result.notes if word in note) for word in ("more than K", "3 papers"))
+    assert over.startswith("ER@Optimal: 1 selection ")
+    assert "ER@" not in few  # so that it is said once for all tasks
+
+
+def test_it_draws_itself_in_a_notebook() -> None:
+    result = score("ER@2", GOLD, {"p1": [0, 3]})
+    assert repr(result) == "Score(ER@2: 66.7%, n=1)"
+    assert [text in result._repr_html_() for text in ("Precision", "100.0%", "2.0", "ER@2")] == [True] * 4
 
 
 def test_an_instance_without_result_aspects_is_skipped_with_its_reason() -> None:
@@ -73,10 +87,10 @@ def test_without_a_limit_any_number_is_right_and_a_small_one_lowers_the_ceiling(
 
 
 def test_papers_are_drawn_whole() -> None:
-    # p1 and p2 of one paper, p3 of another: recalls 2/3, 1 and 0; means of the resamples 5/6, 5/9 and 0.
+    # p1 and p2 of one paper, p3 of another: recalls 2/3, 1 and 0.
     selections = {"p1": [0, 3], "p2": [0], "p3": []}
     result = score(ER, GOLD, selections, papers={"p1": "a", "p2": "a", "p3": "b"})
-    assert result.ci95 == pytest.approx((0.0, 5 / 6))
+    assert result.n_papers == 2
     assert result.estimate.value == result.aspect_recall == pytest.approx(5 / 9)
     one_paper = score(ER, GOLD, selections, papers=dict.fromkeys(selections, "a"))
     assert one_paper.ci95 is None
@@ -85,14 +99,11 @@ def test_papers_are_drawn_whole() -> None:
 def test_what_is_refused() -> None:
     strangers = {"p1": [0], "q1": [0], "q2": [0], "q3": [], "q4": [1]}
     unknown = "selections: 4 of 5 belong to no instance .*: 'q1', 'q2', 'q3', …"
+    skipped = {"p3": [6]}  # is checked all the same
     for error, problem, call in (
         (SelectionError, unknown, lambda: score(ER, GOLD, strangers)),
         (SelectionError, "p1: selects sentence 10", lambda: score(ER, GOLD, {"p1": [10]})),
-        (
-            SelectionError,
-            "p3: selects sentence 6",
-            lambda: score(RESULTS, GOLD, {"p3": [6]}),
-        ),  # though it is skipped
+        (SelectionError, "p3: selects sentence 6", lambda: score(RESULTS, GOLD, skipped)),
         (SettingError, "gold: repeats instance 'p1'", lambda: score(ER, [GOLD[0], GOLD[0]], {})),
         (SettingError, "missing: is 'drop'", lambda: score(ER, GOLD, {}, missing="drop")),
     ):
@@ -106,10 +117,12 @@ def test_as_dict_has_the_keys_of_the_contract_and_is_json() -> None:
     assert set(as_dict) == {
         *("task", "n_scored", "n_skipped", "n_missing", "aspect_recall", "standard_error", "ci95", "ceiling"),
         *("ceiling_range", "random_expectation", "per_instance", "n_empty", "skipped", "missing"),
+        *("measures", "n_over_budget", "n_papers"),
     }
     assert json.loads(json.dumps(as_dict)) == as_dict
     assert (as_dict["task"], as_dict["missing"], as_dict["ci95"]) == ("result-er@optimal", ["p2"], None)
     assert as_dict["skipped"] == {"p3": "it has no result aspects"}
+    assert as_dict["measures"]["picks"] == {"value": 1.0, "low": None, "high": None, "n": 1}
 
 
 def test_as_a_table_every_instance_has_a_row_and_a_reason() -> None:

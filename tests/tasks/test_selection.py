@@ -19,6 +19,8 @@ from evidencebench_core.tasks import validated_selection
         ([1.0], "p1: selects 1.0, not an integer"),
         (["1"], "p1: selects '1', not an integer"),
         ([np.True_], "not an integer"),
+        (np.array([1.0]), "p1: selects 1.0, not an integer"),
+        (np.array(1), "p1: has 1 for a selection"),
         ([-1], "p1: selects sentence -1, but the paper has 5 sentences. Indices run from 0 to 4."),
         ([0, 5], "p1: selects sentence 5, but the paper has 5 sentences"),
     ],
@@ -36,5 +38,7 @@ def test_it_keeps_every_index_once_in_order(picks: list[int]) -> None:
     assert all(type(index) is int for index in checked)
     assert len(set(checked)) == len(checked)
     assert set(checked) == set(picks)
-    assert checked == validated_selection(picks, 9, "p1")
+    assert (
+        checked == validated_selection(picks, 9, "p1") == validated_selection(np.array(picks, int), 9, "p1")
+    )
     assert [picks.index(index) for index in checked] == sorted(picks.index(index) for index in checked)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from evidencebench_core.data.model import paper_key
 from evidencebench_core.errors import RetrieverError, shown
 from evidencebench_core.llm.prompts import example_text
 from evidencebench_core.metrics import optimal_cover
@@ -21,7 +22,6 @@ _TASKS: Final[Mapping[Focus, tuple[str, str]]] = {  # with a fixed budget, and w
     "all": ("er@10", "er@optimal"),
     "results": ("result-er@5", "result-er@optimal"),
 }
-_LONG: Final = 30  # characters; shorter sentences, such as headings, stand in many papers
 
 MADE_UP: Final = example_text(
     "Regular afternoon naps improve the working memory of older adults.",
@@ -44,26 +44,28 @@ class ExamplePool:
     """
 
     def __init__(self, store: Store, dataset: str) -> None:
-        self.dataset = dataset
-        self.sha256 = store.dataset(dataset).sha256
-        self._order = sorted(store.ids(dataset))
+        info = store.dataset(dataset)
+        self.dataset, self.sha256 = dataset, info.sha256
+        self._paper_keys = store.paper_keys(info)
+        self._order = sorted(self._paper_keys)
         random.Random("examples 0").shuffle(self._order)  # noqa: S311 - a reproducible draw
-        self._read = lru_cache(maxsize=256)(lambda instance_id: store.get(dataset, instance_id))
+        self._read = lru_cache(maxsize=256)(lambda instance_id: store.get(info, instance_id))
 
     def draw(self, query: Query, n: int) -> tuple[str, ...]:
         """``n`` examples for a query, or as many as there are, as they stand in a prompt.
 
         Passed over are instances of the query's hypothesis or paper, and those with nothing to cover in its focus.
         """
-        paper = _long_sentences(query.sentences)
+        key, hypothesis = paper_key(query.sentences, query.sentence_types), _words(query.hypothesis)
         examples: list[str] = []
-        for instance in map(self._read, self._order):
+        for instance_id in self._order:
             if len(examples) == n:
                 break
-            if _words(instance.hypothesis) == _words(query.hypothesis):
+            if self._paper_keys[instance_id] == key:
                 continue
+            instance = self._read(instance_id)
             sentences = _gold(instance, query)
-            if sentences and not _is_same_paper(paper, _long_sentences(instance.sentences)):
+            if sentences and _words(instance.hypothesis) != hypothesis:
                 examples.append(example_text(instance.hypothesis, sentences))
         if not examples:
             problem = f"dataset {shown(self.dataset)} has no example for this query"
@@ -71,19 +73,8 @@ class ExamplePool:
         return tuple(examples)
 
 
-def _is_same_paper(a: frozenset[str], b: frozenset[str]) -> bool:
-    """Whether two papers share half of the smaller one's sentences: a query's may be rearranged or cut."""
-    return 2 * len(a & b) >= min(len(a), len(b)) > 0
-
-
-def _long_sentences(sentences: Iterable[str]) -> frozenset[str]:
-    """The sentences of at least 30 characters; all, if there are none of those."""
-    texts = frozenset(map(_words, sentences))
-    return frozenset(text for text in texts if len(text) >= _LONG) or texts
-
-
 def _words(text: str) -> str:
-    """Letters and digits only: copies of a paper differ in blanks, dashes and quotation marks."""
+    """Letters and digits only: copies of a hypothesis differ in blanks, dashes and quotation marks."""
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import product
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pydantic import Field, PrivateAttr
+from pydantic import Field
 
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import SettingError
@@ -21,10 +21,15 @@ from evidencebench_core.retrievers.llm.strategies import (
     prompts_for,
     strategy_for,
 )
-from evidencebench_core.retrievers.settings import ExtraBody, ReasoningEffort, Temperature, parameters_of
+from evidencebench_core.retrievers.settings import (
+    ExtraBody,
+    ReasoningEffort,
+    Settings,
+    Temperature,
+    parameters_of,
+)
 
 if TYPE_CHECKING:
-    from evidencebench_core.data.store import Store
     from evidencebench_core.llm.client import LLM
 
 _FOCUSES: Final[tuple[Focus, ...]] = ("all", "results")
@@ -32,21 +37,7 @@ _MAX_TOKENS: Final = 1_024
 _MAX_TOKENS_THINKING: Final = 16_384
 
 
-class LanguageModel(ServedRetriever):
-    """Asks a model on an OpenAI-compatible server by one of the paper's strategies.
-
-    The ranking is the selection, in the order in which the model named it. A selection beyond the budget stays as it
-    is, to be scored by expectation. An answer without a list, a refusal or one cut off selects nothing, and
-    ``details["outcome"]`` tells them apart; `calls_in` reads the calls behind a retrieval.
-    """
-
-    name = "llm"
-    summary = (
-        "A language model on an OpenAI-compatible server, asked by one of the paper's strategies. "
-        "Ranks only what it selects."
-    )
-    derived = ("prompts", "examples_sha256")
-
+class LanguageModelSettings(Settings):
     model: str | None = Field(None, description="The model, as the server calls it. It has to be named.")
     strategy: Literal["auto", "cot", "icl", "section", "result-section", "unconstrained"] = Field(
         "auto",
@@ -73,40 +64,48 @@ class LanguageModel(ServedRetriever):
     )
     reasoning_effort: ReasoningEffort = None
     extra_body: ExtraBody = None
-    prompts: tuple[str, ...] | None = Field(None, description="Names and versions of the prompts.")
-    examples_sha256: str | None = Field(None, description="Content of the dataset of examples.")
 
-    _templates: dict[tuple[str, Focus], tuple[Prompt, ...]] = PrivateAttr(default_factory=dict)
-    _pool: ExamplePool | None = PrivateAttr(None)
 
-    def prepared(self) -> Self:
-        if self.model is None:
+class LanguageModel(ServedRetriever):
+    """Asks a model on an OpenAI-compatible server by one of the paper's strategies.
+
+    The ranking is the selection, in the order in which the model named it. A selection beyond the budget stays as it
+    is, to be scored by expectation. An answer without a list, a refusal or one cut off selects nothing, and
+    ``details["outcome"]`` tells them apart; `calls_in` reads the calls behind a retrieval.
+    """
+
+    name = "llm"
+    summary = (
+        "A language model on an OpenAI-compatible server, asked by one of the paper's strategies. "
+        "Ranks only what it selects."
+    )
+    settings_class = LanguageModelSettings
+    by_budget = True
+    by_focus = True
+
+    def __init__(self, settings: Settings | None = None, **needs: Any) -> None:
+        super().__init__(settings, **needs)
+        chosen = self.settings
+        if chosen.model is None:
             raise _error("has no model", "Name one, as in --set model=gpt-4o-mini.")
-        if self.strategy == "icl" and self.examples is None:
+        if chosen.strategy == "icl" and chosen.examples is None:
             raise _error("icl has no examples", "Name a dataset of the store, as in --set examples=train.")
-        if self.strategy == "auto" and self.prompt:
+        if chosen.strategy == "auto" and chosen.prompt:
             raise _error("has a prompt of its own and the strategy auto", "Name the strategy it is for.")
-        templates = {}
+        self._templates: dict[tuple[str, Focus], tuple[Prompt, ...]] = {}
         for focus, budget in product(_FOCUSES, (1, None)):
-            strategy = strategy_for(self.strategy, focus, budget)
-            templates[strategy, focus] = prompts_for(strategy, focus, self.prompt, self.examples is not None)
-        names = {str(template) for pair in templates.values() for template in pair}
-        retriever = self._with("prompts", tuple(sorted({*names, str(prompt(REGENERATE))})))
-        retriever._templates = templates
-        return retriever
-
-    def connected(self, store: Store) -> Self:
-        """The same with its answers kept in a store, and its examples from there."""
-        retriever = super().connected(store)
-        if self.examples is not None:
-            pool = ExamplePool(store, self.examples)
-            retriever = retriever._with("examples_sha256", pool.sha256)
-            retriever._pool = pool
-        return retriever
+            strategy = strategy_for(chosen.strategy, focus, budget)
+            templates = prompts_for(strategy, focus, chosen.prompt, chosen.examples is not None)
+            self._templates[strategy, focus] = templates
+        self._pool = None if chosen.examples is None else ExamplePool(self.store, chosen.examples)
+        names = {str(template) for templates in self._templates.values() for template in templates}
+        self.basis = {"prompts": ", ".join(sorted({*names, str(prompt(REGENERATE))}))}
+        if self._pool is not None:
+            self.basis["examples"] = self._pool.sha256
 
     async def answer(self, llm: LLM, query: Query) -> Retrieval:
         """Ask, read, select; `LLMError` if the model gave no answer, `RetrieverError` if there is no example."""
-        strategy = strategy_for(self.strategy, query.focus, query.budget)
+        strategy = strategy_for(self.settings.strategy, query.focus, query.budget)
         session = Session(llm, query, self._templates[strategy, query.focus], self._parameters())
         session.examples = self._examples(query, strategy, session.templates)
         choice = await STRATEGIES[strategy](session)
@@ -123,27 +122,25 @@ class LanguageModel(ServedRetriever):
         return Retrieval(
             ranking=choice.indices,
             scores=tuple(float(place) for place in range(n_picks, 0, -1)),
-            selection=choice.indices,
+            n_picks=n_picks,
             seconds=sum(call.answer.seconds for call in session.calls),
             details=MappingProxyType(details),
         )
 
     def _parameters(self) -> dict[str, Any]:
         """The fields of every request but the messages."""
-        most = self.max_tokens
+        most = self.settings.max_tokens
         if most is None:
-            most = _MAX_TOKENS_THINKING if self.reasoning_effort else _MAX_TOKENS
-        return parameters_of(self.model, {**self.settings, "max_tokens": most})
+            most = _MAX_TOKENS_THINKING if self.settings.reasoning_effort else _MAX_TOKENS
+        return parameters_of(self.settings.model, {**self.settings.values(), "max_tokens": most})
 
     def _examples(self, query: Query, strategy: str, templates: tuple[Prompt, ...]) -> str:
         if not any("examples" in template.fields for template in templates):
             return ""
-        if self._pool is not None:
-            n = 1 if strategy == "result-section" else self.n_examples
-            return "\n\n".join(self._pool.draw(query, n))
-        if self.examples is not None:
-            raise _error("has no store to take its examples from", "Call connected(store) first.")
-        return MADE_UP
+        if self._pool is None:
+            return MADE_UP
+        n = 1 if strategy == "result-section" else self.settings.n_examples
+        return "\n\n".join(self._pool.draw(query, n))
 
 
 def _error(problem: str, remedy: str) -> SettingError:

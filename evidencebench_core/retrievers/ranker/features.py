@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
 from evidencebench_core.retrievers.base import Query
 from evidencebench_core.retrievers.bm25 import tokens_of
+from evidencebench_core.retrievers.encoding import Encoder
 from evidencebench_core.retrievers.ranker.cues import cue_counts, occurrences
 
 with Path(__file__).with_name("features.csv").open(encoding="utf-8", newline="") as _file:
@@ -68,6 +69,17 @@ def features_of(query: Query, vectors: NDArray[np.float32]) -> Features:
     return Features(rows, similarities)
 
 
+@lru_cache(maxsize=4)  # a paper is ranked for one focus after the other
+def _features_at(encoder: Encoder, query: Query) -> tuple[Features, NDArray[np.float32]]:
+    vectors = encoder.vectors(query.hypothesis, query.sentences)
+    return features_of(query, vectors), unit_vectors(vectors)
+
+
+def features_at(encoder: Encoder, query: Query) -> tuple[Features, NDArray[np.float32]]:
+    """The features of a query's sentences, and the `unit_vectors` of hypothesis and sentences, of no focus."""
+    return _features_at(encoder, replace(query, focus="all", budget=None))
+
+
 def unit_vectors(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """The same directions with length 1; zeros stay zeros."""
     wide = vectors.astype(np.float64)
@@ -101,9 +113,9 @@ def _stem(token: str) -> str:
 def _words(hypothesis: str, tokens: Sequence[Sequence[str]]) -> _Columns:
     """BM25 (k1 1.5, b 0.75) and overlaps, on words cut to their first six letters."""
     n = len(tokens)
-    asked = [stem for token in tokens_of(hypothesis, "word") if (stem := _stem(token))]
-    asked_pairs = set(pairwise(asked))
-    places = {stem: place for place, stem in enumerate(dict.fromkeys(asked))}
+    query = [stem for token in tokens_of(hypothesis, "word") if (stem := _stem(token))]
+    query_pairs = set(pairwise(query))
+    places = {stem: place for place, stem in enumerate(dict.fromkeys(query))}
     counts, pairs = np.zeros((n, len(places))), np.zeros(n)
     lengths = np.array([len(words) for words in tokens], dtype=float)
     for row, words in enumerate(tokens):
@@ -111,7 +123,7 @@ def _words(hypothesis: str, tokens: Sequence[Sequence[str]]) -> _Columns:
         for stem in stems:
             if stem in places:
                 counts[row, places[stem]] += 1
-        pairs[row] = len(asked_pairs.intersection(pairwise(stems)))
+        pairs[row] = len(query_pairs.intersection(pairwise(stems)))
     present = counts > 0
     n_having = present.sum(axis=0)
     idf = np.log1p((n - n_having + 0.5) / (n_having + 0.5))
@@ -123,8 +135,8 @@ def _words(hypothesis: str, tokens: Sequence[Sequence[str]]) -> _Columns:
         "bm25 rank": _rank_share(bm25),
         "overlap by idf": (present * idf).sum(axis=1) / max(idf.sum(), 1e-9),
         "overlap": present.sum(axis=1) / max(len(places), 1),
-        "word pairs": pairs / max(len(asked_pairs), 1),
-        "hypothesis length": np.full(n, float(len(asked))),
+        "word pairs": pairs / max(len(query_pairs), 1),
+        "hypothesis length": np.full(n, float(len(query))),
     }
 
 
@@ -153,8 +165,8 @@ def _beside(values: _Column, offset: int) -> _Column:
     return shifted
 
 
-def _around(values: _Column, reach: int) -> _Column:
-    offsets = [offset for offset in range(-reach, reach + 1) if offset]
+def _around(values: _Column, width: int) -> _Column:
+    offsets = [offset for offset in range(-width, width + 1) if offset]
     return sum((_beside(values, offset) for offset in offsets), values * 0) / len(offsets)
 
 

@@ -21,9 +21,7 @@ from evidencebench_core.retrievers.base import Query
 from evidencebench_core.retrievers.ranker.features import (
     FEATURES,
     Features,
-    features_of,
     standardised,
-    unit_vectors,
 )
 from evidencebench_core.retrievers.ranker.selection import Selecting
 from evidencebench_core.retrievers.trained_on import TrainedOn
@@ -126,20 +124,15 @@ class Ranker:
     shared_topics: Projection
     network: Network
     trees: Mapping[Focus, str]
-    trained_on: TrainedOn
+    trained_on: TrainedOn = field(default_factory=TrainedOn)
     notes: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
 
-    selecting: ClassVar[Selecting] = Selecting(sharpness=4.0, closeness=1.5, reach=0.2)
+    selecting: ClassVar[Selecting] = Selecting(sharpness=4.0, closeness=1.5, overlap_weight=0.2)
     trees_share: ClassVar[float] = 0.15  # how much the trees' standardised scores count beside the network's
-    few: ClassVar[int] = 5  # for fewer picks of result aspects the trees are not asked
+    trees_least_budget: ClassVar[int] = 5  # for fewer picks of result aspects the trees are not asked
 
-    def scored(self, query: Query, vectors: NDArray[np.float32]) -> ScoredPaper:
-        """A paper scored for a query, given the embeddings of the hypothesis and of the sentences."""
-        unit = unit_vectors(vectors)
-        return self.scored_features(query, features_of(query, unit), unit)
-
-    def scored_features(self, query: Query, features: Features, unit: NDArray[np.float32]) -> ScoredPaper:
-        """The same, given the features, which are of no query's focus, and the `unit_vectors`."""
+    def scored(self, query: Query, features: Features, unit: NDArray[np.float32]) -> ScoredPaper:
+        """A paper scored for a query, given its features and the `unit_vectors` of hypothesis and sentences."""
         columns = columns_of(features, unit, self.topics, self.shared_topics)
         scores = standardised(self.network.scores(columns, FOCUSES.index(query.focus)))
         if self._asks_trees(query):
@@ -148,7 +141,7 @@ class Ranker:
         return ScoredPaper(features, columns, standardised(scores))
 
     def _asks_trees(self, query: Query) -> bool:
-        return query.focus == "all" or query.budget is None or query.budget >= self.few
+        return query.focus == "all" or query.budget is None or query.budget >= self.trees_least_budget
 
     def contributions(self, query: Query, paper: ScoredPaper, sentences: Sequence[int]) -> _Array:
         """The share of each column in the scores of some sentences, in standard deviations of the score.
@@ -180,7 +173,7 @@ def columns_of(
     features: Features, unit: NDArray[np.float32], topics: Projection, shared_topics: Projection
 ) -> NDArray[np.float32]:
     """The columns of `COLUMNS` for every sentence; ``unit`` are the `unit_vectors` of hypothesis and sentences."""
-    said = np.concatenate([topics.of(unit[1:]), shared_topics.of(unit[1:] * unit[0])], axis=1)
-    none = np.zeros_like(said[:1])  # beyond the paper's ends
-    before, after = np.concatenate([none, said[:-1]]), np.concatenate([said[1:], none])
-    return np.concatenate([features.rows, said, before, after], axis=1, dtype=np.float32)
+    coordinates = np.concatenate([topics.of(unit[1:]), shared_topics.of(unit[1:] * unit[0])], axis=1)
+    beyond = np.zeros_like(coordinates[:1])  # the paper's ends
+    before, after = np.concatenate([beyond, coordinates[:-1]]), np.concatenate([coordinates[1:], beyond])
+    return np.concatenate([features.rows, coordinates, before, after], axis=1, dtype=np.float32)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evidencebench_core.retrievers.base import Query, Retrieval
+from evidencebench_core.retrievers.base import Retrieval
 from evidencebench_core.retrievers.ranker.features import FEATURES, TABLE
 
 _STRONGEST: Final = 6  # features that are looked at for reasons
@@ -33,7 +33,7 @@ GROUP_REASONS: Final[Mapping[str, str]] = MappingProxyType(
 """By the groups of features, and `SAYS` for what the embedding of a sentence adds."""
 
 
-class Wording(NamedTuple):
+class Phrasing(NamedTuple):
     """A feature in words."""
 
     topic: str  # of several features of one topic only the one with the highest ``sharp`` is said
@@ -45,39 +45,37 @@ class Wording(NamedTuple):
         return next((words for least, words in reversed(self.says) if value >= least), "")
 
 
-def _wording(row: Mapping[str, str]) -> Wording:
+def _phrasing(row: Mapping[str, str]) -> Phrasing:
     says = [part.split(":", 1) for part in row["says"].split(";") if part]
     words = tuple((float(least), text.strip()) for least, text in says)
-    return Wording(row["topic"], int(row["sharp"] or 0), words)
+    return Phrasing(row["topic"], int(row["sharp"] or 0), words)
 
 
-WORDINGS: Final = tuple(_wording(row) for row in TABLE)
+PHRASINGS: Final = tuple(_phrasing(row) for row in TABLE)
 """Of `FEATURES`; a cell ``says`` of the table is ``least: words; ...``."""
 
 
-def explained_retrieval(
-    query: Query,
+def explained_ranking(
     scores: NDArray[np.float64],
     picks: Sequence[int],
     rows: NDArray[np.float32],
     contributions: NDArray[np.float64],
 ) -> Retrieval:
-    """The picks in their order, explained, then the rest of the pool by score.
+    """The picks in their order, the first of them explained, then the rest of the pool by score.
 
     The scores of the retrieval are those given: along the picks they need not fall. ``rows`` are the features of the
-    picks within the budget, ``contributions`` what each column adds to their scores: first the features, then what
+    picks that are explained, ``contributions`` what each column adds to their scores: first the features, then what
     embeddings say of the sentence, then what they say of the sentences around it.
     """
     rest = np.argsort(-scores, kind="stable").tolist()
     ranking = tuple(dict.fromkeys((*picks, *rest)))
     why = {}
-    for pick, values, adds in zip(picks[: query.budget], rows, contributions, strict=True):
+    for pick, values, adds in zip(picks, rows, contributions, strict=False):
         if text := "; ".join(reasons(values, adds)):
             why[str(pick)] = f"{text[0].upper()}{text[1:]}."
     return Retrieval(
         ranking,
         tuple(round(float(scores[index]), 6) for index in ranking),
-        ranking[: query.budget],
         details=MappingProxyType({"why": why}),
     )
 
@@ -98,8 +96,8 @@ def reasons(values: NDArray[np.float32], adds: NDArray[np.float64]) -> tuple[str
     sizes = np.abs(adds[: len(FEATURES)])
     by_topic: dict[str, tuple[int, str]] = {}
     for column in np.argsort(-sizes, kind="stable")[:_STRONGEST]:
-        topic, sharp, _ = wording = WORDINGS[column]
-        phrase = wording.phrase(float(values[column]))
+        topic, sharp, _ = phrasing = PHRASINGS[column]
+        phrase = phrasing.phrase(float(values[column]))
         is_reason = adds[column] > _LEAST * sizes.max() and phrase
         if is_reason and (topic not in by_topic or sharp > by_topic[topic][0]):
             by_topic[topic] = (sharp, phrase)

@@ -2,81 +2,78 @@
 
 from __future__ import annotations
 
-from typing import Final, Self
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, PrivateAttr
+from pydantic import Field
 
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.base import Query, Retrieval, Retriever
-from evidencebench_core.retrievers.encoding import embeddings
+from evidencebench_core.retrievers.encoding import Encoder
+from evidencebench_core.retrievers.ranker.features import Features, features_at
 from evidencebench_core.retrievers.ranker.model import Ranker
 from evidencebench_core.retrievers.ranker.model_file import model_folder, read_model
-from evidencebench_core.retrievers.ranker.reasons import explained_retrieval
+from evidencebench_core.retrievers.ranker.reasons import explained_ranking
 from evidencebench_core.retrievers.ranker.selection import picks_of
-from evidencebench_core.retrievers.ranking import ALL, timed
-from evidencebench_core.retrievers.trained_on import TrainedOn
+from evidencebench_core.retrievers.ranking import ALL
+from evidencebench_core.retrievers.settings import Settings
 
 CROSS_VALIDATED: Final = "cross-validated"
 """The setting ``model`` of a run whose answers ``train-ranker`` got from models of other folds."""
 
 
+class EvidenceRankerSettings(Settings):
+    model: str = Field(
+        "default",
+        min_length=1,
+        description="The model's folder: default, the one train-ranker wrote last, or a path.",
+    )
+
+
 class EvidenceRanker(Retriever):
-    """Ranks by a model that ``evidencebench train-ranker`` fitted."""
+    """Ranks by a model that ``evidencebench train-ranker`` fitted.
+
+    For few picks of result aspects it asks no trees (`Ranker.trees_least_budget`), so the budget makes a difference.
+    """
 
     name = "evidence-ranker"
     summary = (
         "Learnt from gold evidence: a small network over structure, words and meaning, and picks that cover much "
         f"between them. Needs a model: evidencebench train-ranker. {ALL}"
     )
-    derived = ("weights",)
+    settings_class = EvidenceRankerSettings
+    by_budget = True
+    by_focus = True
 
-    model: str = Field(
-        "default",
-        min_length=1,
-        description="The model's folder: default, the one train-ranker wrote last, or a path.",
-    )
-    weights: str | None = Field(None, description="The digest of the model.")
-    _ranker: Ranker = PrivateAttr()
-
-    def prepared(self) -> Self:
-        if self.model == CROSS_VALIDATED:
+    def __init__(self, settings: Settings | None = None, **needs: Any) -> None:
+        super().__init__(settings, **needs)
+        place = f"retriever {self.name}"
+        if self.settings.model == CROSS_VALIDATED:
             raise RetrieverError(
-                "retriever evidence-ranker",
+                place,
                 "was cross-validated here: each instance was ranked by a model that had not seen its paper, and "
                 "none of these models is kept",
                 "Train again (evidencebench train-ranker) for new answers of this kind, or use model=default.",
             )
-        ranker, digest = read_model(model_folder(self.model))
-        retriever = self._with("weights", digest)
-        retriever._ranker = ranker
-        return retriever
+        self.ranker, weights = read_model(model_folder(self.settings.model))
+        self.encoder = Encoder(self.ranker.encoder)
+        if self.encoder.identity != self.ranker.encoder_identity:
+            problem = f"was trained with another embedding model than {self.ranker.encoder} is now"
+            raise RetrieverError(place, problem, "Train it again: evidencebench train-ranker.")
+        self.basis = {"weights": weights}
+        self.training = (self.ranker.trained_on,)
 
-    @property
-    def training(self) -> tuple[TrainedOn, ...]:
-        return (self._ranker.trained_on,)
-
-    @timed
-    def retrieve(self, query: Query) -> Retrieval:
+    def rank(self, query: Query) -> Retrieval:
         if not query.sentences:
-            return Retrieval((), (), ())
-        ranker = self._ranker
-        vectors, identity = embeddings(ranker.encoder, (query.hypothesis, *query.sentences))
-        if identity != ranker.encoder_identity:
-            raise RetrieverError(
-                "retriever evidence-ranker",
-                f"was trained with another embedding model than {ranker.encoder} is now",
-                "Train it again: evidencebench train-ranker.",
-            )
-        return retrieval_of(ranker, query, vectors)
+            return Retrieval((), ())
+        return ranking_of(self.ranker, query, *features_at(self.encoder, query))
 
 
-@timed
-def retrieval_of(model: Ranker, query: Query, vectors: NDArray[np.float32]) -> Retrieval:
-    """The retrieval from the vectors of the hypothesis and the sentences."""
-    paper = model.scored(query, vectors)
-    picks = picks_of(paper.scores, paper.features.similarities, query.budget, model.selecting)
-    chosen = list(picks[: query.budget])
-    contributions = model.contributions(query, paper, chosen)
-    return explained_retrieval(query, paper.scores, picks, paper.features.rows[chosen], contributions)
+def ranking_of(model: Ranker, query: Query, features: Features, unit: NDArray[np.float32]) -> Retrieval:
+    """The ranking from the features of the paper and the `unit_vectors` of hypothesis and sentences."""
+    paper = model.scored(query, features, unit)
+    picks = picks_of(paper.scores, features.similarities, model.selecting, query.budget)
+    explained = list(picks[: query.budget])
+    contributions = model.contributions(query, paper, explained)
+    return explained_ranking(paper.scores, picks, features.rows[explained], contributions)

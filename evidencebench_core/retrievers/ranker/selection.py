@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-_ONE_BY_ONE: Final = 30  # picks that are always chosen so; behind them the order of the scores is kept
+ONE_BY_ONE: Final = 30
+"""Picks that are always chosen so; behind them the order of the scores is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,19 +18,22 @@ class Selecting:
 
     sharpness: float = 2.0
     closeness: float = 1.5
-    reach: float = 0.1
+    overlap_weight: float = 0.1
 
 
 def picks_of(
-    scores: NDArray[np.float64], similarities: NDArray[np.float32], budget: int | None, selecting: Selecting
+    scores: NDArray[np.float64],
+    similarities: NDArray[np.float32],
+    selecting: Selecting,
+    budget: int | None = None,
 ) -> tuple[int, ...]:
     """The head of the pool in the order of a greedy choice, each pick the one that adds most expected evidence.
 
     Every sentence j is taken to be a source of the evidence, with the share w_j = softmax(sharpness *
     standardised score). Another sentence i says what j says with the probability q_ij = max(cosine, 0) **
     closeness, and q_ii = 1. After picks S, w_j * prod over s in S of (1 - q_sj) of j's share is left; a pick
-    gains all that is left of its own share and ``reach`` times what it takes of the others'. With reach = 1
-    this is the greedy step for probabilistic coverage (El-Arini et al., "Turning down the noise in the
+    gains all that is left of its own share and ``overlap_weight`` times what it takes of the others'. With a weight
+    of 1 this is the greedy step for probabilistic coverage (El-Arini et al., "Turning down the noise in the
     blogosphere", KDD 2009); a lower one trusts the scores more than the similarities.
 
     ``similarities`` are cosines of embeddings. As many as the budget are chosen, at least 30 and at most all
@@ -41,11 +45,11 @@ def picks_of(
     share /= share.sum()
     covers = np.maximum(similarities.astype(np.float64), 0) ** selecting.closeness
     np.fill_diagonal(covers, 1.0)
-    counts = selecting.reach * covers
+    counts = selecting.overlap_weight * covers
     np.fill_diagonal(counts, 1.0)
     left, unpicked = share.copy(), np.ones(n, dtype=bool)
     picks: list[int] = []
-    for _ in range(min(max(_ONE_BY_ONE, budget or 0), n)):
+    for _ in range(min(max(ONE_BY_ONE, budget or 0), n)):
         gains = np.where(unpicked, np.round(counts @ left, 9), -1.0)
         best = int(gains.argmax())
         picks.append(best)

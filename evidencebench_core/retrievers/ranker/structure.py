@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Self
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,13 @@ from pydantic import Field
 
 from evidencebench_core.data.model import Focus
 from evidencebench_core.retrievers.base import Query, Retrieval, Retriever
-from evidencebench_core.retrievers.encoding import ENCODER_HELP, embeddings, model_identity
-from evidencebench_core.retrievers.ranker.features import FEATURES, Features, features_of, standardised
-from evidencebench_core.retrievers.ranker.reasons import explained_retrieval
+from evidencebench_core.retrievers.encoding import ENCODER_HELP, Encoder
+from evidencebench_core.retrievers.ranker.features import FEATURES, Features, features_at, standardised
+from evidencebench_core.retrievers.ranker.reasons import explained_ranking
 from evidencebench_core.retrievers.ranker.selection import Selecting, picks_of
-from evidencebench_core.retrievers.ranking import ALL, timed
-from evidencebench_core.retrievers.trained_on import TrainedOn, trained_on_at
+from evidencebench_core.retrievers.ranking import ALL
+from evidencebench_core.retrievers.settings import Settings
+from evidencebench_core.retrievers.trained_on import trained_on_at
 
 _BOTH: Final = {
     "cosine standardised": 0.6,
@@ -59,6 +60,10 @@ def structure_terms(focus: Focus, features: Features) -> NDArray[np.float64]:
     return terms
 
 
+class StructureSettings(Settings):
+    encoder: str = Field("minilm", min_length=1, description=ENCODER_HELP)
+
+
 class Structure(Retriever):
     """Scores sentences by fixed weights (`WEIGHTS`) and selects as the trained ranker does.
 
@@ -70,26 +75,21 @@ class Structure(Retriever):
         "Fixed, readable weights on where a sentence stands, what it looks like and how near it is to the "
         f"hypothesis; picks that repeat each other count less. {ALL}"
     )
+    settings_class = StructureSettings
+    by_focus = True
 
-    encoder: str = Field("minilm", min_length=1, description=ENCODER_HELP)
+    def __init__(self, settings: Settings | None = None, **needs: Any) -> None:
+        super().__init__(settings, **needs)
+        self.encoder = Encoder(self.settings.encoder)
+        self.basis = {"encoder": self.encoder.identity}
+        self.training = trained_on_at(self.settings.encoder)
 
-    def prepared(self) -> Self:
-        model_identity(self.encoder)
-        return self
-
-    @property
-    def training(self) -> tuple[TrainedOn, ...]:
-        return trained_on_at(self.encoder)
-
-    @timed
-    def retrieve(self, query: Query) -> Retrieval:
+    def rank(self, query: Query) -> Retrieval:
         if not query.sentences:
-            return Retrieval((), (), ())
-        vectors, _ = embeddings(self.encoder, (query.hypothesis, *query.sentences))
-        features = features_of(query, vectors)
+            return Retrieval((), ())
+        features, _ = features_at(self.encoder, query)
         terms = structure_terms(query.focus, features)
         scores = standardised(terms.sum(axis=1))
-        picks = picks_of(scores, features.similarities, query.budget, Selecting())
-        chosen = list(picks[: query.budget])
-        contributions = (terms[chosen] - terms.mean(axis=0)) / (terms.sum(axis=1).std() or 1.0)
-        return explained_retrieval(query, scores, picks, features.rows[chosen], contributions)
+        picks = list(picks_of(scores, features.similarities, Selecting()))
+        contributions = (terms[picks] - terms.mean(axis=0)) / (terms.sum(axis=1).std() or 1.0)
+        return explained_ranking(scores, picks, features.rows[picks], contributions)

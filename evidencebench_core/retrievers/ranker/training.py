@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -25,7 +25,6 @@ from evidencebench_core.retrievers.ranker.model import (
     Ranker,
     columns_of,
 )
-from evidencebench_core.retrievers.trained_on import TrainedOn
 
 if TYPE_CHECKING:
     import torch
@@ -75,7 +74,7 @@ def example_of(instance: Instance, vectors: NDArray[np.float32]) -> Example:
         for column, sentences in enumerate(aspects):
             table[sentences, column] = 1
         covers.append(table)
-    features = features_of(query_of(instance, "all", None), unit)
+    features = features_of(query_of(instance), vectors)
     return Example(instance.id, instance.paper_id, features, unit, tuple(covers))
 
 
@@ -97,22 +96,21 @@ def fit_ranker(examples: Sequence[Example], encoder: str, seed: int = 0) -> Rank
 
 
 def _fit_ranker(examples: Sequence[Example], encoder: str, seed: int) -> Ranker:
-    if not any(table.size for one in examples for table in one.covers):
+    if not any(table.size for example in examples for table in example.covers):
         raise SettingError("training set", "has no study aspects", "Train on a dataset with gold.")
-    topics = _principal_axes([one.vectors[1:] for one in examples], seed)
-    shared_topics = _principal_axes([one.vectors[1:] * one.vectors[0] for one in examples], seed)
-    columns = [columns_of(one.features, one.vectors, topics, shared_topics) for one in examples]
-    if not any(one.covers[1].size for one in examples):  # no result aspects: ranked as for all
-        examples = [replace(one, covers=(one.covers[0], one.covers[0])) for one in examples]
-    papers = {one.paper_id for one in examples}
+    topics = _principal_axes([example.vectors[1:] for example in examples], seed)
+    shared_topics = _principal_axes([example.vectors[1:] * example.vectors[0] for example in examples], seed)
+    columns = [columns_of(example.features, example.vectors, topics, shared_topics) for example in examples]
+    covers = [example.covers for example in examples]
+    if not any(of_results.size for _, of_results in covers):  # no result aspects: ranked as for all
+        covers = [(of_all, of_all) for of_all, _ in covers]
     return Ranker(
         encoder=encoder,
         encoder_identity=model_identity(encoder),
         topics=topics,
         shared_topics=shared_topics,
-        network=_fit_network(columns, [one.covers for one in examples], seed),
-        trees=_fit_trees(columns, [one.covers for one in examples], seed),
-        trained_on=TrainedOn("", tuple(sorted(one.instance_id for one in examples)), tuple(sorted(papers))),
+        network=_fit_network(columns, covers, seed),
+        trees=_fit_trees(columns, covers, seed),
         notes={"n_instances": len(examples), "n_sentences": sum(map(len, columns)), "seed": seed},
     )
 
@@ -134,11 +132,11 @@ def _principal_axes(blocks: Sequence[NDArray[np.float32]], seed: int) -> Project
     rows = np.concatenate(blocks)
     if len(rows) > _MOST_ROWS:
         rows = rows[np.random.default_rng(seed).choice(len(rows), _MOST_ROWS, replace=False)]
-    found = PCA(min(N_TOPICS, *rows.shape), svd_solver="covariance_eigh").fit(rows)
-    size = max(float(np.sqrt(found.explained_variance_.mean())), 1e-9)
+    pca = PCA(min(N_TOPICS, *rows.shape), svd_solver="covariance_eigh").fit(rows)
+    size = max(float(np.sqrt(pca.explained_variance_.mean())), 1e-9)
     axes = np.zeros((N_TOPICS, rows.shape[1]), dtype=np.float32)  # zeros where there are fewer
-    axes[: len(found.components_)] = found.components_ / size
-    return Projection(found.mean_.astype(np.float32), axes)
+    axes[: len(pca.components_)] = pca.components_ / size
+    return Projection(pca.mean_.astype(np.float32), axes)
 
 
 def _fit_network(
@@ -153,9 +151,10 @@ def _fit_network(
     means, scales = rows.mean(axis=0), rows.std(axis=0)
     scales[scales < 1e-6] = 1e6
     inputs = [
-        torch.from_numpy(np.clip((one - means) / scales, -LARGEST_INPUT, LARGEST_INPUT)) for one in columns
+        torch.from_numpy(np.clip((rows_of - means) / scales, -LARGEST_INPUT, LARGEST_INPUT))
+        for rows_of in columns
     ]
-    tables = [tuple(map(torch.from_numpy, one)) for one in covers]
+    tables = [tuple(map(torch.from_numpy, tables_of)) for tables_of in covers]
     n_columns = rows.shape[1]
     draws = torch.Generator().manual_seed(seed)
 
@@ -194,7 +193,8 @@ def _fit_network(
             scores = read @ linear + units @ out
             papers = torch.split(scores, [len(inputs[place]) for place in batch], dim=1)
             loss = sum(
-                (_loss(one, tables[place]) for one, place in zip(papers, batch, strict=True)), torch.zeros(())
+                (_loss(paper, tables[place]) for paper, place in zip(papers, batch, strict=True)),
+                torch.zeros(()),
             )
             optimiser.zero_grad()
             (loss / len(batch)).backward()  # type: ignore[no-untyped-call]
@@ -226,11 +226,11 @@ def _fit_trees(
     trees: dict[Focus, str] = {}
     for output, focus in enumerate(FOCUSES):
         rows, parts = [], []
-        for one, tables in zip(columns, covers, strict=True):
+        for paper, tables in zip(columns, covers, strict=True):
             table = tables[output]
             if table.shape[1]:
                 shares = table / np.maximum(table.sum(axis=0), 1)
-                rows.append(one[:, :N_OWN])
+                rows.append(paper[:, :N_OWN])
                 parts.append([table.max(axis=1), table.mean(axis=1), shares.mean(axis=1)])
         targets = np.concatenate(parts, axis=1)
         spread = targets.std(axis=1, keepdims=True) + 1e-9

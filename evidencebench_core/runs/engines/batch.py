@@ -47,7 +47,7 @@ class BatchEngine:
     note: str = field(default="", init=False)
 
     def check(self, plan: Plan) -> None:
-        if plan.llm is None or plan.retriever not in ("", "llm"):
+        if plan.llm is None or (plan.retriever and plan.retriever.name != "llm"):
             raise SettingError("batch engine", "the run asks no chat model", "Leave out --engine batch.")
 
     def answers(self, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Results]:

@@ -18,7 +18,7 @@ from itertools import islice
 from typing import Any, Final
 
 from evidencebench_core.errors import RetrieverError, SettingError, shown
-from evidencebench_core.retrievers import Retriever, make_retriever, retriever_entry
+from evidencebench_core.retrievers import OWN, Retriever, make_retriever
 from evidencebench_core.runs.execution import compute
 from evidencebench_core.runs.planning import Plan, Unit
 from evidencebench_core.runs.store import Results
@@ -44,8 +44,13 @@ class RayEngine:
         if plan.llm is not None:
             remedy = "Leave out --engine ray; --concurrency asks more at once."
             raise SettingError("Ray engine", "the run asks a server, which one machine can do", remedy)
+        if plan.spec.settings["retriever"] == OWN:
+            remedy = "Leave out --engine ray."
+            raise SettingError(
+                "Ray engine", "the run is of a system of one's own, which is here only", remedy
+            )
         if importlib.util.find_spec("ray") is None:
-            remedy = "Install it: pip install 'evidencebench-explorer[ray]'."
+            remedy = "Install it: .venv/bin/pip install -c constraints.txt -e '.[ray]'."
             raise RetrieverError("Ray engine", "is not installed", remedy)
 
     def answers(self, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Results]:
@@ -68,16 +73,20 @@ class RayEngine:
         n_under_way = self.workers or 2 * n_cpus
         # What was under way on a node that dies is given to another one.
         task = ray.remote(num_cpus=1, max_retries=5)(answers_of)
-        settings = json.dumps(plan.spec.settings["settings"])
+        name, settings = plan.spec.settings["retriever"], json.dumps(plan.spec.settings["settings"])
         pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
         n_threads = max((pool["num_threads"] for pool in pools), default=1)
-        units = plan.units(tuple(plan.missing))
+        # A worker makes its own retriever; the oracle goes with its gold.
+        units = (
+            replace(unit, retriever=None) if plan.retriever else unit
+            for unit in plan.units(tuple(plan.missing))
+        )
         shards = iter(lambda: list(islice(units, _SHARD)), [])
         under_way: list[Any] = []
         try:
             while not stopped():
                 under_way += [
-                    task.remote(plan.retriever, settings, n_threads, shard)
+                    task.remote(name, settings, n_threads, shard)
                     for shard in islice(shards, n_under_way - len(under_way))
                 ]
                 if not under_way:
@@ -94,24 +103,24 @@ def answers_of(name: str, settings: str, n_threads: int, units: Sequence[Unit]) 
     """Units answered in a worker, which makes a retriever once."""
     results: dict[str, dict[str, Any]] = {}
     for unit in units:
-        retriever = _made(name, settings, n_threads)
-        if retriever is None:
-            retriever = make_retriever(name, json.loads(settings), evidence=unit.evidence)
+        answers = compute(
+            unit if unit.retriever else replace(unit, retriever=_made(name, settings, n_threads))
+        )
         results[unit.id] = {  # a mapping proxy cannot be pickled
-            task: answer if isinstance(answer, str) else replace(answer, details=dict(answer.details))
-            for task, answer in compute(retriever, unit).items()
+            question: answer if isinstance(answer, str) else replace(answer, details=dict(answer.details))
+            for question, answer in answers.items()
         }
     return results
 
 
 @cache
-def _made(name: str, settings: str, n_threads: int) -> Retriever | None:
-    """The retriever of this process; ``None`` where it is made for every instance."""
+def _made(name: str, settings: str, n_threads: int) -> Retriever:
+    """The retriever of this process."""
     from threadpoolctl import threadpool_limits
 
     # a product's last digits depend on how it is divided: as the local engine divides it
     threadpool_limits(n_threads, "blas")
-    return None if retriever_entry(name).sees_gold else make_retriever(name, json.loads(settings))
+    return make_retriever(name, json.loads(settings))
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import pytest
 
 from components.browse.ledger import aspect_rows, ledger_rows, references
 from components.widgets.table import Cell, Row
-from evidencebench_core.data import parse_instance
+from evidencebench_core.data import instance_from
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_instance
@@ -13,7 +13,7 @@ from tests.factories import raw_instance
 RAW = raw_instance(
     6, {"a": [1], "b": [1, 3], "c": [5]}, ["c"], aspect_texts={"a": "The first.", "b": "The second."}
 )
-INSTANCE = parse_instance("x", RAW)
+INSTANCE = instance_from("x", RAW)
 
 
 def labels(cell: Cell) -> list[str] | None:

@@ -6,7 +6,7 @@ import lightgbm
 import numpy as np
 from numpy.typing import NDArray
 
-from evidencebench_core.data import parse_instance
+from evidencebench_core.data import instance_from
 from evidencebench_core.data.model import Instance
 from evidencebench_core.retrievers.encoding import model_identity
 from evidencebench_core.retrievers.ranker.model import (
@@ -42,7 +42,7 @@ def made(number: int, paper: int | None = None) -> Instance:
         hypothesis="Drinking tea lowers blood pressure.",
         paper_id=f"paper {number if paper is None else paper}",
     )
-    return parse_instance(f"instance {number}", raw)
+    return instance_from(f"instance {number}", raw)
 
 
 def vectors_of(instance: Instance) -> NDArray[np.float32]:

@@ -1,7 +1,7 @@
 """Text into sentences: syntok, with the rules of biomedical prose on top.
 
 Each rule was measured on the papers of the train set (put together again and split again) and on the cases of
-``tests/papers/test_sentences.py``; what made no difference there is not here. A rule looks at the words around
+``tests/data/test_sentences.py``; what made no difference there is not here. A rule looks at the words around
 one gap between two words, and says ``False`` (no boundary), ``True`` (a boundary) or ``None`` (as syntok says).
 """
 

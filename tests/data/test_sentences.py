@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.papers.sentences import inside_brackets, sentences_of
+from evidencebench_core.data.sentences import inside_brackets, sentences_of
 
 CASES = [
     ["As shown in Fig. 2, the rate fell.", "It rose later (Figs. 3 and 4)."],

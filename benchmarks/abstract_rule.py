@@ -5,7 +5,7 @@ python -m benchmarks.abstract_rule STORE DATASET RETRIEVER...
 
 import sys
 
-from evidencebench_core.analyses.find import picks_in
+from evidencebench_core.papers.find import picks_in
 from evidencebench_core.data import open_store
 from evidencebench_core.metrics import aspect_recall
 from evidencebench_core.papers import Paper

@@ -1,18 +1,18 @@
 """EvidenceBench Explorer's core: everything the app and the command can do, for a notebook.
 
->>> from evidencebench_core import ingest, make_retriever, open_store, query_of, score, task_named
+>>> from evidencebench_core import compare, evaluate, ingest, make_retriever, open_store, query_of
 >>> store = open_store("evidence.sqlite")
->>> dataset = ingest(store, "sample_data/sample_data.json").dataset
->>> instance = store.get(dataset.name, store.ids(dataset.name)[0])
->>> task = task_named("er@10")
->>> query = query_of(instance, task.focus, task.budget_for(instance.evidence))
->>> retrieval = make_retriever("bm25", {"k1": 1.2}).retrieve(query)
->>> result = score(task, [(instance.id, instance.evidence)], {instance.id: retrieval.selection})
->>> print(f"{instance.hypothesis} Aspect Recall: {result.aspect_recall:.2f}")
+>>> dataset = ingest(store, "sample_data/sample_data.json").dataset.name
+>>> longest = evaluate(lambda query: [len(text) for text in query.sentences], dataset, name="longest", store=store)
+>>> report = compare(store, [longest, evaluate("bm25", dataset, store=store)], "er@10")
+>>> instance = store.get(dataset, store.ids(dataset)[0])
+>>> retrieval = make_retriever("bm25", {"k1": 1.2}).retrieve(query_of(instance, "er@10"))
+>>> print(f"{instance.hypothesis} Aspect Recall: {longest.scores[1].aspect_recall:.2f}")
 
-`instance`, `retrieval` and `result` draw themselves where they are the last line of a notebook's cell.
-A whole dataset: ``for progress in execute(plan(store, dataset.name, "bm25")): ...``, then
-``score_run(store, progress.run_id, "er@10")`` and ``compare(store, [a, b], "er@10")``.
+`evaluate` runs a system over a dataset, keeps that as a run and scores it. `run` runs a retriever alone (`plan`,
+`estimate` and `execute` in steps), and `score_run` scores it on any task. Evaluations, scores and reports draw
+themselves as the last line of a notebook's cell; ``show(instance, {"bm25": retrieval})`` draws a paper. Wherever the id
+of a run is asked for, the run or its evaluation will do.
 
 The names below are all there is to keep in mind; each is imported when it is first used.
 """
@@ -29,9 +29,26 @@ if TYPE_CHECKING:
     from evidencebench_core.data.model import Instance
     from evidencebench_core.data.store import open_store
     from evidencebench_core.errors import EvidenceBenchError
+    from evidencebench_core.export.predictions import import_run
     from evidencebench_core.export.reader import show
-    from evidencebench_core.retrievers import RETRIEVERS, Query, Retrieval, make_retriever, query_of
-    from evidencebench_core.runs import estimate, execute, plan, score_run
+    from evidencebench_core.retrievers import (
+        RETRIEVERS,
+        Query,
+        Retrieval,
+        Retriever,
+        make_retriever,
+        query_of,
+    )
+    from evidencebench_core.runs import (
+        RunStore,
+        estimate,
+        evaluate,
+        execute,
+        plan,
+        run,
+        score_predictions,
+        score_run,
+    )
     from evidencebench_core.tasks import TASKS, score, task_named
 
     __version__: str
@@ -39,47 +56,18 @@ if TYPE_CHECKING:
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # before huggingface-hub is imported anywhere
 
 __all__ = [
-    "RETRIEVERS",
-    "TASKS",
-    "EvidenceBenchError",
-    "Instance",
-    "Query",
-    "Retrieval",
-    "__version__",
-    "compare",
-    "estimate",
-    "execute",
-    "ingest",
-    "make_retriever",
-    "open_store",
-    "plan",
-    "query_of",
-    "score",
-    "score_run",
-    "show",
-    "task_named",
-]
+    "RETRIEVERS", "TASKS", "EvidenceBenchError", "Instance", "Query", "Retrieval", "Retriever", "RunStore",
+    "__version__", "compare", "estimate", "evaluate", "execute", "import_run", "ingest", "make_retriever",
+    "open_store", "plan", "query_of", "run", "score", "score_predictions", "score_run", "show", "task_named",
+]  # fmt: skip
 
 _HOMES: Final = {
-    "RETRIEVERS": "retrievers",
-    "TASKS": "tasks",
-    "EvidenceBenchError": "errors",
-    "Instance": "data.model",
-    "Query": "retrievers",
-    "Retrieval": "retrievers",
-    "compare": "analyses.comparison",
-    "estimate": "runs",
-    "execute": "runs",
-    "ingest": "data.ingestion",
-    "make_retriever": "retrievers",
-    "open_store": "data.store",
-    "plan": "runs",
-    "query_of": "retrievers",
-    "score": "tasks",
-    "score_run": "runs",
-    "show": "export.reader",
-    "task_named": "tasks",
-}
+    "compare": "analyses.comparison", "ingest": "data.ingestion", "Instance": "data.model", "open_store": "data.store",
+    "EvidenceBenchError": "errors", "show": "export.reader", "import_run": "export.predictions",
+    **dict.fromkeys(("RETRIEVERS", "Query", "Retrieval", "Retriever", "make_retriever", "query_of"), "retrievers"),
+    **dict.fromkeys(("TASKS", "score", "task_named"), "tasks"),
+}  # fmt: skip
+"""The modules of the names; those that are not here come from ``runs``."""
 
 
 def __getattr__(name: str) -> Any:
@@ -90,8 +78,8 @@ def __getattr__(name: str) -> Any:
             value: Any = version("evidencebench-explorer")
         except PackageNotFoundError:  # a checkout that was never installed
             value = "0+unknown"
-    elif name in _HOMES:
-        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    elif name in __all__:
+        value = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'runs')}"), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
@@ -99,4 +87,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

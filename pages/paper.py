@@ -20,10 +20,10 @@ from components.widgets.guarded import drop_missing, guarded_page, name_window
 from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
-from evidencebench_core.analyses.find import DEFAULT_BUDGET, Findings, default_retriever
 from evidencebench_core.export import left_out_text
 from evidencebench_core.export.findings import NOTICE, section_of
 from evidencebench_core.papers import Paper
+from evidencebench_core.papers.find import DEFAULT_BUDGET, Findings, default_retriever
 from evidencebench_core.retrievers import RETRIEVERS
 from evidencebench_core.words import clipped_text, quantity
 

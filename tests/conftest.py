@@ -37,7 +37,7 @@ def hashing_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     from evidencebench_core.retrievers import encoding
     from tests.retrievers.conftest import hashed_vectors
 
-    def encode(model: str, texts: Sequence[str]) -> Any:
+    def encode(model: str, texts: Sequence[str], role: str = "") -> Any:
         vectors = [hashed_vectors(model, text.lower().split() or [""]).sum(axis=0) for text in texts]
         return np.tile(np.stack(vectors), 12)
 

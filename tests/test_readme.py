@@ -18,7 +18,7 @@ TEXTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 def commands(text: str) -> Iterator[list[str]]:
     """The words behind ``evidencebench`` of every line in a code block, without the environment before it."""
-    for block in re.findall(r"^```\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE):
+    for block in re.findall(r"^```[^\n]*\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE):
         for line in block.splitlines():
             words = shlex.split(line, comments=True)
             if "evidencebench" in words:

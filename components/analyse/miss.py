@@ -21,10 +21,10 @@ from components.widgets.runs import reader_link
 from components.widgets.table import Cell, Chip, Column, Row, table
 from evidencebench_core.analyses.causes import CAUSES, cause_title, suggestions
 from evidencebench_core.analyses.miss import Miss, Passage, Pick, miss
+from evidencebench_core.analyses.notes import Note, NoteStore
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export.reader import System, view_of
 from evidencebench_core.runs import RunInfo
-from evidencebench_core.runs.notes import Note, NoteStore
 from evidencebench_core.words import clipped_text, quantity
 
 _PASSAGES: Final = (

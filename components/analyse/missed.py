@@ -24,9 +24,9 @@ from components.widgets.table.paging import paging
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.causes import CAUSES, cause_title
 from evidencebench_core.analyses.missed import BINNINGS, finding, missed, missed_table
+from evidencebench_core.analyses.notes import Note, NoteStore, note_rows
 from evidencebench_core.palette import MARKS
 from evidencebench_core.runs import RunInfo
-from evidencebench_core.runs.notes import Note, NoteStore, note_rows
 from evidencebench_core.words import quantity
 
 Notes = Mapping[tuple[str, str], tuple[Note, ...]]

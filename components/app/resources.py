@@ -21,6 +21,7 @@ import streamlit as st
 from components.app.choices import Choice
 from components.app.jobs import JobBoard
 from evidencebench_core.analyses import Report
+from evidencebench_core.analyses.notes import Note, NoteStore
 from evidencebench_core.analyses.sample import ingest_sample
 from evidencebench_core.annotation.provenance import GoldMakers
 from evidencebench_core.annotation.provenance import gold_makers as makers_of_gold
@@ -29,7 +30,6 @@ from evidencebench_core.data import DatasetInfo, EvidenceSet, Instance, Store, o
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.perturb import added_wordings, hypothesis_variants
 from evidencebench_core.runs import RunInfo, RunStore
-from evidencebench_core.runs.notes import Note, NoteStore
 from evidencebench_core.tasks import Score, score, task_named
 from evidencebench_core.words import WARNING
 

@@ -48,9 +48,9 @@ def load_encoder() -> None:
 
 @cache
 def _load_encoder() -> None:
-    from evidencebench_core.retrievers.encoding import load_in_background
+    from evidencebench_core.retrievers.encoding import MINILM, load_encoder
 
-    load_in_background()
+    Thread(target=load_encoder, args=(MINILM,), name="load encoder", daemon=True).start()
 
 
 @cache

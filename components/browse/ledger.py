@@ -10,7 +10,6 @@ from components.widgets.table import Cell, Chip, Column, Row
 from evidencebench_core.data import Aspect, EvidenceSet, Instance
 from evidencebench_core.metrics import Gain, best_cover, greedy_cover, marginal_gains, optimal_cover
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.retrievers.ranker.reasons import why_texts
 from evidencebench_core.tasks import Task
 
 MOST_PICKS = 60  # that are listed one by one
@@ -42,15 +41,14 @@ def references(evidence: EvidenceSet, task: Task) -> References:
     return References(ordered, () if is_same else greedy)
 
 
-def ledger_columns(answer: Retrieval, beside: References) -> tuple[Column, ...]:
-    """The columns of `ledger_rows`: greedy only where it differs from the optimal, reasons only where there are any."""
+def ledger_columns(beside: References) -> tuple[Column, ...]:
+    """The columns of `ledger_rows`: greedy only where it differs from the optimal."""
     greedy = Column("greedy", "Greedy", "chips", "Gold in hand: always the sentence that adds most")
     return (
         Column("pick", "Pick", "chips", "Sentence index, in the order of the picks"),
         Column("new", "Newly covers", "chips", "Aspects that no earlier pick covered"),
         Column("repeats", "Repeats", "chips", "Aspects that an earlier pick covered already"),
         Column("recall", "Recall so far", "percent", "Aspect Recall of the picks up to here"),
-        *([Column("why", "Why picked")] if why_texts(answer) else []),
         Column("best", "Optimal", "chips", "Gold in hand: the most that this many sentences can cover"),
         *([greedy] if beside.greedy else []),
     )
@@ -62,7 +60,7 @@ def ledger_rows(
     """One row a pick; longer selections are cut after ``limit`` picks."""
     aspects = instance.evidence.focused(task.focus)
     numbers = {aspect.id: number for number, aspect in enumerate(instance.evidence.aspects)}
-    covers, whys = instance.evidence.covers(task.focus), why_texts(answer)
+    covers = instance.evidence.covers(task.focus)
 
     def chips(positions: Sequence[int], filled: bool = True) -> tuple[Chip, ...]:
         return tuple(aspect_chip(aspects[p], numbers[aspects[p].id], filled) for p in positions)
@@ -72,14 +70,13 @@ def ledger_rows(
 
     def pick_cells(gain: Gain | None) -> list[Cell]:
         if gain is None:
-            return [None] * (5 if whys else 4)
-        cells: list[Cell] = [
+            return [None] * 4
+        return [
             (sentence(gain),),
             chips(gain.new) or None,
             chips(gain.repeated, filled=False) or None,
             gain.recall_so_far,
         ]
-        return [*cells, whys.get(gain.sentence)] if whys else cells
 
     picks = marginal_gains(answer.selection[:limit], covers)
     others = [marginal_gains(selection, covers) for selection in (beside.best, beside.greedy) if selection]

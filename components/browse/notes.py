@@ -16,10 +16,10 @@ from components.widgets.chips import go_to, sentence_chip
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
 from evidencebench_core.analyses.causes import cause_title
+from evidencebench_core.analyses.notes import Note, NoteStore
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export.reader import SentenceNote
-from evidencebench_core.runs.notes import Note, NoteStore
 from evidencebench_core.words import quantity
 
 NOTES: Final = Column(

@@ -37,6 +37,7 @@ from evidencebench_core.annotation.provenance import provenance_line
 from evidencebench_core.data import Instance
 from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.export.reader import System, view_of
+from evidencebench_core.export.shared_words import SharedWords, shared_words
 from evidencebench_core.metrics import (
     aspect_recall,
     ceiling_range,
@@ -46,8 +47,6 @@ from evidencebench_core.metrics import (
 )
 from evidencebench_core.retrievers import Retrieval, make_retriever, query_of
 from evidencebench_core.retrievers.bm25 import Bm25
-from evidencebench_core.retrievers.ranker.reasons import why_texts
-from evidencebench_core.retrievers.shared_words import SharedWords, shared_words
 from evidencebench_core.tasks import Task
 from evidencebench_core.words import range_text
 
@@ -171,8 +170,7 @@ def _place(answer: Answer, index: int) -> list[str]:
     picked = ", picked" if index in retrieval.selection else ""
     lines = [f"- {literal(answer.name)}: rank {place + 1} of {len(retrieval.ranking)}{picked}{score}"]
     reason = reason_line(retrieval, index)
-    why = f"In its words: {reason}" if reason else literal(why_texts(retrieval).get(index, ""))
-    return [*lines, f"  - {why}"] if why and picked else lines
+    return [*lines, f"  - In its words: {reason}"] if reason and picked else lines
 
 
 def _draw_edit(
@@ -240,7 +238,7 @@ def _draw_ledger(
     st.markdown(f"## What each pick of {literal(active.label)} adds")
     rows = ledger_rows(instance, task, active.retrieval, beside)
     table(
-        ledger_columns(active.retrieval, beside),
+        ledger_columns(beside),
         rows,
         key="ledger",
         action="none",

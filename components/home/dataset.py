@@ -20,10 +20,10 @@ from components.widgets.markdown import literal
 from components.widgets.table import Column
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.dataset import dataset_report
+from evidencebench_core.analyses.notes import NoteStore
 from evidencebench_core.data import DatasetInfo, delete_dataset, rename_dataset
 from evidencebench_core.palette import MARKS, SYSTEMS
 from evidencebench_core.runs import RunStore
-from evidencebench_core.runs.notes import NoteStore
 
 _FILTERS: Final = {  # what Browse can filter by
     "sentences": "n_sentences",

@@ -15,10 +15,10 @@ from components.paper.opened import MAX_PAPERS, OpenPaper, new_ref, open_papers,
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
-from evidencebench_core.analyses.find import fetch_paper, read_content
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.papers import ENDINGS, MAX_BYTES
 from evidencebench_core.papers.europe_pmc import reference_of
+from evidencebench_core.papers.find import fetch_paper, read_content
 from evidencebench_core.words import quantity
 
 MAX_HYPOTHESIS: Final = 2000  # characters

@@ -15,10 +15,10 @@ from components.app.state import PageState
 from components.paper.opened import OpenPaper, page_image
 from components.widgets.component import component, sentence_event
 from components.widgets.markdown import literal
-from evidencebench_core.analyses.find import Findings, findings_in
 from evidencebench_core.errors import PaperError
 from evidencebench_core.export import csv_text, findings_document, findings_html, pick_documents
 from evidencebench_core.export.findings import NOTHING, first_page, passage_documents
+from evidencebench_core.papers.find import Findings, findings_in
 from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.words import clipped_text, file_stem, quantity
 

@@ -13,11 +13,11 @@ import streamlit as st
 
 from components.app import resources
 from components.app.resources import KEYS, SAMPLE
-from evidencebench_core.analyses.find import ReadPaper
 from evidencebench_core.data import read_instances
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.papers import PageImage, Paper
 from evidencebench_core.papers import page_image as drawn_page
+from evidencebench_core.papers.find import ReadPaper
 from evidencebench_core.papers.own import OwnPaper
 
 MAX_PAPERS: Final = 50  # of one question

@@ -15,11 +15,11 @@ from components.paper.opened import OpenPaper, page_image
 from components.widgets.component import component, sentence_in
 from components.widgets.markdown import literal
 from components.widgets.paper_view import paper_view
-from evidencebench_core.analyses.find import Findings
 from evidencebench_core.errors import PaperError
 from evidencebench_core.export.findings import lead, share_of_page
 from evidencebench_core.export.reader import System, view_of
 from evidencebench_core.papers import Box, PageImage, Paper
+from evidencebench_core.papers.find import Findings
 
 _ZOOMS: Final = ("", "100", "150", "200")  # percent; "": as wide as there is room
 _SHARP: Final = {"200": 3.0}  # pixels a point, else 2

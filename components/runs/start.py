@@ -24,10 +24,11 @@ from components.widgets.guarded import guarded_part
 from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo
+from evidencebench_core.export.predictions import import_run
 from evidencebench_core.llm import LLM
 from evidencebench_core.retrievers import RETRIEVERS, fields_of, read_settings, retriever_entry, run_label
 from evidencebench_core.retrievers.ranker.model_file import trained_model
-from evidencebench_core.runs import Plan, RunInfo, RunStore, import_run, plan
+from evidencebench_core.runs import Plan, RunInfo, RunStore, plan
 from evidencebench_core.tasks import TASKS, Task, task_named
 
 _LARGEST: Final = 128  # MiB of an import

@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from evidencebench_core.analyses.report import Report
-
-__all__ = ["Report"]

@@ -17,6 +17,7 @@ from evidencebench_core.analyses.frame import (
     instance_frame,
     left_out_notes,
 )
+from evidencebench_core.analyses.notes import Note
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.model import Instance
 from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
@@ -26,7 +27,6 @@ from evidencebench_core.metrics import marginal_gains
 from evidencebench_core.retrievers import RETRIEVERS, Retrieval
 from evidencebench_core.retrievers.bm25 import tokens_of
 from evidencebench_core.runs import RunInfo, RunStore
-from evidencebench_core.runs.notes import Note
 from evidencebench_core.stats import interval_note, ratios
 from evidencebench_core.tasks import Task, task_named
 

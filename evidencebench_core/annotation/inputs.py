@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from evidencebench_core.analyses.find import ReadPaper, paper_at, paper_files
 from evidencebench_core.annotation.propose import MAX_ASPECTS, ProposalInput, check_input
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import DataError, EvidenceBenchError
+from evidencebench_core.papers.find import ReadPaper, paper_at, paper_files
 from evidencebench_core.papers.own import OwnPapers
 
 

@@ -7,5 +7,3 @@ by Ctrl-C. With ``--json`` a verb prints exactly one JSON document on stdout; pr
 from __future__ import annotations
 
 from evidencebench_core.cli.entry import main
-
-__all__ = ["main"]

@@ -15,7 +15,7 @@ from evidencebench_core.cli.frame import Json, Store, command_line, verb
 from evidencebench_core.errors import SettingError
 
 if TYPE_CHECKING:
-    from evidencebench_core.analyses.find import Findings, ReadPaper
+    from evidencebench_core.papers.find import Findings, ReadPaper
 
 
 @verb('find paper.pdf --hypothesis "Night work increases the risk of diabetes."', creates=True)
@@ -38,9 +38,9 @@ def find(
     json: Json = False,
 ) -> Output | None:
     """Show what bears on a hypothesis in any paper."""
-    from evidencebench_core.analyses.find import default_retriever, findings_in
     from evidencebench_core.export import findings_document
     from evidencebench_core.export.text import WHOLE, findings_text, remarks
+    from evidencebench_core.papers.find import default_retriever, findings_in
     from evidencebench_core.retrievers import ServedRetriever, make_retriever, retriever_entry
 
     if not hypothesis.strip():
@@ -71,8 +71,8 @@ def find(
 
 
 def _papers_at(papers: list[str]) -> tuple[dict[str, ReadPaper], list[str]]:
-    from evidencebench_core.analyses.find import papers_at, read_content
     from evidencebench_core.papers import MAX_BYTES
+    from evidencebench_core.papers.find import papers_at, read_content
 
     if papers != ["-"]:
         return papers_at(papers)

@@ -242,8 +242,8 @@ def score_file(
     missing: options.Missing = "report",
 ) -> Output:
     """Score a file of predictions or a TREC run."""
+    from evidencebench_core.export.predictions import file_selections
     from evidencebench_core.runs import score_predictions
-    from evidencebench_core.runs.imported_run import file_selections
 
     selections = file_selections(store, dataset, predictions, task)
     result = score_predictions(store, dataset, selections, task, missing=missing)
@@ -283,7 +283,7 @@ def import_run(
     A TREC run, or scores {"instance id": {"sentence index": score, ...}, ...}, hold rankings: the selection for any
     task is their first K. A file of lists holds selections for one task (--task).
     """
-    from evidencebench_core.runs import import_run as import_file
+    from evidencebench_core.export.predictions import import_run as import_file
     from evidencebench_core.runs import score_run
 
     run = import_file(store, dataset, predictions, name, task or ())

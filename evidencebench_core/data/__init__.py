@@ -6,26 +6,3 @@ from evidencebench_core.data.ingestion import IngestResult, add_instance, ingest
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance, SentenceType
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, open_store
 from evidencebench_core.data.upkeep import delete_dataset, rename_dataset
-
-__all__ = [
-    "DATASETS",
-    "FORMATS",
-    "KEYS",
-    "MARKED_BY_HAND",
-    "Aspect",
-    "DatasetInfo",
-    "EvidenceSet",
-    "IngestResult",
-    "Instance",
-    "SentenceType",
-    "Store",
-    "add_instance",
-    "delete_dataset",
-    "download",
-    "ingest",
-    "instance_from",
-    "open_store",
-    "read_instances",
-    "released_record",
-    "rename_dataset",
-]

@@ -22,7 +22,7 @@ from evidencebench_core.data.rows import body_blob, gold_blob
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in
 from evidencebench_core.data.stream import DatasetFile
 from evidencebench_core.data.upkeep import remove_dataset, remove_unfinished
-from evidencebench_core.errors import InstanceError, StoreError, StreamError, shown
+from evidencebench_core.errors import InstanceError, SettingError, StoreError, StreamError, shown
 
 Progress = Callable[[int, int, int], None]
 
@@ -74,6 +74,10 @@ def ingest(
             raise StreamError(str(path), problem, "Name the corpus with --corpus.")
         with DatasetFile(corpus) as file:
             sha256 += file.sha256()
+    elif corpus is not None:
+        raise SettingError(
+            "corpus", f"is {shown(str(corpus))}", f"The format {format} has none: leave it out."
+        )
     if format != "released":
         sha256 = digest([format, sha256])
     present = store.datasets()

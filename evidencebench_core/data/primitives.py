@@ -55,11 +55,6 @@ def process_mark(pid: int) -> str:
         return ""
 
 
-def process_is_alive(mark: str) -> bool:
-    """Whether the process of a `process_mark` goes on; another one under its id does not count."""
-    return process_mark(int(mark.split(maxsplit=1)[0])) == mark
-
-
 def canonical_text(value: object) -> str:
     """A JSON-able value as a text that does not depend on the order of its keys."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

@@ -128,7 +128,7 @@ CREATE TABLE notes (                      -- append-only, the newest on a place 
     instance_id TEXT NOT NULL,
     run_id TEXT REFERENCES runs (id) ON DELETE CASCADE,  -- NULL where it is on no aspect that a run missed
     place TEXT NOT NULL,                  -- JSON list: what it is on, and its author
-    body TEXT NOT NULL                    -- JSON: runs.notes.Note
+    body TEXT NOT NULL                    -- JSON: analyses.notes.Note
 );
 CREATE INDEX notes_by_run ON notes (run_id);
 CREATE INDEX notes_by_dataset ON notes (dataset_id, place);

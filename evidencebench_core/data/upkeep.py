@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from evidencebench_core.data.primitives import checked_name, process_is_alive, process_mark
+from evidencebench_core.data.primitives import checked_name, process_mark
 from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
 from evidencebench_core.errors import StoreError, shown
 
@@ -19,7 +19,7 @@ def delete_dataset(store: Store, name: str | DatasetInfo) -> None:
     if the dataset comes back.
     """
     info = store.dataset(name)
-    values = {"id": info.id, "sha256": info.sha256, "key": f"instance:{info.sha256}:"}
+    values: dict[str, object] = {"id": info.id, "sha256": info.sha256, "key": f"instance:{info.sha256}:"}
     values["process"] = process_mark(os.getpid())
     with store.write() as db:
         db.execute("DELETE FROM annotations WHERE substr(paper, 1, length(:key)) = :key", values)
@@ -44,7 +44,7 @@ def remove_unfinished(store: Store) -> None:
     with store.read() as db:
         rows = db.execute("SELECT id, process FROM datasets WHERE ingested_at = ''").fetchall()
     for dataset_id, process in rows:
-        if not process_is_alive(process):
+        if process_mark(int(process.split(maxsplit=1)[0])) != process:
             remove_dataset(store, dataset_id)
 
 

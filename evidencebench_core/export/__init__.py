@@ -14,27 +14,3 @@ from evidencebench_core.export.tables import (
     write_predictions,
 )
 from evidencebench_core.export.trec import trec_id, write_qrels, write_run
-
-__all__ = [
-    "BenchmarkFile",
-    "ExportCounts",
-    "Row",
-    "cell",
-    "csv_text",
-    "findings_document",
-    "findings_html",
-    "left_out_text",
-    "pick_documents",
-    "places_and_scores",
-    "rows",
-    "stream_dataset",
-    "tasks_of",
-    "trec_id",
-    "versions",
-    "write_benchmark",
-    "write_csv",
-    "write_json",
-    "write_predictions",
-    "write_qrels",
-    "write_run",
-]

@@ -12,10 +12,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from evidencebench_core.analyses.find import MAX_FROM_ABSTRACT, Findings
 from evidencebench_core.export.run_rows import versions
 from evidencebench_core.export.tables import places_and_scores
 from evidencebench_core.papers import Box, PageImage, Paper
+from evidencebench_core.papers.find import MAX_FROM_ABSTRACT, Findings
 from evidencebench_core.retrievers.bm25 import tokens_of
 from evidencebench_core.retrievers.llm import reasons_in
 from evidencebench_core.words import enumerated, one_line
@@ -117,7 +117,7 @@ def findings_document(findings: Findings, budget: int) -> dict[str, Any]:
             "doubts": [{"place": doubt.place, "text": doubt.text} for doubt in paper.doubts],
         },
         "retriever": findings.retriever.name,
-        "settings": dict(findings.retriever.settings),
+        "settings": findings.retriever.settings.values(),
         "k": budget,
         "best": findings.best,
         "close": findings.is_close,
@@ -148,7 +148,7 @@ def findings_html(
             "page": image.page,
             "boxes": _boxes(findings, image),
         }
-    settings = findings.retriever.settings
+    settings = findings.retriever.settings.values()
     page: str = _template().render(
         title=findings.hypothesis,
         paper_title=paper.title or findings.read.name,

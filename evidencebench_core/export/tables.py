@@ -83,10 +83,10 @@ def _lines(row: Row, task: Task, picks: tuple[int, ...], what: What) -> Iterator
     gains = {gain.sentence: gain for gain in marginal_gains(picks, row.evidence.covers(task.focus))}
     number = {index: place for place, index in enumerate(picks, start=1)}
     rank, score = places_and_scores(row.retrieval)
-    for index in picks if what == "selection" else dict.fromkeys((*row.retrieval.ranking, *picks)):
+    for index in picks if what == "selection" else row.retrieval.ranking:
         line: dict[str, Any] = {
             "pick": number.get(index, ""),
-            "rank": rank.get(index, ""),
+            "rank": rank[index],
             "sentence": index,
             "score": score.get(index, ""),
             "picked": int(index in number),

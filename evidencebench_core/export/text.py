@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from evidencebench_core.analyses.find import Findings
 from evidencebench_core.data.model import Instance
 from evidencebench_core.export.findings import left_out_text, passage_documents
+from evidencebench_core.papers.find import Findings
 from evidencebench_core.words import one_line, quantity, wrapped
 
 WHOLE: Final = 3
@@ -51,12 +51,12 @@ def findings_text(results: Sequence[Findings], width: int) -> Iterator[str]:
     """The lines of what was found for one hypothesis, paper by paper, the closest first."""
     yield from wrapped(f"Hypothesis: {results[0].hypothesis}", width)
     for number, findings in enumerate(results, start=1):
-        best = "–" if findings.best is None else f"{findings.best:.2f}"
         head = findings.read.paper.title or findings.read.name
+        best = "" if findings.best is None else f" (closest {findings.best:.2f} of 1)"
         yield ""
-        yield from wrapped(f"{number}. {head} (closest {best})" if len(results) > 1 else head, width)
+        yield from wrapped(f"{number}. {head}{best}" if len(results) > 1 else head, width)
         if not findings.is_close:
-            nothing = f"No sentence comes close to it (best {best} of 1): the paper may say nothing on it."
+            nothing = f"No sentence comes close to it{best}: the paper may say nothing on it."
             yield from wrapped(nothing, width, "   ")
         elif number <= WHOLE:
             for passage in passage_documents(findings):

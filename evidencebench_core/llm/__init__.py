@@ -8,26 +8,3 @@ from evidencebench_core.llm.client import LLM, Call
 from evidencebench_core.llm.connection import Connection, connection_from_environment
 from evidencebench_core.llm.prompts import prompt, prompt_names
 from evidencebench_core.llm.work import Work, answer_of, has_model, listed_models, one_word, rehearse, results
-
-__all__ = [
-    "LLM",
-    "Answer",
-    "Budget",
-    "Call",
-    "Connection",
-    "Limits",
-    "Message",
-    "Price",
-    "Spending",
-    "Work",
-    "answer_of",
-    "connection_from_environment",
-    "has_model",
-    "listed_models",
-    "one_word",
-    "price_of",
-    "prompt",
-    "prompt_names",
-    "rehearse",
-    "results",
-]

@@ -15,23 +15,3 @@ from evidencebench_core.metrics.coverage import (
 )
 from evidencebench_core.metrics.expectation import expected_recall, random_expectation
 from evidencebench_core.metrics.measures import MEASURES, Measure
-
-__all__ = [
-    "MEASURES",
-    "Change",
-    "Gain",
-    "Mark",
-    "Measure",
-    "aspect_recall",
-    "best_cover",
-    "ceiling_range",
-    "expected_recall",
-    "greedy_cover",
-    "marginal_gains",
-    "marks",
-    "optimal_cover",
-    "overlap",
-    "random_expectation",
-    "selection_change",
-    "times_covered",
-]

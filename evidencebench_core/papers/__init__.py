@@ -3,16 +3,3 @@
 from evidencebench_core.papers.child import MAX_BYTES, page_image, read_paper
 from evidencebench_core.papers.paper import Box, Doubt, PageImage, Paper, PaperKind
 from evidencebench_core.papers.read import ENDINGS, kind_of
-
-__all__ = [
-    "ENDINGS",
-    "MAX_BYTES",
-    "Box",
-    "Doubt",
-    "PageImage",
-    "Paper",
-    "PaperKind",
-    "kind_of",
-    "page_image",
-    "read_paper",
-]

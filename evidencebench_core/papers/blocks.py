@@ -16,9 +16,9 @@ from typing import Any, Final, Literal
 
 from evidencebench_core.data.model import SentenceType
 from evidencebench_core.data.sections import CAPTION, PaperPart, class_of_heading, is_label, part_of_heading
+from evidencebench_core.data.sentences import sentences_of
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.paper import Paper, PaperKind
-from evidencebench_core.data.sentences import sentences_of
 
 _MAX_SENTENCES: Final = 5000  # the longest paper of the benchmark has 794
 BlockKind = Literal["heading", "abstract", "paragraph"]

@@ -15,25 +15,3 @@ from evidencebench_core.perturb.wordings import (
     wording_problem,
     wordings_document,
 )
-
-__all__ = [
-    "NEGATION",
-    "PARAPHRASE",
-    "Draft",
-    "DraftKind",
-    "Misspelling",
-    "Wording",
-    "add_wordings",
-    "added_wordings",
-    "decide",
-    "draft_plan",
-    "drafts",
-    "hypothesis_variants",
-    "misspelling",
-    "read_wordings",
-    "remove_wording",
-    "spelling_name",
-    "variant_named",
-    "wording_problem",
-    "wordings_document",
-]

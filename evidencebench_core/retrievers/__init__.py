@@ -16,25 +16,3 @@ from evidencebench_core.retrievers.table import (
     retriever_entry,
     run_label,
 )
-
-__all__ = [
-    "CROSS_VALIDATED",
-    "ELSEWHERE",
-    "IMPORTED",
-    "OWN",
-    "RETRIEVERS",
-    "Query",
-    "Retrieval",
-    "Retriever",
-    "ServedRetriever",
-    "Setting",
-    "SettingField",
-    "Settings",
-    "fields_of",
-    "make_retriever",
-    "named_to_load",
-    "query_of",
-    "read_settings",
-    "retriever_entry",
-    "run_label",
-]

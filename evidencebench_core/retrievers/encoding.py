@@ -13,11 +13,11 @@ import os
 import sqlite3
 import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from evidencebench_core.errors import RetrieverError, shown
 
 Role = Literal["", "query", "document"]
+_T = TypeVar("_T")
 MINILM: Final = "minilm"
 ENCODER_HELP: Final = (
     "minilm (all-MiniLM-L6-v2, works offline), a sentence-transformers folder, or a Hugging Face name."
@@ -70,7 +71,7 @@ class Encoder:
         return np.concatenate([of_query, self._embedded("document", documents)]) if documents else of_query
 
     def _embedded(self, role: Role, texts: Sequence[str]) -> NDArray[np.float32]:
-        key = f"{self.identity} {role}".strip()
+        key = f"{self.identity} {_VERSION} {role}".strip()
         vectors = _read_cache(key, texts)
         if any(text not in vectors for text in texts):
             with _encoding:
@@ -95,17 +96,8 @@ def encode(model: str, texts: Sequence[str], role: Role = "") -> NDArray[np.floa
     return np.asarray(vectors, dtype=np.float32)
 
 
-def load_encoder(model: str, *, shared: bool = True) -> Any:
-    """The ``SentenceTransformer`` of that name, loaded once in a process; one of one's own unless ``shared``."""
-    return _loaded_model(model, "SentenceTransformer", shared)
-
-
-def load_cross_encoder(model: str) -> Any:
-    """The ``CrossEncoder`` of that name, loaded once in a process."""
-    return _loaded_model(model, "CrossEncoder", shared=True)
-
-
-def _loaded_model(model: str, kind: str, shared: bool) -> Any:
+def load_encoder(model: str, kind: str = "SentenceTransformer", *, shared: bool = True) -> Any:
+    """The model of that name, or its ``CrossEncoder``, loaded once in a process; one of one's own unless ``shared``."""
     key = (kind, model_identity(model))
     with _loading:
         if shared and key in _loaded:
@@ -128,20 +120,6 @@ def _loaded_model(model: str, kind: str, shared: bool) -> Any:
         if shared:
             _loaded[key] = made
         return made
-
-
-def load_in_background() -> threading.Thread:
-    """Begin to load MiniLM in a daemon thread, so that a first dense answer need not wait for torch."""
-
-    def load() -> None:
-        try:
-            load_encoder(MINILM)
-        except RetrieverError as error:
-            _log.warning(str(error))
-
-    thread = threading.Thread(target=load, name="load encoder", daemon=True)
-    thread.start()
-    return thread
 
 
 def is_loaded(model: str = MINILM) -> bool:
@@ -223,8 +201,7 @@ def minilm_folder() -> Path:
 
 def cache_folder() -> Path:
     """Where caches go: ``EVIDENCEBENCH_CACHE``, or the user's cache folder. It need not exist."""
-    folder = os.environ.get("EVIDENCEBENCH_CACHE")
-    if folder:
+    if folder := os.environ.get("EVIDENCEBENCH_CACHE"):
         return Path(folder).expanduser()
     from platformdirs import user_cache_path
 
@@ -257,36 +234,30 @@ def _file_hash(path: Path) -> str:
 # -- the cache: nothing in it is precious; where it cannot be used, texts are encoded anew ---------------
 
 
-def _read_cache(identity: str, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-    sql = "SELECT vector FROM vectors WHERE model = ? AND text = ?"
+def _in_cache(use: Callable[[sqlite3.Connection], _T]) -> _T | None:
+    path = cache_folder() / "embeddings.sqlite"
     try:
-        with closing(_open_cache()) as db:
-            rows = {text: db.execute(sql, _key(identity, text)).fetchone() for text in dict.fromkeys(texts)}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        with closing(sqlite3.connect(path, timeout=30)) as db, db:
+            db.execute(_DDL)
+            return use(db)
     except (sqlite3.Error, OSError) as error:
-        _log.warning("the embedding cache cannot be read (%s)", error)
-        return {}
+        _log.warning("the embedding cache cannot be used (%s)", error)
+        return None
+
+
+def _read_cache(model: str, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+    sql = "SELECT vector FROM vectors WHERE model = ? AND text = ?"
+    keys = {text: _key(model, text) for text in texts}
+    rows = _in_cache(lambda db: {text: db.execute(sql, key).fetchone() for text, key in keys.items()}) or {}
     return {text: np.frombuffer(row[0], dtype="<f4") for text, row in rows.items() if row}
 
 
-def _write_cache(identity: str, vectors: Mapping[str, NDArray[np.float32]]) -> None:
-    rows = [(*_key(identity, text), vector.astype("<f4").tobytes()) for text, vector in vectors.items()]
-    try:
-        with closing(_open_cache()) as db, db:
-            db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
-    except (sqlite3.Error, OSError) as error:
-        _log.warning("the embedding cache cannot be written (%s)", error)
+def _write_cache(model: str, vectors: Mapping[str, NDArray[np.float32]]) -> None:
+    rows = [(*_key(model, text), vector.astype("<f4").tobytes()) for text, vector in vectors.items()]
+    _in_cache(lambda db: db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows))
 
 
-def _open_cache() -> sqlite3.Connection:
-    path = cache_folder() / "embeddings.sqlite"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.touch(mode=0o600)
-    db = sqlite3.connect(path, timeout=30)
-    db.execute(_DDL)
-    return db
-
-
-def _key(identity: str, text: str) -> tuple[bytes, bytes]:
-    names = (f"{identity} {_VERSION}", text)
-    model, content = (hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest() for name in names)
-    return model, content
+def _key(*names: str) -> list[bytes]:
+    return [hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest() for name in names]

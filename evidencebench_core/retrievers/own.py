@@ -21,7 +21,9 @@ from evidencebench_core.tasks import validated_selection
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
 
-_REMEDY: Final = "Give a number for each sentence, sentence indices best first, {index: score}, or a Retrieval."
+_REMEDY: Final = (
+    "Give a number for each sentence, sentence indices best first, {index: score}, or a Retrieval."
+)
 _log = logging.getLogger(__name__)
 
 

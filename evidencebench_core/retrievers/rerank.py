@@ -10,7 +10,7 @@ from pydantic import Field
 
 from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.retrievers.base import Query, Retrieval
-from evidencebench_core.retrievers.encoding import load_cross_encoder, model_identity
+from evidencebench_core.retrievers.encoding import load_encoder, model_identity
 from evidencebench_core.retrievers.hybrid import ComposedRetriever, MembersSettings
 from evidencebench_core.retrievers.ranking import ALL, ranking_by_score
 from evidencebench_core.retrievers.settings import Settings
@@ -56,14 +56,15 @@ class Rerank(ComposedRetriever):
         head = order[: self.settings.n] if self.members else order
         pairs = [(query.hypothesis, query.sentences[index]) for index in head]
         try:
-            scores = load_cross_encoder(self.model).predict(pairs, show_progress_bar=False) if pairs else []
+            encoder = load_encoder(self.model, "CrossEncoder")
+            scores = encoder.predict(pairs, show_progress_bar=False) if pairs else []
+            of_head = np.asarray(scores, dtype=float).reshape(len(head))
         except (RuntimeError, ValueError, IndexError) as error:
             problem = f"could not score the sentences ({' '.join(str(error).split())[:120]})"
             raise RetrieverError(
                 f"model {self.model}", problem, "Give a cross-encoder with one output."
             ) from error
         values = np.full(len(query.sentences), -np.inf)
-        lowest = min(map(float, scores), default=0.0)
-        values[order] = lowest - 1.0 - np.arange(len(order))
-        values[head] = np.asarray(scores, dtype=float).reshape(len(head))
+        values[order] = of_head.min(initial=0.0) - 1.0 - np.arange(len(order))
+        values[head] = of_head
         return ranking_by_score(values, MappingProxyType({"model": self.basis["model"]}))

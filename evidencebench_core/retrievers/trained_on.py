@@ -28,11 +28,6 @@ class TrainedOn:
 _RECORD: Final = TypeAdapter(TrainedOn)
 
 
-def trained_on_of(record: object) -> TrainedOn:
-    """The record from its JSON values; `ValueError` if it is none."""
-    return _RECORD.validate_python(record)
-
-
 def trained_on_at(model: str) -> tuple[TrainedOn, ...]:
     """The record in the folder of an embedding model; none where it cannot be read, or the model has no folder here."""
     try:

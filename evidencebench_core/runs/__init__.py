@@ -5,9 +5,16 @@ results; `RunStore` reads them back, `score_run` computes from them.
 """
 
 from evidencebench_core.retrievers.settings import parameters_of
-from evidencebench_core.runs.evaluation import Evaluation, evaluate, run
-from evidencebench_core.runs.execution import Engine, LocalEngine, Progress, RunEstimate, estimate, execute
-from evidencebench_core.runs.imported_run import import_run
+from evidencebench_core.runs.evaluation import Evaluation, evaluate, run, score_predictions, score_run
+from evidencebench_core.runs.execution import (
+    Engine,
+    LocalEngine,
+    Progress,
+    RunEstimate,
+    Step,
+    estimate,
+    execute,
+)
 from evidencebench_core.runs.planning import (
     DEFAULT_TASKS,
     Plan,
@@ -19,48 +26,12 @@ from evidencebench_core.runs.planning import (
     request_settings,
 )
 from evidencebench_core.runs.ranker_training import RankerTraining, train_ranker
-from evidencebench_core.runs.sample import Sample
-from evidencebench_core.runs.scores import score_predictions, score_run
-from evidencebench_core.runs.step import Step
 from evidencebench_core.runs.store import (
     Result,
     RunInfo,
     RunSpec,
     RunStore,
+    Sample,
     retrieval_spec,
     trained_on_ids,
 )
-
-__all__ = [
-    "DEFAULT_TASKS",
-    "Engine",
-    "Evaluation",
-    "LocalEngine",
-    "Plan",
-    "Progress",
-    "RankerTraining",
-    "Result",
-    "RunEstimate",
-    "RunInfo",
-    "RunSpec",
-    "RunStore",
-    "Sample",
-    "Step",
-    "Variant",
-    "ask_model",
-    "chat_plan",
-    "estimate",
-    "evaluate",
-    "execute",
-    "import_run",
-    "parameters_of",
-    "plan",
-    "prompt_plan",
-    "request_settings",
-    "retrieval_spec",
-    "run",
-    "score_predictions",
-    "score_run",
-    "train_ranker",
-    "trained_on_ids",
-]

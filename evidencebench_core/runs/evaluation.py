@@ -1,4 +1,4 @@
-"""A system over a dataset in one call: kept as a run, scored, ready to be compared."""
+"""Scores of runs, of anybody's predictions, and of a system that is run over a dataset in one call."""
 
 from __future__ import annotations
 
@@ -8,12 +8,56 @@ from typing import Any
 
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import RetrieverError, SettingError
-from evidencebench_core.retrievers.own import OwnSystem
+from evidencebench_core.retrievers.own import OwnSystem, ranking_of_scores
 from evidencebench_core.runs.execution import execute
 from evidencebench_core.runs.planning import DEFAULT_TASKS, plan
-from evidencebench_core.runs.scores import score_run
 from evidencebench_core.runs.store import RunInfo, RunStore
-from evidencebench_core.tasks import Score, Task
+from evidencebench_core.tasks import Missing, Score, Task, score, task_named
+
+Predictions = Mapping[str, Sequence[int] | Mapping[str, float]]
+
+
+def score_run(store: Store, run: RunInfo | str, task: str | Task, missing: Missing = "report") -> Score:
+    """The score of a run on a task, over the whole dataset or the sample that the run is of.
+
+    Instances without an answer are left out of the mean and named (``missing="report"``), or counted as 0 (``"zero"``).
+    """
+    runs = RunStore(store)
+    info = run if isinstance(run, RunInfo) else runs.run(run)
+    dataset = store.dataset(info.dataset)
+    return score(
+        task_named(task),
+        store.evidence_sets(dataset, info.sample.ids(store, dataset) if info.sample else None),
+        runs.selections(info, task),
+        missing=missing,
+        papers=store.paper_ids(dataset),
+        sufficient=dataset.sufficient,
+    )
+
+
+def score_predictions(
+    store: Store, dataset: str, predictions: Predictions, task: str | Task, missing: Missing = "report"
+) -> Score:
+    """The score of anybody's predictions: by instance id sentence indices, or ``{index: score}``, a ranking.
+
+    A ranking is cut at K; of a list that is longer the expected recall of K of its sentences counts.
+    `SelectionError` for instances that the dataset does not have, and for what is no index of a sentence.
+    """
+    chosen, info = task_named(task), store.dataset(dataset)
+    gold = dict(store.evidence_sets(info))
+    selections: dict[str, Any] = dict(predictions)
+    for name, picks in predictions.items():
+        if isinstance(picks, Mapping) and name in gold:
+            ranking = ranking_of_scores(picks, gold[name].n_sentences, name)
+            selections[name] = ranking.cut(chosen.budget_for(gold[name])).selection
+    return score(
+        chosen,
+        gold.items(),
+        selections,
+        missing=missing,
+        papers=store.paper_ids(info),
+        sufficient=info.sufficient,
+    )
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -101,6 +101,19 @@ def _pieces(plan: Plan, ids: Sequence[str]) -> Iterator[tuple[tuple[str, str], W
                 yield (unit.id, question), partial(plan.ask, unit, question)
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far a piece of work is: ``done`` of ``total`` units (0 where nothing is counted; the plural ``unit``).
+
+    ``text`` is what is being done, the same while one thing goes on, or, once, something to know.
+    """
+
+    text: str
+    done: int = 0
+    total: int = 0
+    unit: str = ""
+
+
 # -- carrying out ---------------------------------------------------------------------------------------
 
 
@@ -144,7 +157,9 @@ def _progress(plan: Plan, engine: Engine, cancelled: Callable[[], bool]) -> Iter
     with runs.under_way(plan.run_id):
         plan = _without_answered(plan)
         n_open = {unit: len(questions) for unit, questions in plan.missing.items()}
-        report = replace(report, done=plan.total - len(n_open))
+        if report.done != plan.total - len(n_open):  # somebody has been here since the plan was made
+            report = replace(report, done=plan.total - len(n_open))
+            yield report
         answers = cast("Generator[Results]", engine.answers(plan, cancelled))
         with closing(answers):
             for by_unit in answers:

@@ -24,8 +24,7 @@ from evidencebench_core.retrievers import (
 )
 from evidencebench_core.retrievers.own import OwnSystem
 from evidencebench_core.retrievers.settings import RequestSettings, parameters_of
-from evidencebench_core.runs.sample import Sample
-from evidencebench_core.runs.store import Result, RunSpec, RunStore, retrieval_spec
+from evidencebench_core.runs.store import Result, RunSpec, RunStore, Sample, retrieval_spec
 from evidencebench_core.tasks import Task, task_named
 
 DEFAULT_TASKS: Final = ("er@optimal", "er@10", "result-er@optimal", "result-er@5")

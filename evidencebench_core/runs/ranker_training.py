@@ -19,9 +19,9 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import CROSS_VALIDATED, Retrieval, Setting, query_of
 from evidencebench_core.retrievers.ranker.retriever import EvidenceRanker, ranking_of
 from evidencebench_core.retrievers.trained_on import TrainedOn, trained_on_at
+from evidencebench_core.runs.evaluation import score_run
+from evidencebench_core.runs.execution import Step
 from evidencebench_core.runs.planning import DEFAULT_TASKS
-from evidencebench_core.runs.scores import score_run
-from evidencebench_core.runs.step import Step
 from evidencebench_core.runs.store import RunStore, retrieval_spec
 from evidencebench_core.tasks import Score, task_named
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import secrets
 import sqlite3
 import struct
@@ -16,10 +17,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from evidencebench_core.data.primitives import digest, from_blob, now, process_mark, to_blob
-from evidencebench_core.data.store import Store
-from evidencebench_core.errors import StoreError, UnknownNameError, shown
+from evidencebench_core.data.store import DatasetInfo, Store
+from evidencebench_core.errors import SettingError, StoreError, UnknownNameError, shown
 from evidencebench_core.retrievers import Retrieval, Setting, run_label
-from evidencebench_core.runs.sample import Sample
 from evidencebench_core.tasks import TASKS, Task, task_named
 from evidencebench_core.words import one_line
 
@@ -67,6 +67,34 @@ _claiming = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
+class Sample:
+    """About ``n`` instances: papers are drawn until so many instances are together."""
+
+    n: int
+    seed: int = 0
+
+    def __str__(self) -> str:
+        return f"sample of {self.n}, seed {self.seed}"
+
+    def ids(self, store: Store, dataset: DatasetInfo) -> tuple[str, ...]:
+        """The instances drawn, in the order of the file."""
+        if self.n < 1:
+            raise SettingError("sample", f"is {shown(self.n)}", "Give a number of instances, 1 or more.")
+        paper_ids = store.paper_ids(dataset)
+        papers = sorted(set(paper_ids.values()))
+        random.Random(f"sample {self.seed}").shuffle(papers)  # noqa: S311 - a reproducible draw
+        by_paper: dict[str, list[str]] = {}
+        for instance_id, paper in paper_ids.items():
+            by_paper.setdefault(paper, []).append(instance_id)
+        drawn = set[str]()
+        for paper in papers:
+            if len(drawn) >= self.n:
+                break
+            drawn.update(by_paper[paper])
+        return tuple(instance_id for instance_id in paper_ids if instance_id in drawn)
+
+
+@dataclass(frozen=True, slots=True)
 class RunSpec:
     """The identity of a run. Units are no part of it: a run gains them as they are asked for."""
 
@@ -101,44 +129,41 @@ def retrieval_spec(
     return RunSpec(RETRIEVAL, dataset_sha256, document)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RunInfo:
     """A run in the store; the fields from ``dataset`` on are of retrievers' runs.
 
-    Runs of one ``stamp`` are equal: it is another one whenever a result has been written, so what is computed of a run
-    may be kept under it.
+    Its ``stamp`` is another one whenever a result has been written, so what is computed of a run may be kept under it:
+    runs are equal by id, stamp and label.
     """
 
     id: str
     stamp: str
-    kind: str = field(compare=False)
-    subject: str = field(compare=False)
-    settings: Mapping[str, Any] = field(
-        compare=False
-    )  # of a retriever's run those of the retriever, with defaults
-    created_at: str = field(compare=False)  # ISO 8601, UTC
-    versions: Mapping[str, str] = field(compare=False, default_factory=dict)  # of packages, when it was begun
-    answered: Mapping[str, int] = field(
-        compare=False, default_factory=dict
-    )  # units with a result by question
+    kind: str
+    subject: str
+    settings: Mapping[str, Any]  # of a retriever's run those of the retriever, defaults included
+    created_at: str  # ISO 8601, UTC
+    versions: Mapping[str, str] = field(default_factory=dict)  # of packages, when it was begun
+    answered: Mapping[str, int] = field(default_factory=dict)  # units with a result by question
     n_failed: int = 0  # pairs of unit and question whose last try failed
     label: str = ""  # the name that it was given, else one made of its settings
     dataset: str = ""
     retriever: str = ""
-    basis: Mapping[str, str] = field(compare=False, default_factory=dict)
+    basis: Mapping[str, str] = field(default_factory=dict)
     variant: str = ""  # empty for a run over the originals
     sample: Sample | None = None  # of the dataset, where it is over one
     n_with_results: int = 0  # units with result aspects that have an answer for any focus
     n_trained_on: int = 0  # instances whose papers its model has learnt from: no score on them is an estimate
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RunInfo) and hash(self) == hash(other)
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.stamp, self.label, self.dataset))
+
     @property
     def n_answered(self) -> int:
         return sum(self.answered.values())
-
-    @property
-    def is_ranking(self) -> bool:
-        """Whether it holds rankings, of which any task takes the first K."""
-        return any(question in self.answered for question in ("", "all", "results"))
 
     def question(self, task: str | Task) -> str | None:
         """The question whose answers a task is scored by; ``None`` where the run was asked none of that kind."""
@@ -186,7 +211,8 @@ class RunStore:
                 raise UnknownNameError(place, "has been deleted", "Ingest it again.")
             for data in trained_on:
                 db.execute(_TRAINED_ON, (spec.id, json.dumps(data.paper_keys)))
-            _add(db, spec.id, results or {})
+            if results:
+                _add(db, spec.id, results)
         return self.run(spec.id)
 
     def runs(self, dataset: str | None = None, variants: bool = False) -> tuple[RunInfo, ...]:
@@ -240,13 +266,9 @@ class RunStore:
         """Delete a run with its results, its notes, its judges' runs, and the same retriever's over variants."""
         ids = [run.id]
         if run.retriever and not run.variant:
-            others = self.runs(run.dataset, variants=True)
             same = (run.retriever, run.settings, run.basis)
-            ids += [
-                other.id
-                for other in others
-                if other.variant and (other.retriever, other.settings, other.basis) == same
-            ]
+            variants = [other for other in self.runs(run.dataset, variants=True) if other.variant]
+            ids += [run.id for run in variants if (run.retriever, run.settings, run.basis) == same]
         with self.store.write() as db:
             db.executemany("DELETE FROM runs WHERE id = ?", [(run_id,) for run_id in ids])
 
@@ -351,7 +373,12 @@ class RunStore:
             JOIN instances ON instances.dataset_id = runs.dataset_id AND instances.instance_id = unit
             WHERE run_id = :run AND question = :question AND error IS NULL AND {optimal} IS NOT NULL
             AND (:unit IS NULL OR unit = :unit) ORDER BY unit"""
-        values = {"run": info.id, "question": info.question(chosen), "unit": instance_id, "budget": chosen.budget}
+        values = {
+            "run": info.id,
+            "question": info.question(chosen),
+            "unit": instance_id,
+            "budget": chosen.budget,
+        }
         with self.store.read() as db:
             return db.execute(sql, values).fetchall()
 

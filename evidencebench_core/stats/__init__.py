@@ -21,25 +21,3 @@ from evidencebench_core.stats.tables import (
     phi,
     weighted_f1,
 )
-
-__all__ = [
-    "FEW_PAPERS",
-    "Estimate",
-    "Paired",
-    "accuracy",
-    "bootstrap",
-    "cohen_kappa",
-    "confusion",
-    "holm",
-    "interval",
-    "interval_note",
-    "label_f1",
-    "label_units",
-    "macro_f1",
-    "paired",
-    "phi",
-    "quotient",
-    "ratios",
-    "standard_error",
-    "weighted_f1",
-]

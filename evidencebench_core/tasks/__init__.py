@@ -3,13 +3,3 @@
 from evidencebench_core.tasks.scoring import Missing, Score, score
 from evidencebench_core.tasks.selection import validated_selection
 from evidencebench_core.tasks.task import TASKS, Task, task_named
-
-__all__ = [
-    "TASKS",
-    "Missing",
-    "Score",
-    "Task",
-    "score",
-    "task_named",
-    "validated_selection",
-]

@@ -9,7 +9,7 @@ import pandas as pd
 
 from evidencebench_core.analyses.systems import Systems
 from evidencebench_core.data import Store
-from evidencebench_core.retrievers import Retrieval, full_settings
+from evidencebench_core.retrievers import Retrieval, read_settings
 from evidencebench_core.runs import RunStore, execute, plan, retrieval_spec
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_instance, store_with
@@ -24,7 +24,8 @@ def run_of(
     """Id of a run with these answers, by instance and task, whatever its retriever would have answered."""
     (info,) = store.datasets()
     runs = RunStore(store)
-    run = runs.create(retrieval_spec(info.sha256, retriever, {"k": 1} if settings is None else settings))
+    given = {"k": 1} if settings is None else settings
+    run = runs.create(retrieval_spec(info.sha256, retriever, given, {}))
     for instance_id, by_task in answers.items():
         runs.add(run.id, {instance_id: by_task})
     return run.id
@@ -35,7 +36,7 @@ def given_run(
 ) -> str:
     """Id of a run that picked this."""
     answers = {name: {task: ranked(tuple(picks), len(picks))} for name, picks in selections.items()}
-    return run_of(store, retriever, answers, full_settings(retriever, {}))
+    return run_of(store, retriever, answers, read_settings(retriever).values())
 
 
 def complete_run(store: Store, dataset: str, retriever: str, **how: Any) -> str:
@@ -47,7 +48,7 @@ def complete_run(store: Store, dataset: str, retriever: str, **how: Any) -> str:
 def ranked(ranking: tuple[int, ...], budget: int) -> Retrieval:
     """The first ``budget`` of a ranking, with scores that fall by one from the length of it."""
     scores = tuple(float(len(ranking) - place) for place in range(len(ranking)))
-    return Retrieval(ranking, scores, ranking[:budget])
+    return Retrieval(ranking, scores, budget)
 
 
 def systems_of(recalls: Sequence[Sequence[float]], papers: Sequence[str] | None = None) -> Systems:
@@ -78,7 +79,7 @@ PAPER = [
 ASPECTS = {"design": [2, 5], "effect": [9, 12], "harm": [10], "main": [1, 12]}
 RESULTS = ["effect", "harm", "main"]
 OTHER = ["# Salt", "> Salt raises pressure.", "# Results", "It rose by 3 mmHg.", "Nobody died."]
-PICKED = Retrieval((12, 1, 0, 9, 10), (8.0, 6.0, 4.0, 3.0, 1.5), (12, 1, 0))
+PICKED = Retrieval((12, 1, 0, 9, 10), (8.0, 6.0, 4.0, 3.0, 1.5), 3)
 """12 covers effect and main, 1 repeats main, 0 covers nothing; harm (10) ranks fifth, design is not ranked."""
 
 

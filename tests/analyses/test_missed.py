@@ -74,8 +74,8 @@ def test_other_runs_that_found_it(store: Store, run: str) -> None:
     assert (found.run_id, found.found, found.rank, found.sentence) == (other, True, 2, 10)
     run_of(store, "three", {"tea": {"er@3": ranked((10, 2, 9), 3)}})
     (info,) = store.datasets()
-    trained = retrieval_spec(info.sha256, "three", {"k": 1})
-    RunStore(store).create(trained, TrainedOn(info.sha256, ("tea",), ()))
+    trained = retrieval_spec(info.sha256, "three", {"k": 1}, {})
+    RunStore(store).create(trained, TrainedOn("hand", 1, (store.paper_keys(info)["tea"],)))
     assert row_of(outcomes(store, run, "er@3"), "harm")["n_others"] == 1
     silent = run_of(store, "six", {"tea": {"er@3": "failed"}, "salt": {"er@3": ranked((0,), 1)}})
     others = {other.run_id: other.found for other in miss(store, run, "er@3", "tea", "harm").others}
@@ -91,7 +91,7 @@ def test_without_a_budget_distance_is_from_the_last_pick(store: Store) -> None:
 
 def test_an_empty_selection_misses_all_but_what_nothing_covers(tmp_path: Path) -> None:
     store = store_with({"odd": raw_instance(6, {"x": [4], "y": []}, ["x", "y"])}, tmp_path)
-    run = run_of(store, "one", {"odd": {"er@1": Retrieval((), (), ())}})
+    run = run_of(store, "one", {"odd": {"er@1": Retrieval((), ())}})
     frame = outcomes(store, run, "er@1")
     assert list(frame["aspect"][frame["missed"]]) == ["x"]
     assert frame["front_share"].isna().all()

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from evidencebench_core.data import Store
-from evidencebench_core.runs.notes import NoteStore
+from evidencebench_core.analyses.notes import NoteStore
 from tests.browser.conftest import DESKTOP
 from tests.browser.settling import PHONE, parameters, press, sentence, settled
 

@@ -20,7 +20,7 @@ TEXT = "Night work\n\nAbstract\nNurses were followed.\n\nResults\nNight work rai
 def test_find_prints_picks_and_writes_the_page(command: Command, tmp_path: Path) -> None:
     file, page = tmp_path / "night.txt", tmp_path / "page.html"
     file.write_text(TEXT)
-    words = ("find", file, "--retriever", "bm25", "--html", page, "--hypothesis")
+    words = ("find", file, "--retriever", "dense", "--html", page, "--hypothesis")
     document = command.json(*words, "Night work causes diabetes.")
     assert document["picks"][0]["text"] == "Night work raised the risk of diabetes."
     assert page.read_text().count('class="sheet"') == 3

@@ -53,7 +53,7 @@ sys.exit(main(["run", "--dataset", "tiny", "--retriever", "lead"]))
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 128 + signal.SIGINT
-    answered = len(RunStore(open_store()).done(RunStore(open_store()).runs()[0].id, "er@10"))
+    answered = len(RunStore(open_store()).done(RunStore(open_store()).runs()[0].id))
     assert 0 < answered < 6
     assert f"{answered} of 6 instances answered" in done.stderr
     assert "To go on: evidencebench run --dataset tiny --retriever lead" in done.stderr

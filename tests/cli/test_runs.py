@@ -92,7 +92,7 @@ def test_every_format_goes_to_stdout_and_to_the_same_file(
     command: Command, tiny: Path, tmp_path: Path, form: str
 ) -> None:
     run, out = command.run("lead", "--task", "er@3", "--limit", "5"), tmp_path / "out"
-    words = ("export", run, "--format", form)
+    words = ("export", run, "--format", form, "--task", "er@3")
     printed, filed = command(*words), command(*words, "--out", out)
     assert (printed.code, filed.code, filed.out) == (0, 0, "")
     assert out.read_text(encoding="utf-8") == printed.out != ""

@@ -40,7 +40,7 @@ def test_it_validates_trains_keeps_and_warns_of_scores_on_the_training_data(comm
         assert score["aspect_recall"] == document["cross_validated"][score["task"]]["aspect_recall"]
         assert score["n_trained_on"] == 0
     run = RunStore(open_store()).run(document["run"])
-    assert run.label == "evidence-ranker cross-validated"
+    assert run.label == "evidence-ranker cross-validated folds=3 seed=0"
     with pytest.raises(RetrieverError, match="had not seen its paper"):
         execute(plan(open_store(), "sample", run.retriever, run.settings))
     ran, other = (command(*RUN, name, "--dataset", "sample") for name in ("evidence-ranker", "bm25"))
@@ -59,8 +59,7 @@ def test_an_encoder_that_was_trained_on_them_is_told(command, tmp_path: Path) ->
     folder.mkdir()
     for name in ("config.json", "model.safetensors"):
         (folder / name).write_text("{}")
-    trained_on = {"dataset_sha256": "", "instance_ids": [], "paper_ids": [rows[0].paper_id]}
-    written(trained_on, folder / "trained_on.json")
+    written({"paper_keys": [store.paper_keys("sample")[rows[0].id]]}, folder / "trained_on.json")
     met = sum(row.paper_id == rows[0].paper_id for row in rows)
     run = command(*RUN, "dense", "--dataset", "sample", "--set", f"model={folder}")
     assert run.document["n_trained_on"] == met

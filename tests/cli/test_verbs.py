@@ -98,7 +98,7 @@ def test_wrong_usage_is_2_and_prints_nothing_on_stdout(command: Command, line: s
         ("run --dataset tiny --retriever bm25 --set k2=1", "k1"),
         ("run --dataset tiny --retriever bm25 --task er@best", "er@optimal"),
         ("score abc", "abc"),
-        ("score RUN --task er@7", "er@optimal"),
+        ("score OTHER --task er@7", "er@optimal"),
         ("compare RUN RUN", "compare"),
         ("score-file --dataset tiny --predictions TINY --task er@10", "TINY"),
         ("import-run --dataset tiny --predictions TINY --name x", "TINY"),

@@ -19,7 +19,7 @@ from evidencebench_core.errors import StoreError
 from evidencebench_core.llm.answers import Answer, AnswerStore
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, retrieval_spec
-from evidencebench_core.runs.notes import Note, NoteStore
+from evidencebench_core.analyses.notes import Note, NoteStore
 from tests.factories import raw_dataset, written
 
 

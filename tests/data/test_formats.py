@@ -215,6 +215,8 @@ WRONG: list[tuple[str | bytes, str, str]] = [  # content, and what the message s
     (without("hypothesis", "evidence"), "record 1: has no hypothesis and evidence", "Every record"),
     (without("evidence", evidenc=[1]), "has no evidence", "Did you mean 'evidence' by 'evidenc'"),
     (without(papr_id="p1"), "record 1", "Did you mean 'paper_id' by 'papr_id'"),
+    (without(id=1.5), "record 1, id: is 1.5", "a text"),
+    (without(is_result="yes"), "record 1, is_result: is 'yes'", "true or false"),
     (without(evidence=[]), "record 1, evidence", "at least 1"),
     (without(evidence=[[]]), "record 1, evidence[0]: is empty", "cover the aspect"),
     (without(evidence=[1, 9]), "record 1, evidence[1]: holds sentence index 9", "0 to 4"),
@@ -264,5 +266,7 @@ def test_formats_by_name(store: Store, tmp_path: Path) -> None:
     assert ingest(store, path, format="simple").added
     with pytest.raises(SettingError, match="Did you mean 'simple'"):
         ingest(store, path, "other", format="simpl")
+    with pytest.raises(SettingError, match="corpus"):
+        ingest(store, path, "other", corpus=path)
     with pytest.raises(DataError, match="corpus"):
         ingest(store, path, "other", format="scifact")

@@ -7,6 +7,7 @@ import pytest
 
 from evidencebench_core.cli import main
 from evidencebench_core.data import open_store
+from evidencebench_core.data.formats.simple import SimpleRecord
 
 MANUAL = Path(__file__).parents[2] / "docs" / "data.md"
 
@@ -29,5 +30,5 @@ def test_every_example_of_the_manual(
     }  # fmt: skip
     instance = store.get("mine", "tea_1")
     assert [aspect.sentence_indices for aspect in instance.evidence.aspects] == [(1, 5), (6,)]
-    keys = re.findall(r"^\| `(\w+)`", text, re.MULTILINE)
-    assert {"hypothesis", "sentences", "evidence"} <= set(keys)
+    table = " ".join(re.findall(r"^\| (`.*?) \|", text, re.MULTILINE))
+    assert set(SimpleRecord.model_fields) == set(re.findall(r"`(\w+)`", table))

@@ -107,7 +107,7 @@ def test_show_holds_the_views_of_the_app_and_lets_no_text_out() -> None:
 def test_show_takes_a_retrieval_or_any_picks_or_none() -> None:
     paper = instance_of(short_view())
     assert '"marks": "...gg..gggg."' in show(paper).page
-    alone = show(paper, Retrieval((3, 6, 4, 7), (4.0, 3.0, 2.0, 1.0), (3, 6, 4)))
+    alone = show(paper, Retrieval((3, 6, 4, 7), (4.0, 3.0, 2.0, 1.0), 3))
     assert '"marks": "...bb.pmggm."' in alone.page
     assert alone.page == show(paper, [3, 6, 4]).page
     assert '"marks": ".......b..b."' in show(paper, (7, 10), "result-er@5").page

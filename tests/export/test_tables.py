@@ -23,9 +23,15 @@ PAPER = instance_from("i", raw_instance(SENTENCES, {"x": [1, 2], "y": [2], "z": 
 
 
 def answer(picks: Sequence[int] | None, name: str = "i", with_paper: bool = True) -> Row:
-    retrieval = None if picks is None else Retrieval((2, 1, 0), (0.5, -0.25, -0.25), tuple(picks))
+    retrieval = None if picks is None else ranking_in(picks)
     reason = "" if picks is not None else "=it broke"
     return Row(name, PAPER.evidence, retrieval, reason, PAPER if with_paper else None)
+
+
+def ranking_in(picks: Sequence[int]) -> Retrieval:
+    """The picks, and behind them the other sentences."""
+    others = [index for index in range(5) if index not in picks]
+    return Retrieval((*picks, *others), (0.5, -0.25, -0.25, -1.0, -2.0), len(picks))
 
 
 def csv_rows(*answers: Row, what: str = "selection") -> list[dict[str, str]]:
@@ -35,29 +41,29 @@ def csv_rows(*answers: Row, what: str = "selection") -> list[dict[str, str]]:
 
 
 def test_picks_by_hand() -> None:
-    # 1 covers x; 2 covers x again and y newly; 4 was not ranked, so it has neither rank nor score.
+    # 1 covers x; 2 covers x again and y newly; 4 covers z.
     rows = csv_rows(answer([1, 2, 4], with_paper=False))
     assert list(rows[0]) == list(COLUMNS)
     columns = ["pick", "rank", "sentence", "score", "covers", "newly_covered"]
     assert pd.DataFrame(rows)[columns].values.tolist() == [
-        ["1", "2", "1", "-0.25", "A1", "A1"],
-        ["2", "1", "2", "0.5", "A1 A2", "A2"],
-        ["3", "", "4", "", "A3", "A3"],
+        ["1", "1", "1", "0.5", "A1", "A1"],
+        ["2", "2", "2", "-0.25", "A1 A2", "A2"],
+        ["3", "3", "4", "-0.25", "A3", "A3"],
     ]
     assert all(row.items() >= {"run": "run-1", "task": "er@3", "instance": "i"}.items() for row in rows)
 
 
-def test_the_ranking_and_picks_outside_of_it() -> None:
+def test_the_ranking_and_the_picks_in_it() -> None:
     rows = csv_rows(answer([1, 4]), what="ranking")
     shown = [(row["sentence"], row["rank"], row["pick"], row["picked"]) for row in rows]
-    assert shown == [("2", "1", "", "0"), ("1", "2", "1", "1"), ("0", "3", "", "0"), ("4", "", "2", "1")]
+    assert shown[:3] == [("1", "1", "1", "1"), ("4", "2", "2", "1"), ("0", "3", "", "0")]
 
 
 def test_formulas_are_text_and_numbers_stay_numbers() -> None:
     rows = csv_rows(answer([1, 3], name="@sum"))
     assert list(rows[0]) == [*COLUMNS, *TEXT_COLUMNS]
     assert [row["text"] for row in rows] == ["'=1+1 was found.", "'-5 mmHg, it fell."]
-    assert rows[0]["score"] == "-0.25"
+    assert rows[1]["score"] == "-0.25"
     assert rows[0]["instance"] == "'@sum"
 
 

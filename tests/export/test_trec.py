@@ -32,7 +32,8 @@ def evidence(
 def answer(name: str, gold: EvidenceSet, picks: Sequence[int] | None, ranking: Sequence[int] = ()) -> Row:
     if picks is None:
         return Row(name, gold, None, "the server was silent")
-    return Row(name, gold, Retrieval(tuple(ranking), (1.0,) * len(ranking), tuple(picks)))
+    order = (*picks, *(index for index in ranking if index not in picks))
+    return Row(name, gold, Retrieval(order, (1.0,) * len(order), len(picks)))
 
 
 def run_text(answers: Iterable[Row], task: Task = ER_AT_3, what: Any = "selection") -> tuple[str, Any]:

@@ -5,7 +5,7 @@ import pytest
 from evidencebench_core.data import Store, open_store
 from evidencebench_core.retrievers import Retrieval, Setting
 from evidencebench_core.runs import RunStore, retrieval_spec, score_run
-from evidencebench_core.runs.notes import Note, NoteStore
+from evidencebench_core.analyses.notes import Note, NoteStore
 from tests.pages.app import OpenPage, table_rows
 
 READ = {"instance": "sample_cohort"}
@@ -58,9 +58,9 @@ def test_an_instance_is_read_and_its_neighbour_opened(open_page: OpenPage) -> No
 
 def stored_run(store: Store, retriever: str, picks: tuple[int, ...], **settings: Setting) -> str:
     """Id of a run that picked the same in every sample paper, and whose retriever need not be there."""
-    run = RunStore(store).create(retrieval_spec(store.dataset("sample_data").sha256, retriever, settings))
+    run = RunStore(store).create(retrieval_spec(store.dataset("sample_data").sha256, retriever, settings, {}))
     for instance_id in store.ids("sample_data"):
-        RunStore(store).add(run.id, {instance_id: {"er@10": Retrieval(picks, (), picks)}})
+        RunStore(store).add(run.id, {instance_id: {"er@10": Retrieval(picks, ())}})
     return run.id
 
 

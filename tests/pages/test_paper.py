@@ -105,7 +105,7 @@ def test_an_upload_is_searched_kept_when_that_is_asked_for_renamed_and_removed(
     app.press("Keep this paper")
     (paper,) = own.all()
     assert app.address["paper"] == str(paper.id)
-    app = searched(open_page, str(paper.id))
+    app = open_page("paper", paper=str(paper.id), r="dense").finish()
     assert app.text_area[0].value == HYPOTHESIS
     app.fill("Statement", "Quantum computers factor integers.", "text_area").finish()
     assert "may say nothing on it" in app.words

@@ -4,7 +4,7 @@ import pytest
 
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import make_retriever
-from evidencebench_core.retrievers.ranking import retrieval_by_score
+from evidencebench_core.retrievers.ranking import ranking_by_score
 from tests.retrievers.queries import make_query
 
 PAPER = tuple(f"Sentence {number}." for number in range(6))
@@ -47,4 +47,4 @@ def test_a_negative_budget_and_no_score_are_errors() -> None:
     with pytest.raises(RetrieverError, match="budget: is -1"):
         make_retriever("lead").retrieve(make_query("abc", budget=-1))
     with pytest.raises(RetrieverError, match="sentence 1: has no score"):
-        retrieval_by_score(make_query("ab"), [0.0, float("nan")])
+        ranking_by_score([0.0, float("nan")])

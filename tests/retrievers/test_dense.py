@@ -7,6 +7,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
+from evidencebench_core.data import open_store
 from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.retrievers import Query, Retrieval, ServedRetriever, encoding, make_retriever
 from evidencebench_core.retrievers.dense import INSTRUCTIONS
@@ -18,7 +19,8 @@ both = pytest.mark.parametrize("name", ["dense", "embeddings"])
 
 def answer_of(name: str, server: StandIn, instruction: str, query: Query) -> Retrieval:
     """The answer of the retriever with the local model, or of the one that asks a server."""
-    retriever = make_retriever(name, {"model": "minilm", "instruction": instruction})
+    settings = {"model": "minilm", "instruction": instruction}
+    retriever = make_retriever(name, settings, store=open_store())
     if isinstance(retriever, ServedRetriever):
         return retrieved(server, retriever, query)
     return retriever.retrieve(query)
@@ -28,7 +30,7 @@ def answer_of(name: str, server: StandIn, instruction: str, query: Query) -> Ret
 def test_scores_are_cosines(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Against (3, 4): (4, 3) has 24/25, (6, 8) has 1, (-3, -4) has -1, (0, 0) has no direction and gets 0.
     table = {"h": (3, 4), "a": (4, 3), "b": (6, 8), "c": (-3, -4), "d": (0, 0)}
-    monkeypatch.setattr(encoding, "encode", lambda _, texts: np.float32([table[text] for text in texts]))
+    monkeypatch.setattr(encoding, "encode", lambda _, texts, __: np.float32([table[text] for text in texts]))
     server = StandIn(vector=lambda text: [*table[text]])
     retrieval = answer_of(name, server, "none", make_query("abcd", hypothesis="h", budget=2))
     assert retrieval.ranking == (1, 0, 3, 2)
@@ -54,7 +56,7 @@ def test_the_instruction_stands_before_the_hypothesis_only(
 
 def test_a_model_of_a_server_has_to_be_named() -> None:
     with pytest.raises(SettingError, match="has no model"):
-        make_retriever("embeddings")
+        make_retriever("embeddings", store=open_store())
 
 
 def test_threads_that_ask_for_the_same_paper_encode_it_once(encoded_texts: list[str]) -> None:
@@ -74,15 +76,15 @@ def test_settings_and_a_cached_look_import_nothing_heavy(encoded_texts: list[str
     expected = make_retriever("dense").retrieve(make_query(["s1", "s2", "s3"], hypothesis="h"))
     code = """
 import sys
-from evidencebench_core.retrievers import RETRIEVERS, Query, full_settings, make_retriever
-print(len(list(RETRIEVERS)), list(full_settings("hybrid"))[:1])
+from evidencebench_core.retrievers import RETRIEVERS, Query, make_retriever, read_settings
+print(len(list(RETRIEVERS)), list(read_settings("hybrid").values())[:1])
 query = Query("h", ("s1", "s2", "s3"), ("abstract",) * 3, ("",) * 3)
 print(make_retriever("dense").retrieve(query).ranking)
 heavy = {"torch", "sentence_transformers", "huggingface_hub", "scipy", "sklearn", "openai", "lightgbm"}
 print(sorted(heavy & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == f"11 ['of']\n{expected.ranking}\n[]\n"
+    assert done.stdout == f"12 ['of']\n{expected.ranking}\n[]\n"
     assert done.stderr == ""
 
 

@@ -1,28 +1,35 @@
 """The packaged model, its cache, and that nothing leaves this machine."""
 
+import json
 import shutil
 from pathlib import Path
 from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from evidencebench_core.errors import RetrieverError
-from evidencebench_core.retrievers import encoding
+from evidencebench_core.retrievers import encoding, make_retriever
 from evidencebench_core.retrievers.encoding import (
+    Encoder,
     cache_folder,
-    embeddings,
     is_loaded,
     load_in_background,
     minilm_folder,
     model_identity,
 )
+from tests.retrievers.conftest import tiny_bert
 
 ODD = (
     *("", " ", "A", "\0", "\ud800 lone surrogate", "\U0001d54f astral \U0001f9ec", "word " * 500),
     "[CLS] [SEP] [PAD] [MASK] <p>&lt;0.001</p>",
     "The hazard ratio was 0.72 (95% CI 0.58-0.89; P = 0.002) after adjustment for age and sex.",
 )
+
+
+def vectors_of(model: str, query: str, *documents: str) -> NDArray[np.float32]:
+    return Encoder(model).vectors(query, documents)
 
 
 @pytest.fixture
@@ -35,14 +42,14 @@ def model_copy(tmp_path: Path) -> Path:
 def test_an_embedding_depends_on_nothing_but_the_text(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    together, identity = embeddings("minilm", ODD)
+    together = vectors_of("minilm", *ODD)
     assert (together.shape, together.dtype) == ((len(ODD), 384), np.float32)
-    assert identity.startswith("minilm sha256:53aa51172d14")
+    assert model_identity("minilm").startswith("minilm sha256:53aa51172d14")
     monkeypatch.setenv("EVIDENCEBENCH_CACHE", str(tmp_path))
     for index in (0, 6, 8):
-        alone, _ = embeddings("minilm", [ODD[index]])
+        alone = vectors_of("minilm", ODD[index])
         assert alone[0] == pytest.approx(together[index], abs=1e-5)
-    by_folder, _ = embeddings(str(minilm_folder()), ODD[:1])
+    by_folder = vectors_of(str(minilm_folder()), ODD[0])
     assert by_folder[0] == pytest.approx(together[0], abs=1e-5)
 
 
@@ -63,7 +70,7 @@ def test_a_damaged_package_says_how_to_install_it_again(
 def test_a_damaged_folder_is_an_error_of_one_line(model_copy: Path, file: str) -> None:
     (model_copy / file).write_bytes(b"{ no model")
     with pytest.raises(RetrieverError) as caught:
-        embeddings(str(model_copy), ["a"])
+        vectors_of(str(model_copy), "a")
     assert "\n" not in str(caught.value)
 
 
@@ -76,25 +83,29 @@ def test_a_model_is_known_by_its_content(tmp_path: Path, encoded_texts: list[str
     first = model_identity(str(tmp_path))
     (tmp_path / "README.md").write_text("notes change nothing")
     assert model_identity(str(tmp_path)) == first
-    for model in ("minilm", str(tmp_path)):  # the cache tells them apart
-        embeddings(model, ["a"])
+    encoder = Encoder(str(tmp_path))
+    for made in (Encoder("minilm"), encoder, encoder):  # the cache tells them apart
+        made.vectors("a", ())
     (tmp_path / "weights").write_bytes(b"1")
     assert model_identity(str(tmp_path)) != first
-    assert encoded_texts == ["a", "a"]
+    with pytest.raises(RetrieverError):  # it was made for the weights that were there
+        encoder.vectors("a", ())
+    vectors_of(str(tmp_path), "a")
+    assert encoded_texts == ["a", "a", "a"]
 
 
 def test_a_cache_that_cannot_be_used_costs_only_time(
     encoded_texts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     texts = ["a", "b", "\ud800"]
-    first, _ = embeddings("minilm", texts)
-    assert embeddings("minilm", texts)[0].tobytes() == first.tobytes()
+    first = vectors_of("minilm", *texts)
+    assert vectors_of("minilm", *texts).tobytes() == first.tobytes()
     assert encoded_texts == texts
     (cache_folder() / "embeddings.sqlite").write_bytes(b"damaged" * 1000)
-    assert embeddings("minilm", texts)[0].tobytes() == first.tobytes()
+    assert vectors_of("minilm", *texts).tobytes() == first.tobytes()
     (tmp_path / "file").touch()
     monkeypatch.setenv("EVIDENCEBENCH_CACHE", str(tmp_path / "file" / "folder"))
-    assert embeddings("minilm", texts)[0].tobytes() == first.tobytes()
+    assert vectors_of("minilm", *texts).tobytes() == first.tobytes()
     assert encoded_texts == texts * 3
 
 
@@ -105,3 +116,57 @@ def test_it_is_loaded_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None
     assert not is_loaded()
     load_in_background().join()
     assert is_loaded()
+
+
+@pytest.mark.slow
+@pytest.mark.model
+def test_a_model_with_prompts_is_given_queries_and_documents_apart(tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    prompts = {"query": "query: ", "document": "passage: "}
+    model = SentenceTransformer(str(tiny_bert(tmp_path / "bert")), prompts=prompts)
+    model.save(str(tmp_path / "model"))
+    encoder = Encoder(str(tmp_path / "model"))
+    plain = model.encode(["query: one", "passage: one", "two one"])
+    assert encoder.vectors("one", ["one"]) == pytest.approx(plain[:2], abs=1e-6)
+    # an instruction takes the place of the query's prompt
+    assert encoder.vectors("one", ["one"], "two ") == pytest.approx(plain[[2, 1]], abs=1e-6)
+
+
+def test_a_query_and_a_document_of_one_text_are_kept_apart(
+    tmp_path: Path, encoded_texts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    config = {"prompts": {"query": "query: ", "document": "passage: "}}
+    (tmp_path / "config_sentence_transformers.json").write_text(json.dumps(config))
+    roles: list[str] = []
+
+    def encode(_: str, texts: list[str], role: str) -> NDArray[np.float32]:
+        roles.append(role)
+        return np.full((len(texts), 2), len(roles), np.float32)
+
+    monkeypatch.setattr(encoding, "encode", encode)
+    encoder = Encoder(str(tmp_path))
+    for _ in range(2):
+        assert encoder.vectors("a", ["a", "b"])[:, 0].tolist() == [1, 2, 2]
+    assert encoder.vectors("a", ["a"], "In: ")[:, 0].tolist() == [3, 2]
+    assert roles == ["query", "document", ""]
+
+
+def test_a_model_of_the_hub_is_known_by_its_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    folder = tmp_path / "models--org--name"
+    for commit in ("a" * 40, "b" * 40):
+        (folder / "snapshots" / commit).mkdir(parents=True)
+        (folder / "snapshots" / commit / "modules.json").write_text("[]")
+        (folder / "refs").mkdir(exist_ok=True)
+        (folder / "refs" / "main").write_text(commit)
+        encoding._hub_folder.cache_clear()  # as another process
+        assert model_identity("org/name") == f"hub org/name@{commit}"
+        assert make_retriever("dense", {"model": "org/name"}).basis == {"model": f"hub org/name@{commit}"}
+    for name in ("org/other", "no name"):
+        with pytest.raises(RetrieverError):
+            model_identity(name)

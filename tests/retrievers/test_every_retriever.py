@@ -1,13 +1,14 @@
 """What holds for all of them, on the oddest of papers."""
 
 from itertools import product
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evidencebench_core.data.model import Aspect, EvidenceSet
-from evidencebench_core.retrievers import RETRIEVERS, Query, Retrieval, make_retriever
+from evidencebench_core.retrievers import RETRIEVERS, Query, Retrieval, make_retriever, rerank
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from tests.retrievers.queries import make_query
 from tests.retrievers.ranker.made_up import small_model
@@ -16,6 +17,7 @@ pytestmark = [
     pytest.mark.parametrize("name", [name for name, entry in RETRIEVERS.items() if not entry.asks_server]),
     pytest.mark.usefixtures("no_real_model"),
 ]
+SETTINGS = {"rerank": {"model": "minilm"}}
 CHOOSING = {"structure": 30, "evidence-ranker": 30}  # picks that are chosen one by one, whatever their scores
 ODD_PAPERS = {
     "one sentence": ["Only this."],
@@ -29,8 +31,10 @@ ODD_HYPOTHESES = ("", "?!", "Nothing shared here at all", "\ud800\U0001f9ec", "l
 
 
 @pytest.fixture
-def no_real_model(encoded_texts: list[str]) -> None:
-    """An encoder of 32 dimensions that needs no model, and a trained ranker of as many at its place."""
+def no_real_model(encoded_texts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """An encoder of 32 dimensions, a trained ranker of as many, and a cross-encoder that likes long sentences."""
+    scorer = Mock(predict=lambda pairs, **_: [len(sentence) for _, sentence in pairs])
+    monkeypatch.setattr(rerank, "load_cross_encoder", lambda _: scorer)
     write_model(small_model(width=32), default_model_path())
 
 
@@ -38,7 +42,7 @@ def checked_answer(name: str, query: Query) -> Retrieval:
     """The answer to a query, which ranks every sentence once and selects the best."""
     n_sentences = len(query.sentences)
     gold = EvidenceSet(n_sentences, (Aspect("p", (n_sentences - 1,), True, "A1"),), 1, 1)
-    retrieval = make_retriever(name, evidence=gold).retrieve(query)
+    retrieval = make_retriever(name, SETTINGS.get(name), gold=gold).retrieve(query)
     assert sorted(retrieval.ranking) == list(range(n_sentences))
     n_chosen = max(CHOOSING[name], query.budget or 0) if name in CHOOSING else 0
     assert list(retrieval.scores[n_chosen:]) == sorted(retrieval.scores[n_chosen:], reverse=True)

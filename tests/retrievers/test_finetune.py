@@ -7,17 +7,18 @@ import pytest
 
 from evidencebench_core.data import instance_from
 from evidencebench_core.errors import SettingError
-from evidencebench_core.retrievers.encoding import embeddings
+from evidencebench_core.retrievers.encoding import Encoder
 from evidencebench_core.retrievers.finetune import FinetuneSettings, finetune_encoder, triplets_of
 from evidencebench_core.retrievers.trained_on import TrainedOn, trained_on_at
 from tests.factories import raw_instance
+from tests.retrievers.conftest import tiny_bert
 
 LINES = ["T", "> one", "> two", "# R", "three", "two", "four"]
 PAPER = instance_from("i", raw_instance(LINES, {"a": [1, 2], "b": [4]}, results=["a"], hypothesis="H"))
-TRAINED_ON = TrainedOn("0" * 64, ("i",), ("p",), "tiny")
+TRAINED_ON = TrainedOn("tiny", 1, ("0" * 64,))
 
 
-@pytest.mark.parametrize("content", [None, "not json", "[]", '{"dataset_sha256": 1}'])
+@pytest.mark.parametrize("content", [None, "not json", "[]", '{"dataset": 1}'])
 def test_the_record_of_a_training_is_read_back_and_nothing_else(tmp_path: Path, content: str | None) -> None:
     TRAINED_ON.write(tmp_path)
     assert trained_on_at(str(tmp_path)) == (TRAINED_ON,)
@@ -30,12 +31,12 @@ def test_the_record_of_a_training_is_read_back_and_nothing_else(tmp_path: Path, 
 def test_triplets_are_a_covering_and_another_sentence() -> None:
     triplets = triplets_of([PAPER], 400)
     assert len(triplets) == 400
-    assert {one.anchor for one in triplets} == {"H"}
-    assert {one.positive for one in triplets} == {"one", "two", "three"}
+    assert {triplet.anchor for triplet in triplets} == {"H"}
+    assert {triplet.positive for triplet in triplets} == {"one", "two", "three"}
     # the same words elsewhere are no negative
-    assert {one.negative for one in triplets} == {"T", "R", "four"}
+    assert {triplet.negative for triplet in triplets} == {"T", "R", "four"}
     # aspects weigh the same, however many sentences they have
-    share = np.mean([one.positive == "three" for one in triplets])
+    share = np.mean([triplet.positive == "three" for triplet in triplets])
     assert share == pytest.approx(0.5, abs=0.1)
     assert (
         triplets_of([PAPER], 5, seed=1) == triplets_of([PAPER], 5, seed=1) != triplets_of([PAPER], 5, seed=2)
@@ -45,18 +46,7 @@ def test_triplets_are_a_covering_and_another_sentence() -> None:
 
 @pytest.fixture
 def tiny_encoder(tmp_path: Path) -> Path:
-    from transformers import BertConfig, BertModel, BertTokenizerFast, set_seed
-
-    set_seed(0)
-    folder = tmp_path / "tiny"
-    folder.mkdir()
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "one", "two", "three", "four", "h", "t", "r"]
-    (folder / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
-    BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
-    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
-    config = BertConfig(vocab_size=len(words), **sizes)
-    BertModel(config).save_pretrained(folder)
-    return folder
+    return tiny_bert(tmp_path / "tiny")
 
 
 @pytest.mark.model
@@ -67,7 +57,7 @@ def test_a_model_learns_and_tells_what_it_has_seen(tiny_encoder: Path, tmp_path:
     assert trained_on_at(str(tmp_path / "new")) == (TRAINED_ON,)
 
     def margin(model: Path) -> float:
-        vectors, _ = embeddings(str(model), ["H", "one", "three", "four", "T"])
+        vectors = Encoder(str(model)).vectors("H", ["one", "three", "four", "T"])
         unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         cosines = unit[1:] @ unit[0]
         return float(cosines[:2].mean() - cosines[2:].mean())

@@ -1,7 +1,7 @@
 import pytest
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.retrievers import full_settings, make_retriever
+from evidencebench_core.retrievers import make_retriever, read_settings
 from tests.retrievers.queries import make_query
 
 
@@ -17,7 +17,7 @@ def test_scores_are_sums_of_reciprocal_ranks() -> None:
 
 @pytest.mark.parametrize("of", ["lead,bm25", ("bm25", "lead")])
 def test_members_get_their_settings_whatever_their_order(of: object) -> None:
-    settings = full_settings("hybrid", {"of": of, "bm25.k1": "1.2"})
+    settings = read_settings("hybrid", {"of": of, "bm25.k1": "1.2"}).values()
     assert settings == {"of": ("bm25", "lead"), "k": 60.0, "bm25.k1": 1.2, "bm25.b": 0.75}
 
 
@@ -29,6 +29,7 @@ def test_members_get_their_settings_whatever_their_order(of: object) -> None:
         ({"of": ""}, "Name two or more different retrievers."),
         ({"of": "bm25,oracle"}, "oracle cannot be one of its members"),
         ({"of": "bm25,hybrid"}, "hybrid cannot be one of its members"),
+        ({"of": "bm25,rerank"}, "rerank cannot be one of its members"),
         ({"of": "bm25,dens"}, "there is none called 'dens'. Did you mean 'dense'?"),
         ({"of": "bm25,lead", "dense.model": "x"}, "setting for 'dense', which is not one of its members"),
         ({"bm25.k2": 1}, "retriever bm25: there is no setting 'k2'. Did you mean 'k1'?"),
@@ -38,5 +39,5 @@ def test_members_get_their_settings_whatever_their_order(of: object) -> None:
 )
 def test_bad_settings(settings: dict[str, object], message: str) -> None:
     with pytest.raises(SettingError) as caught:
-        full_settings("hybrid", settings)
+        read_settings("hybrid", settings)
     assert message in str(caught.value)

@@ -36,14 +36,14 @@ def test_it_selects_what_is_needed_and_no_more(
     focus: str, budget: int | None, n_picks: int, n_covered: int
 ) -> None:
     query = make_query("abcdef", focus=focus, budget=budget)
-    retrieval = make_retriever("oracle", evidence=GOLD).retrieve(query)
+    retrieval = make_retriever("oracle", gold=GOLD).retrieve(query)
     assert len(retrieval.selection) == n_picks
     assert sum(not cover.isdisjoint(retrieval.selection) for cover in GOLD.covers(query.focus)) == n_covered
     assert retrieval.ranking[:n_picks] == retrieval.selection
 
 
 def test_selection_then_other_covering_sentences_then_the_rest() -> None:
-    retrieval = make_retriever("oracle", evidence=GOLD).retrieve(make_query("abcdef", budget=2))
+    retrieval = make_retriever("oracle", gold=GOLD).retrieve(make_query("abcdef", budget=2))
     assert retrieval.selection[0] == 4  # adds three aspects, the other pick one
     second = retrieval.selection[1]
     others = sorted({0, 1, 2} - {second})
@@ -51,12 +51,12 @@ def test_selection_then_other_covering_sentences_then_the_rest() -> None:
     assert retrieval.scores == (2.0, 2.0, 1.0, 1.0, 0.0, 0.0)
     # Without result aspects nothing is selected for results.
     gold = EvidenceSet(3, (Aspect("p", (1,), False, "A1"),), 1, None)
-    retrieval = make_retriever("oracle", evidence=gold).retrieve(make_query("abc", focus="results"))
+    retrieval = make_retriever("oracle", gold=gold).retrieve(make_query("abc", focus="results"))
     assert (retrieval.selection, retrieval.ranking) == ((), (0, 1, 2))
 
 
 def test_it_needs_the_gold_of_its_paper() -> None:
     with pytest.raises(RetrieverError, match="6 sentences, but the query has 2"):
-        make_retriever("oracle", evidence=GOLD).retrieve(make_query("ab"))
+        make_retriever("oracle", gold=GOLD).retrieve(make_query("ab"))
     with pytest.raises(SettingError, match="retriever oracle: was given no gold"):
         make_retriever("oracle")

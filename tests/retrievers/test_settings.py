@@ -9,8 +9,6 @@ from evidencebench_core.retrievers.settings import JsonText
 
 
 class Example(Settings):
-    derived = ("digest",)
-
     whole: int = Field(1, ge=0, description="A number.")
     share: float = Field(0.5, ge=0, le=1)
     flag: bool = False
@@ -18,7 +16,6 @@ class Example(Settings):
     names: tuple[str, ...] = ("a", "b")
     text: str | None = None
     body: Annotated[str | None, JsonText] = None
-    digest: str | None = None
 
 
 @pytest.mark.parametrize(
@@ -73,4 +70,3 @@ def test_fields_are_what_a_form_needs() -> None:
     assert fields["share"].allowed() == "a number from 0 to 1"
     assert (fields["kind"].kind, fields["kind"].choices) == (str, ("word", "space"))
     assert (fields["body"].kind, fields["body"].optional, fields["names"].kind) == (dict, True, tuple)
-    assert "digest" not in fields  # it is filled in

@@ -4,13 +4,20 @@ import pytest
 
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.errors import SettingError
-from evidencebench_core.retrievers import IMPORTED, RETRIEVERS, full_settings, make_retriever, run_label
+from evidencebench_core.retrievers import (
+    CROSS_VALIDATED,
+    IMPORTED,
+    RETRIEVERS,
+    make_retriever,
+    read_settings,
+    run_label,
+)
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from tests.retrievers.ranker.made_up import small_model
 
 SERVED = ["llm", "embeddings"]
 POSITIONS = ["random", "oracle", "lead", "abstract-tail"]
-LOCAL = [*POSITIONS, "bm25", "dense", "hybrid", "structure", "evidence-ranker"]
+LOCAL = [*POSITIONS, "bm25", "dense", "hybrid", "rerank", "structure", "evidence-ranker"]
 
 
 def test_the_table_holds_these() -> None:
@@ -22,11 +29,12 @@ def test_the_table_holds_these() -> None:
 def test_a_retriever_has_its_full_settings_and_they_survive_json(name: str) -> None:
     if name == "evidence-ranker":
         write_model(small_model(), default_model_path())
-    retriever = make_retriever(name, evidence=EvidenceSet(1, (), 1, None))
+    given = {"model": "minilm"} if name == "rerank" else {}
+    retriever = make_retriever(name, given, gold=EvidenceSet(1, (), 1, None))
     assert retriever.name == name
-    derived = dict.fromkeys(RETRIEVERS[name].derived)
-    assert retriever.settings | derived == full_settings(name)
-    assert full_settings(name, json.loads(json.dumps(full_settings(name)))) == full_settings(name)
+    values = retriever.settings.values()
+    assert values == read_settings(name, given).values()
+    assert read_settings(name, json.loads(json.dumps(values))).values() == values
 
 
 @pytest.mark.parametrize(
@@ -48,10 +56,14 @@ def test_a_bad_name_or_setting_is_one_line_with_a_remedy(
 
 
 def test_labels() -> None:
-    assert run_label("bm25", full_settings("bm25")) == "bm25"
-    assert run_label("bm25", full_settings("bm25", {"b": 0.5, "k1": 1.2})) == "bm25 k1=1.2 b=0.5"
-    hybrid = full_settings("hybrid", {"of": "lead,bm25", "bm25.k1": 2})
-    assert run_label("hybrid", hybrid) == "hybrid of=bm25+lead bm25.k1=2.0"
-    assert run_label(IMPORTED, {"name": "mine"}, "negation") == "mine (imported)"
-    merged = {"of": "bm25,evidence-ranker", "evidence-ranker.weights": "a6a84b029030"}
-    assert run_label("hybrid", full_settings("hybrid", merged)) == "hybrid of=bm25+evidence-ranker"
+    def label(name: str, **settings: object) -> str:
+        return run_label(name, read_settings(name, settings).values())
+
+    assert label("bm25") == "bm25"
+    assert label("bm25", b=0.5, k1=1.2) == "bm25 k1=1.2 b=0.5"
+    assert label("hybrid", of="lead,bm25", **{"bm25.k1": 2}) == "hybrid of=bm25+lead bm25.k1=2.0"
+    assert run_label(IMPORTED, {"name": "mine"}, "negation") == "mine (imported) [negation]"
+    assert (
+        run_label("evidence-ranker", {"model": CROSS_VALIDATED, "folds": 5})
+        == "evidence-ranker cross-validated folds=5"
+    )

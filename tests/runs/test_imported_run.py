@@ -10,7 +10,8 @@ import pytest
 from evidencebench_core.data import Store
 from evidencebench_core.errors import EvidenceBenchError, SettingError, StoreError
 from evidencebench_core.export import rows, write_predictions, write_run
-from evidencebench_core.runs import RunStore, execute, import_run, plan, score_run
+from evidencebench_core.export.predictions import import_run
+from evidencebench_core.runs import RunStore, execute, plan, score_predictions, score_run
 from evidencebench_core.tasks import TASKS, task_named
 from tests.factories import raw_dataset, store_with
 
@@ -55,8 +56,8 @@ def test_an_exported_ranking_comes_back_with_the_same_scores(store: Store, bm25:
         assert before
         assert after
         assert (after.ranking, after.selection) == (before.ranking, before.selection)
-    unconstrained = import_run(store, "tiny", path, "all", ["result-er@unconstrained"])
-    assert score_run(store, unconstrained.id, "result-er@unconstrained").aspect_recall == 1
+    assert score_run(store, found.id, "er@3") == score_run(store, bm25, "er@3")
+    assert score_run(store, found.id, "result-er@unconstrained").aspect_recall == 1
 
 
 @pytest.mark.parametrize("what", [None, "selection"])
@@ -65,7 +66,7 @@ def test_exported_selections_come_back_with_the_same_scores(
     store: Store, bm25: str, tmp_path: Path, task: str, what: str | None
 ) -> None:
     found = import_run(store, "tiny", saved(tmp_path, text_of(store, bm25, task, what)), "mine", [task])
-    assert list(found.tasks) == [task]
+    assert list(found.tasks) == ([task] if what is None else FOUR)
     assert score_run(store, found.id, task) == score_run(store, bm25, task)
 
 
@@ -79,17 +80,28 @@ def test_ids_that_a_line_cannot_hold(tmp_path: Path) -> None:
     found = import_run(store, "tiny", path, "mine")
     assert score_run(store, found.id, "er@10") == score_run(store, lead.id, "er@10")
     raw_id = saved(tmp_path, "plain%41 Q0 3 1 1 me")
-    assert import_run(store, "tiny", raw_id, "raw", ["er@10"]).tasks == {"er@10": 1}
+    assert import_run(store, "tiny", raw_id, "raw").answered == {"": 1}
 
 
 def test_scores_order_a_ranking_and_ranks_where_they_are_equal(store: Store, tmp_path: Path) -> None:
     lines = ("3 9 0.5", "4 2 0.5", "5 7 -1e-3", "6 1 2")
     text = "\r\n".join(f"tiny_0\tQ0 {line} me" for line in lines)
-    run = import_run(store, "tiny", saved(tmp_path, b"\xef\xbb\xbf" + text.encode()), "mine", ["er@3"])
+    run = import_run(store, "tiny", saved(tmp_path, b"\xef\xbb\xbf" + text.encode()), "mine")
     answer = RunStore(store).retrieval(run.id, "er@3", ID)
     assert answer
     assert (answer.ranking, answer.selection) == ((6, 4, 3, 5), (6, 4, 3))
     assert answer.scores == (2, 0.5, 0.5, -0.001)
+
+
+def test_scores_of_sentences_are_a_ranking(store: Store, tmp_path: Path) -> None:
+    scores = {ID: {"7": 11.0, "2": 0.5, "10": 0.5, "0": -1}, "tiny_4": {"1": 1}}  # tiny_4 has no results
+    run = import_run(store, "tiny", saved(tmp_path, scores), "mine")
+    assert run.tasks == {"er@optimal": 2, "er@10": 2, "result-er@optimal": 1, "result-er@5": 1}
+    assert RunStore(store).selections(run, "er@3") == {ID: (7, 2, 10), "tiny_4": (1,)}
+    assert (
+        score_run(store, run, "er@3").per_instance
+        == score_predictions(store, "tiny", {ID: scores[ID], "tiny_4": [1]}, "er@3").per_instance
+    )
 
 
 @pytest.mark.parametrize(
@@ -102,6 +114,9 @@ def test_scores_order_a_ranking_and_ranks_where_they_are_equal(store: Store, tmp
         ({ID: [True]}, "True, not an integer"),
         ({ID: 3}, "has 3 for a selection"),
         ({ID: [1, 2, 3, 4]}, "holds selections, which are for one task"),
+        ({ID: {"12": 1.0}}, "'tiny_0': selects sentence 12, but the paper has 12 sentences"),
+        ({ID: {"x": 1.0}}, "'tiny_0': has {'x': 1.0} for scores"),
+        ({ID: {"1": 1.0}, "tiny_1": [1]}, "'tiny_1': has [1], where others have scores"),
         ({}, "holds no answer"),
         ('{"tiny_0": [1], "tiny_0": [2]}', "'tiny_0' more than once"),
         ('{"tiny_0": [1', "is not JSON"),
@@ -110,7 +125,7 @@ def test_scores_order_a_ranking_and_ranks_where_they_are_equal(store: Store, tmp
         ("", "holds no answer"),
         (b"\x89PNG\xff\xfe\x00", "is not UTF-8"),
         (TREC.format(1) + "tiny_0 Q0 2 2 0.5", "line 2: is 'tiny_0 Q0 2 2 0.5'"),
-        (TREC.format(1) + "\n" + TREC.format(1), "line 3: ranks sentence 1 again"),
+        (TREC.format(1) + "\n" + TREC.format(1), "line 3, 'tiny_0': ranks sentence 1 again"),
         (TREC.format(12), "line 1, 'tiny_0': selects sentence 12, but"),
         *((TREC.format(text), "line 1") for text in ("-1", "d3", "9" * 5_000)),
         ("tiny_9 Q0 1 1 1 me", "line 1, 'tiny_9': is no instance"),

@@ -1,24 +1,38 @@
 import math
+import struct
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 
 import psutil
 import pytest
 
+from evidencebench_core.analyses.notes import Note, NoteStore
 from evidencebench_core.annotation.marked import instance_key
 from evidencebench_core.annotation.model import Annotation
 from evidencebench_core.annotation.store import Annotations
+from evidencebench_core.data import ingest
 from evidencebench_core.data.store import Store
 from evidencebench_core.data.upkeep import delete_dataset
 from evidencebench_core.errors import StoreError, UnknownNameError
 from evidencebench_core.perturb import variant_named
-from evidencebench_core.retrievers import Retrieval, full_settings
-from evidencebench_core.runs import RunInfo, RunSpec, RunStore, execute, plan, retrieval_spec
-from evidencebench_core.runs.notes import Note, NoteStore
+from evidencebench_core.retrievers import Retrieval, read_settings
+from evidencebench_core.retrievers.trained_on import TrainedOn
+from evidencebench_core.runs import (
+    RunInfo,
+    RunSpec,
+    RunStore,
+    Sample,
+    execute,
+    plan,
+    retrieval_spec,
+    trained_on_ids,
+)
+from tests.factories import tiny_dataset, written
 
-ANSWER = Retrieval((3, 0, 7), (2.5, math.pi, -0.0), (3, 0), 0.25, MappingProxyType({"prompt": "é\x1b<b>"}))
+ANSWER = Retrieval((3, 0, 7), (2.5, math.pi, -0.0), 2, 0.25, MappingProxyType({"prompt": "é\x1b<b>"}))
 
 
 @pytest.fixture
@@ -28,7 +42,9 @@ def runs(store: Store) -> RunStore:
 
 def made(runs: RunStore, retriever: str = "bm25", **settings: object) -> RunInfo:
     dataset = runs.store.dataset("tiny")
-    return runs.create(retrieval_spec(dataset.sha256, retriever, full_settings(retriever, settings)))
+    return runs.create(
+        retrieval_spec(dataset.sha256, retriever, read_settings(retriever, settings).values(), {})
+    )
 
 
 def test_the_same_spec_is_the_same_run_found_by_the_beginning_of_its_id(runs: RunStore) -> None:
@@ -56,10 +72,10 @@ def test_a_beginning_that_fits_two_runs(runs: RunStore) -> None:
 def test_an_answer_comes_back_as_it_was(runs: RunStore) -> None:
     run = made(runs)
     runs.add(run.id, {"tiny_0": {"er@10": ANSWER, "er@optimal": "no luck"}})
-    runs.add(run.id, {"tiny_1": {"er@10": Retrieval((), (), ())}})  # an empty selection is an answer
+    runs.add(run.id, {"tiny_1": {"er@10": Retrieval((), (), 0)}})  # an empty selection is an answer
     assert runs.retrieval(run.id, "er@10", "tiny_0") == ANSWER
     assert runs.selections(run.id, "er@10") == {"tiny_0": (3, 0), "tiny_1": ()}
-    assert runs.retrievals(run.id, "er@10") == {"tiny_0": ANSWER, "tiny_1": Retrieval((), (), ())}
+    assert runs.retrievals(run.id, "er@10") == {"tiny_0": ANSWER, "tiny_1": Retrieval((), (), 0)}
     assert runs.done(run.id, "er@10") == {"tiny_0", "tiny_1"}
     assert runs.retrieval(run.id, "er@10", "tiny_2") is None
 
@@ -71,11 +87,64 @@ def test_a_failure_is_no_answer_and_gives_way_to_one(runs: RunStore) -> None:
     assert runs.retrieval(run.id, "er@10", "tiny_0") is None
     assert (runs.selections(run.id, "er@10"), runs.done(run.id, "er@10")) == ({}, set())
     again = runs.run(run.id)
-    assert (dict(again.tasks), again.n_failed) == ({"er@10": 0}, 1)
-    for outcome in (ANSWER, "late failure", Retrieval((1,), (1.0,), (1,))):
+    assert (dict(again.tasks), again.n_failed) == ({}, 1)
+    for outcome in (ANSWER, "late failure", Retrieval((1,), (1.0,))):
         runs.add(run.id, {"tiny_0": {"er@10": outcome}})
     assert runs.retrieval(run.id, "er@10", "tiny_0") == ANSWER  # the first answer stays
     assert runs.failures(run.id, "er@10") == {}
+
+
+def test_rankings_are_cut_at_the_k_of_a_task(runs: RunStore) -> None:
+    run = made(runs)
+    ranking = Retrieval(tuple(range(12)), (0.0,) * 12)
+    runs.add(run.id, {"tiny_0": {"": ranking}, "tiny_4": {"": ranking}})  # tiny_4 has no result aspects
+    # optimal K of tiny_0: two for all aspects, one for the result aspects
+    sizes = {"er@optimal": 2, "er@10": 10, "er@3": 3, "er@99": 12, "result-er@optimal": 1, "result-er@5": 5}
+    for task, n in sizes.items():
+        assert runs.selections(run.id, task)["tiny_0"] == tuple(range(n))
+        answer = runs.retrieval(run.id, task, "tiny_0")
+        assert answer
+        assert (answer.ranking, answer.selection) == (ranking.ranking, tuple(range(n)))
+        assert runs.selections(run.id, task).keys() == runs.retrievals(run.id, task).keys()
+    assert runs.selections(run.id, "result-er@unconstrained") == {"tiny_0": ranking.ranking}
+    counts = {"er@optimal": 2, "er@10": 2, "result-er@optimal": 1, "result-er@5": 1}
+    assert (runs.run(run.id).tasks, runs.run(run.id).answered) == (counts, {"": 2})
+
+
+def test_the_stamp_is_of_the_results(runs: RunStore) -> None:
+    run = made(runs)
+    stamps = [run.stamp]
+    runs.rename(run, "another name")
+    assert runs.run(run.id).stamp == run.stamp
+    for change in (
+        lambda: runs.add(run.id, {"tiny_0": {"": ANSWER}}),
+        lambda: runs.add(run.id, {"tiny_0": {"": Retrieval((1,), (1.0,))}}, replace=True),
+        lambda: runs.add(run.id, {"tiny_1": {"": "no luck"}}),
+        lambda: runs.clear(run.id),
+    ):
+        change()
+        stamps.append(runs.run(run.id).stamp)
+    assert len(set(stamps)) == 5
+    assert runs.run(run.id).n_answered == 0
+    assert {"evidencebench-explorer", "torch", "sentence-transformers"} <= run.versions.keys()
+
+
+def test_a_run_and_its_first_results_come_together_or_not_at_all(runs: RunStore) -> None:
+    spec = retrieval_spec(runs.store.dataset("tiny").sha256, "imported", {"name": "mine"}, {})
+    with pytest.raises(struct.error):
+        runs.create(spec, results={"tiny_0": {"": Retrieval((1 << 16,), (1.0,))}})
+    assert runs.runs() == ()
+
+
+def test_papers_that_a_model_has_learnt_from_are_known_whatever_their_ids(
+    store: Store, tmp_path: Path
+) -> None:
+    learnt = TrainedOn("tiny", 2, tuple(store.paper_keys("tiny")[name] for name in ("tiny_1", "tiny_2")))
+    renamed = {f"other {name}": raw | {"paper_id": f"p {name}"} for name, raw in tiny_dataset().items()}
+    other = ingest(store, written(renamed, tmp_path / "other.json"), "other").dataset
+    run = RunStore(store).create(retrieval_spec(other.sha256, "dense", {}, {}), learnt)
+    assert trained_on_ids(store, run) == {"other tiny_1", "other tiny_2"}
+    assert run.n_trained_on == 2
 
 
 def test_results_of_questions_to_a_model(runs: RunStore) -> None:
@@ -106,21 +175,23 @@ def test_a_run_under_way_in_another_process_is_refused_unless_that_is_gone(runs:
         other.kill()
         other.wait()
     for run_id in "ab":
-        with runs.under_way(run_id), runs.under_way(run_id):
-            pass
+        with runs.under_way(run_id), pytest.raises(StoreError), runs.under_way(run_id):
+            pass  # nor twice in one process
     with runs.store.read() as db:
         assert db.execute("SELECT * FROM runs_under_way").fetchall() == []
 
 
 def test_the_id_is_of_all_that_decides_the_results() -> None:
     specs = [
-        *(retrieval_spec(subject, name, {"x": 1, "y": 2}) for subject in ("ab", "ac") for name in "rq"),
-        *(retrieval_spec("ab", "r", settings) for settings in ({"x": 2, "y": 2}, {"x": 1})),
-        *(retrieval_spec("ab", "r", {"x": 1}, "negation", digest) for digest in ("12ab", "34cd")),
+        *(retrieval_spec(subject, name, {"x": 1, "y": 2}, {}) for subject in ("ab", "ac") for name in "rq"),
+        *(retrieval_spec("ab", "r", settings, {}) for settings in ({"x": 2, "y": 2}, {"x": 1})),
+        *(retrieval_spec("ab", "r", {"x": 1}, {}, variant=("negation", digest)) for digest in ("12", "34")),
+        *(retrieval_spec("ab", "r", {"x": 1}, {"model": digest}) for digest in ("12", "34")),
+        *(retrieval_spec("ab", "r", {"x": 1}, {}, sample=Sample(3, seed)) for seed in (0, 1)),
         *(RunSpec(kind, "ab", {}) for kind in ("answers", "reliability")),
     ]
-    assert len({spec.id for spec in specs}) == len(specs) == 10
-    assert specs[0].id == retrieval_spec("ab", "r", {"y": 2, "x": 1}).id
+    assert len({spec.id for spec in specs}) == len(specs) == 14
+    assert specs[0].id == retrieval_spec("ab", "r", {"y": 2, "x": 1}, {}).id
 
 
 # -- deleting and renaming ------------------------------------------------------------------------------

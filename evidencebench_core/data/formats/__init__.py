@@ -16,17 +16,6 @@ from evidencebench_core.data.model import Instance
 from evidencebench_core.data.stream import REMEDY, DatasetFile
 from evidencebench_core.errors import SettingError, StreamError, did_you_mean, shown
 
-__all__ = [
-    "FORMATS",
-    "KEYS",
-    "Parser",
-    "Source",
-    "format_named",
-    "instance_from",
-    "read_instances",
-    "released_record",
-]
-
 Parser = Callable[[Source], Iterator[Instance]]
 
 

@@ -19,6 +19,9 @@ from evidencebench_core.words import enumerated
 Text = Annotated[str, Field(pattern=r"\S")]
 Pool = Annotated[list[str], Field(min_length=1, max_length=5_000)]
 
+_TAGS: Final = frozenset(
+    {"str", "int", "bool", "list[bool]", "constrained-str", "[key]"}
+)  # of pydantic's places
 _WANTED: Final = {  # by pydantic's type of error
     "string_type": "a text",
     "string_pattern_mismatch": "a text that is not blank",
@@ -68,7 +71,7 @@ def checked(model: type[_Checked], value: object, place: str) -> _Checked:
             raise InstanceError(f"{place}{within}", f"has no {enumerated(missing)}", remedy) from None
         fault = faults[0]
         parts = [
-            f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault["loc"] if part != "[key]"
+            f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault["loc"] if part not in _TAGS
         ]
         path = "".join(parts).removeprefix(".")
         wanted = _WANTED.get(fault["type"], "what the format says").format_map(fault.get("ctx", {}))

@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, cast
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
@@ -87,13 +87,12 @@ def instances(source: Source) -> Iterator[Instance]:
     for place, key, value in source.file.records():
         instance_id = value.pop("id", None) if key is None and isinstance(value, dict) else key
         if not isinstance(instance_id, str):
-            raise InstanceError(
-                place, f"has the id {shown(instance_id)}", "Give every instance an id, a text."
-            )
+            problem = f"has the id {shown(instance_id)}"
+            raise InstanceError(place, problem, "Give every instance an id, a text.")
         yield instance_from(instance_id, value)
 
 
-def instance_from(instance_id: str, raw: object) -> Instance:
+def instance_from(instance_id: str, raw: Any) -> Instance:
     """The instance of a record that stands under an id; `InstanceError` where it contradicts the format or itself."""
     place = f"instance {shown(instance_id)}"
     if not instance_id.strip():
@@ -105,7 +104,6 @@ def instance_from(instance_id: str, raw: object) -> Instance:
     sections = record.sections or section_titles(sentences, types)
     check_length(f"{place}, sections", sections, n_sentences, "sentence")
     _check_aspects(record, place, n_sentences)
-    raw = cast("dict[str, Any]", raw)
     instance = Instance(
         id=instance_id,
         hypothesis=record.hypothesis,
@@ -138,10 +136,8 @@ def _is_same(written: object, value: object) -> bool:
 
 def _check_aspects(record: ReleasedRecord, place: str, n_sentences: int) -> None:
     """Names of aspects, sentence indices and the inverse of the mapping."""
-    covering, ids = (
-        record.aspect2sentence_indices,
-        record.aspect_list_ids or [*record.aspect2sentence_indices],
-    )
+    covering = record.aspect2sentence_indices
+    ids = record.aspect_list_ids or [*covering]
     named = {
         "aspect_list_ids": ids,
         "results_aspect_list_ids": record.results_aspect_list_ids or [],
@@ -157,9 +153,8 @@ def _check_aspects(record: ReleasedRecord, place: str, n_sentences: int) -> None
     for aspect in ids:
         field = f"{place}, aspect2sentence_indices"
         if aspect not in covering:
-            raise InstanceError(
-                field, f"has no entry for aspect {shown(aspect)}", "Give one entry an aspect."
-            )
+            problem = f"has no entry for aspect {shown(aspect)}"
+            raise InstanceError(field, problem, "Give one entry an aspect.")
         check_indices(f"{field}.{aspect}", covering[aspect], n_sentences)
     if record.sentence_index2aspects is not None:
         inverse, expected = record.sentence_index2aspects, inverse_of(covering, n_sentences)
@@ -182,9 +177,8 @@ def _evidence(record: ReleasedRecord, n_sentences: int) -> EvidenceSet:
     of_results = record.results_evidence_retrieval_at_optimal_evaluation
     if optimal is None or (results and of_results is None):
         return evidence_set(n_sentences, aspects)
-    return EvidenceSet(
-        n_sentences, tuple(aspects), optimal.optimal, of_results.optimal if of_results else None
-    )
+    results_optimal = of_results.optimal if of_results else None
+    return EvidenceSet(n_sentences, tuple(aspects), optimal.optimal, results_optimal)
 
 
 def _selections(record: ReleasedRecord, place: str, n_sentences: int) -> dict[str, tuple[int, ...]]:

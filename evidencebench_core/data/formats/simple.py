@@ -38,8 +38,8 @@ class SimpleRecord(Checked):
     evidence: Annotated[list[Any], Field(min_length=1, max_length=1_000)]
     sentences: Pool | None = None
     text: Text | None = None
-    id: str | int | None = None
-    paper_id: str | int | None = None
+    id: Text | int | None = None
+    paper_id: Text | int | None = None
     sections: list[str] | None = None
     sentence_types: list[SentenceType] | None = None
     aspects: list[Text] | None = None
@@ -56,7 +56,7 @@ def instances(source: Source) -> Iterator[Instance]:
         yield simple_instance(raw, place, key or f"{source.name}-{number}")
 
 
-def simple_instance(raw: object, place: str, default_id: str) -> Instance:
+def simple_instance(raw: Any, place: str, default_id: str) -> Instance:
     """The instance of a record; other keys than `SimpleRecord` has are kept. `InstanceError` names a fault."""
     record = checked(SimpleRecord, raw, place)
     instance_id = default_id if record.id is None else str(record.id)
@@ -69,7 +69,7 @@ def simple_instance(raw: object, place: str, default_id: str) -> Instance:
     check_length(f"{place}, sentence_types", types, len(sentences), "sentence")
     sections = record.sections or section_titles(sentences, types)
     check_length(f"{place}, sections", sections, len(sentences), "sentence")
-    extra = {name: value for name, value in dict(raw).items() if name not in SimpleRecord.model_fields}  # type: ignore[call-overload]
+    extra = {name: value for name, value in raw.items() if name not in SimpleRecord.model_fields}
     return Instance(
         id=instance_id,
         hypothesis=record.hypothesis,

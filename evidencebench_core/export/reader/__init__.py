@@ -12,17 +12,3 @@ from evidencebench_core.export.reader.view import (
     view_data,
     view_of,
 )
-
-__all__ = [
-    "FOLDER",
-    "PARTS",
-    "Drawing",
-    "PaperView",
-    "SentenceNote",
-    "System",
-    "heading_level",
-    "paper_key",
-    "show",
-    "view_data",
-    "view_of",
-]

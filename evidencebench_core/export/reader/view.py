@@ -13,7 +13,7 @@ from evidencebench_core.metrics import marks as marks_of
 from evidencebench_core.words import visible, visible_texts
 
 if TYPE_CHECKING:
-    from evidencebench_core.retrievers.shared_words import SharedWords
+    from evidencebench_core.export.shared_words import SharedWords
 
 MAX_SYSTEMS: Final = 3
 

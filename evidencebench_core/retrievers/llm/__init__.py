@@ -11,13 +11,3 @@ from evidencebench_core.retrievers.llm.outcome import (
     outcome_of,
     reasons_in,
 )
-
-__all__ = [
-    "OUTCOME_FLAGS",
-    "OUTCOME_KINDS",
-    "CallRecord",
-    "calls_in",
-    "counts_text",
-    "outcome_of",
-    "reasons_in",
-]

@@ -1,8 +1,7 @@
-"""A row of numbers a sentence, made of the query alone. ``features.csv`` has their names, groups and words."""
+"""A row of numbers a sentence, made of the query alone; ``features.txt`` has their names."""
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,10 +19,7 @@ from evidencebench_core.retrievers.bm25 import tokens_of
 from evidencebench_core.retrievers.encoding import Encoder
 from evidencebench_core.retrievers.ranker.cues import cue_counts, occurrences
 
-with Path(__file__).with_name("features.csv").open(encoding="utf-8", newline="") as _file:
-    TABLE: Final = tuple(csv.DictReader(_file))
-
-FEATURES: Final[tuple[str, ...]] = tuple(row["name"] for row in TABLE)
+FEATURES: Final = tuple(Path(__file__).with_name("features.txt").read_text("utf-8").splitlines())
 _NUMBERS: Final = {
     "numbers": re.compile(r"\d+(?:\.\d+)?"),
     "decimals": re.compile(r"\d\.\d"),

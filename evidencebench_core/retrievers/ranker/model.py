@@ -1,4 +1,4 @@
-"""A fitted ranker: how it scores the sentences of a paper, and what each column adds to a score.
+"""A fitted ranker: how it scores the sentences of a paper.
 
 A few small networks, side by side as one, read a row of columns a sentence: its features, what its embedding says and
 shares with the hypothesis' on principal axes, and what those of the sentences before and after say.
@@ -7,7 +7,7 @@ A sum of trees, which learnt how much of the evidence a sentence is, counts a li
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
@@ -73,31 +73,9 @@ class Network(NamedTuple):
         units = np.maximum(inputs @ self.hidden + self.bias, 0)
         return np.asarray(inputs @ self.linear[:, output] + units @ self.out[:, output], dtype=np.float64)
 
-    def contributions(self, columns: NDArray[np.float32], output: int) -> _Array:
-        """What each column adds to a row's score, against a row of means: (rows, columns).
-
-        Integrated gradients (Sundararajan et al., ICML 2017) along the straight line from the means, which for one
-        layer of rectified units have a closed form: the share of the line on which a unit is on.
-        """
-        inputs = self.inputs(columns)
-        moves = inputs @ self.hidden
-        rises = np.maximum(moves + self.bias, 0) - np.maximum(self.bias, 0)
-        on = np.divide(rises, moves, out=np.zeros_like(moves), where=moves != 0)
-        adds = inputs * (self.linear[:, output] + (on * self.out[:, output]) @ self.hidden.T)
-        return np.asarray(adds, dtype=np.float64)
-
     def inputs(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
         """Standardised columns."""
         return np.asarray(np.clip((columns - self.means) / self.scales, -LARGEST_INPUT, LARGEST_INPUT))
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredPaper:
-    """The sentences of a paper, scored for a query."""
-
-    features: Features
-    columns: NDArray[np.float32]  # (n, len(COLUMNS))
-    scores: _Array  # (n,), standardised over the paper
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,35 +109,17 @@ class Ranker:
     trees_share: ClassVar[float] = 0.15  # how much the trees' standardised scores count beside the network's
     trees_least_budget: ClassVar[int] = 5  # for fewer picks of result aspects the trees are not asked
 
-    def scored(self, query: Query, features: Features, unit: NDArray[np.float32]) -> ScoredPaper:
-        """A paper scored for a query, given its features and the `unit_vectors` of hypothesis and sentences."""
+    def scores(self, query: Query, features: Features, unit: NDArray[np.float32]) -> _Array:
+        """The scores of a paper's sentences, shape (n,), standardised over the paper.
+
+        ``unit`` are the `unit_vectors` of hypothesis and sentences.
+        """
         columns = columns_of(features, unit, self.topics, self.shared_topics)
         scores = standardised(self.network.scores(columns, FOCUSES.index(query.focus)))
-        if self._asks_trees(query):
+        if query.focus == "all" or query.budget is None or query.budget >= self.trees_least_budget:
             trees = standardised(_booster(self.trees[query.focus]).predict(columns[:, :N_OWN], num_threads=1))
             scores = (1 - self.trees_share) * scores + self.trees_share * trees
-        return ScoredPaper(features, columns, standardised(scores))
-
-    def _asks_trees(self, query: Query) -> bool:
-        return query.focus == "all" or query.budget is None or query.budget >= self.trees_least_budget
-
-    def contributions(self, query: Query, paper: ScoredPaper, sentences: Sequence[int]) -> _Array:
-        """The share of each column in the scores of some sentences, in standard deviations of the score.
-
-        Shape (sentences, len(COLUMNS)); the rows of a paper differ by what their scores differ.
-        """
-        output, chosen = FOCUSES.index(query.focus), paper.columns[list(sentences)]
-        raw = self.network.scores(paper.columns, output)
-        adds = self.network.contributions(chosen, output) / (raw.std() or 1.0)
-        if self._asks_trees(query) and len(chosen):
-            booster = _booster(self.trees[query.focus])
-            spread = booster.predict(paper.columns[:, :N_OWN], num_threads=1)
-            shap = booster.predict(chosen[:, :N_OWN], pred_contrib=True, num_threads=1)[:, :N_OWN]
-            adds *= 1 - self.trees_share
-            adds[:, :N_OWN] += self.trees_share * shap / (spread.std() or 1.0)
-            total = (1 - self.trees_share) * standardised(raw) + self.trees_share * standardised(spread)
-            adds /= total.std() or 1.0
-        return adds
+        return standardised(scores)
 
 
 @lru_cache(maxsize=4)

@@ -14,8 +14,7 @@ from evidencebench_core.retrievers.encoding import Encoder
 from evidencebench_core.retrievers.ranker.features import Features, features_at
 from evidencebench_core.retrievers.ranker.model import Ranker
 from evidencebench_core.retrievers.ranker.model_file import model_folder, read_model
-from evidencebench_core.retrievers.ranker.reasons import explained_ranking
-from evidencebench_core.retrievers.ranker.selection import picks_of
+from evidencebench_core.retrievers.ranker.selection import picks_of, ranking_of_picks
 from evidencebench_core.retrievers.ranking import ALL
 from evidencebench_core.retrievers.settings import Settings
 
@@ -72,8 +71,5 @@ class EvidenceRanker(Retriever):
 
 def ranking_of(model: Ranker, query: Query, features: Features, unit: NDArray[np.float32]) -> Retrieval:
     """The ranking from the features of the paper and the `unit_vectors` of hypothesis and sentences."""
-    paper = model.scored(query, features, unit)
-    picks = picks_of(paper.scores, features.similarities, model.selecting, query.budget)
-    explained = list(picks[: query.budget])
-    contributions = model.contributions(query, paper, explained)
-    return explained_ranking(paper.scores, picks, features.rows[explained], contributions)
+    scores = model.scores(query, features, unit)
+    return ranking_of_picks(scores, picks_of(scores, features.similarities, model.selecting, query.budget))

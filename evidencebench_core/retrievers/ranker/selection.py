@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from evidencebench_core.retrievers.base import Retrieval
 
 ONE_BY_ONE: Final = 30
 """Picks that are always chosen so; behind them the order of the scores is kept."""
@@ -19,6 +22,13 @@ class Selecting:
     sharpness: float = 2.0
     closeness: float = 1.5
     overlap_weight: float = 0.1
+
+
+def ranking_of_picks(scores: NDArray[np.float64], picks: Sequence[int]) -> Retrieval:
+    """The picks in their order, then the rest of the pool by score: along the picks the scores need not fall."""
+    rest = np.argsort(-scores, kind="stable").tolist()
+    ranking = tuple(dict.fromkeys((*picks, *rest)))
+    return Retrieval(ranking, tuple(round(float(scores[index]), 6) for index in ranking))
 
 
 def picks_of(

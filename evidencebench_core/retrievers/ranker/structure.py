@@ -13,8 +13,7 @@ from evidencebench_core.data.model import Focus
 from evidencebench_core.retrievers.base import Query, Retrieval, Retriever
 from evidencebench_core.retrievers.encoding import ENCODER_HELP, Encoder
 from evidencebench_core.retrievers.ranker.features import FEATURES, Features, features_at, standardised
-from evidencebench_core.retrievers.ranker.reasons import explained_ranking
-from evidencebench_core.retrievers.ranker.selection import Selecting, picks_of
+from evidencebench_core.retrievers.ranker.selection import Selecting, picks_of, ranking_of_picks
 from evidencebench_core.retrievers.ranking import ALL
 from evidencebench_core.retrievers.settings import Settings
 from evidencebench_core.retrievers.trained_on import trained_on_at
@@ -46,8 +45,8 @@ WEIGHTS: Final[Mapping[Focus, Mapping[str, float]]] = {
 _CUES: Final = frozenset({"finding", "conclusion", "citation", "significance", "test statistic"})
 
 
-def structure_terms(focus: Focus, features: Features) -> NDArray[np.float64]:
-    """What each feature adds to each sentence's score: shape (n, len(FEATURES))."""
+def structure_scores(focus: Focus, features: Features) -> NDArray[np.float64]:
+    """The sum of the weighted features of each sentence."""
     terms = np.zeros(features.rows.shape)
     for name, weight in WEIGHTS[focus].items():
         column = FEATURES.index(name)
@@ -57,7 +56,7 @@ def structure_terms(focus: Focus, features: Features) -> NDArray[np.float64]:
         elif name == "place in abstract":
             values = np.maximum(values, 0)
         terms[:, column] = weight * values
-    return terms
+    return np.asarray(terms.sum(axis=1))
 
 
 class StructureSettings(Settings):
@@ -88,8 +87,5 @@ class Structure(Retriever):
         if not query.sentences:
             return Retrieval((), ())
         features, _ = features_at(self.encoder, query)
-        terms = structure_terms(query.focus, features)
-        scores = standardised(terms.sum(axis=1))
-        picks = list(picks_of(scores, features.similarities, Selecting()))
-        contributions = (terms[picks] - terms.mean(axis=0)) / (terms.sum(axis=1).std() or 1.0)
-        return explained_ranking(scores, picks, features.rows[picks], contributions)
+        scores = standardised(structure_scores(query.focus, features))
+        return ranking_of_picks(scores, picks_of(scores, features.similarities, Selecting()))

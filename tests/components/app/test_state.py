@@ -104,4 +104,3 @@ def test_a_choice_of_retrievers_comes_back_from_its_link() -> None:
 
 def test_a_label_has_the_settings_that_a_person_chose() -> None:
     assert Choice("hybrid", {"of": ("bm25", "lead"), "k": 10.0}).label == "hybrid of=bm25,lead k=10.0"
-    assert Choice("evidence-ranker", {"weights": "a6a84b029030"}).label == "evidence-ranker"

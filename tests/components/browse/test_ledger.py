@@ -23,7 +23,7 @@ def labels(cell: Cell) -> list[str] | None:
 def rows_of(task: str, *picks: int, **options: int) -> list[Row]:
     given = task_named(task)
     return ledger_rows(
-        INSTANCE, given, Retrieval(picks, (), picks), references(INSTANCE.evidence, given), **options
+        INSTANCE, given, Retrieval(picks, ()), references(INSTANCE.evidence, given), **options
     )
 
 
@@ -49,7 +49,7 @@ def test_a_result_task_keeps_the_numbers_of_the_aspects() -> None:
 
 
 def test_the_aspect_table_names_the_first_pick_that_found_it() -> None:
-    answers = [Retrieval((0, 3, 1), (3.0, 2.0, 1.0), (0, 3, 1)), Retrieval((5,), (1.0,), (5,))]
+    answers = [Retrieval((0, 3, 1), (3.0, 2.0, 1.0)), Retrieval((5,), (1.0,))]
     rows = aspect_rows(INSTANCE, task_named("er@10"), answers)
     assert [row.cells[3:] for row in rows] == [(3, None), (2, None), (None, 1)]
     assert rows[0].cells[1] == "The first."

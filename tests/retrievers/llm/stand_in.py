@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from evidencebench_core.data import open_store
 from evidencebench_core.errors import LLMError
 from evidencebench_core.llm import LLM, Answer, Connection, answer_of
 from evidencebench_core.llm.client import Call
@@ -60,9 +61,9 @@ def in_turn(*said: Said) -> StandIn:
 
 def asked(client: StandIn, query: Query, **settings: Any) -> Any:
     """The retrieval of a model called ``m`` through this client."""
-    return retrieved(client, make_retriever("llm", {"model": "m", **settings}), query)
+    return retrieved(client, make_retriever("llm", {"model": "m", **settings}, store=open_store()), query)
 
 
 def retrieved(client: StandIn, made: Any, query: Query) -> Any:
     """The retrieval of a retriever through this client."""
-    return answer_of(client, lambda llm: made.answer(llm, query))
+    return answer_of(client, lambda llm: made.answer(llm, query)).cut(query.budget)

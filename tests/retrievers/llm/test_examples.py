@@ -1,19 +1,19 @@
 """Sampling of examples: with the gold list, and never the query's own hypothesis or paper."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evidencebench_core.data import Store
+from evidencebench_core.data import Store, ingest
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.llm.prompts import example_text
 from evidencebench_core.retrievers import Query, make_retriever, query_of
 from evidencebench_core.retrievers.llm.examples import ExamplePool
-from tests.factories import raw_dataset, raw_instance, store_with
+from tests.factories import raw_dataset, raw_instance, store_with, written
 from tests.retrievers.llm.stand_in import StandIn, in_turn, retrieved
 from tests.retrievers.queries import make_query
 
@@ -24,8 +24,8 @@ def store(tmp_path: Path) -> Store:
     return store_with(raw_dataset(10), tmp_path, "pool")
 
 
-def model(**settings: Any) -> Any:
-    return make_retriever("llm", {"model": "m", **settings})
+def model(store: Store, **settings: Any) -> Any:
+    return make_retriever("llm", {"model": "m", **settings}, store=store)
 
 
 def own(store: Store, instance_id: str, focus: Focus = "all", budget: int | None = 3) -> Query:
@@ -67,37 +67,30 @@ def test_a_fixed_budget_has_lists_of_that_size(
     assert example == example_text(instance.hypothesis, [instance.sentences[index] for index in gold])
 
 
-TYPESET = str.maketrans({" ": "\u00a0", "t": "T"})
-
-
 @pytest.mark.parametrize(
-    ("hypothesis", "changed"),
+    ("instance_id", "hypothesis"),
     [
-        ("Tea is idle.", lambda paper: paper),
-        ("Tea is idle.", lambda paper: paper[::-1]),
-        ("Tea is idle.", lambda paper: paper[3:7]),
-        ("Tea is idle.", lambda paper: [text.translate(TYPESET).replace(".", " .") for text in paper]),
-        ("tea lowers  blood pressure IN cohort 3.", lambda _: ["Another paper, with a long sentence."]),
+        ("tiny_3", "Another one of the same paper."),
+        ("tiny_5", "tea lowers  blood pressure IN cohort 3."),  # the same one of another paper
     ],
 )
-def test_never_the_paper_or_the_hypothesis_however_changed(
-    store: Store, hypothesis: str, changed: Callable[[Sequence[str]], Sequence[str]]
+def test_never_the_paper_or_the_hypothesis_under_whatever_id(
+    store: Store, tmp_path: Path, instance_id: str, hypothesis: str
 ) -> None:
-    query = make_query(changed(own(store, "tiny_3").sentences), hypothesis=hypothesis)
-    drawn = ExamplePool(store, "pool").draw(query, 10)
-    assert len(drawn) == 9
-    assert all("cohort 3." not in example for example in drawn)
+    renamed = {f"other_{name}": raw | {"paper_id": f"other_{name}"} for name, raw in raw_dataset(10).items()}
+    ingest(store, written(renamed, tmp_path / "renamed.json"), "renamed")
+    drawn = ExamplePool(store, "renamed").draw(replace(own(store, instance_id), hypothesis=hypothesis), 10)
+    assert not any("cohort 3." in example for example in drawn)
+    assert len(drawn) == (9 if instance_id == "tiny_3" else 8)  # without itself, too
 
 
 def test_icl_shows_eight_and_says_what_they_are_of(store: Store) -> None:
     client = in_turn("DECISION: [1]", "DECISION: [1]")
-    made = model(strategy="icl", examples="pool").connected(store)
+    made = model(store, strategy="icl", examples="pool")
     retrieved(client, made, own(store, "tiny_0"))
     retrieved(client, made, own(store, "tiny_5", focus="results"))
     assert [prompt.count("Hypothesis: ") for prompt in client.prompts] == [8, 7]  # results: 8 less tiny_5
-    assert made.settings["examples_sha256"] == store.dataset("pool").sha256
-    again = make_retriever("llm", made.settings)
-    assert again.connected(store).settings == made.settings
+    assert made.basis["examples"] == store.dataset("pool").sha256
 
 
 @pytest.mark.parametrize(
@@ -112,14 +105,14 @@ def test_shots_for_results(
     store: Store, settings: dict[str, Any], budget: int | None, of_sections: int, of_the_last: int
 ) -> None:
     client = StandIn(lambda _: "DECISION: [1]")
-    retrieved(client, model(**settings).connected(store), own(store, "tiny_0", "results", budget))
+    retrieved(client, model(store, **settings), own(store, "tiny_0", "results", budget))
     *sections, last = (prompt.count("Hypothesis: ") for prompt in client.prompts)
     assert (max(sections, default=0), last) == (of_sections, of_the_last)
     assert any("naps" in prompt for prompt in client.prompts) == (of_sections > 0)
 
 
-def test_the_pool_has_to_be_there_and_what_it_was(store: Store) -> None:
+def test_the_pool_has_to_be_there(store: Store) -> None:
     with pytest.raises(UnknownNameError):
-        model(examples="elsewhere").connected(store)
-    with pytest.raises(SettingError, match="examples_sha256"):
-        model(examples="pool", examples_sha256="0" * 64).connected(store)
+        model(store, examples="elsewhere")
+    with pytest.raises(SettingError, match="no store"):
+        make_retriever("llm", {"model": "m"})

@@ -1,10 +1,12 @@
 """Each strategy step by step: what was shown, under which numbers, and what became of the answers."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from evidencebench_core.data import open_store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import Spending, rehearse
 from evidencebench_core.llm.answers import Answer
@@ -29,6 +31,7 @@ RESULTS = make_query(PAPER, TYPES, focus="results", budget=2)
 LONG = [f"{index}" + "x" * 3999 for index in range(10)]  # 1,000 tokens each: well beyond 6,000
 REFUSED = Answer("", "stop", refusal="I will not.")
 CUT_OFF = Answer("First, the", "length")
+made = partial(make_retriever, "llm", store=open_store("unopened"))
 
 
 def test_cot_shows_the_whole_paper_from_zero() -> None:
@@ -216,13 +219,12 @@ class TestSettings:
             ({"model": None}, "has no model"),
             ({"strategy": "icl"}, "icl has no examples"),
             ({"extra_body": "top_p=1"}, "Give a JSON object"),
-            ({"prompts": ("cot 0-00000000",)}, "prompts is"),
             ({"prompt": "cot"}, "the strategy it is for"),
         ],
     )
     def test_settings_that_cannot_be(self, settings: dict[str, object], problem: str) -> None:
         with pytest.raises(SettingError, match=problem):
-            make_retriever("llm", {"model": "m"} | settings)
+            made({"model": "m"} | settings)
 
     def test_a_prompt_of_ones_own(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("EVIDENCEBENCH_PROMPTS", str(tmp_path))
@@ -230,20 +232,20 @@ class TestSettings:
         for body in ("Choose from\n$sentences", "For $hypothesis", "$hypothesis $sentences $aspect"):
             (tmp_path / "mine.txt").write_text(f"version: 3\n=== user ===\n{body}")
             with pytest.raises(SettingError, match="cannot stand"):
-                make_retriever("llm", own)
+                made(own)
         (tmp_path / "mine.txt").write_text(
             "version: 3\n=== user ===\nMy way: $hypothesis\n$sentences\n$budget"
         )
-        client, made = in_turn("DECISION: [1]"), make_retriever("llm", own)
-        assert any(one.startswith("mine 3-") for one in made.settings["prompts"])
-        answer = retrieved(client, made, QUERY)
+        client, model = in_turn("DECISION: [1]"), made(own)
+        assert "mine 3-" in model.basis["prompts"]
+        answer = retrieved(client, model, QUERY)
         assert client.prompts[0].startswith("My way: Tea lowers")
         assert calls_in(answer)[0].prompt.startswith("mine 3-")
 
 
 def test_the_cost_of_the_sections_and_the_last_step() -> None:
-    client, made = StandIn(), make_retriever("llm", {"model": "m", "strategy": "section"})
-    found, cost = rehearse(client, lambda llm: made.answer(llm, QUERY))
+    client, model = StandIn(), made({"model": "m", "strategy": "section"})
+    found, cost = rehearse(client, lambda llm: model.answer(llm, QUERY))
     assert found == [None]
     assert cost == Spending(5, prompt_tokens=cost.prompt_tokens, completion_tokens=5 * 800)
     assert client.asked == []

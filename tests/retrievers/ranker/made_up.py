@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 from evidencebench_core.data import instance_from
 from evidencebench_core.data.model import Instance
+from evidencebench_core.retrievers import query_of
 from evidencebench_core.retrievers.encoding import model_identity
+from evidencebench_core.retrievers.ranker.features import Features, features_of, unit_vectors
 from evidencebench_core.retrievers.ranker.model import (
     COLUMNS,
     FOCUSES,
@@ -45,6 +47,12 @@ def made(number: int, paper: int | None = None) -> Instance:
     return instance_from(f"instance {number}", raw)
 
 
+def inputs_of(instance: Instance) -> tuple[Features, NDArray[np.float32]]:
+    """Features, and the vectors at length 1."""
+    vectors = vectors_of(instance)
+    return features_of(query_of(instance), vectors), unit_vectors(vectors)
+
+
 def vectors_of(instance: Instance) -> NDArray[np.float32]:
     """Thirty-two numbers a text; sentences of findings are near the hypothesis."""
     rng = np.random.default_rng(len(instance.id) * 1000 + int(instance.id.split()[1]))
@@ -64,9 +72,7 @@ def flat_trees() -> str:
 
 def small_model(
     feature: str = "place in paper",
-    dataset: str = "tiny",
-    sha256: str = "0" * 64,
-    ids: tuple[str, ...] = (),
+    paper_keys: tuple[str, ...] = (),  # of the papers that it has learnt from
     width: int = 384,  # of minilm
 ) -> Ranker:
     """A model to compute by hand: one feature has the linear weight 1, and nothing else counts."""
@@ -82,5 +88,5 @@ def small_model(
         shared_topics=projection,
         network=Network(np.zeros(n, np.float32), np.ones(n, np.float32), hidden, bias, out, linear),
         trees=dict.fromkeys(FOCUSES, flat_trees()),
-        trained_on=TrainedOn(sha256, ids, tuple(f"paper of {name}" for name in ids), dataset),
+        trained_on=TrainedOn("tiny", len(paper_keys), paper_keys),
     )

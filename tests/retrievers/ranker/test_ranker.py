@@ -1,6 +1,5 @@
 """Training, scores and their shares, the model's folder, and the retrievers that stand on it."""
 
-import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,27 +8,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evidencebench_core.analyses.find import default_retriever
+from evidencebench_core.papers.find import default_retriever
 from evidencebench_core.data.model import Instance
-from evidencebench_core.errors import RetrieverError, SettingError
+from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import Query, make_retriever, query_of
-from evidencebench_core.retrievers.ranker.model import COLUMNS, FOCUSES, Network, Ranker
+from evidencebench_core.retrievers.ranker.model import Network, Ranker
 from evidencebench_core.retrievers.ranker.model_file import (
     default_model_path,
     read_model,
     trained_model,
     write_model,
 )
-from evidencebench_core.retrievers.ranker.reasons import why_texts
-from evidencebench_core.retrievers.ranker.retriever import retrieval_of
+from evidencebench_core.retrievers.ranker.retriever import ranking_of
 from evidencebench_core.retrievers.ranker.training import Example, fit_ranker, folds_by_paper
-from tests.retrievers.ranker.made_up import made, small_model, vectors_of
+from tests.retrievers.ranker.made_up import inputs_of, made, small_model
 
 
 def test_evidence_of_an_unseen_paper_comes_first(model: Ranker) -> None:
     unseen = made(77)
     query = query_of(unseen, "all", 6)
-    retrieval = retrieval_of(model, query, vectors_of(unseen))
+    retrieval = ranking_of(model, query, *inputs_of(unseen)).cut(6)
     covering = set().union(*unseen.evidence.covers("all"))
     assert len(covering & set(retrieval.selection)) >= 5
 
@@ -49,19 +47,8 @@ def test_folds_are_apart_by_paper_whatever_the_order() -> None:
     assert folds_by_paper(papers, 3, 5) != folds_by_paper(papers, 3, 6)
 
 
-def test_contributions_sum_up_to_the_score(model: Ranker, instances: Sequence[Instance]) -> None:
-    # An average training sentence is not one of this paper: the sums differ from the scores by one number,
-    # the same for all sentences of the paper.
-    for focus, budget in itertools.product(FOCUSES, (3, None)):
-        query = query_of(instances[0], focus, budget)
-        paper = model.scored(query, vectors_of(instances[0]))
-        adds = model.contributions(query, paper, range(40))
-        assert adds.shape == (40, len(COLUMNS))
-        assert np.ptp(paper.scores - adds.sum(axis=1)) == pytest.approx(0, abs=1e-4)
-
-
 def test_without_result_aspects_they_are_ranked_as_all(examples: Sequence[Example], few_epochs: None) -> None:
-    bare = [replace(one, covers=(one.covers[0], one.covers[0][:, :0])) for one in examples]
+    bare = [replace(example, covers=(example.covers[0], example.covers[0][:, :0])) for example in examples]
     ranker = fit_ranker(bare, "minilm")
     assert ranker.trees["all"] == ranker.trees["results"]
 
@@ -74,13 +61,13 @@ def test_a_model_is_read_as_it_was_written(
     assert (same, len(digest)) == (digest, 12)
     assert again.trained_on == model.trained_on
     query = query_of(instances[0], "all", None)
-    scores = [one.scored(query, vectors_of(instances[0])).scores for one in (model, again)]
+    scores = [ranker.scores(query, *inputs_of(instances[0])) for ranker in (model, again)]
     assert (scores[0] == scores[1]).all()
 
 
 def test_what_is_no_model_is_one_line(tmp_path: Path) -> None:
     write_model(small_model(), tmp_path)
-    file = tmp_path / "ranker.json"
+    file = tmp_path / "ranker.safetensors"
     document = json.loads(file.read_text())
     others = [document | {"columns": ["other"]}, document | {"format": "of another program"}, []]
     for content in (*map(json.dumps, others), "{"):
@@ -103,7 +90,7 @@ def own_model(model: Ranker, encoded_texts: list[str]) -> str:
 def test_the_retriever_end_to_end(own_model: str, instances: Sequence[Instance]) -> None:
     assert default_retriever() == "evidence-ranker"
     retriever = make_retriever("evidence-ranker")
-    assert retriever.settings == {"model": "default", "weights": own_model}
+    assert retriever.basis == {"weights": own_model}
     for budget in (0, 1, 7, 35, 100, None):
         retrieval = retriever.retrieve(query_of(instances[0], "results", budget))
         assert sorted(retrieval.ranking) == list(range(40))
@@ -111,21 +98,10 @@ def test_the_retriever_end_to_end(own_model: str, instances: Sequence[Instance])
     assert retriever.retrieve(Query("Nothing?", (), (), ())).ranking == ()
 
 
-def test_models_that_cannot_be_asked(own_model: str, instances: Sequence[Instance], tmp_path: Path) -> None:
-    make_retriever("evidence-ranker", {"weights": own_model})
-    for settings in ({"weights": "0" * 12}, {"model": "cross-validated"}, {"model": str(tmp_path / "none")}):
-        with pytest.raises((RetrieverError, SettingError)):
-            make_retriever("evidence-ranker", settings)
+def test_models_that_cannot_be_asked(own_model: str, tmp_path: Path) -> None:
     write_model(replace(small_model(), encoder_identity="other"), tmp_path / "other")
-    retriever = make_retriever("evidence-ranker", {"model": str(tmp_path / "other")})
-    with pytest.raises(RetrieverError):
-        retriever.retrieve(query_of(instances[0], "all", 5))
-    (default_model_path() / "ranker.json").unlink()
+    for folder in ("cross-validated", str(tmp_path / "none"), str(tmp_path / "other")):
+        with pytest.raises(RetrieverError):
+            make_retriever("evidence-ranker", {"model": folder})
+    (default_model_path() / "ranker.safetensors").unlink()
     assert (default_retriever(), trained_model()) == ("hybrid", None)
-
-
-@pytest.mark.parametrize("name", ["structure", "evidence-ranker"])
-def test_every_pick_is_explained(name: str, own_model: str, instances: Sequence[Instance]) -> None:
-    for focus in FOCUSES:
-        retrieval = make_retriever(name).retrieve(query_of(instances[0], focus, 4))
-        assert set(why_texts(retrieval)) == set(retrieval.selection)

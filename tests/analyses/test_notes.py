@@ -1,21 +1,28 @@
 """Notes on misses, instances and sentences: append-only, the newest of an author counts."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from evidencebench_core.analyses.notes import Note, NoteStore
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import EvidenceBenchError, SettingError, UnknownNameError
 from evidencebench_core.runs import RunStore, retrieval_spec
-from evidencebench_core.runs.notes import Note, NoteStore
+from tests.factories import store_with, tiny_dataset
 
 ON_PLACE = Note(instance_id="tiny_0", author="ml", dataset="tiny")
 
 
 @pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return store_with(tiny_dataset(), tmp_path)
+
+
+@pytest.fixture
 def miss(store: Store) -> Note:
     """A note on an aspect that a run missed."""
-    run = RunStore(store).create(retrieval_spec(store.dataset("tiny").sha256, "bm25", {}))
+    run = RunStore(store).create(retrieval_spec(store.dataset("tiny").sha256, "bm25", {}, {}))
     return Note(
         run_id=run.id, task="er@10", instance_id="tiny_0", aspect_id="harm", author="ml", cause="budget"
     )

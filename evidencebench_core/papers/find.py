@@ -14,7 +14,7 @@ from evidencebench_core.papers import ENDINGS, MAX_BYTES, Paper, read_paper
 from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
 from evidencebench_core.retrievers import Retrieval, Retriever, ServedRetriever, query_of
 from evidencebench_core.retrievers.dense import cosines
-from evidencebench_core.retrievers.encoding import MINILM, Encoder, is_loaded
+from evidencebench_core.retrievers.encoding import MINILM, Encoder
 
 DEFAULT_BUDGET: Final = 10
 MAX_FROM_ABSTRACT: Final = 2
@@ -107,7 +107,9 @@ def findings_in(
         served = retriever
         retrieval = answer_of(llm, lambda server: served.answer(server, query))
     picks = picks_in(paper, retrieval, budget, abstract_too=abstract_too)
-    best = _closest(paper, hypothesis, picks) if "encoder" in vars(retriever) or is_loaded() else None
+    # One that goes by words or places alone spares its reader the seconds that an embedding model takes to load.
+    has_model = bool(retriever.basis) or retriever.asks_server
+    best = _closest(paper, hypothesis, picks) if has_model else None
     return Findings(read, hypothesis, retriever, retrieval, picks, best)
 
 
@@ -117,7 +119,7 @@ def picks_in(
     """The first picks of a retrieval, at most `MAX_FROM_ABSTRACT` of them from the abstract; no headings or labels."""
     picks: list[int] = []
     n_abstract = 0
-    for index in dict.fromkeys((*retrieval.selection, *retrieval.ranking)):
+    for index in retrieval.ranking:
         is_abstract = paper.sentence_types[index] == "abstract"
         is_label = is_abstract and len(paper.sentences[index].split()) <= _LABEL
         if paper.sentence_types[index] == "section_name" or is_label:

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.analyses.find import (
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers import Paper
+from evidencebench_core.papers.find import (
     MAX_FROM_ABSTRACT,
     Findings,
     Passage,
@@ -16,8 +18,6 @@ from evidencebench_core.analyses.find import (
     papers_at,
     picks_in,
 )
-from evidencebench_core.errors import PaperError
-from evidencebench_core.papers import Paper
 from evidencebench_core.retrievers import Retrieval, make_retriever
 
 N_ABSTRACT, N_BODY = 6, 12
@@ -40,7 +40,7 @@ N = len(PAPER.sentences)
 
 @given(st.permutations(range(N)), st.integers(1, 30))
 def test_at_most_two_from_the_abstract_and_no_heading(ranking: list[int], budget: int) -> None:
-    retrieval = Retrieval(tuple(ranking), (), tuple(ranking[:budget]))
+    retrieval = Retrieval(tuple(ranking), (), budget)
     picks = picks_in(PAPER, retrieval, budget)
     kinds = [PAPER.sentence_types[index] for index in picks]
     assert kinds.count("abstract") <= MAX_FROM_ABSTRACT
@@ -53,7 +53,7 @@ def test_at_most_two_from_the_abstract_and_no_heading(ranking: list[int], budget
 
 def passages_of(*picks: int) -> tuple[Passage, ...]:
     retriever = make_retriever("lead")
-    return Findings(ReadPaper(PAPER, "", ""), "Tea.", retriever, Retrieval((), (), ()), picks, None).passages
+    return Findings(ReadPaper(PAPER, "", ""), "Tea.", retriever, Retrieval((), ()), picks, None).passages
 
 
 def test_neighbours_are_one_passage_by_hand() -> None:

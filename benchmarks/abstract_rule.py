@@ -5,10 +5,10 @@ python -m benchmarks.abstract_rule STORE DATASET RETRIEVER...
 
 import sys
 
-from evidencebench_core.papers.find import picks_in
 from evidencebench_core.data import open_store
 from evidencebench_core.metrics import aspect_recall
 from evidencebench_core.papers import Paper
+from evidencebench_core.papers.find import picks_in
 from evidencebench_core.retrievers import make_retriever, query_of
 
 store, dataset = open_store(sys.argv[1]), sys.argv[2]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from evidencebench_core.data import Store
 from evidencebench_core.errors import EvidenceBenchError, SettingError, shown
 from evidencebench_core.retrievers import (
     make_retriever,
@@ -108,11 +109,11 @@ def choice_of_run(run: RunInfo) -> Choice:
     return Choice(run.retriever, run.settings, run)
 
 
-def problem_of(run: RunInfo) -> str:
+def problem_of(run: RunInfo, store: Store) -> str:
     """Why a run's retriever can be asked nothing more (it was cross-validated, say, or is not installed), or ""."""
     try:
         if not retriever_entry(run.retriever).sees_gold:
-            make_retriever(run.retriever, run.settings)
+            make_retriever(run.retriever, run.settings, store=store)
     except EvidenceBenchError as error:
         return str(error)
     return ""

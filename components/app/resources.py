@@ -26,17 +26,16 @@ from evidencebench_core.analyses.sample import ingest_sample
 from evidencebench_core.annotation.provenance import GoldMakers
 from evidencebench_core.annotation.provenance import gold_makers as makers_of_gold
 from evidencebench_core.annotation.store import Annotations
-from evidencebench_core.data import DatasetInfo, EvidenceSet, Instance, Store, open_store
+from evidencebench_core.data import DatasetInfo, Instance, Store, open_store
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.perturb import added_wordings, hypothesis_variants
-from evidencebench_core.runs import RunInfo, RunStore
-from evidencebench_core.tasks import Score, score, task_named
+from evidencebench_core.runs import RunInfo, RunStore, score_run
+from evidencebench_core.tasks import Score, score
 from evidencebench_core.words import WARNING
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-_MOST_HELD: Final = 30_000  # instances whose gold is held in memory
 SAMPLE: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
 
 
@@ -151,30 +150,10 @@ def _with_warning(run: RunInfo) -> RunInfo:
     return replace(run, label=f"{run.label} {WARNING} trained on {run.n_trained_on:,} of these")
 
 
-@st.cache_resource(max_entries=1, show_spinner=False, hash_funcs=KEYS)
-def _held_evidence(dataset: DatasetInfo) -> tuple[tuple[str, EvidenceSet], ...]:
-    return tuple(store().evidence_sets(dataset.name))
-
-
-def _evidence(dataset: DatasetInfo) -> Iterable[tuple[str, EvidenceSet]]:
-    """The gold of a dataset by instance id: read once for all scores, unless it is too much to hold."""
-    if dataset.n_instances > _MOST_HELD:
-        return store().evidence_sets(dataset.name)
-    evidence: tuple[tuple[str, EvidenceSet], ...] = _held_evidence(dataset)
-    return evidence
-
-
 @cached
 def run_score(run: RunInfo, task: str) -> Score:
     """The score of what a run has answered so far."""
-    dataset = store().dataset(run.dataset)
-    return score(
-        task_named(task),
-        _evidence(dataset),
-        RunStore(store()).selections(run, task),
-        papers=store().paper_ids(dataset.name),
-        sufficient=dataset.sufficient,
-    )
+    return score_run(store(), run, task)
 
 
 @cached
@@ -182,13 +161,13 @@ def recalls(run: RunInfo, task: str, ids: tuple[str, ...]) -> Mapping[str, float
     """The recalls of a few instances, where the run has answered them and the task scores them."""
     picks = RunStore(store()).selections(run, task)
     gold = store().evidence_sets(run.dataset, ids)
-    return score(task_named(task), gold, {name: picks[name] for name in ids if name in picks}).per_instance
+    return score(task, gold, {name: picks[name] for name in ids if name in picks}).per_instance
 
 
 @cached
 def bounds(dataset: DatasetInfo, task: str) -> Score:
     """Ceiling and random expectation over every instance of a dataset that a task can score."""
-    return score(task_named(task), _evidence(dataset), {}, missing="zero")
+    return score(task, store().evidence_sets(dataset), {}, missing="zero")
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

@@ -28,7 +28,7 @@ from evidencebench_core.export.predictions import import_run
 from evidencebench_core.llm import LLM
 from evidencebench_core.retrievers import RETRIEVERS, fields_of, read_settings, retriever_entry, run_label
 from evidencebench_core.retrievers.ranker.model_file import trained_model
-from evidencebench_core.runs import Plan, RunInfo, RunStore, plan
+from evidencebench_core.runs import Plan, RunInfo, RunStore, Sample, plan
 from evidencebench_core.tasks import TASKS, Task, task_named
 
 _LARGEST: Final = 128  # MiB of an import
@@ -43,6 +43,7 @@ class NewRun:
     settings: Mapping[str, object]
     tasks: Sequence[Task]
     limit: int | None = None
+    sample: Sample | None = None
 
     @property
     def asks_server(self) -> bool:
@@ -51,7 +52,8 @@ class NewRun:
     def plans(self, llm: LLM | None) -> list[Plan]:
         """Its plan; that of a local retriever loads it."""
         store = resources.store()
-        return [plan(store, self.dataset, self.retriever, self.settings, self.tasks, self.limit, llm=llm)]
+        settings = (self.dataset, self.retriever, self.settings, self.tasks, self.limit)
+        return [plan(store, *settings, sample=self.sample, llm=llm)]
 
 
 @st.dialog("Start a run", width="medium")
@@ -81,17 +83,18 @@ def start_dialog(dataset: DatasetInfo, task: Task) -> None:
         format_func=lambda task_name: known[task_name].title,
         key=f"run.tasks.{task.name}",
     )
-    limit = st.number_input(
-        "Only the first instances",
-        min_value=1,
-        max_value=dataset.n_instances,
-        value=None,
-        placeholder=f"all {dataset.n_instances:,}",
-        key="run.limit",
+    limit, n_drawn = (
+        column.number_input(
+            label, 1, dataset.n_instances, None, placeholder=f"all {dataset.n_instances:,}", key=f"run.{key}"
+        )
+        for column, label, key in zip(
+            st.columns(2), ("Only the first", "A random sample of"), ("limit", "sample")
+        )
     )
     lacks_training = offer_training([Choice(name, settings)], in_dialog=True)
-    new = NewRun(dataset.name, name, settings, [known[task_name] for task_name in task_names], limit)
-    _draw_start(new, "Start", is_ready=bool(task_names) and not lacks_training)
+    tasks = [known[task_name] for task_name in task_names]
+    new = NewRun(dataset.name, name, settings, tasks, limit, Sample(n_drawn) if n_drawn else None)
+    _draw_start(new, "Start", is_ready=bool(task_names) and not lacks_training and not (limit and n_drawn))
 
 
 @st.dialog("Resume a run", width="medium")
@@ -100,7 +103,7 @@ def resume_dialog(dataset: DatasetInfo, run: RunInfo, tasks: Sequence[Task]) -> 
     """What is left of a run, what it costs where it asks a server, and the button."""
     titles = ", ".join(task.title for task in tasks)
     st.markdown(f"{literal(run.label)} on {literal(titles)}")
-    _draw_start(NewRun(dataset.name, run.retriever, run.settings, tasks), "Resume")
+    _draw_start(NewRun(dataset.name, run.retriever, run.settings, tasks, sample=run.sample), "Resume")
 
 
 def _draw_start(new: NewRun, label: str, is_ready: bool = True) -> None:
@@ -121,14 +124,16 @@ def start_run(new: NewRun) -> Job:
     """Run it in the background; answers in the store are not asked again."""
     titles = ", ".join(task.title for task in new.tasks)
     full = read_settings(new.retriever, new.settings).values()
-    title = f"{run_label(new.retriever, full)} on {new.dataset}: {titles}"
+    title = f"{run_label(new.retriever, full, str(new.sample or ''))} on {new.dataset}: {titles}"
     if new.asks_server:
         return start_plans("run", title, new.plans, "instance")
 
     def work(job: Job) -> str:
         return closing_note(job, None, plan_steps(job, new.plans(None), "instance"))
 
-    return resources.jobs().start("run", f"{new.dataset}/{new.retriever}/{sorted(full.items())}", title, work)
+    return resources.jobs().start(
+        "run", f"{new.dataset}/{new.sample}/{new.retriever}/{sorted(full.items())}", title, work
+    )
 
 
 @st.dialog("Import a run", width="medium")
@@ -136,11 +141,12 @@ def start_run(new: NewRun) -> Job:
 def import_dialog(dataset: DatasetInfo) -> None:
     """File, name, tasks and the button; nothing is kept of a file that cannot be read."""
     st.markdown(
-        f"Answers of your own system on {literal(dataset.name)}: a prediction file with the selections for one "
-        "task, or a TREC run, whose rankings serve every task."
+        f"Answers of your own system on {literal(dataset.name)}: selections for one task, or rankings, as "
+        "scores or as a TREC run, which serve every task."
     )
     st.code(
-        '{"instance id": [sentence index, ...], ...}\n\ninstance-id Q0 sentence-index rank score tag',
+        '{"instance id": [sentence index, ...], ...}\n{"instance id": {"sentence index": score, ...}, ...}\n'
+        "instance-id Q0 sentence-index rank score tag",
         language=None,
         wrap_lines=True,
     )
@@ -150,7 +156,7 @@ def import_dialog(dataset: DatasetInfo) -> None:
         "Tasks",
         list(TASKS),
         format_func=lambda task: TASKS[task].title,
-        placeholder="of a TREC run: all with a budget",
+        placeholder="of rankings: all",
         key="import.tasks",
     )
     pressed = st.button("Import", type="primary", disabled=not (upload and name.strip()), key="import.start")
@@ -201,9 +207,7 @@ def train_dialog() -> None:
 
 def unfinished_tasks(run: RunInfo, dataset: DatasetInfo) -> list[Task]:
     """The tasks that a run has begun and not finished; none where nobody can go on with it."""
-    if run.sample is not None:
-        return []
     wanted = {"all": dataset.n_instances, "results": dataset.n_result_instances}
     begun = [task for name, n in run.tasks.items() if 0 < n < wanted[(task := task_named(name)).focus]]
     begun = [task for task in begun if resources.run_score(run, task.name).n_missing]
-    return [] if not begun or problem_of(run) else begun
+    return [] if not begun or problem_of(run, resources.store()) else begun

@@ -335,8 +335,8 @@ def finetune_encoder(
 
     Settings (--set): model, triplets, epochs, batch_size, learning_rate, margin, seed.
     """
+    from evidencebench_core.retrievers.encoding import TrainedOn
     from evidencebench_core.retrievers.finetune import FinetuneSettings, finetune_encoder, triplets_of
-    from evidencebench_core.retrievers.trained_on import TrainedOn
 
     chosen = FinetuneSettings.read("finetune-encoder", options.settings_of(settings))
     info = store.dataset(dataset)

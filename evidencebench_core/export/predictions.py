@@ -21,8 +21,8 @@ from evidencebench_core.data.primitives import checked_name
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import DataError, SelectionError, SettingError, shown
 from evidencebench_core.retrievers import IMPORTED, Retrieval
+from evidencebench_core.retrievers.base import ranking_in_order
 from evidencebench_core.retrievers.own import ranking_of_scores
-from evidencebench_core.retrievers.ranking import ranking_in_order
 from evidencebench_core.runs.store import RunInfo, RunStore, retrieval_spec
 from evidencebench_core.tasks import Task, task_named, validated_selection
 

@@ -6,21 +6,26 @@ constructor, of its settings and of what it needs, and ranks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from evidencebench_core.data.model import EvidenceSet, Focus, Instance, SentenceType
 from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.retrievers.settings import Settings
 from evidencebench_core.tasks import Task, task_named
 
+ALL: Final = "On the unconstrained task it selects every sentence."
+
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
     from evidencebench_core.llm.client import LLM
-    from evidencebench_core.retrievers.trained_on import TrainedOn
+    from evidencebench_core.retrievers.encoding import TrainedOn
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +96,7 @@ class Retriever:
     name: ClassVar[str]
     summary: ClassVar[str]  # one or two sentences for a list of retrievers
     settings_class: ClassVar[type[Settings]] = Settings
-    by_budget: ClassVar[bool] = (
-        False  # whether its picks for a smaller budget are not the first of a larger one
-    )
+    by_budget: ClassVar[bool] = False  # whether it picks others for another budget: it is asked for each
     sees_gold: ClassVar[bool] = False  # the oracle alone: it is made for one instance
     asks_server: ClassVar[bool] = False  # whether it sends its queries to a server: it may cost money
 
@@ -125,11 +128,9 @@ class ServedRetriever(Retriever):
     asks_server = True
     store: Store
 
-    def __init__(
-        self, settings: Settings | None = None, *, store: Store | None = None, gold: EvidenceSet | None = None
-    ) -> None:
-        super().__init__(settings, store=store, gold=gold)
-        if store is None:
+    def __init__(self, settings: Settings | None = None, **needs: Any) -> None:
+        super().__init__(settings, **needs)
+        if needs.get("store") is None:
             remedy = "Give one: make_retriever(name, settings, store=store)."
             raise SettingError(f"retriever {self.name}", "has no store to keep paid answers in", remedy)
 
@@ -145,10 +146,7 @@ class ServedRetriever(Retriever):
 
 
 def query_of(
-    instance: Instance,
-    task: str | Task | Focus = "all",
-    budget: int | None = None,
-    hypothesis: str | None = None,
+    instance: Instance, task: str | Task = "all", budget: int | None = None, hypothesis: str | None = None
 ) -> Query:
     """The query of an instance, optionally with another hypothesis; its gold stays behind.
 
@@ -166,3 +164,19 @@ def query_of(
         focus=focus,
         budget=budget,
     )
+
+
+def ranking_by_score(scores: ArrayLike, details: Mapping[str, Any] | None = None) -> Retrieval:
+    """The whole pool by falling score, one a sentence; equal scores keep the order of the paper."""
+    values = np.asarray(scores, dtype=float)
+    if np.isnan(values).any():
+        place = f"sentence {np.isnan(values).argmax()}"
+        raise RetrieverError(place, "has no score (NaN)", "Check the retriever's settings.")
+    order = np.argsort(-values, kind="stable")
+    return Retrieval(tuple(order.tolist()), tuple(values[order].tolist()), details=details or {})
+
+
+def ranking_in_order(order: Sequence[int]) -> Retrieval:
+    """A given order, best first; the scores count down to 1."""
+    scores = tuple(float(place) for place in range(len(order), 0, -1))
+    return Retrieval(tuple(order), scores)

@@ -7,8 +7,14 @@ import random
 
 from pydantic import Field
 
-from evidencebench_core.retrievers.base import Query, Retrieval, Retriever
-from evidencebench_core.retrievers.ranking import ALL, ranking_by_score, ranking_in_order
+from evidencebench_core.retrievers.base import (
+    ALL,
+    Query,
+    Retrieval,
+    Retriever,
+    ranking_by_score,
+    ranking_in_order,
+)
 from evidencebench_core.retrievers.settings import Settings
 
 

@@ -8,30 +8,20 @@ from collections.abc import Mapping, Sequence, Set
 from functools import cache
 from itertools import chain
 from math import log
+from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
 from pydantic import Field
 
-from evidencebench_core.retrievers.base import Query, Retrieval, Retriever
-from evidencebench_core.retrievers.ranking import ALL, ranking_by_score
+from evidencebench_core.retrievers.base import ALL, Query, Retrieval, Retriever, ranking_by_score
 from evidencebench_core.retrievers.settings import Settings
 
 Tokenisation = Literal["word", "word-stop"]
 
 _WORD: Final = re.compile(r"\w+")
 # "no" and "not" are not among them: they turn a finding round
-_STOP_WORDS: Final = frozenset(
-    _WORD.findall("""
-    a about above after again against all also am an and any are as at be because been before being
-    below between both but by can could did do does doing down during each either few for from further
-    had has have having he her here hers him his how however i if in into is it its itself may me might
-    more most must my neither nor of off on once only or other our ours out over own same shall she
-    should so some such than that the their theirs them then there these they this those through thus to
-    too under until up upon us very was we were what when where whereas whether which while who whom
-    whose why will with within would you your yours
-    """)
-)
+_STOP_WORDS: Final = frozenset(Path(__file__).with_name("stop_words.txt").read_text("utf-8").split())
 _TINY: Final = 1e-9
 _ASCII: Final = "".join(chr(code) if _WORD.match(chr(code)) else " " for code in range(128))
 

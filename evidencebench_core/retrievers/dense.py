@@ -13,11 +13,16 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.retrievers.base import Query, Retrieval, Retriever, ServedRetriever
-from evidencebench_core.retrievers.encoding import ENCODER_HELP, Encoder
-from evidencebench_core.retrievers.ranking import ALL, ranking_by_score
+from evidencebench_core.retrievers.base import (
+    ALL,
+    Query,
+    Retrieval,
+    Retriever,
+    ServedRetriever,
+    ranking_by_score,
+)
+from evidencebench_core.retrievers.encoding import ENCODER_HELP, Encoder, TrainedOn
 from evidencebench_core.retrievers.settings import Settings
-from evidencebench_core.retrievers.trained_on import trained_on_at
 
 if TYPE_CHECKING:
     from evidencebench_core.llm.client import LLM
@@ -46,12 +51,10 @@ class DenseSettings(Settings):
 
 
 class Dense(Retriever):
-    """Cosines of embeddings that are computed here, every sentence on its own.
+    """Cosines of embeddings that are computed here, rounded to six decimals: below, the arithmetic of a batch decides.
 
-    Cosines are rounded to six decimals, below which the arithmetic of a batch decides; equal ones keep the order of
-    the paper. ``details`` name the model's weights and the instruction used. A model with prompts of its own for
-    queries and documents is given those. An instruction takes the place of its prompt for queries; there is none unless
-    asked for, as small models such as MiniLM were not trained to follow instructions.
+    A model with prompts of its own for queries and documents is given those. An instruction takes the place of the
+    query's; there is none unless asked for, as small models such as MiniLM were not trained to follow instructions.
     """
 
     name = "dense"
@@ -63,7 +66,7 @@ class Dense(Retriever):
         self.by_focus = self.settings.instruction == "auto"
         self.encoder = Encoder(self.settings.model)
         self.basis = {"model": self.encoder.identity}
-        self.training = trained_on_at(self.settings.model)
+        self.training = TrainedOn.read(self.settings.model)
 
     def rank(self, query: Query) -> Retrieval:
         instruction = instruction_text(self.settings.instruction, query)

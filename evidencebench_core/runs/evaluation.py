@@ -22,17 +22,11 @@ def score_run(store: Store, run: RunInfo | str, task: str | Task, missing: Missi
 
     Instances without an answer are left out of the mean and named (``missing="report"``), or counted as 0 (``"zero"``).
     """
-    runs = RunStore(store)
-    info = run if isinstance(run, RunInfo) else runs.run(run)
+    info = run if isinstance(run, RunInfo) else RunStore(store).run(run)
     dataset = store.dataset(info.dataset)
-    return score(
-        task_named(task),
-        store.evidence_sets(dataset, info.sample.ids(store, dataset) if info.sample else None),
-        runs.selections(info, task),
-        missing=missing,
-        papers=store.paper_ids(dataset),
-        sufficient=dataset.sufficient,
-    )
+    gold = store.evidence_sets(dataset, info.sample.ids(store, dataset) if info.sample else None)
+    picks, papers = RunStore(store).selections(info, task), store.paper_ids(dataset)
+    return score(task, gold, picks, missing=missing, papers=papers, sufficient=dataset.sufficient)
 
 
 def score_predictions(
@@ -50,14 +44,8 @@ def score_predictions(
         if isinstance(picks, Mapping) and name in gold:
             ranking = ranking_of_scores(picks, gold[name].n_sentences, name)
             selections[name] = ranking.cut(chosen.budget_for(gold[name])).selection
-    return score(
-        chosen,
-        gold.items(),
-        selections,
-        missing=missing,
-        papers=store.paper_ids(info),
-        sufficient=info.sufficient,
-    )
+    papers, is_sufficient = store.paper_ids(info), info.sufficient
+    return score(chosen, gold.items(), selections, missing=missing, papers=papers, sufficient=is_sufficient)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -117,24 +105,15 @@ def evaluate(
     ----------
     system : str, callable or object
         A retriever by its name; a function of a `Query` that returns scores, a ranking or a `Retrieval`; or an object
-        with such a method ``rank``. It is asked once a hypothesis, paper and focus, and its ranking is cut at K. With
-        an attribute ``by_budget`` that is true it is asked once a task, and the length of its ranking is its pick.
-    dataset : str
-        Its name in the store.
+        with such a method ``rank``. It is asked once a hypothesis, paper and focus, and its ranking is cut at K; with
+        an attribute ``by_budget`` that is true, once for each K.
     name : str
-        Under which the run of a system of one's own is kept, by default the system's own name. The same name again
-        takes the place of what it answered before.
+        The run of a system of one's own is kept under it, by default the system's own name. The same name again takes
+        the place of what it answered before.
     settings : mapping, optional
         Of a retriever that is given by its name.
-    store : Store, optional
-        By default the one in force.
 
-    Raises
-    ------
-    SettingError
-        If the system is none of these.
-    RetrieverError
-        If it failed on every instance; of one that failed on some the others are scored.
+    `SettingError` if the system is none of these; `RetrieverError` if it failed on every instance.
     """
     store = open_store() if store is None else store
     if isinstance(system, str):
@@ -142,10 +121,7 @@ def evaluate(
     else:
         if settings:
             raise SettingError("settings", "are given to a system of one's own", "Set them where it is made.")
-        label = (
-            name or getattr(system, "__name__", "") or getattr(system, "name", "") or type(system).__name__
-        )
-        own = OwnSystem(system, str(label))
+        own = OwnSystem(system, name)
         RunStore(store).clear(plan(store, dataset, own, tasks=tasks).run_id)  # its code may be another one
         info = run(store, dataset, own, tasks=tasks)
     failures = RunStore(store).reasons(info)

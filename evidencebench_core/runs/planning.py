@@ -67,9 +67,7 @@ class Plan:
     ask: Callable[[Unit, str, LLM], Awaitable[Any]] | None = None  # asks a model a unit's question
     llm: LLM | None = None  # None for a retriever that asks no server
     fresh: bool = False  # ask even where an answer is stored; new results take the place of those there are
-    retriever: Retriever | None = (
-        None  # None for questions to a model, and for the oracle, made for each instance
-    )
+    retriever: Retriever | None = None  # None for questions to a model, and the oracle: one for each instance
     left_out: int = 0  # instances that the variant does not have
 
     @property
@@ -98,42 +96,37 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how
 ) -> Plan:
     """Check what is to be run, load its retriever, and find what is still to be asked. Nothing is sent or stored.
 
-    A retriever is asked a question once: a hypothesis, a paper, and a focus where that makes a difference; where K
-    does, once a task. Of the dataset the first ``limit`` instances are asked, or those of a ``sample``, in the words of
-    ``variant``; instances that it does not have are left out and counted. ``llm`` is how a server is asked, by default
-    the one in force; ``fresh`` asks all again.
+    A retriever is asked once a hypothesis, a paper, and a focus where that makes a difference; where K does, once a
+    task. Of the dataset the first ``limit`` instances are asked, or a ``sample``, in the words of ``variant``;
+    instances that it does not have are left out and counted. ``llm`` is how a server is asked, by default the one in
+    force; ``fresh`` asks all again.
 
     `UnknownNameError` or `SettingError` if there is no such dataset, retriever, setting or task, or for options of
     servers to a retriever that asks none; `RetrieverError` if it cannot be loaded.
     """
     info = store.dataset(dataset)
-    made: Retriever | None
+    made: Retriever | None = None
     if isinstance(retriever, OwnSystem):
-        entry: type[Retriever] | Retriever = retriever
         name, made, values = OWN, retriever, {"name": retriever.label} | retriever.settings.values()
     else:
-        entry = retriever_entry(retriever)
         name, values = retriever, read_settings(retriever, settings).values()
-        made = None if entry.sees_gold else make_retriever(name, values, store=store)
+        if not retriever_entry(name).sees_gold:
+            made = make_retriever(name, values, store=store)
+    kind = made or retriever_entry(name)
     if isinstance(made, ServedRetriever):
         llm = llm or LLM(store=store)
     elif llm is not None or (fresh and name != OWN):
         remedy = "Remove the options for servers: limits, fresh answers, caps in calls, tokens and money."
         raise SettingError(f"retriever {name}", "asks no server", remedy)
-    spec = retrieval_spec(
-        info.sha256,
-        name,
-        values,
-        made.basis if made else {},
-        variant=(variant.name, variant.digest) if variant else None,
-        sample=sample,
-    )
+    wording = (variant.name, variant.digest) if variant else None
+    spec = retrieval_spec(info.sha256, name, values, kind.basis, variant=wording, sample=sample)
     all_ids = sample.ids(store, info) if sample else store.ids(info, limit)
     ids = [unit for unit in all_ids if variant is None or unit in variant.hypotheses]
     # Where the focus plays no part, one question of all instances answers for those with results, too.
     chosen = sorted(map(task_named, tasks), key=lambda task: task.focus == "all")
-    by_focus = (made or entry).by_focus
-    questions = {task.name if entry.by_budget else task.focus if by_focus else "": task for task in chosen}
+    questions = {
+        task.name if kind.by_budget else task.focus if kind.by_focus else "": task for task in chosen
+    }
     missing, total = _missing(store, spec, info, ids, questions, fresh)
 
     def units(wanted: Sequence[str]) -> Iterator[Unit]:
@@ -142,10 +135,9 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how
             queries = {}
             for question in missing[instance.id]:
                 task = questions[question]
-                budget = task.budget_for(instance.evidence) if entry.by_budget else None
+                budget = task.budget_for(instance.evidence) if kind.by_budget else None
                 queries[question] = query_of(instance, task.focus, budget, hypothesis)
-            asked = made or make_retriever(name, values, gold=instance.evidence)
-            yield Unit(instance.id, queries, asked)
+            yield Unit(instance.id, queries, made or make_retriever(name, values, gold=instance.evidence))
 
     async def ask(unit: Unit, question: str, client: LLM) -> Retrieval:
         return await cast("ServedRetriever", made).answer(client, cast("Query", unit.queries[question]))

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evidencebench_core.data.model import Instance
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError
-from evidencebench_core.retrievers import CROSS_VALIDATED, Retrieval, Setting, query_of
+from evidencebench_core.retrievers import CROSS_VALIDATED, Retrieval, Setting
+from evidencebench_core.retrievers.encoding import TrainedOn
 from evidencebench_core.retrievers.ranker.retriever import EvidenceRanker, ranking_of
-from evidencebench_core.retrievers.trained_on import TrainedOn, trained_on_at
 from evidencebench_core.runs.evaluation import score_run
 from evidencebench_core.runs.execution import Step
 from evidencebench_core.runs.planning import DEFAULT_TASKS
@@ -71,16 +70,14 @@ def train_ranker(
         raise SettingError("train-ranker", f"is given the seed {seed} and {folds} folds", remedy)
     info, runs = store.dataset(dataset), RunStore(store)
     examples = _read_examples(store, info, encoder, seed, report)
-    paper_ids = [example.paper_id for example in examples]
+    paper_ids, paper_keys = [example.paper_id for example in examples], store.paper_keys(info)
     n_papers = len(set(paper_ids))
     n_folds = min(folds, n_papers) if n_papers > 1 else 0
-    paper_keys = store.paper_keys(info)
     keys = {paper_keys[example.instance_id] for example in examples}
-    encoder_data = trained_on_at(encoder)
+    encoder_data = TrainedOn.read(encoder)
     seen_keys = {key for data in encoder_data for key in data.paper_keys}
-    n_seen = len(keys & seen_keys)
-    if n_seen and n_folds:
-        learnt = f"the embedding model was trained on {n_seen:,} of these {n_papers:,} papers"
+    if n_folds and keys & seen_keys:
+        learnt = f"the embedding model was trained on {len(keys & seen_keys):,} of these {n_papers:,} papers"
         report(Step(f"WARNING: {learnt}: the cross-validated scores are too good."))
     answers: dict[str, dict[str, Retrieval]] = {}  # by instance and task
     fold_of = folds_by_paper(paper_ids, max(n_folds, 1), seed)
@@ -89,8 +86,7 @@ def train_ranker(
         pairs = list(zip(examples, fold_of, strict=True))
         ranker = fit_ranker([example for example, other in pairs if other != fold], encoder, seed)
         unseen = {example.instance_id: example for example, other in pairs if other == fold}
-        for instance in store.get_many(info, list(unseen)):
-            answers[instance.id] = _answers(ranker, instance, unseen[instance.id])
+        answers |= {name: _answers(ranker, example) for name, example in unseen.items()}
     report(Step(f"Training on {len(examples):,} instances"))
     ranker = fit_ranker(examples, encoder, seed)
 
@@ -135,12 +131,11 @@ def _read_examples(
     return examples
 
 
-def _answers(ranker: Ranker, instance: Instance, example: Example) -> dict[str, Retrieval]:
+def _answers(ranker: Ranker, example: Example) -> dict[str, Retrieval]:
     """The answer to each default task that has aspects to cover, by its name."""
     answers: dict[str, Retrieval] = {}
     for task in map(task_named, DEFAULT_TASKS):
-        if instance.evidence.optimal_for(task.focus) is not None:
-            began = time.perf_counter()
-            ranking = ranking_of(ranker, query_of(instance, task), example.features, example.vectors)
-            answers[task.name] = replace(ranking, seconds=time.perf_counter() - began)
+        if example.evidence.optimal_for(task.focus) is not None:
+            query = replace(example.query, focus=task.focus, budget=task.budget_for(example.evidence))
+            answers[task.name] = ranking_of(ranker, query, example.features, example.vectors)
     return answers

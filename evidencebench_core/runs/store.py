@@ -26,7 +26,7 @@ from evidencebench_core.words import one_line
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evidencebench_core.retrievers.trained_on import TrainedOn
+    from evidencebench_core.retrievers.encoding import TrainedOn
 
 RETRIEVAL: Final = "retrieval"  # the kind of runs of a retriever over a dataset
 Result: TypeAlias = Mapping[str, Any]

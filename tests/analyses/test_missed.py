@@ -11,7 +11,7 @@ from evidencebench_core.analyses.missed import finding, missed, missed_shares, o
 from evidencebench_core.data import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.retrievers.trained_on import TrainedOn
+from evidencebench_core.retrievers.encoding import TrainedOn
 from evidencebench_core.runs import RunStore, retrieval_spec, score_run
 from tests.analyses.stores import PICKED, complete_run, missed_store, ranked, run_of
 from tests.factories import raw_instance, store_with, tiny_dataset

@@ -4,7 +4,7 @@ import pytest
 
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import make_retriever
-from evidencebench_core.retrievers.ranking import ranking_by_score
+from evidencebench_core.retrievers.base import ranking_by_score
 from tests.retrievers.queries import make_query
 
 PAPER = tuple(f"Sentence {number}." for number in range(6))

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evidencebench_core.export.shared_words import SharedWord, shared_words
 from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.retrievers.bm25 import Tokenisation, tokens_of
-from evidencebench_core.export.shared_words import SharedWord, shared_words
 from tests.retrievers.queries import make_query
 
 # Words: 2, 5, 4, 2, 2: 15 in 5 sentences, average 3. "cancer" is in one sentence (index 2):

@@ -7,9 +7,8 @@ import pytest
 
 from evidencebench_core.data import instance_from
 from evidencebench_core.errors import SettingError
-from evidencebench_core.retrievers.encoding import Encoder
+from evidencebench_core.retrievers.encoding import Encoder, TrainedOn
 from evidencebench_core.retrievers.finetune import FinetuneSettings, finetune_encoder, triplets_of
-from evidencebench_core.retrievers.trained_on import TrainedOn, trained_on_at
 from tests.factories import raw_instance
 from tests.retrievers.conftest import tiny_bert
 
@@ -21,11 +20,11 @@ TRAINED_ON = TrainedOn("tiny", 1, ("0" * 64,))
 @pytest.mark.parametrize("content", [None, "not json", "[]", '{"dataset": 1}'])
 def test_the_record_of_a_training_is_read_back_and_nothing_else(tmp_path: Path, content: str | None) -> None:
     TRAINED_ON.write(tmp_path)
-    assert trained_on_at(str(tmp_path)) == (TRAINED_ON,)
+    assert TrainedOn.read(str(tmp_path)) == (TRAINED_ON,)
     (tmp_path / "trained_on.json").unlink()
     if content is not None:
         (tmp_path / "trained_on.json").write_text(content, encoding="utf-8")
-    assert trained_on_at(str(tmp_path)) == ()
+    assert TrainedOn.read(str(tmp_path)) == ()
 
 
 def test_triplets_are_a_covering_and_another_sentence() -> None:
@@ -54,7 +53,7 @@ def tiny_encoder(tmp_path: Path) -> Path:
 def test_a_model_learns_and_tells_what_it_has_seen(tiny_encoder: Path, tmp_path: Path) -> None:
     settings = FinetuneSettings(model=str(tiny_encoder), batch_size=32, epochs=3, learning_rate=0.01)
     finetune_encoder(triplets_of([PAPER], 200), settings, TRAINED_ON, tmp_path / "new")
-    assert trained_on_at(str(tmp_path / "new")) == (TRAINED_ON,)
+    assert TrainedOn.read(str(tmp_path / "new")) == (TRAINED_ON,)
 
     def margin(model: Path) -> float:
         vectors = Encoder(str(model)).vectors("H", ["one", "three", "four", "T"])

@@ -8,8 +8,8 @@ import pytest
 
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.errors import RetrieverError, SettingError
-from evidencebench_core.retrievers import Query, Retrieval
-from evidencebench_core.retrievers.ranking import ranking_by_score
+from evidencebench_core.retrievers import Query
+from evidencebench_core.retrievers.base import ranking_by_score
 from evidencebench_core.runs import RunStore, Sample, evaluate, plan, run, score_predictions, score_run
 from tests.factories import raw_dataset, written
 

@@ -19,7 +19,7 @@ from evidencebench_core.data.upkeep import delete_dataset
 from evidencebench_core.errors import StoreError, UnknownNameError
 from evidencebench_core.perturb import variant_named
 from evidencebench_core.retrievers import Retrieval, read_settings
-from evidencebench_core.retrievers.trained_on import TrainedOn
+from evidencebench_core.retrievers.encoding import TrainedOn
 from evidencebench_core.runs import (
     RunInfo,
     RunSpec,

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from evidencebench_core.data.model import Focus
 from evidencebench_core.retrievers.base import Query
+from evidencebench_core.retrievers.encoding import TrainedOn
 from evidencebench_core.retrievers.ranker.features import (
     FEATURES,
     Features,
     standardised,
 )
 from evidencebench_core.retrievers.ranker.selection import Selecting
-from evidencebench_core.retrievers.trained_on import TrainedOn
 
 FOCUSES: Final[tuple[Focus, ...]] = ("all", "results")
 """The outputs of the network, in order."""

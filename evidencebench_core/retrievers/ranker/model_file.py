@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from evidencebench_core.data.files import whole_file
 from evidencebench_core.errors import RetrieverError
+from evidencebench_core.retrievers.encoding import TrainedOn
 from evidencebench_core.retrievers.ranker.model import COLUMNS, Network, Projection, Ranker
-from evidencebench_core.retrievers.trained_on import TrainedOn
 
 FILE: Final = "ranker.safetensors"
 _FORMAT: Final = "evidencebench-ranker 9"

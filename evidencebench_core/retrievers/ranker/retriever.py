@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from evidencebench_core.errors import RetrieverError
-from evidencebench_core.retrievers.base import Query, Retrieval, Retriever
+from evidencebench_core.retrievers.base import ALL, Query, Retrieval, Retriever
 from evidencebench_core.retrievers.encoding import Encoder
 from evidencebench_core.retrievers.ranker.features import Features, features_at
 from evidencebench_core.retrievers.ranker.model import Ranker
 from evidencebench_core.retrievers.ranker.model_file import model_folder, read_model
 from evidencebench_core.retrievers.ranker.selection import picks_of, ranking_of_picks
-from evidencebench_core.retrievers.ranking import ALL
 from evidencebench_core.retrievers.settings import Settings
 
 CROSS_VALIDATED: Final = "cross-validated"

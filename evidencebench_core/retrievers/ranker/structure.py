@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -10,38 +12,15 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from evidencebench_core.data.model import Focus
-from evidencebench_core.retrievers.base import Query, Retrieval, Retriever
-from evidencebench_core.retrievers.encoding import ENCODER_HELP, Encoder
+from evidencebench_core.retrievers.base import ALL, Query, Retrieval, Retriever
+from evidencebench_core.retrievers.encoding import ENCODER_HELP, Encoder, TrainedOn
 from evidencebench_core.retrievers.ranker.features import FEATURES, Features, features_at, standardised
 from evidencebench_core.retrievers.ranker.selection import Selecting, picks_of, ranking_of_picks
-from evidencebench_core.retrievers.ranking import ALL
 from evidencebench_core.retrievers.settings import Settings
-from evidencebench_core.retrievers.trained_on import trained_on_at
 
-_BOTH: Final = {
-    "cosine standardised": 0.6,
-    "bm25 standardised": 0.3,
-    "centrality by relevance": 5.0,
-    "abstract": 2.0,
-    "heading": -1.5,
-    "finding": 0.3,
-    "conclusion": 0.3,
-    "citation": -0.4,
-}
-WEIGHTS: Final[Mapping[Focus, Mapping[str, float]]] = {
-    "all": {**_BOTH, "place in abstract": 1.0, "part: conclusion": 0.6},
-    "results": {
-        **_BOTH,
-        "place in abstract": 1.5,
-        "part: conclusion": 0.8,
-        "part: results": 0.5,
-        "part: methods": -0.8,
-        "significance": 0.5,
-        "test statistic": 0.5,
-    },
-}
-"""The weight of one unit of a feature in a sentence's score; cue words count once, however many there are."""
-
+WEIGHTS: Final[Mapping[Focus, Mapping[str, float]]] = tomllib.loads(  # type: ignore[assignment]
+    Path(__file__).with_suffix(".toml").read_text("utf-8")
+)
 _CUES: Final = frozenset({"finding", "conclusion", "citation", "significance", "test statistic"})
 
 
@@ -81,7 +60,7 @@ class Structure(Retriever):
         super().__init__(settings, **needs)
         self.encoder = Encoder(self.settings.encoder)
         self.basis = {"encoder": self.encoder.identity}
-        self.training = trained_on_at(self.settings.encoder)
+        self.training = TrainedOn.read(self.settings.encoder)
 
     def rank(self, query: Query) -> Retrieval:
         if not query.sentences:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from evidencebench_core.data.model import Focus, Instance
+from evidencebench_core.data.model import EvidenceSet, Focus, Instance
 from evidencebench_core.errors import SettingError
-from evidencebench_core.retrievers.base import query_of
+from evidencebench_core.retrievers.base import Query, query_of
 from evidencebench_core.retrievers.encoding import model_identity
 from evidencebench_core.retrievers.ranker.features import Features, features_of, unit_vectors
 from evidencebench_core.retrievers.ranker.model import (
@@ -59,6 +59,8 @@ class Example:
 
     instance_id: str
     paper_id: str
+    query: Query
+    evidence: EvidenceSet
     features: Features
     vectors: NDArray[np.float32]  # (1 + n, dimensions), of length 1: the hypothesis, then the sentences
     covers: tuple[NDArray[np.float32], ...]  # by focus (n, aspects): 1 where a sentence covers an aspect
@@ -74,8 +76,9 @@ def example_of(instance: Instance, vectors: NDArray[np.float32]) -> Example:
         for column, sentences in enumerate(aspects):
             table[sentences, column] = 1
         covers.append(table)
-    features = features_of(query_of(instance), vectors)
-    return Example(instance.id, instance.paper_id, features, unit, tuple(covers))
+    query = query_of(instance)
+    features = features_of(query, vectors)
+    return Example(instance.id, instance.paper_id, query, instance.evidence, features, unit, tuple(covers))
 
 
 def fit_ranker(examples: Sequence[Example], encoder: str, seed: int = 0) -> Ranker:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from evidencebench_core.data import instance_from
 from evidencebench_core.data.model import Instance
 from evidencebench_core.retrievers import query_of
-from evidencebench_core.retrievers.encoding import model_identity
+from evidencebench_core.retrievers.encoding import TrainedOn, model_identity
 from evidencebench_core.retrievers.ranker.features import Features, features_of, unit_vectors
 from evidencebench_core.retrievers.ranker.model import (
     COLUMNS,
@@ -20,7 +20,6 @@ from evidencebench_core.retrievers.ranker.model import (
     Projection,
     Ranker,
 )
-from evidencebench_core.retrievers.trained_on import TrainedOn
 from tests.factories import raw_instance
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evidencebench_core.papers.find import default_retriever
 from evidencebench_core.data.model import Instance
 from evidencebench_core.errors import RetrieverError
+from evidencebench_core.papers.find import default_retriever
 from evidencebench_core.retrievers import Query, make_retriever, query_of
 from evidencebench_core.retrievers.ranker.model import Network, Ranker
 from evidencebench_core.retrievers.ranker.model_file import (

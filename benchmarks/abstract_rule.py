@@ -11,6 +11,8 @@ from evidencebench_core.papers import Paper
 from evidencebench_core.papers.find import picks_in
 from evidencebench_core.retrievers import make_retriever, query_of
 
+if len(sys.argv) < 4:
+    raise SystemExit(__doc__)
 store, dataset = open_store(sys.argv[1]), sys.argv[2]
 for name in sys.argv[3:]:
     retriever, recalls = make_retriever(name), {True: 0.0, False: 0.0}

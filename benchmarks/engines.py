@@ -50,6 +50,8 @@ def timed(store: Store, dataset: str, retriever: str, engine: Any, limit: int | 
 
 
 def main() -> None:
+    if len(sys.argv) < 2:
+        raise SystemExit(__doc__)
     source, n = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 960
     folder = Path(tempfile.mkdtemp(prefix="engines-"))
     cache = os.environ["EVIDENCEBENCH_CACHE"] = str(folder / "cache")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -20,12 +20,11 @@ import numpy as np
 
 from evidencebench_core.data import Store, open_store
 from evidencebench_core.data.model import Instance
-from evidencebench_core.retrievers import query_of
-from evidencebench_core.retrievers.encoding import embeddings
+from evidencebench_core.retrievers.encoding import MINILM, Encoder
 from evidencebench_core.retrievers.ranker.model import Ranker
-from evidencebench_core.retrievers.ranker.selection import picks_of
+from evidencebench_core.retrievers.ranker.retriever import ranking_of
 from evidencebench_core.retrievers.ranker.training import Example, example_of, fit_ranker, folds_by_paper
-from evidencebench_core.runs import DEFAULT_TASKS, execute, plan, score_run
+from evidencebench_core.runs import DEFAULT_TASKS, run, score_run
 from evidencebench_core.stats import paired
 from evidencebench_core.tasks import score, task_named
 
@@ -39,7 +38,7 @@ class Networks(Ranker):
 class Always(Ranker):
     """With trees for few picks of result aspects too."""
 
-    few: ClassVar[int] = 0
+    trees_least_budget: ClassVar[int] = 0
 
 
 class Half(Ranker):
@@ -89,16 +88,16 @@ def main() -> int:
 def read_pairs(store: Store, dataset: str) -> Pairs:
     """The instances with gold, each with its embeddings."""
     ids = [row.id for row in store.rows(dataset, store.ids(dataset)) if row.n_aspects]
-    instances = store.get_many(dataset, ids)
+    encoder = Encoder(MINILM)
     return [
-        (instance, example_of(instance, embeddings("minilm", (instance.hypothesis, *instance.sentences))[0]))
-        for instance in instances
+        (instance, example_of(instance, encoder.vectors(instance.hypothesis, instance.sentences)))
+        for instance in store.get_many(dataset, ids)
     ]
 
 
 def answers_of(learnt: Pairs, asked: Pairs, seed: int) -> dict[str, Recalls]:
     """By member set the recalls of a ranker that was fitted to the one and asked of the other."""
-    fitted = fit_ranker([example for _, example in learnt], "minilm", seed)
+    fitted = fit_ranker([example for _, example in learnt], MINILM, seed)
     parts = {field.name: getattr(fitted, field.name) for field in fields(Ranker)}
     return {name: recalls_of(kind(**parts), asked) for name, kind in MEMBERS.items()}
 
@@ -108,14 +107,14 @@ def recalls_of(ranker: Ranker, asked: Pairs) -> Recalls:
     recalls: Recalls = {}
     for name in DEFAULT_TASKS:
         task = task_named(name)
-        selections: dict[str, list[int]] = {}
+        selections: dict[str, tuple[int, ...]] = {}
         for instance, example in asked:
             if instance.evidence.optimal_for(task.focus) is None:
                 continue
-            query = query_of(instance, task.focus, task.budget_for(instance.evidence))
-            paper = ranker.scored_features(query, example.features, example.vectors)
-            picks = picks_of(paper.scores, paper.features.similarities, query.budget, ranker.selecting)
-            selections[instance.id] = picks[: query.budget]
+            budget = task.budget_for(instance.evidence)
+            query = replace(example.query, focus=task.focus, budget=budget)
+            ranking = ranking_of(ranker, query, example.features, example.vectors)
+            selections[instance.id] = ranking.cut(budget).selection
         recalls[name] = dict(score(task, gold.items(), selections).per_instance)
     return recalls
 
@@ -162,8 +161,7 @@ def print_against(
 ) -> None:
     print(f"\n{WHOLE}, difference to {retriever}")
     for task in DEFAULT_TASKS:
-        *_, last = execute(plan(store, dataset, retriever, tasks=[task]))
-        theirs = dict(score_run(store, last.run_id, task).per_instance)
+        theirs = dict(score_run(store, run(store, dataset, retriever, tasks=[task]), task).per_instance)
         print(f"{task:20} {difference(over_seeds(results, WHOLE, task), theirs, pairs)}", flush=True)
 
 

@@ -28,10 +28,9 @@ from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.table import Cell, Column, Interval, Row, TableEvent, table
 from evidencebench_core.metrics import MEASURES
-from evidencebench_core.retrievers.llm import OUTCOME_FLAGS, OUTCOME_KINDS
+from evidencebench_core.retrievers.llm.outcome import OUTCOME_FLAGS, OUTCOME_KINDS
 from evidencebench_core.runs import RunInfo, RunStore
-from evidencebench_core.tasks import TASKS, Score, Task
-from evidencebench_core.tasks.published import published_results
+from evidencebench_core.tasks import TASKS, Score, Task, published_results
 
 ABOUT: Final = (
     "Runs are systems with their settings over a dataset; here they are started, scored and compared."

@@ -65,3 +65,5 @@ def test_six_commands_on_the_sample_data(
         ids = [row["run"] for row in json.loads(capsys.readouterr().out)]
         names |= dict(zip(("RUN", "OTHER_RUN"), reversed(ids) if words[0] == "run" else ids, strict=False))
     assert "</html>" in Path("page.html").read_text(encoding="utf-8")
+    (snippet,) = re.findall(r"^```python\n(.*?)^```", readme, flags=re.DOTALL | re.MULTILINE)
+    exec(snippet, {})  # noqa: S102 - "In a notebook", over the same store

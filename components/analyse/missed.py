@@ -102,15 +102,11 @@ def chosen_run(state: PageState, context: Context) -> RunInfo:
 
 
 def missed_report(context: Context, run: RunInfo) -> Report:
-    key = (
-        context.dataset.stamp,
-        context.task.name,
-        *map(resources.run_key, resources.runs(context.dataset)),
-    )
+    # It says which other runs found an aspect.
     return cached_report(
-        f"missed {run.id}",
-        key,
-        lambda: missed(resources.store(), run.id, context.task, results_only=False),
+        "missed",
+        (context.task.name, run, resources.runs(context.dataset)),
+        lambda: missed(resources.store(), run, context.task, results_only=False),
     )
 
 

@@ -35,7 +35,6 @@ from evidencebench_core.analyses.wording import (
     finding,
     run_variants,
     unanswered,
-    variant_run_id,
     variants_for,
     wording,
 )
@@ -52,7 +51,7 @@ from evidencebench_core.perturb import (
     remove_wording,
     wordings_document,
 )
-from evidencebench_core.retrievers import retriever_entry
+from evidencebench_core.retrievers import ELSEWHERE, retriever_entry
 from evidencebench_core.runs import Plan, RunInfo, RunStore, Variant, plan
 
 _TABLE: Final = (
@@ -94,14 +93,8 @@ def _draw_effect(
     context: Context, runs: Sequence[RunInfo], variants: Sequence[Variant], question: str
 ) -> None:
     store, ids = resources.store(), [run.id for run in runs]
-    answers = {run.id: run.tasks for run in RunStore(store).runs(context.dataset.name, variants=True)}
-    counts = tuple(
-        answers.get(variant_run_id(store, run, variant), {}).get(context.task.name, 0)
-        for run in runs
-        for variant in variants
-    )
     names = tuple((variant.name, variant.digest) for variant in variants)
-    key = (*context.key, question, names, counts)
+    key = (*context.key, question, names, RunStore(store).runs(context.dataset.name, variants=True))
     report = cached_report("wording", key, lambda: wording(store, ids, context.task, question))
     table, instances = (
         report.tables[name].assign(wording=report.tables[name]["wording"].str.removeprefix(PARAPHRASE))
@@ -160,6 +153,7 @@ def _draw_missing(
 ) -> None:
     """How many wordings are not asked yet, and a button that asks the retrievers of this machine."""
     store = resources.store()
+    runs = [run for run in runs if run.retriever not in ELSEWHERE]
     missing = {run.id: unanswered(store, run, context.task, variants) for run in runs}
     here = [run for run in runs if missing[run.id] and not _asks_server(run)]
     served = [run for run in runs if missing[run.id] and _asks_server(run)]
@@ -198,6 +192,7 @@ def _plans(
             run.settings,
             (context.task,),
             choices[0],
+            sample=run.sample,
             variant=variant,
             llm=llm,
         )

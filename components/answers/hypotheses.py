@@ -90,9 +90,7 @@ def pick_answer(state: PageState, dataset: DatasetInfo) -> Chosen | None:
         "Answered by", list(runs), format_func=lambda run_id: _label(runs[run_id]),
         **state.widget("run", run.id, reset=("question", *_OF_ANSWER)),
     )  # fmt: skip
-    judged = (run, *store.runs_of(KIND, run.id))
-    counts = tuple((info.id, info.n_answered, info.n_failed) for info in judged)
-    answers, scores = _scored(run.id, (dataset.stamp, counts))
+    answers, scores = _scored(dataset, run, store.runs_of(KIND, run.id))
     ids = list(answers)
     place = ids.index(state["question"]) + 1 if state["question"] in ids else 1
     st.number_input(
@@ -108,10 +106,12 @@ def _label(run: RunInfo) -> str:
     return f"{run.settings['model']} ({focus}{quantity(run.n_answered, 'answer')})"
 
 
-@st.cache_resource(max_entries=8, show_spinner="Computing …")
-def _scored(run_id: str, key: tuple[object, ...]) -> tuple[dict[str, CitedAnswer], CitedScores]:
+@resources.cached
+def _scored(
+    dataset: DatasetInfo, run: RunInfo, judges: tuple[RunInfo, ...]
+) -> tuple[dict[str, CitedAnswer], CitedScores]:
     store = resources.store()
-    return answers_of(store, RunStore(store).run(run_id)), cited_run_scores(store, run_id)
+    return answers_of(store, run), cited_run_scores(store, run.id)
 
 
 def draw_answer_to(state: PageState, dataset: DatasetInfo, chosen: Chosen) -> None:

@@ -40,8 +40,8 @@ def scores_of(name: str, sha256: str, model: str, key: tuple[object, ...]) -> pd
 def key_of(info: AnswerSetInfo) -> tuple[object, ...]:
     """Changes with every judgement and decision."""
     store = resources.store()
-    runs = tuple((run.id, run.n_answered) for run in judge_runs(store, info.sha256))
-    return (*runs, *((unit, mark.label) for unit, mark in marks(store, info.sha256).items()))
+    stamps = [run.stamp for run in judge_runs(store, info.sha256)]
+    return (*stamps, *((unit, mark.label) for unit, mark in marks(store, info.sha256).items()))
 
 
 def judges_of(info: AnswerSetInfo, *tasks: str) -> dict[str, RunInfo]:

@@ -39,16 +39,16 @@ if TYPE_CHECKING:
 SAMPLE: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
 
 
-def run_key(run: RunInfo) -> object:
+def _run_key(run: RunInfo) -> object:
     """Changes with a run's answers, its name and the content of its dataset."""
-    return run.stamp, run.label, store().dataset(run.dataset).stamp
+    return run.stamp, run.label, store().dataset(run.dataset).stamp if run.dataset else ""
 
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 Keys = dict[str | type[Any], Callable[[Any], object]]
 KEYS: Final[Keys] = {
     DatasetInfo: lambda dataset: (dataset.name, dataset.stamp),
-    RunInfo: run_key,
+    RunInfo: _run_key,
     Choice: lambda choice: choice.key,
 }
 
@@ -170,9 +170,11 @@ def bounds(dataset: DatasetInfo, task: str) -> Score:
     return score(task, store().evidence_sets(dataset), {}, missing="zero")
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@st.cache_data(max_entries=64, show_spinner=False, hash_funcs=KEYS)
 def report(name: str, key: tuple[object, ...], _make: Callable[[], Report]) -> Report:
     """The report of ``_make``, cached under a name and a key, which must hold all that it depends on.
+
+    Datasets and runs stand in it as such.
 
     Every caller gets a copy of its own: the tables may be changed.
     """

@@ -36,7 +36,7 @@ class Context:
     @property
     def key(self) -> tuple[object, ...]:
         """Changes with the dataset's content, the task and the answers of the runs."""
-        return (self.dataset.stamp, self.task.name, *map(resources.run_key, self.runs))
+        return self.dataset, self.task.name, self.runs
 
 
 @contextmanager
@@ -145,7 +145,7 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 
 def cached_report(name: str, key: tuple[object, ...], make: Callable[[], Report]) -> Report:
-    """The report of ``make``, cached under a name and a key, which holds all that it depends on.
+    """The report of ``make``, cached under a name and a key, which holds all datasets, runs and settings behind it.
 
     It is said that the page is computing meanwhile. Every caller gets a copy of its own.
     """

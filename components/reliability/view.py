@@ -29,7 +29,7 @@ class View:
     def key(self) -> tuple[object, ...]:
         """Changes with every answer."""
         judges = [judge for run in self.runs if run.task.judge_prompt for judge in _judges(run)]
-        return tuple((run.id, run.n_answered, run.n_failed) for run in (*self.runs, *judges))
+        return tuple(run.stamp for run in (*self.runs, *judges))
 
     def card(self, model: str) -> Card:
         """All tests of a model, scored."""

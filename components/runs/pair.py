@@ -41,7 +41,7 @@ def draw_comparison(state: PageState, context: Context) -> None:
     report = cached_report(
         "comparison",
         context.key,
-        lambda: compare(resources.store(), [run.id for run in context.runs], context.task),
+        lambda: compare(resources.store(), context.runs, context.task),
     )
     n = int(report.tables["systems"]["n"].iloc[0])
     if not n:
@@ -177,8 +177,8 @@ def _draw_slices(state: PageState, context: Context, runs: tuple[RunInfo, RunInf
     a, b = runs
     report = cached_report(
         "slices",
-        (context.key, a.id, b.id),
-        lambda: slices(resources.store(), [b.id, a.id], context.task, instances=True),
+        (context.key, a, b),
+        lambda: slices(resources.store(), [b, a], context.task, instances=True),
     )
     every = report.tables["difference"]
     if not len(every):
@@ -239,8 +239,8 @@ def _draw_disagreements(state: PageState, context: Context, runs: tuple[RunInfo,
     a, b = runs
     report = cached_report(
         "disagreements",
-        (context.key, a.id, b.id),
-        lambda: disagreements(resources.store(), a.id, b.id, context.task, at_most=_SHOWN),
+        (context.key, a, b),
+        lambda: disagreements(resources.store(), a, b, context.task, at_most=_SHOWN),
     )
     counts = {row["outcome"]: row for row in report.tables["counts"].to_dict("records")}
     names = {"only A": f"only {literal(a.label)}", "only B": f"only {literal(b.label)}"}

@@ -83,14 +83,12 @@ def start_dialog(dataset: DatasetInfo, task: Task) -> None:
         format_func=lambda task_name: known[task_name].title,
         key=f"run.tasks.{task.name}",
     )
-    limit, n_drawn = (
-        column.number_input(
-            label, 1, dataset.n_instances, None, placeholder=f"all {dataset.n_instances:,}", key=f"run.{key}"
-        )
-        for column, label, key in zip(
-            st.columns(2), ("Only the first", "A random sample of"), ("limit", "sample")
-        )
-    )
+
+    def count(label: str, key: str) -> int | None:
+        most = dataset.n_instances
+        return st.number_input(label, 1, most, None, placeholder=f"all {most:,}", key=key)
+
+    limit, n_drawn = count("Only the first", "run.limit"), count("A random sample of", "run.sample")
     lacks_training = offer_training([Choice(name, settings)], in_dialog=True)
     tasks = [known[task_name] for task_name in task_names]
     new = NewRun(dataset.name, name, settings, tasks, limit, Sample(n_drawn) if n_drawn else None)

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from evidencebench_core.analyses.frame import estimate_columns
+from evidencebench_core.analyses.frame import RunLike, estimate_columns
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.analyses.systems import Systems, further_measures, systems
 from evidencebench_core.data.store import Store
@@ -18,7 +18,7 @@ from evidencebench_core.tasks import Task
 from evidencebench_core.words import quantity
 
 
-def compare(store: Store, runs: Sequence[str], task: str | Task = "er@optimal") -> Report:
+def compare(store: Store, runs: Sequence[RunLike], task: str | Task = "er@optimal") -> Report:
     """Compare any number of runs over one dataset; see `comparison`."""
     compared = systems(store, runs, task)
     return comparison(compared, further_measures(store, compared))

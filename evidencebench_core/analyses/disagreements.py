@@ -7,7 +7,14 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from evidencebench_core.analyses.frame import aspects, estimate_columns, left_out_notes, picks, runs_named
+from evidencebench_core.analyses.frame import (
+    RunLike,
+    aspects,
+    estimate_columns,
+    left_out_notes,
+    picks,
+    runs_named,
+)
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.store import Store
 from evidencebench_core.runs import RunStore
@@ -20,7 +27,12 @@ _ORDER: Final = {"only A": 0, "only B": 0, "neither": 1, "both": 2}  # in the li
 
 
 def disagreements(
-    store: Store, run_a: str, run_b: str, task: str | Task = "er@optimal", *, at_most: int | None = None
+    store: Store,
+    run_a: RunLike,
+    run_b: RunLike,
+    task: str | Task = "er@optimal",
+    *,
+    at_most: int | None = None,
 ) -> Report:
     """Which aspects A found, B found, both, or neither, over the instances that both have answered.
 
@@ -41,7 +53,7 @@ def disagreements(
     """
     chosen = task_named(task)
     a, b = (RunStore(store).run(run) for run in (run_a, run_b))
-    runs_named(store, (a.id, b.id))
+    runs_named(store, (a, b))
     of_task = aspects(store, a.dataset, chosen)
     in_a, in_b = picks(store, a, chosen), picks(store, b, chosen)
     both = in_a.answered & in_b.answered

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from evidencebench_core.analyses.frame import gold_frame, instance_frame, left_out_notes, runs_named
+from evidencebench_core.analyses.frame import RunLike, gold_frame, instance_frame, left_out_notes, runs_named
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.store import Store
 from evidencebench_core.runs import RunStore
@@ -28,7 +28,7 @@ FEW: Final = 20  # a group of fewer instances is marked
 _ENDS: Final = 10  # sentences
 
 
-def ends(store: Store, dataset: str, runs: Sequence[str] = (), task: str | Task = "er@optimal") -> Report:
+def ends(store: Store, dataset: str, runs: Sequence[RunLike] = (), task: str | Task = "er@optimal") -> Report:
     """Recall where the ends cover much against where they cover little; without runs, the groups alone.
 
     The task is that of the recall; the groups always go by all aspects.

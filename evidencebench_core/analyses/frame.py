@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -15,9 +16,12 @@ import pandas as pd
 from evidencebench_core.data.store import DatasetInfo, InstanceRow, Store
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.metrics import random_expectation
-from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.runs import Evaluation, RunInfo, RunStore
 from evidencebench_core.stats import Estimate, quotient
 from evidencebench_core.tasks import Task, task_named, validated_selection
+
+RunLike: TypeAlias = str | RunInfo | Evaluation
+"""A run: its id, the beginning of it, or what has one."""
 
 
 def instance_frame(store: Store, dataset: str) -> pd.DataFrame:
@@ -218,7 +222,7 @@ def recalls(store: Store, run: RunInfo, task: str | Task) -> pd.Series[float]:
     return pd.Series(values, index=instance_frame(store, run.dataset)["instance"])
 
 
-def runs_named(store: Store, runs: Sequence[str], dataset: str | None = None) -> tuple[RunInfo, ...]:
+def runs_named(store: Store, runs: Sequence[RunLike], dataset: str | None = None) -> tuple[RunInfo, ...]:
     """Runs over one dataset by id, each once; where no dataset is named, that of the first is meant."""
     infos = [RunStore(store).run(run) for run in runs]
     for run in infos:

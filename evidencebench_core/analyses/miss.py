@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from evidencebench_core.analyses.frame import RunLike
 from evidencebench_core.analyses.missed import content_words, other_runs
 from evidencebench_core.data.model import Aspect, Instance
 from evidencebench_core.data.sections import SectionClass, section_classes
@@ -62,12 +63,12 @@ class Miss:
     others: tuple[OtherRun, ...]
 
 
-def miss(store: Store, run_id: str, task: str | Task, instance_id: str, aspect_id: str) -> Miss:
+def miss(store: Store, run: RunLike, task: str | Task, instance_id: str, aspect_id: str) -> Miss:
     """All there is to know about an aspect that a run missed (or found)."""
     chosen = task_named(task)
     runs = RunStore(store)
-    run = runs.run(run_id)
-    instance = store.get(run.dataset, instance_id)
+    info = runs.run(run)
+    instance = store.get(info.dataset, instance_id)
     evidence = instance.evidence
     number = next((n for n, aspect in enumerate(evidence.aspects) if aspect.id == aspect_id), None)
     if number is None:
@@ -77,10 +78,10 @@ def miss(store: Store, run_id: str, task: str | Task, instance_id: str, aspect_i
             f"is not in instance {shown(instance_id)}",
             f"There are: {known} ...",
         )
-    answer = runs.retrieval(run, chosen, instance_id)
+    answer = runs.retrieval(info, chosen, instance_id)
     if answer is None:
         problem = f"has no answer for {shown(instance_id)} on {chosen.name}"
-        raise UnknownNameError(f"run {run.id}", problem, "Take another instance.")
+        raise UnknownNameError(f"run {info.id}", problem, "Take another instance.")
     aspect, asked = evidence.aspects[number], evidence.focused(chosen.focus)
     ranks, scores = _ranks(answer), dict(zip(answer.ranking, answer.scores, strict=False))
     classes = section_classes(instance.sentences, instance.sentence_types)
@@ -108,7 +109,7 @@ def miss(store: Store, run_id: str, task: str | Task, instance_id: str, aspect_i
     ]
     others = [
         _other(other, runs.retrieval(other, chosen, instance_id), aspect)
-        for other in other_runs(runs, run, chosen)
+        for other in other_runs(runs, info, chosen)
     ]
     budget = chosen.budget_for(evidence)
     return Miss(instance, aspect, number, budget, tuple(passages), tuple(picks), tuple(others))

@@ -12,6 +12,7 @@ import pandas as pd
 
 from evidencebench_core.analyses.causes import CAUSES, suggestions
 from evidencebench_core.analyses.frame import (
+    RunLike,
     asked_aspects,
     estimate_columns,
     instance_frame,
@@ -43,7 +44,7 @@ _COUNTS: Final = {"1": 1, "2": 2, "3": 3, "4–5": 5, "6–10": 10, "over 10": n
 
 
 def missed(
-    store: Store, run_id: str, task: str | Task = "result-er@optimal", *, results_only: bool = True
+    store: Store, run: RunLike, task: str | Task = "result-er@optimal", *, results_only: bool = True
 ) -> Report:
     """Every aspect that a run missed, nearest miss first, and the share missed of each kind.
 
@@ -54,13 +55,13 @@ def missed(
         ``n_missed`` of ``n_aspects`` in ``n_papers``; ``share`` (0 to 1; ``low``, ``high``; NaN in an empty bin).
     """
     chosen = task_named(task)
-    run = RunStore(store).run(run_id)
-    every = outcomes(store, run.id, chosen)
+    info = RunStore(store).run(run)
+    every = outcomes(store, info, chosen)
     asked = every[every["is_result"]] if results_only else every
     queue = queue_of(every, results_only)
     shares = pd.concat([missed_shares(asked, by).assign(by=by) for by in BINNINGS])
     return Report(
-        f"Missed aspects: {run.label} ({run.id}), {chosen.title} on {run.dataset}",
+        f"Missed aspects: {info.label} ({info.id}), {chosen.title} on {info.dataset}",
         {"missed": queue.drop(columns="missed"), "shares": shares[["by", *shares.columns.drop("by")]]},
         (
             f"{len(queue):,} of {len(asked):,} {'result aspects' if results_only else 'aspects'} in"
@@ -70,7 +71,7 @@ def missed(
             + " ".join(f"{by}: {text}" for by, text in BINNINGS.items()),
             *(f"Cause {cause.name}: {cause.rule}" for cause in CAUSES.values() if cause.rule),
             "Causes are suggestions by these rules, in this order, never verdicts.",
-            *store.dataset(run.dataset).gold_notes,
+            *store.dataset(info.dataset).gold_notes,
         ),
         brief={"missed": SHORT_COLUMNS},
     )
@@ -89,7 +90,7 @@ def finding(shares: pd.DataFrame, label: str, results_only: bool = True) -> str:
     return f"{label} misses {n_missed:,} of {n_aspects:,} {noun}: {', '.join(parts)}."
 
 
-def outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame:
+def outcomes(store: Store, run: RunLike, task: str | Task) -> pd.DataFrame:
     """Every aspect that a task asks a run for, found or missed: what shares of misses are shares of.
 
     Left out, and counted in ``frame.attrs["left_out"]``: aspects that no sentence covers, instances without an answer,
@@ -122,15 +123,15 @@ def outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame:
     """
     chosen = task_named(task)
     runs = RunStore(store)
-    run = runs.run(run_id)
-    if not run.n_answers(chosen):
+    info = runs.run(run)
+    if not info.n_answers(chosen):
         raise UnknownNameError(
-            f"run {run.id}",
+            f"run {info.id}",
             f"has no answers for {chosen.name}",
-            f"It has: {', '.join(run.tasks) or 'none'}. `evidencebench run --task {chosen.name}` asks for it.",
+            f"It has: {', '.join(info.tasks) or 'none'}. `evidencebench run --task {chosen.name}` asks for it.",
         )
-    others = [other for other in other_runs(runs, run, chosen) if not other.n_trained_on]
-    return _outcomes(store, run, chosen, tuple(others), store.dataset(run.dataset))
+    others = [other for other in other_runs(runs, info, chosen) if not other.n_trained_on]
+    return _outcomes(store, info, chosen, tuple(others), store.dataset(info.dataset))
 
 
 @lru_cache(maxsize=16)

@@ -16,6 +16,7 @@ import pandas as pd
 from evidencebench_core.analyses.frame import (
     Aspects,
     Picks,
+    RunLike,
     aspects,
     chance_text,
     estimate_columns,
@@ -35,7 +36,7 @@ from evidencebench_core.words import quantity
 def positions(
     store: Store,
     dataset: str,
-    runs: Sequence[str] = (),
+    runs: Sequence[RunLike] = (),
     task: str | Task = "er@optimal",
     *,
     buckets: int = 10,
@@ -221,7 +222,7 @@ def _recalls(grid: _Grid, of_task: Aspects, answer: Picks) -> tuple[pd.DataFrame
 
 
 def instances_in_bucket(
-    store: Store, dataset: str, task: str | Task, bucket: int, buckets: int, run: str | None = None
+    store: Store, dataset: str, task: str | Task, bucket: int, buckets: int, run: RunLike | None = None
 ) -> pd.DataFrame:
     """The instances with an aspect that stands in a bucket (from 1).
 

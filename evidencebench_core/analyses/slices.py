@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from evidencebench_core.analyses.ends import FEW, group_frame
-from evidencebench_core.analyses.frame import estimate_columns, instance_frame
+from evidencebench_core.analyses.frame import RunLike, estimate_columns, instance_frame
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.analyses.systems import Systems, systems
 from evidencebench_core.data.model import Focus
@@ -34,7 +34,7 @@ _ENDS: Final = ("under 20%", "20 to 80%", "over 80%")
 
 
 def slices(
-    store: Store, runs: Sequence[str], task: str | Task = "er@optimal", *, instances: bool = False
+    store: Store, runs: Sequence[RunLike], task: str | Task = "er@optimal", *, instances: bool = False
 ) -> Report:
     """Recall of runs, and differences to the first, slice by slice; see `slice_report`."""
     compared = systems(store, runs, task)

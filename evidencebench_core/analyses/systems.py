@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from evidencebench_core.analyses.frame import (
+    RunLike,
     aspects,
     instance_frame,
     left_out_notes,
@@ -37,7 +38,7 @@ class Systems:
     notes: tuple[str, ...] = ()
 
 
-def systems(store: Store, runs: Sequence[str], task: str | Task) -> Systems:
+def systems(store: Store, runs: Sequence[RunLike], task: str | Task) -> Systems:
     """Runs over one dataset by id, each once."""
     infos, chosen = runs_named(store, runs), task_named(task)
     if not infos:

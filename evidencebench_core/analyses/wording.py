@@ -13,7 +13,14 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from evidencebench_core.analyses.frame import aspects, chance_text, instance_frame, recalls, runs_named
+from evidencebench_core.analyses.frame import (
+    RunLike,
+    aspects,
+    chance_text,
+    instance_frame,
+    recalls,
+    runs_named,
+)
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
@@ -56,7 +63,7 @@ def variants_for(store: Store, dataset: str, question: str) -> tuple[Variant, ..
 
 
 def wording(
-    store: Store, runs: Sequence[str], task: str | Task = "er@optimal", question: str = "paraphrases"
+    store: Store, runs: Sequence[RunLike], task: str | Task = "er@optimal", question: str = "paraphrases"
 ) -> Report:
     """Recall of runs in other wordings, paired with the original.
 
@@ -139,7 +146,9 @@ def variant_run_id(store: Store, run: RunInfo, variant: Variant | None) -> str:
     if variant is None:
         return run.id
     sha256, wording = store.dataset(run.dataset).sha256, (variant.name, variant.digest)
-    return retrieval_spec(sha256, run.retriever, run.settings, run.basis, variant=wording).id
+    return retrieval_spec(
+        sha256, run.retriever, run.settings, run.basis, variant=wording, sample=run.sample
+    ).id
 
 
 def _of_run(
@@ -150,7 +159,7 @@ def _of_run(
         problem = f"is itself one over a variant, {run.variant}"
         raise SettingError(f"run {run.id}", problem, "Name the run over the original hypotheses.")
     of_dataset = instance_frame(store, run.dataset).set_index("instance")
-    asked = aspects(store, run.dataset, task).n_asked > 0
+    asked = _asked(store, run, task)
     papers = of_dataset.loc[asked, "paper"]
     original, picked = _answers(store, run, task, None)
     answers, has_text = {}, {}
@@ -213,10 +222,18 @@ def _compared(
     }, frame
 
 
+def _asked(store: Store, run: RunInfo, task: Task) -> np.ndarray:
+    """Which instances of the dataset, or of the run's sample of it, a task asks about."""
+    asked: np.ndarray = aspects(store, run.dataset, task).n_asked > 0
+    if run.sample:
+        drawn = run.sample.ids(store, store.dataset(run.dataset))
+        asked &= instance_frame(store, run.dataset)["instance"].isin(drawn).to_numpy()
+    return asked
+
+
 def unanswered(store: Store, run: RunInfo, task: Task, variants: Sequence[Variant]) -> int:
     """How many wordings of instances still have to be asked."""
-    asked = aspects(store, run.dataset, task).n_asked > 0
-    names = instance_frame(store, run.dataset).loc[asked, "instance"]
+    names = instance_frame(store, run.dataset).loc[_asked(store, run, task), "instance"]
     n_open = 0
     for variant in variants:
         _, selections = _answers(store, run, task, variant)
@@ -237,7 +254,8 @@ def run_variants(
     total = unanswered(store, run, task, variants)
     n_before = 0
     for variant in variants:
-        planned = plan(store, run.dataset, run.retriever, run.settings, (task,), variant=variant, llm=llm)
+        asked = (run.dataset, run.retriever, run.settings, (task,))
+        planned = plan(store, *asked, sample=run.sample, variant=variant, llm=llm)
         n_answered, n_stored = 0, planned.total - len(planned.missing)
         for progress in execute(planned, cancelled=cancelled):
             n_answered = progress.done - n_stored

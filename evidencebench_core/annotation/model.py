@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any, Final
 
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance, evidence_set
@@ -214,7 +213,7 @@ def annotated_instance(
         evidence=annotation.evidence(f"{instance_id}_"),
         synthetic=isinstance(paper, Instance)
         and paper.synthetic,  # an invented paper stays one, whoever marks it
-        construction=MappingProxyType(dict(construction or {})),
+        construction=dict(construction or {}),
     )
 
 

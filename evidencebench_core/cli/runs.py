@@ -210,7 +210,7 @@ def _scored(
 
 
 def _outcome_notes(outcomes: Mapping[str, Mapping[str, int]]) -> list[str]:
-    from evidencebench_core.retrievers.llm import counts_text
+    from evidencebench_core.retrievers.llm.outcome import counts_text
 
     return [f"{task}: the model gave {counts_text(counts)}" for task, counts in outcomes.items()]
 

@@ -1,23 +1,19 @@
 """Connections to the store's SQLite file, one a thread, and what their errors mean."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
+from evidencebench_core.data.files import vocabulary
 from evidencebench_core.data.primitives import from_blob
 from evidencebench_core.errors import DamageError, StoreError
 
-SCHEMA: Final = files("evidencebench_core.data").joinpath("schema.sql").read_text(encoding="utf-8")
-APPLICATION_ID, VERSION = map(
-    int, re.findall(r"^PRAGMA (?:application_id|user_version) = (\d+);", SCHEMA, re.M)
-)
+SCHEMA: Final = Path(__file__).with_name("schema.sql").read_text("utf-8")
+APPLICATION_ID, VERSION = map(int, re.findall(r"^PRAGMA \w+ = (\d+);", SCHEMA, re.M))
 
 # Some builds (Debian's) overwrite what is deleted, and log that: it takes three times as long.
 _PRAGMAS: Final = """
@@ -25,32 +21,11 @@ _PRAGMAS: Final = """
 """
 _WAIT: Final = 60.0  # seconds for another writer to finish
 _ANOTHER: Final = "Name another store with --store."
-_MEANINGS: Final = {  # primary result code of SQLite -> (problem, remedy)
-    sqlite3.SQLITE_FULL: ("cannot be written: the disk is full", "Free some space, or name another store."),
-    sqlite3.SQLITE_READONLY: (
-        "cannot be written: it is read-only",
-        "Ask for permission, or name another store.",
-    ),
-    sqlite3.SQLITE_CANTOPEN: ("cannot be opened or made there", "Check its folder, or name another store."),
-    sqlite3.SQLITE_BUSY: ("is being written to by another program", "Try again when that has finished."),
-    sqlite3.SQLITE_NOTADB: ("is not a store (no SQLite database)", _ANOTHER),
-    sqlite3.SQLITE_IOERR: ("cannot be read or written", "Check the disk, and whether it is full."),
-}
 
 
 class _Connection(sqlite3.Connection):
     def __del__(self) -> None:
         self.close()
-
-
-class _Loan:
-    """A connection that goes back to the idle ones when the thread that has it ends."""
-
-    def __init__(self, db: _Connection, idle: list[_Connection]) -> None:
-        self.db, self._idle = db, idle
-
-    def __del__(self) -> None:
-        self._idle.append(self.db)
 
 
 class Database:
@@ -59,26 +34,21 @@ class Database:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._of_thread = threading.local()
-        self._idle: list[_Connection] = []  # the app draws each time in a new thread
         self._writing = threading.Lock()  # threads queue here: SQLite polls for the write lock
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({str(self.path)!r})"
-
     def close(self) -> None:
-        """Close the connection of this thread and the idle ones; the store stays usable."""
-        self._of_thread.__dict__.clear()
-        while self._idle:
-            self._idle.pop().close()
+        """Close the connection of this thread; the store stays usable."""
+        if hasattr(self._of_thread, "db"):
+            self._of_thread.db.close()
+            del self._of_thread.db
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """The connection of this thread, for queries."""
         with self._errors():
-            if not hasattr(self._of_thread, "loan"):
-                db = self._idle.pop() if self._idle else self._opened()
-                self._of_thread.loan = _Loan(db, self._idle)
-            yield self._of_thread.loan.db
+            if not hasattr(self._of_thread, "db"):
+                self._of_thread.db = self._opened()
+            yield self._of_thread.db
 
     @contextmanager
     def write(self, durable: bool = True) -> Iterator[sqlite3.Connection]:
@@ -105,14 +75,12 @@ class Database:
             self.path.touch(mode=0o600)  # SQLite's files beside it are like it
         except OSError as error:
             raise StoreError(str(self.path), f"cannot be made ({error.strerror})", _ANOTHER) from error
-        db = sqlite3.connect(
-            self.path, timeout=_WAIT, isolation_level=None, check_same_thread=False, factory=_Connection
-        )
+        db = sqlite3.connect(self.path, _WAIT, 0, None, check_same_thread=False, factory=_Connection)
         is_new = not self._has_tables(db)
         db.create_function("paper_text", 1, _paper_text, deterministic=True)
         db.executescript(_PRAGMAS)
         if is_new:
-            self._make_tables(db)
+            db.executescript(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT;")
         return db
 
     def _has_tables(self, db: sqlite3.Connection) -> bool:
@@ -130,29 +98,19 @@ class Database:
             raise StoreError(str(self.path), problem, "Name another store, or make a new one.")
         return True
 
-    def _make_tables(self, db: sqlite3.Connection) -> None:
-        try:
-            db.executescript(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT;")
-        except sqlite3.OperationalError:
-            if db.in_transaction:
-                db.execute("ROLLBACK")
-            if not self._has_tables(db):  # else another process was quicker
-                raise
-
     @contextmanager
     def _errors(self) -> Iterator[None]:
         """Raise SQLite's errors as `StoreError`, but for mistakes in a query: these are ours."""
         try:
             yield
         except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorcode", -1) & 0xFF
-            if code == sqlite3.SQLITE_CORRUPT:
-                remedy = "Restore it from a backup, or make a new one from the same files."
-                raise DamageError(str(self.path), f"is damaged ({error})", remedy) from error
-            if code not in _MEANINGS:
+            name = getattr(error, "sqlite_errorname", "")  # SQLITE_IOERR_READ is one of SQLITE_IOERR
+            meanings = vocabulary("errors.toml")["sqlite"].items()
+            problem, remedy = next((meaning for code, meaning in meanings if name.startswith(code)), ("", ""))
+            if not problem:
                 raise
-            problem, remedy = _MEANINGS[code]
-            raise StoreError(str(self.path), f"{problem} ({error})", remedy) from error
+            kind = DamageError if name.startswith("SQLITE_CORRUPT") else StoreError
+            raise kind(str(self.path), f"{problem} ({error})", remedy) from error
 
 
 def _paper_text(body: bytes) -> str:

@@ -1,13 +1,13 @@
 """Files that users name: read within a bound, JSON without guessing; files that are written whole or not at all."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NoReturn
 
@@ -36,6 +36,14 @@ def file_content(path: Path, most: int, remedy: str) -> bytes:
     return content
 
 
+@cache
+def vocabulary(name: str) -> dict[str, Any]:
+    """The words of a TOML file in this folder."""
+    import tomllib
+
+    return tomllib.loads(Path(__file__).with_name(name).read_text("utf-8"))
+
+
 def json_lines(path: Path, content: bytes, remedy: str, noun: str = "line") -> Iterator[tuple[int, object]]:
     """The number of each line that is not blank, from 1, and its value; `DataError` names the line as ``noun``."""
     for number, line in enumerate(content.split(b"\n"), start=1):
@@ -44,10 +52,7 @@ def json_lines(path: Path, content: bytes, remedy: str, noun: str = "line") -> I
 
 
 def json_value(path: Path, remedy: str, content: bytes | None = None) -> object:
-    """The value of a file, or of its ``content``; `DataError`, whose ``remedy`` says what it should hold.
-
-    No key stands twice in an object, and NaN is no number.
-    """
+    """The value of a file, or of its ``content``: no key is twice in an object, NaN is no number; else `DataError`."""
     return _value(str(path), file_content(path, _MOST_BYTES, remedy) if content is None else content, remedy)
 
 
@@ -60,11 +65,10 @@ def _value(place: str, content: bytes, remedy: str) -> object:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value: dict[str, Any] = {}
-    for key, item in pairs:
-        if key in value:
-            raise ValueError(f"it has the key {shown(key)} more than once")
-        value[key] = item
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        repeated = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"it has the key {shown(repeated)} more than once")
     return value
 
 
@@ -77,7 +81,6 @@ def whole_file(path: Path, private: bool = False) -> Iterator[BinaryIO]:
     """A stream to write to; what was written stands at ``path``, on disk, once the block has ended without an error.
 
     A link stays a link; a device or a pipe is written to as it is. A ``private`` file can be read by its owner only.
-    `SettingError` if it cannot be written.
     """
     path = Path(path).resolve()
     part = path.with_name(f".{path.name[:60]}.{uuid.uuid4().hex[:8]}.part")

@@ -1,33 +1,31 @@
 """Instances into the store: from a dataset file, batch by batch, or one that was marked by hand."""
 
-from __future__ import annotations
-
 import hashlib
 import os
+import re
 import sqlite3
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Final, Literal, cast
+from typing import Final, cast
 
 import orjson
 
-from evidencebench_core.data.formats import FORMATS, Parser, Source, format_named
+from evidencebench_core.data.formats import FORMATS, Format, Source, format_named
 from evidencebench_core.data.model import Instance, paper_content
-from evidencebench_core.data.primitives import checked_name, compressed, digest, now, process_mark
-from evidencebench_core.data.rows import body_blob, gold_blob
-from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in
+from evidencebench_core.data.primitives import checked_name, digest, now, process_mark, to_blob
+from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in, instance_blobs
 from evidencebench_core.data.stream import DatasetFile
 from evidencebench_core.data.upkeep import remove_dataset, remove_unfinished
 from evidencebench_core.errors import InstanceError, SettingError, StoreError, StreamError, shown
 
-Progress = Callable[[int, int, int], None]
+Progress = Callable[[int, int, int], object]
 
 _BATCH: Final = 64  # instances a transaction
-_SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".gz", ".zst", ".zstd"})
+_ENDINGS: Final = re.compile(r"(?<=.)(?:\.(?:json|jsonl|ndjson|csv|tsv|gz|zst|zstd))+$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +34,14 @@ class IngestResult:
 
     dataset: DatasetInfo
     added: bool
-    left_out: Mapping[str, int] = field(
-        default_factory=dict
-    )  # records of the file that make no instance, by reason
+    left_out: Mapping[str, int] = field(default_factory=dict)  # records that make no instance, by reason
 
 
 def ingest(
     store: Store,
     path: Path,
     name: str | None = None,
-    progress: Progress | None = None,
+    progress: Progress = lambda *_: None,
     source: str | None = None,
     *,
     format: str | None = None,  # noqa: A002 - what people call it
@@ -53,31 +49,26 @@ def ingest(
 ) -> IngestResult:
     """Read a dataset file into the store, batch by batch: others can write in between, and see it once it is whole.
 
-    Whatever ends it before, nothing of it stays: what a killed ingest leaves is removed by the next one.
-
-    ``name`` is the file's without its endings if left out, ``source`` the file. ``progress`` is called now and then
-    with bytes of the file done, bytes in all, and instances done; the bytes run twice, the first time, when the content
-    is hashed, with 0 instances. An exception that it raises cancels the ingest. ``format`` is one of `FORMATS`, told by
-    the file's keys if left out; ``corpus`` the papers of a format that has them apart, else ``corpus.jsonl`` beside it.
-
-    `DataError` where a file, or something in it, is wrong; `StoreError` where the name is taken.
+    Whatever ends it before, nothing of it stays: what a killed ingest leaves is removed by the next one. By default
+    ``name`` is the file's without its endings, ``source`` the file, ``format`` told by the file's keys, and ``corpus``,
+    of a format that has its papers apart, ``corpus.jsonl`` beside it. ``progress`` is given bytes of the file, bytes in
+    all and instances done; the bytes run twice, first with 0 instances. What it raises cancels the ingest.
     """
     path = Path(path)
-    name = checked_name(dataset_name(path)[:100] if name is None else name, "dataset")
+    name = checked_name(_ENDINGS.sub("", path.name)[:100] if name is None else name, "dataset")
     with DatasetFile(path) as file:
         format = format_named(format, file)  # noqa: A001
         sha256 = content = file.sha256(progress)
     if FORMATS[format].has_corpus:
-        corpus = path.with_name("corpus.jsonl") if corpus is None else Path(corpus)
+        corpus = Path(corpus or path.with_name("corpus.jsonl"))
         if not corpus.is_file():
             problem = f"comes with its papers in another file, and {corpus} is not there"
             raise StreamError(str(path), problem, "Name the corpus with --corpus.")
         with DatasetFile(corpus) as file:
             sha256 += file.sha256()
     elif corpus is not None:
-        raise SettingError(
-            "corpus", f"is {shown(str(corpus))}", f"The format {format} has none: leave it out."
-        )
+        remedy = f"The format {format} has none: leave it out."
+        raise SettingError("corpus", f"is {shown(str(corpus))}", remedy)
     if format != "released":
         sha256 = digest([format, sha256])
     present = store.datasets()
@@ -93,11 +84,10 @@ def ingest(
     try:
         with DatasetFile(path) as file:
             parsed = Source(file, name, corpus)
-            _write_file(store, parsed, FORMATS[format].instances, dataset_id, progress)
+            _write_file(store, parsed, FORMATS[format], dataset_id, progress)
             if file.sha256() != content:
-                raise StreamError(
-                    str(path), "changed while being read", "Wait until it is whole, then try again."
-                )
+                remedy = "Wait until it is whole, then try again."
+                raise StreamError(str(path), "changed while being read", remedy)
         with store.write() as db:
             return IngestResult(_ready(db, dataset_id), added=True, left_out=dict(parsed.left_out))
     except BaseException as error:
@@ -110,111 +100,78 @@ def ingest(
 
 
 def add_instance(store: Store, name: str, instance: Instance) -> DatasetInfo:
-    """Add an instance to a dataset of instances that were marked by hand, which is made where there is none.
-
-    Such a dataset stays the same one for its runs while it grows: its ``sha256`` is no hash of its content.
-    """
+    """Add an instance to a dataset of those marked by hand, which is made where there is none, and stays the same."""
     name = checked_name(name, "dataset")
     with store.write() as db:
         info = next((info for info in datasets_in(db) if info.name == name), None)
         if info is not None and info.source != MARKED_BY_HAND:
             raise StoreError(f"dataset {shown(name)}", "came from a file", "Choose another name.")
-        if info is None:
-            sha256 = hashlib.sha256(uuid.uuid4().bytes).hexdigest()
-            dataset_id = _new_dataset(db, name, sha256, MARKED_BY_HAND)
-        else:
-            dataset_id = info.id
-        place = "SELECT coalesce(max(position) + 1, 0) FROM instances WHERE dataset_id = ?"
-        position = db.execute(place, (dataset_id,)).fetchone()[0]
-        _write(db, dataset_id, position, [instance])
-        return _ready(db, dataset_id, "microseconds")
-
-
-def dataset_name(path: Path) -> str:
-    """A file's name without its endings: ``train_set`` for ``train_set.json.gz``."""
-    while path.suffix.lower() in _SUFFIXES:
-        path = path.with_suffix("")
-    return path.name
+        sha256 = hashlib.sha256(uuid.uuid4().bytes).hexdigest()
+        dataset_id = info.id if info else _new_dataset(db, name, sha256, MARKED_BY_HAND)
+        _write(db, dataset_id, instance)
+        return _ready(db, dataset_id)
 
 
 def _new_dataset(db: sqlite3.Connection, name: str, sha256: str, source: str) -> int:
-    """A dataset without instances, which nobody sees before it has a time."""
     insert = "INSERT INTO datasets (name, sha256, source, process) VALUES (?, ?, ?, ?)"
     return cast("int", db.execute(insert, (name, sha256, source, process_mark(os.getpid()))).lastrowid)
 
 
-def _ready(
-    db: sqlite3.Connection, dataset_id: int, timespec: Literal["seconds", "microseconds"] = "seconds"
-) -> DatasetInfo:
-    """Count a dataset's instances and show it to readers; `sqlite3.IntegrityError` where it is there twice."""
-    db.execute(
-        "UPDATE datasets SET (n_instances, n_papers, n_result_instances, synthetic, sufficient) = (SELECT count(*),"
-        " count(DISTINCT paper_id), count(results_optimal), max(synthetic), max(sufficient)"
-        " FROM instances WHERE dataset_id = :id), ingested_at = :now, process = NULL WHERE id = :id",
-        {"id": dataset_id, "now": now(timespec)},
-    )
+def _ready(db: sqlite3.Connection, dataset_id: int) -> DatasetInfo:
+    """Show a dataset to readers; `sqlite3.IntegrityError` where it is there twice."""
+    db.execute("UPDATE datasets SET ingested_at = ? WHERE id = ?", (now("microseconds"), dataset_id))
     return next(info for info in datasets_in(db) if info.id == dataset_id)
 
 
-def _write_file(
-    store: Store, source: Source, parse: Parser, dataset_id: int, progress: Progress | None
-) -> None:
+def _write_file(store: Store, source: Source, format: Format, dataset_id: int, progress: Progress) -> None:  # noqa: A002
     file, n_instances = source.file, 0
-    instances = parse(source)
+    instances = format.instances(source)
     try:
         while batch := list(islice(instances, _BATCH)):
             with store.write(durable=False) as db:
-                _write(db, dataset_id, n_instances, batch)
+                for instance in batch:
+                    _write(db, dataset_id, instance)
             n_instances += len(batch)
-            if progress is not None:
-                progress(file.bytes_read, file.n_bytes, n_instances)
+            progress(file.bytes_read, file.n_bytes, n_instances)
     except InstanceError as error:
         raise InstanceError(f"{file.path}, {error.place}", error.problem, error.remedy) from error
+    except (orjson.JSONEncodeError, RecursionError) as error:
+        place = f"{file.path}, after {n_instances} instances"
+        raise StreamError(place, f"is nested too deeply ({error})", "Make it flatter.") from error
     if n_instances == 0:
         reasons = ", ".join(f"{n} {reason}" for reason, n in source.left_out.items())
         raise StreamError(str(file.path), f"holds no instance: {reasons}", "Give a file with evidence.")
 
 
-def _write(db: sqlite3.Connection, dataset_id: int, position: int, instances: Sequence[Instance]) -> None:
-    """Write instances inside the transaction that is open; `InstanceError` where one cannot be stored."""
-    for number, instance in enumerate(instances, position):
-        place = f"instance {shown(instance.id)}"
-        try:
-            _write_instance(db, dataset_id, number, instance)
-        except sqlite3.IntegrityError as error:
-            raise InstanceError(place, "is there twice", "Give every instance its own id.") from error
-        except (orjson.JSONEncodeError, UnicodeEncodeError) as error:
-            remedy = "Remove lone surrogates from its texts, and numbers of more than 64 bits."
-            raise InstanceError(place, f"cannot be stored ({error})", remedy) from error
-
-
-def _write_instance(db: sqlite3.Connection, dataset_id: int, position: int, instance: Instance) -> None:
-    evidence = instance.evidence
-    values = {
-        "dataset_id": dataset_id,
-        "position": position,
-        "instance_id": instance.id,
-        "paper": _paper(db, paper_content(instance.sentences, instance.sentence_types)),
-        "paper_id": instance.paper_id,
-        "n_sentences": len(instance.sentences),
-        "n_aspects": len(evidence.aspects),
-        "n_result_aspects": len(evidence.focused("results")),
-        "optimal": evidence.optimal,
-        "results_optimal": evidence.results_optimal,
-        "synthetic": instance.synthetic,
-        "sufficient": instance.is_sufficient,
-    }
-    marks = ", ".join(f":{column}" for column in values)
-    row = db.execute(f"INSERT INTO instances ({', '.join(values)}) VALUES ({marks})", values).lastrowid
-    body = (row, instance.hypothesis, gold_blob(evidence), body_blob(instance))
-    db.execute("INSERT INTO bodies VALUES (?, ?, ?, ?)", body)
-
-
-def _paper(db: sqlite3.Connection, paper: bytes) -> int:
-    """The row of an instance's paper, which is kept once, however many instances share it."""
-    key = hashlib.sha256(paper).hexdigest()
-    row = db.execute("SELECT id FROM papers WHERE key = ?", (key,)).fetchone()
-    if row:
-        return int(row[0])
-    insert = "INSERT INTO papers (key, body) VALUES (?, ?)"
-    return cast("int", db.execute(insert, (key, compressed(paper))).lastrowid)
+def _write(db: sqlite3.Connection, dataset_id: int, instance: Instance) -> None:
+    """Write one inside the transaction that is open; `InstanceError` where it cannot be stored."""
+    place, evidence = f"instance {shown(instance.id)}", instance.evidence
+    try:
+        paper = paper_content(instance.sentences, instance.sentence_types)
+        key = hashlib.sha256(paper).hexdigest()
+        is_known = db.execute("SELECT 1 FROM papers WHERE key = ?", (key,)).fetchone()
+        gold, body = instance_blobs(instance)
+        values = {
+            "dataset_id": dataset_id,
+            "id": instance.id,
+            "hypothesis": instance.hypothesis,
+            "paper_id": instance.paper_id,
+            "n_sentences": evidence.n_sentences,
+            "n_aspects": len(evidence.aspects),
+            "n_result_aspects": len(evidence.focused("results")),
+            "optimal": evidence.optimal,
+            "results_optimal": evidence.results_optimal,
+            "synthetic": instance.synthetic,
+            "sufficient": instance.is_sufficient,
+            "gold": gold,
+            "body": body,
+            "paper": None if is_known else to_blob(paper),
+            "paper_key": key,
+        }
+        marks = ", ".join(f":{column}" for column in values)
+        db.execute(f"INSERT INTO instance_rows ({', '.join(values)}) VALUES ({marks})", values)
+    except sqlite3.IntegrityError as error:
+        raise InstanceError(place, "is there twice", "Give every instance its own id.") from error
+    except (orjson.JSONEncodeError, UnicodeEncodeError) as error:
+        remedy = "Remove lone surrogates, numbers of more than 64 bits and what is nested more than 200 deep."
+        raise InstanceError(place, f"cannot be stored ({error})", remedy) from error

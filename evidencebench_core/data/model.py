@@ -1,14 +1,8 @@
-"""A benchmark instance, whatever file it came from.
-
-All of it is frozen and built of tuples, so it can be shared between threads and sessions.
-"""
-
-from __future__ import annotations
+"""A benchmark instance, whatever file it came from; nobody changes one, so threads and sessions share it."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 import orjson
@@ -16,9 +10,7 @@ import orjson
 SentenceType = Literal["section_name", "abstract", "normal_paragraph"]
 Focus = Literal["all", "results"]
 
-SUFFICIENT: Final = "sufficient spans"
-"""``construction.gold`` of an instance whose gold is what people quoted, and not all that would do."""
-
+SUFFICIENT: Final = "sufficient spans"  # `construction.gold` where the gold is what people quoted
 SUFFICIENT_NOTE: Final = (
     "The gold is sufficient, not complete: sentences that nobody quoted may cover an aspect too. Recall is a lower "
     "bound, and optimal K an upper one."
@@ -62,14 +54,9 @@ def evidence_set(n_sentences: int, aspects: Sequence[Aspect]) -> EvidenceSet:
     """The gold that these aspects make, with the smallest numbers of sentences that cover all and the result ones."""
     from evidencebench_core.metrics import optimal_cover
 
-    covers = [frozenset(aspect.sentence_indices) for aspect in aspects]
-    results = [cover for aspect, cover in zip(aspects, covers, strict=True) if aspect.is_result]
-    return EvidenceSet(
-        n_sentences=n_sentences,
-        aspects=tuple(aspects),
-        optimal=len(optimal_cover(covers)),
-        results_optimal=len(optimal_cover(results)) if results else None,
-    )
+    gold = EvidenceSet(n_sentences, tuple(aspects), optimal=0, results_optimal=None)
+    results_optimal = len(optimal_cover(gold.covers("results"))) if gold.focused("results") else None
+    return replace(gold, optimal=len(optimal_cover(gold.covers("all"))), results_optimal=results_optimal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +70,13 @@ class Instance:
     sentence_types: tuple[SentenceType, ...]  # same length
     sections: tuple[str, ...]  # same length: "Abstract", the heading above, or "" before the first one
     evidence: EvidenceSet
-    # The file's selections by task name, where it has them.
-    stored: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    paraphrases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # by name
+    stored: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # the file's selections by task name
+    paraphrases: Mapping[str, str] = field(default_factory=dict)  # by name
     negation: str | None = None  # the hypothesis turned into its opposite
     synthetic: bool = False  # marks itself as made up, as ours in sample_data do
-    # How it was made, and of what, where the file says so.
-    construction: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    construction: Mapping[str, Any] = field(default_factory=dict)  # how it was made, and of what
     # What its file had beyond that, by key, and the order of the keys where it is not the released one's.
-    kept: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    kept: Mapping[str, Any] = field(default_factory=dict)
     key_order: tuple[str, ...] = ()
 
     @property

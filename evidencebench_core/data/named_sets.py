@@ -1,7 +1,5 @@
 """Sets that are kept in the store under names, each content once: item sets, answer sets."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,17 +21,14 @@ class NamedSets(Generic[T]):
     remedy: str  # where there is none yet
 
     def all(self, store: Store) -> tuple[T, ...]:
-        """All of them, in the order in which they came."""
         with store.read() as db:
             rows = db.execute(f"SELECT {', '.join(self.columns)} FROM {self.table} ORDER BY id").fetchall()
         return tuple([self.info(*row) for row in rows])
 
     def named(self, store: Store, name: str) -> T:
-        """The one of a name; `UnknownNameError` where there is none."""
         return by_name(self.all(store), name, self.noun, store.path, self.remedy)
 
     def body(self, store: Store, info: T) -> Any:
-        """The content of one."""
         with store.read() as db:
             row = db.execute(f"SELECT body FROM {self.table} WHERE sha256 = ?", (info.sha256,)).fetchone()
         if row is None:  # deleted meanwhile
@@ -42,10 +37,7 @@ class NamedSets(Generic[T]):
         return from_blob(row[0])
 
     def add(self, store: Store, name: str, sha256: str, body: object, values: Mapping[str, object]) -> T:
-        """Keep one; where the store has the same content, maybe under another name, that one.
-
-        `StoreError` if the name is blank, too long or taken by other content.
-        """
+        """Keep one; where the store has the same content, maybe under another name, that one."""
         for info in self.all(store):
             if info.sha256 == sha256:
                 return info
@@ -60,12 +52,10 @@ class NamedSets(Generic[T]):
         return self._write(store, f"UPDATE {self.table} SET name = :name WHERE sha256 = :sha256", row)
 
     def _write(self, store: Store, sql: str, row: Mapping[str, Any]) -> T:
-        with store.write() as db:
-            try:
+        try:
+            with store.write() as db:
                 db.execute(sql, row)
-            except sqlite3.IntegrityError:
-                problem = "is in the store with other content"
-                raise StoreError(
-                    f"{self.noun} {shown(row['name'])}", problem, "Choose another name."
-                ) from None
+        except sqlite3.IntegrityError:
+            place, problem = f"{self.noun} {shown(row['name'])}", "is in the store with other content"
+            raise StoreError(place, problem, "Choose another name.") from None
         return self.named(store, row["name"])

@@ -1,20 +1,20 @@
 """What records of the store are made of: a time, a digest, a name, JSON in a blob."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import orjson
 import zstandard
 
 from evidencebench_core.errors import DamageError, StoreError, UnknownNameError, did_you_mean, shown
 from evidencebench_core.words import one_line
+
+T = TypeVar("T", bound="Named")
 
 
 class Named(Protocol):
@@ -24,9 +24,6 @@ class Named(Protocol):
     def name(self) -> str: ...
     @property
     def sha256(self) -> str: ...
-
-
-T = TypeVar("T", bound=Named)
 
 
 class _Coders(threading.local):
@@ -40,7 +37,7 @@ class _Coders(threading.local):
 _coders = _Coders()
 
 
-def now(timespec: Literal["seconds", "milliseconds", "microseconds"] = "seconds") -> str:
+def now(timespec: str = "seconds") -> str:
     """The time in ISO 8601, UTC."""
     return datetime.now(UTC).isoformat(timespec=timespec)
 
@@ -65,14 +62,10 @@ def digest(value: object) -> str:
     return hashlib.sha256(canonical_text(value).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def compressed(content: bytes) -> bytes:
-    """JSON as a zstd frame, which has a checksum."""
-    return _coders.compress(content)
-
-
 def to_blob(value: object) -> bytes:
-    """A JSON-able value as such a frame."""
-    return compressed(orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY))
+    """A JSON-able value, or its JSON, as a zstd frame, which has a checksum."""
+    content = value if isinstance(value, bytes) else orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)
+    return _coders.compress(content)
 
 
 def from_blob(blob: bytes) -> Any:

@@ -1,7 +1,5 @@
 """Where quotes stand in a paper's sentences: letters and digits are compared, whatever stands between them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
@@ -22,10 +20,7 @@ class QuoteFinder:
 
 
 def sentences_in(extents: Sequence[tuple[int, int]], span: tuple[int, int]) -> tuple[int, ...]:
-    """The sentences of which at least half lies in a span, or in which at least half of the span lies.
-
-    ``extents`` are where each sentence begins and ends; all ends are exclusive.
-    """
+    """The sentences of which at least half lies in a span, or half of it in them; ``extents`` are theirs."""
     start, stop = span
     sentences = []
     for index, (first, end) in enumerate(extents):

@@ -1,11 +1,7 @@
 """What a person types to search for, as an expression of FTS5, and where in a paper it is met.
 
-Words must all occur: "a quoted phrase" as it stands (with punctuation and case ignored, as everywhere), and the last
-word, if it is not quoted, may be the beginning of a word. Anything may be typed; text without a letter or digit asks
-for nothing.
+Words must all occur, "a quoted phrase" as it stands; the last word, if it is not quoted, may be the beginning of one.
 """
-
-from __future__ import annotations
 
 import re
 import sqlite3
@@ -20,15 +16,9 @@ _WORDS: Final = re.compile(r'"([^"]*)"?|([^\s"]+)')
 def fts_terms(words: str) -> list[str]:
     """The words and phrases of user input, each an FTS5 expression that cannot be a syntax error."""
     cleaned = words.replace("\x00", " ").encode("utf-8", "replace").decode()
-    terms: list[str] = []
-    last_is_open = False
-    for match in _WORDS.finditer(cleaned):
-        phrase, word = match[1], match[2]
-        term = phrase if word is None else word
-        if any(char.isalnum() for char in term):
-            terms.append(f'"{term}"')
-            last_is_open = word is not None and match.end() == len(cleaned)
-    if last_is_open:
+    matches = [match for match in _WORDS.finditer(cleaned) if any(map(str.isalnum, match[0]))]
+    terms = [f'"{match[1] or match[2]}"' for match in matches]
+    if matches and matches[-1][2] and cleaned.endswith(matches[-1][2]):
         terms[-1] += "*"
     return terms
 

@@ -1,84 +1,22 @@
-"""The vocabulary of headings, and from it the section of every sentence.
+"""The section of every sentence, from headings as their authors wrote them: "2. MATERIALS AND METHODS", "D ISCUSSION".
 
-Headings are as their authors wrote them: "2. MATERIALS AND METHODS", "Subjects and methods", "D ISCUSSION".
+The words of headings are in headings.toml.
 """
-
-from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import Final, Literal, get_args
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Final, Literal, cast, get_args
 
+from evidencebench_core.data.files import vocabulary
 from evidencebench_core.data.model import SentenceType
 
 ABSTRACT: Final = "Abstract"
-
 SectionClass = Literal["abstract", "introduction", "methods", "results", "discussion", "conclusion", "other"]
 SECTION_CLASSES: Final[tuple[SectionClass, ...]] = get_args(SectionClass)
-
 PaperPart = Literal["abstract", "body", "references", "back matter"]
 
-# Headings are compared in lower case, without number, punctuation and apostrophes.
-_INTERESTS: Final = (
-    r"(potential |disclosure of potential |declaration of |disclosure of )?(conflicts?|competing|declaration)( of)?"
-    r" interests?"
-)
-_BACK_MATTER: Final = (
-    r"acknowledge?ments?|key ?words?|abbreviations|funding|financial support|" + _INTERESTS + r"|disclosures?"
-    r"|(authors? )?contributions?|availability of data|supplementary (materials?|data|information)"
-)
-# What a main heading, or a part of it beside "and", may say.
-_MAIN_WORDS: Final[Mapping[SectionClass, str]] = {
-    "abstract": r"abstract",
-    "introduction": r"introduction|background|rationale",
-    "methods": r"(statistical |laboratory )?methods?|methodology|(experimental )?procedures?"
-    r"|experimental( section| part)?",
-    "results": r"results?|findings|observations",
-    "discussion": r"(general )?discussion|comments?",
-    "conclusion": r"(overall |general )?conclusions?|concluding remarks|summary",
-    "other": _BACK_MATTER + r"|references|bibliography|ethics( statement)?|appendix( \w)?"
-    r"|(what this paper adds|what is already known|key points|key messages)( .*)?",
-}
-_MAIN: Final = {name: re.compile(words) for name, words in _MAIN_WORDS.items()}
-# What may stand beside a main word and does not decide: "Subjects and methods".
-_BESIDE: Final = re.compile(
-    r"materi[ae]ls?|patients?|subjects?|participants?|animals?|cases|samples?|data|study (population|design)"
-    r"|design|setting|reagents|chemicals|limitations?|recommendations?|perspectives?|future \w+|implications?"
-)
-# Set with stray spaces: "D ISCUSSION", "R E F E R E N C E S".
-_SPACED: Final[Mapping[str, SectionClass]] = {
-    **dict.fromkeys(("introduction", "background"), "introduction"),
-    **dict.fromkeys(("methods", "materialsandmethods"), "methods"),
-    **dict.fromkeys(("conclusion", "conclusions"), "conclusion"),
-    **dict.fromkeys(("acknowledgements", "acknowledgments", "references"), "other"),
-    "abstract": "abstract", "results": "results", "discussion": "discussion",
-}  # fmt: skip
-_REFERENCES: Final = re.compile(
-    r"(list of )?(references?|bibliography|literature( cited)?|works cited|cited literature)( list)?"
-    r"( (and|&) (recommended reading|notes))?|r ?e ?f ?e ?r ?e ?n ?c ?e ?s"
-)
-# Back matter by names that the classes of the benchmark's headings do not have.
-_PAPERS_BACK_MATTER: Final = re.compile(
-    _BACK_MATTER + r"|abbreviations? used|abbreviation|funding (sources?|information)|grant support"
-    r"|(grant|financial) disclosures?|(conflicts? of interests?|competing interests?) (statement|disclosure)"
-    r"|declarations?|authors? (information|details|notes)|pre-publication history|credit .* statement"
-    r"|data (availability|sharing)( statement)?|availability( of data)?( and materials?)?"
-    r"|(supplement\w*|supporting|additional|electronic supplementary) (materials?|data|information|files?)"
-    r"|footnotes?|notes?|(figures?|tables?) (legends?|captions?)|legends? (to|of|for) \w+|tables?"
-    r"|consent (for publication|to publish)|publishers note|open access"
-)
-# Labels of structured abstracts that open no section of a paper.
-_LABELS: Final = re.compile(
-    r"(study )?(design|population|settings?|participants|patients|subjects|interventions?|exposures?)"
-    r"|(main |primary )?outcomes?( measures?| and measures)?|measurements?( and main results)?|main results"
-    r"|data sources?|study selection|data (extraction|collection)( and synthesis)?|significance|impact"
-    r"|interpretation|importance|relevance|limitations?|objectives?|aims?|purpose|context|hypothesis|question"
-    r"|(trial )?registration|design and setting|setting and participants|design, setting,? and participants"
-    r"|(main )?findings|principal findings|evidence|rationale|clinical relevance|conclusions? and relevance"
-    r"|conclusions?/significance|methodology/principal findings"
-)
 CAPTION: Final = re.compile(
     r"(?:(?:supplementa(?:ry|l)|supp?l?\.|online|extended data|additional)\s+)?"
     r"(?:(?P<tables>table|tab\.|box)|(?P<figures>figures?|figs?\.?|scheme|chart|plate|graph))"
@@ -87,11 +25,6 @@ CAPTION: Final = re.compile(
 )
 """A line or paragraph that begins like a caption, "Table 1" or "Fig. 2"."""
 
-_ASIDE: Final = re.compile(
-    r"(?:key\s?-?words?\b|index terms|mesh terms|subject (?:terms|headings)|abbreviations?\s*(?:[:.—–-]|used\b|$)|"
-    r"(?:jel|pacs)\b|(?:article|trial) (?:history|info|registration)|©|doi\b|https?:)",
-    re.IGNORECASE,
-)
 _NUMBER: Final = re.compile(r"^(?:\d+(?:\.\d+)*[.):]?|[ivx]+[.):])\s+")
 _MARK: Final = re.compile(r"^(?:[a-h][.)]?|[ivx]+|\W+)\s+")  # "A Introduction", "■ Methods"
 _BETWEEN: Final = re.compile(r"\s*(?:,|&|/|\band\b)\s*")
@@ -107,9 +40,8 @@ def class_of_heading(heading: str) -> SectionClass | None:
     It is read in parts around "and", "&", "," and "/". Every part must be known, and the first main one decides:
     "Results and discussion" is results.
     """
-    if len(heading) > _LONGEST:
-        return None
-    return next((section_class for words in _readings(heading) if (section_class := _class_of(words))), None)
+    readings = _readings(heading) if len(heading) <= _LONGEST else ()
+    return next(filter(None, map(_class_of, readings)), None)
 
 
 def part_of_heading(heading: str) -> PaperPart:
@@ -117,13 +49,13 @@ def part_of_heading(heading: str) -> PaperPart:
     if len(heading) > _LONGEST_BACK_MATTER:
         return "body"
     for words in _readings(heading):
-        if _REFERENCES.fullmatch(words):
+        if _pattern("reference_lists").fullmatch(words):
             return "references"
+        back_matter = _pattern("back_matter", "papers_back_matter")
+        known = _pattern("back_matter", "papers_back_matter", "beside")
         parts = _BETWEEN.split(words)
-        if _PAPERS_BACK_MATTER.fullmatch(words) or (
-            _PAPERS_BACK_MATTER.fullmatch(parts[0])
-            and all(_PAPERS_BACK_MATTER.fullmatch(part) or _BESIDE.fullmatch(part) for part in parts)
-        ):
+        is_list = back_matter.fullmatch(parts[0]) and all(map(known.fullmatch, parts))
+        if is_list or back_matter.fullmatch(words):
             return "back matter"
     return "abstract" if class_of_heading(heading) == "abstract" else "body"
 
@@ -131,19 +63,16 @@ def part_of_heading(heading: str) -> PaperPart:
 def is_label(heading: str) -> bool:
     """Whether a heading could be a label of a structured abstract ("Methods", "Main outcome measures:")."""
     words = heading.strip(" .:").lower()
-    return class_of_heading(heading) not in {None, "other"} or _LABELS.fullmatch(words) is not None
+    return class_of_heading(heading) not in {None, "other"} or bool(_pattern("labels").fullmatch(words))
 
 
 def is_aside(text: str) -> bool:
     """Whether a paragraph begins like key words, abbreviations, an article's history or the like."""
-    return _ASIDE.match(text) is not None
+    return _pattern("aside").match(text) is not None
 
 
 def section_titles(sentences: Sequence[str], types: Sequence[SentenceType]) -> tuple[str, ...]:
-    """The title of the section of every sentence: ``"Abstract"``, else the last heading above, else ``""``.
-
-    A heading is in the section it opens.
-    """
+    """The title of the section of every sentence: ``"Abstract"``, else the heading above or its own, else ``""``."""
     titles: list[str] = []
     heading = ""
     for sentence, kind in zip(sentences, types, strict=True):
@@ -154,9 +83,7 @@ def section_titles(sentences: Sequence[str], types: Sequence[SentenceType]) -> t
 
 
 def section_classes(sentences: Sequence[str], types: Sequence[SentenceType]) -> tuple[SectionClass, ...]:
-    """The part of the paper that each sentence stands in.
-
-    In this order:
+    """The part of the paper that each sentence stands in, in this order:
 
     1. ``abstract`` sentences are abstract, and so are a heading "Abstract", a "Summary" above all other main headings,
        and headings directly above abstract sentences that are not the paper's title block.
@@ -165,11 +92,8 @@ def section_classes(sentences: Sequence[str], types: Sequence[SentenceType]) -> 
        the methods, results or discussion is no main heading.
     4. Text above the first main heading is introduction where methods, results or a discussion follow, else other.
     """
-    opened = {
-        index: class_of_heading(sentences[index])
-        for index, kind in enumerate(types)
-        if kind == "section_name"
-    }
+    headings = [index for index, kind in enumerate(types) if kind == "section_name"]
+    opened = {index: class_of_heading(sentences[index]) for index in headings}
     in_abstract = _headings_of_abstract(types)
     first: SectionClass = "introduction" if not _BODY.isdisjoint(opened.values()) else "other"
     classes: list[SectionClass] = []
@@ -194,14 +118,14 @@ def section_classes(sentences: Sequence[str], types: Sequence[SentenceType]) -> 
 
 def _headings_of_abstract(types: Sequence[SentenceType]) -> set[int]:
     """Headings that stand directly above abstract sentences, with text somewhere above them."""
-    first_text = next((i for i, kind in enumerate(types) if kind != "section_name"), len(types))
     headings: set[int] = set()
-    follows_abstract = False
-    for index in range(len(types) - 1, first_text, -1):
-        if types[index] != "section_name":
-            follows_abstract = types[index] == "abstract"
-        elif follows_abstract:
-            headings.add(index)
+    above: list[int] | None = None  # headings since the last text, of which there is none yet
+    for index, kind in enumerate(types):
+        if kind != "section_name":
+            headings.update(above or () if kind == "abstract" else ())
+            above = []
+        elif above is not None:
+            above.append(index)
     return headings
 
 
@@ -216,8 +140,17 @@ def _readings(heading: str) -> tuple[str, ...]:
 def _class_of(words: str) -> SectionClass | None:
     first: SectionClass | None = None
     for part in _BETWEEN.split(words):
-        main = next((name for name, known in _MAIN.items() if known.fullmatch(part)), None)
-        if main is None and not _BESIDE.fullmatch(part):
-            return _SPACED.get(words.replace(" ", ""))
+        main = next((name for name in SECTION_CLASSES if _pattern(name).fullmatch(part)), None)
+        if main is None and _pattern("back_matter").fullmatch(part):
+            main = "other"
+        if main is None and not _pattern("beside").fullmatch(part):
+            spaced = vocabulary("headings.toml")["spaced"]
+            return cast("SectionClass | None", spaced.get(words.replace(" ", "")))
         first = first or main
     return first
+
+
+@cache
+def _pattern(*names: str) -> re.Pattern[str]:
+    words = vocabulary("headings.toml")
+    return re.compile("|".join("|".join(words[name]) for name in names))

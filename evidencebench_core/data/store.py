@@ -1,7 +1,5 @@
 """The store: datasets in one SQLite file, for any number of threads and processes."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -13,20 +11,18 @@ from typing import Any, Final, NamedTuple
 
 from evidencebench_core.data.connection import Database
 from evidencebench_core.data.files import whole_file
-from evidencebench_core.data.model import SUFFICIENT_NOTE, EvidenceSet, Instance
-from evidencebench_core.data.primitives import by_name
-from evidencebench_core.data.rows import GOLD_COLUMNS, INSTANCE_COLUMNS, evidence_of_row, instance_of_row
+from evidencebench_core.data.model import SUFFICIENT_NOTE, Aspect, EvidenceSet, Instance
+from evidencebench_core.data.primitives import by_name, from_blob, to_blob
 from evidencebench_core.data.search import fts_terms
+from evidencebench_core.data.sections import section_titles
 from evidencebench_core.errors import StoreError, UnknownNameError, did_you_mean, shown
 
 MARKED_BY_HAND: Final = "marked by hand"
 """The source of the datasets that `ingest.add_instance` makes: they grow, and come from no file."""
 
-_DATASETS: Final = """
-    SELECT id, name, sha256, n_instances, n_papers, n_result_instances, source, ingested_at, synthetic, sufficient
-    FROM datasets WHERE ingested_at <> '' ORDER BY id
-"""
-_INSTANCES: Final = "instances AS i JOIN bodies AS b ON b.instance = i.id"
+_GOLD: Final = "gold, n_sentences, optimal, results_optimal"
+_INSTANCE: Final = f"id, hypothesis, paper_id, synthetic, body, paper, {_GOLD}"
+_IN_BODY: Final = frozenset({"stored", "paraphrases", "negation", "construction", "kept", "key_order"})
 _BATCH: Final = 128  # instances a query
 
 
@@ -70,12 +66,14 @@ class InstanceRow(NamedTuple):
     position: int
 
 
+_Dataset = str | DatasetInfo
+
+
 class Store(Database):
     """Datasets, and the connection to everything else that is kept beside them, for any thread.
 
     Nothing is opened or made before it is asked for something. Every method raises `StoreError` if the file cannot be
-    used, and `UnknownNameError` for a dataset or an instance that is not there. A dataset is given by its name, or as
-    the `DatasetInfo` that one has.
+    used, and `UnknownNameError` for a dataset or an instance that is not there.
     """
 
     def backup(self, path: Path, overwrite: bool = False) -> int:
@@ -96,93 +94,77 @@ class Store(Database):
         with self.read() as db:
             return datasets_in(db)
 
-    def dataset(self, dataset: str | DatasetInfo) -> DatasetInfo:
+    def dataset(self, dataset: _Dataset) -> DatasetInfo:
         """The dataset of a name; what is one already, is not looked up again."""
         if isinstance(dataset, DatasetInfo):
             return dataset
         return by_name(self.datasets(), dataset, "dataset", self.path, "Ingest a file first.")
 
-    def ids(self, dataset: str | DatasetInfo, limit: int | None = None) -> tuple[str, ...]:
+    def ids(self, dataset: _Dataset, limit: int | None = None) -> tuple[str, ...]:
         """Instance ids in the order of the file."""
         return tuple(self._column("instance_id", dataset, limit))
 
-    def paper_ids(self, dataset: str | DatasetInfo, limit: int | None = None) -> dict[str, str]:
+    def paper_ids(self, dataset: _Dataset) -> dict[str, str]:
         """Paper id by instance id, in the order of the file."""
-        return self._column("paper_id", dataset, limit)
+        return self._column("paper_id", dataset)
 
-    def paper_keys(self, dataset: str | DatasetInfo) -> dict[str, str]:
+    def paper_keys(self, dataset: _Dataset) -> dict[str, str]:
         """`paper_key` by instance id, in the order of the file: who has the same one has the same paper."""
         return self._column("(SELECT key FROM papers WHERE id = paper)", dataset)
 
-    def _column(self, column: str, dataset: str | DatasetInfo, limit: int | None = None) -> dict[str, str]:
-        """A column by instance id, in the order of the file."""
+    def _column(self, column: str, dataset: _Dataset, limit: int | None = None) -> dict[str, str]:
         sql = f"SELECT instance_id, {column} FROM instances WHERE dataset_id = ? ORDER BY position LIMIT ?"
         with self.read() as db:
             return dict(db.execute(sql, (self.dataset(dataset).id, -1 if limit is None else limit)))
 
-    def matching(
-        self, dataset: str | DatasetInfo, hypothesis: str = "", sentences: str = ""
-    ) -> tuple[str, ...]:
+    def matching(self, dataset: _Dataset, hypothesis: str = "", sentences: str = "") -> tuple[str, ...]:
         """Ids of the instances whose hypothesis and whose paper have these words (see `data.search`), in order."""
-        conditions: list[str] = ["dataset_id = ?"]
-        values: list[object] = [self.dataset(dataset).id]
+        sql = "SELECT instance_id FROM instances WHERE dataset_id = ?"
+        values = [str(self.dataset(dataset).id)]
         for words, column, table in (
             (hypothesis, "id", "hypothesis_words"),
             (sentences, "paper", "paper_words"),
         ):
             if terms := fts_terms(words):
-                conditions.append(f"{column} IN (SELECT rowid FROM {table} WHERE {table} MATCH ?)")
+                sql += f" AND {column} IN (SELECT rowid FROM {table} WHERE {table} MATCH ?)"
                 values.append(" AND ".join(terms))
-        sql = f"SELECT instance_id FROM instances WHERE {' AND '.join(conditions)} ORDER BY position"
         with self.read() as db:
-            return tuple([instance_id for (instance_id,) in db.execute(sql, values)])
+            rows = db.execute(f"{sql} ORDER BY position", values).fetchall()
+        return tuple([instance_id for (instance_id,) in rows])
 
-    def get(self, dataset: str | DatasetInfo, instance_id: str) -> Instance:
-        (instance,) = self.get_many(dataset, (instance_id,))
-        return instance
+    def get(self, dataset: _Dataset, instance_id: str) -> Instance:
+        return next(self.get_many(dataset, (instance_id,)))
 
-    def get_many(self, dataset: str | DatasetInfo, ids: Iterable[str]) -> Iterator[Instance]:
+    def get_many(self, dataset: _Dataset, ids: Iterable[str]) -> Iterator[Instance]:
         """Instances in the order asked for."""
-        return starmap(instance_of_row, self._by_id(dataset, ids, INSTANCE_COLUMNS))
+        return starmap(_instance, self._by_id(dataset, ids, _INSTANCE))
 
-    def iter(self, dataset: str | DatasetInfo, limit: int | None = None) -> Iterator[Instance]:
+    def iter(self, dataset: _Dataset, limit: int | None = None) -> Iterator[Instance]:
         """Instances in the order of the file."""
         info = self.dataset(dataset)
         return self.get_many(info, self.ids(info, limit))
 
     def evidence_sets(
-        self, dataset: str | DatasetInfo, ids: Iterable[str] | None = None
+        self, dataset: _Dataset, ids: Iterable[str] | None = None
     ) -> Iterator[tuple[str, EvidenceSet]]:
         """The gold of all instances, or of those named, in the order of the file; the papers are not read."""
         info = self.dataset(dataset)
-        columns = f"i.instance_id, i.position, {GOLD_COLUMNS}"
-        if ids is None:
-            sql = f"SELECT {columns} FROM {_INSTANCES} WHERE i.dataset_id = ? ORDER BY i.position"
-            with self.read() as db:
-                rows = db.execute(sql, (info.id,)).fetchall()
-        else:
-            rows = sorted(self._by_id(info, dict.fromkeys(ids), columns), key=itemgetter(1))
+        wanted = self.ids(info) if ids is None else dict.fromkeys(ids)
+        rows = sorted(self._by_id(info, wanted, f"id, position, {_GOLD}"), key=itemgetter(1))
         for instance_id, _, *gold in rows:
-            yield instance_id, evidence_of_row(*gold)
+            yield instance_id, _evidence(*gold)
 
-    def rows(self, dataset: str | DatasetInfo, ids: Iterable[str]) -> tuple[InstanceRow, ...]:
+    def rows(self, dataset: _Dataset, ids: Iterable[str]) -> tuple[InstanceRow, ...]:
         """One row an instance, in the order asked for."""
-        columns = (
-            "i.instance_id, b.hypothesis, i.paper_id, i.n_sentences, i.n_aspects, i.n_result_aspects,"
-            " i.optimal, i.results_optimal, i.position"
-        )
-        return tuple(starmap(InstanceRow, self._by_id(dataset, ids, columns)))
+        return tuple(starmap(InstanceRow, self._by_id(dataset, ids, ", ".join(InstanceRow._fields))))
 
-    def _by_id(
-        self, dataset: str | DatasetInfo, ids: Iterable[str], columns: str
-    ) -> Iterator[tuple[Any, ...]]:
+    def _by_id(self, dataset: _Dataset, ids: Iterable[str], columns: str) -> Iterator[tuple[Any, ...]]:
         """Columns of instances, the first one being the id, in the order asked for, read batch by batch."""
         info, ids = self.dataset(dataset), tuple(ids)
-        tables = _INSTANCES + (" JOIN papers AS p ON p.id = i.paper" if "p." in columns else "")
         for start in range(0, len(ids), _BATCH):
             batch = ids[start : start + _BATCH]
             marks = ",".join("?" * len(batch))
-            sql = f"SELECT {columns} FROM {tables} WHERE i.dataset_id = ? AND i.instance_id IN ({marks})"
+            sql = f"SELECT {columns} FROM instance_rows WHERE dataset_id = ? AND id IN ({marks})"
             with self.read() as db:
                 rows_by_id = {row[0]: row for row in db.execute(sql, (info.id, *batch))}
             for instance_id in batch:
@@ -194,22 +176,44 @@ class Store(Database):
                 yield rows_by_id[instance_id]
 
 
-def store_path(path: Path | str | None = None) -> Path:
-    """Where the store is: the argument, else ``EVIDENCEBENCH_STORE``, else the user's data folder."""
-    if path is None:
-        path = os.environ.get("EVIDENCEBENCH_STORE") or None
-    if path is not None:
-        return Path(path).expanduser()
+def open_store(path: Path | str | None = None) -> Store:
+    """The store there, else at ``EVIDENCEBENCH_STORE``, else in the user's data folder; made when it is first used."""
     import platformdirs
 
-    return platformdirs.user_data_path("evidencebench", appauthor=False) / "store.sqlite"
-
-
-def open_store(path: Path | str | None = None) -> Store:
-    """The store at `store_path`; it is made when it is first used."""
-    return Store(store_path(path))
+    default = platformdirs.user_data_path("evidencebench", appauthor=False) / "store.sqlite"
+    return Store(Path(path or os.environ.get("EVIDENCEBENCH_STORE") or default).expanduser())
 
 
 def datasets_in(db: sqlite3.Connection) -> tuple[DatasetInfo, ...]:
     """The datasets that are there for readers."""
-    return tuple([DatasetInfo(*row[:-2], *map(bool, row[-2:])) for row in db.execute(_DATASETS)])
+    rows = db.execute("SELECT * FROM ready_datasets")
+    return tuple([DatasetInfo(*row[:-2], *map(bool, row[-2:])) for row in rows])
+
+
+def instance_blobs(instance: Instance) -> tuple[bytes, bytes]:
+    """The gold, since scores read nothing else, and what no column has."""
+    gold = [(a.id, a.sentence_indices, a.is_result, a.text) for a in instance.evidence.aspects]
+    body = {name: getattr(instance, name) for name in _IN_BODY}
+    if instance.sections != section_titles(instance.sentences, instance.sentence_types):
+        body["sections"] = instance.sections
+    return to_blob(gold), to_blob({name: value for name, value in body.items() if value})
+
+
+def _evidence(gold: bytes, n_sentences: int, optimal: int, results_optimal: int | None) -> EvidenceSet:
+    aspects = [
+        Aspect(aspect_id, tuple(indices), is_result, f"A{number}", text)
+        for number, (aspect_id, indices, is_result, text) in enumerate(from_blob(gold), start=1)
+    ]
+    return EvidenceSet(n_sentences, tuple(aspects), optimal, results_optimal)
+
+
+def _instance(
+    instance_id: str, hypothesis: str, paper_id: str, synthetic: int, body: bytes, paper: bytes, *gold: Any
+) -> Instance:
+    sentences, types = map(tuple, from_blob(paper))
+    fields = from_blob(body)
+    fields["stored"] = {task: tuple(picks) for task, picks in fields.get("stored", {}).items()}
+    fields["sections"] = tuple(fields.get("sections") or section_titles(sentences, types))
+    fields["key_order"] = tuple(fields.get("key_order", ()))
+    fields |= {"evidence": _evidence(*gold), "synthetic": bool(synthetic)}
+    return Instance(instance_id, hypothesis, paper_id, sentences, types, **fields)

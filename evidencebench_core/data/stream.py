@@ -1,12 +1,8 @@
 """Dataset file -> records, one at a time, in bounded memory whatever the file's size.
 
-A file is UTF-8, plain, gzip or zstd (told by the first bytes, not by the name), and holds
-
-- one JSON object of records by id, ``{"<id>": {...}, ...}``, a JSON list of records, or records a line
-- a table, CSV or with tabs or semicolons, whose first line names the columns
+A file is UTF-8, plain, gzip or zstd (told by the first bytes, not by the name), and holds one JSON object of records by
+id, a JSON list of records, records a line, or a table, whose first line names the columns.
 """
-
-from __future__ import annotations
 
 import codecs
 import csv
@@ -18,24 +14,20 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import repeat
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 import ijson
 import zstandard
 
-from evidencebench_core.data.files import regular_file
+from evidencebench_core.data.files import regular_file, vocabulary
 from evidencebench_core.errors import StreamError, shown
 
 REMEDY: Final = "Give JSON, JSON lines or CSV in UTF-8, plain, gzip or zstd; docs/data.md shows every format."
 _CHUNK: Final = 1 << 16
 _BY_ID: Final = re.compile(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
-_OTHERS: Final = {  # how files begin that are not read
-    b"PK\x03\x04": "a ZIP archive or an Excel workbook",
-    b"PAR1": "a Parquet file",
-    b"%PDF": "a PDF",
-    b"SQLite format 3": "an SQLite database",
-}
+_DEEP: Final = re.compile(rb"(?:[\[{][^\[\]{}]{0,100}){200}")
 csv.field_size_limit(1 << 27)  # a cell may hold a paper
 
 
@@ -64,7 +56,7 @@ class DatasetFile:
             content = zstandard.ZstdDecompressor().stream_reader(self._file, read_across_frames=True)
         self._content = io.BufferedReader(content, _CHUNK)
 
-    def __enter__(self) -> DatasetFile:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -89,9 +81,12 @@ class DatasetFile:
         return self._file.tell()
 
     def read(self, size: int = -1) -> bytes:
-        """The next piece of the content; `StreamError` where it cannot be decompressed."""
+        """The next piece of the content; `StreamError` where it cannot be decompressed, or is nested too deeply."""
         with self._errors():
             piece = self._content.read(size)
+        # ijson's memory grows with the square of the depth; the counts save most searches.
+        if piece.count(b"[") + piece.count(b"{") > 1000 and _DEEP.search(piece):
+            raise StreamError(str(self.path), "is nested more than 200 deep", REMEDY)
         self._digest.update(piece)
         return piece
 
@@ -103,11 +98,11 @@ class DatasetFile:
             problem = f"is damaged, cut off or cannot be read ({error})"
             raise StreamError(str(self.path), problem, "Get the file again.") from error
 
-    def sha256(self, progress: Callable[[int, int, int], None] | None = None) -> str:
+    def sha256(self, progress: Callable[[int, int, int], object] = lambda *_: None) -> str:
         """Of the content, without a byte order mark; it is read to its end for it."""
         _ = self._head
         for number, _ in enumerate(iter(lambda: self.read(_CHUNK), b"")):
-            if progress is not None and number % 256 == 0:
+            if number % 256 == 0:
                 progress(self.bytes_read, self.n_bytes, 0)
         return self._digest.hexdigest()
 
@@ -130,18 +125,31 @@ class DatasetFile:
             raise StreamError(f"{self.path}{place}", problem or "holds no instance", REMEDY)
 
     def _objects(self) -> Iterator[Record]:
+        repeated: list[str] = []  # keys; an error that an object raises is lost in ijson
+        keep = dict.setdefault  # quicker than __setitem__
+
+        class Object(dict[str, Any]):
+            def __setitem__(self, key: str, value: Any) -> None:
+                if key in self:
+                    repeated.append(key)
+                keep(self, key, value)
+
+        options = {"use_float": True, "multiple_values": True, "map_type": Object}
+        prefix = "item" if self._head.startswith(b"[") else ""
         if _BY_ID.match(self._head):
-            for key, value in ijson.kvitems(self, "", use_float=True, multiple_values=True):
-                yield Record(f"instance {shown(key)}", key, value)
+            pairs = ijson.kvitems(self, prefix, **options)
         else:
-            prefix = "item" if self._head.startswith(b"[") else ""
-            values = ijson.items(self, prefix, use_float=True, multiple_values=True)
-            for number, value in enumerate(values, start=1):
-                yield Record(f"record {number}", None, value)
+            pairs = zip(repeat(None), ijson.items(self, prefix, **options), strict=False)
+        for number, (key, value) in enumerate(pairs, start=1):
+            place = f"record {number}" if key is None else f"instance {shown(key)}"
+            if repeated:
+                problem = f"has the key {shown(repeated[0])} twice in an object"
+                raise StreamError(f"{self.path}, {place}", problem, "Keep one of the two.")
+            yield Record(place, key, value)
 
     def _rows(self) -> Iterator[Record]:
-        for magic, name in _OTHERS.items():
-            if self._head.startswith(magic):
+        for magic, name in vocabulary("errors.toml")["beginnings"].items():
+            if self._head.startswith(magic.encode()):
                 raise StreamError(str(self.path), f"is {name}", REMEDY)
         header = self._head.split(b"\n")[0].decode()
         delimiter = max(",;\t", key=header.count)
@@ -153,9 +161,8 @@ class DatasetFile:
             place = f"line {rows.line_num}"
             if "" in row:
                 problem = "has more cells than the first line has columns"
-                raise StreamError(
-                    f"{self.path}, {place}", problem, "Put quotation marks around cells with commas."
-                )
+                remedy = "Put quotation marks around cells with commas."
+                raise StreamError(f"{self.path}, {place}", problem, remedy)
             yield Record(place, None, {name.strip(): cell for name, cell in row.items() if cell})
 
     def _lines(self) -> Iterator[str]:

@@ -1,26 +1,19 @@
 """Deleting and renaming a dataset."""
 
-from __future__ import annotations
-
 import os
-from typing import Final
 
 from evidencebench_core.data.primitives import checked_name, process_mark
 from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
 from evidencebench_core.errors import StoreError, shown
 
-_ROWS: Final = 128  # a transaction
-
 
 def delete_dataset(store: Store, name: str | DatasetInfo) -> None:
-    """Delete a dataset with all that depends on it: runs, notes, wordings, markings.
+    """Delete a dataset with all that depends on it, at once for everybody: runs, notes, wordings, markings.
 
-    It is gone at once for everybody. Stored answers of language models stay: they were paid for, and are found again
-    if the dataset comes back.
+    Stored answers of language models stay: they were paid for, and are found again if the dataset comes back.
     """
-    info = store.dataset(name)
-    values: dict[str, object] = {"id": info.id, "sha256": info.sha256, "key": f"instance:{info.sha256}:"}
-    values["process"] = process_mark(os.getpid())
+    info, process = store.dataset(name), process_mark(os.getpid())
+    values = {"id": info.id, "sha256": info.sha256, "key": f"instance:{info.sha256}:", "process": process}
     with store.write() as db:
         db.execute("DELETE FROM annotations WHERE substr(paper, 1, length(:key)) = :key", values)
         db.execute("DELETE FROM runs WHERE subject = :sha256 AND kind <> 'retrieval'", values)
@@ -50,12 +43,10 @@ def remove_unfinished(store: Store) -> None:
 
 def remove_dataset(store: Store, dataset_id: int) -> None:
     """Remove a dataset that no reader sees, its instances in short transactions so that others can write meanwhile."""
-    instances = (
-        f"DELETE FROM instances WHERE id IN (SELECT id FROM instances WHERE dataset_id = ? LIMIT {_ROWS})"
-    )
+    some = "SELECT id FROM instances WHERE dataset_id = ? LIMIT 128"
     n_deleted = 1
     while n_deleted:
         with store.write(durable=False) as db:
-            n_deleted = db.execute(instances, (dataset_id,)).rowcount
+            n_deleted = db.execute(f"DELETE FROM instances WHERE id IN ({some})", (dataset_id,)).rowcount
     with store.write(durable=False) as db:  # all else goes with it
         db.execute("DELETE FROM datasets WHERE id = ?", (dataset_id,))

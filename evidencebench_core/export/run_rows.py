@@ -14,8 +14,7 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunInfo, RunStore
-from evidencebench_core.tasks import Task, task_named
-from evidencebench_core.tasks.selection import validated_selection
+from evidencebench_core.tasks import Task, task_named, validated_selection
 from evidencebench_core.words import quantity
 
 _PACKAGES: Final = (
@@ -62,7 +61,7 @@ def rows(store: Store, run: RunInfo, task: Task, with_papers: bool = False) -> I
         retrieval = runs.retrieval(run, task, instance_id) if instance_id in done else None
         reason = "" if retrieval is not None else failures.get(instance_id, "it was not asked")
         if retrieval is None and not evidence.focused(task.focus):
-            reason = task.skip_reason(has_aspects=False)
+            reason = task.skip_reason
         instance = next(papers) if papers is not None else None
         yield Row(instance_id, evidence, retrieval, reason, instance)
 

@@ -28,8 +28,7 @@ from urllib.parse import quote
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.export.run_rows import ExportCounts, Row
 from evidencebench_core.export.tables import What
-from evidencebench_core.tasks import Task
-from evidencebench_core.tasks.selection import validated_selection
+from evidencebench_core.tasks import Task, validated_selection
 
 _UNFINDABLE: Final = "none"
 _DEEPEST: Final = 20  # ndeval, and so ir_measures' StRecall, looks no further down
@@ -80,7 +79,7 @@ def write_qrels(gold: Iterable[tuple[str, EvidenceSet]], task: Task, stream: Tex
     written = ExportCounts()
     for instance_id, evidence in gold:
         if not evidence.focused(task.focus):
-            written.left_out[instance_id] = task.skip_reason(has_aspects=False)
+            written.left_out[instance_id] = task.skip_reason
         for number, aspect in enumerate(evidence.aspects, start=1):
             if aspect.is_result or task.focus == "all":
                 for docid in aspect.sentence_indices or (_UNFINDABLE,):

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from evidencebench_core.metrics.coverage import check_budget
+from evidencebench_core.metrics.measures import check_budget
 
 Candidate = tuple[int, int]
 

@@ -1,59 +1,22 @@
-"""Aspect Recall of a selection that fits its budget, pick by pick and sentence by sentence."""
+"""A selection pick by pick and sentence by sentence, and what another one changes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
-
-from evidencebench_core.errors import SettingError, shown
 
 Mark = Literal["none", "gold", "picked", "both", "missed"]
 
 
-def check_budget(budget: int | None) -> None:
-    if budget is not None and budget < 0:
-        raise SettingError("budget", f"is {shown(budget)}", "Give the number of sentences, 0 or more.")
-
-
-def aspect_recall(selection: Iterable[int], covers: Sequence[frozenset[int]]) -> float | None:
-    """Share of the aspects that at least one selected sentence covers, 0 to 1.
-
-    Aspect Recall @K of the EvidenceBench paper, section "Evaluation Metrics". Order and repetition make no
-    difference; ``covers`` has one set of covering sentences per aspect. 0 for an empty selection; ``None`` without
-    aspects.
-    """
-    if not covers:
-        return None
-    picked = set(selection)
-    return sum(not cover.isdisjoint(picked) for cover in covers) / len(covers)
-
-
-def times_covered(selection: Iterable[int], covers: Sequence[frozenset[int]]) -> tuple[int, ...]:
-    """For every aspect, how many different selected sentences cover it: 0 is missed, 2 is covered twice."""
-    picked = frozenset(selection)
-    return tuple(len(cover & picked) for cover in covers)
-
-
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """One pick and what it is worth where it stands.
-
-    Attributes
-    ----------
-    sentence : int
-        Sentence index.
-    new, repeated : tuple of int
-        Positions (in ``covers``) of the aspects that it is the first to cover, and of those that an earlier
-        pick covers already, ascending.
-    recall_so_far : float or None
-        Aspect Recall of this pick and all before it, 0 to 1; ``None`` where there is nothing to cover.
-    """
+    """One pick and what it is worth where it stands; aspects are positions in ``covers``, ascending."""
 
     sentence: int
-    new: tuple[int, ...]
-    repeated: tuple[int, ...]
-    recall_so_far: float | None
+    new: tuple[int, ...]  # the aspects that it is the first to cover
+    repeated: tuple[int, ...]  # those that an earlier pick covers already
+    recall_so_far: float | None  # of it and all picks before, 0 to 1; None where there is nothing to cover
 
 
 def marginal_gains(selection: Iterable[int], covers: Sequence[frozenset[int]]) -> tuple[Gain, ...]:
@@ -97,3 +60,33 @@ def marks(
         return "gold" if sentence in covering else "none"
 
     return tuple(mark(sentence) for sentence in range(n_sentences))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What another selection changes: sentences in the order of the picks, aspects as positions in ``covers``."""
+
+    kept: tuple[int, ...]
+    gained: tuple[int, ...]
+    lost: tuple[int, ...]
+    aspects_gained: tuple[int, ...]  # those that only the new picks cover
+    aspects_lost: tuple[int, ...]
+
+
+def selection_change(before: Sequence[int], after: Sequence[int], covers: Sequence[frozenset[int]]) -> Change:
+    """The change from one selection to another; a sentence that was picked twice counts once."""
+    old, new = dict.fromkeys(before), dict.fromkeys(after)
+    is_hit = [(not cover.isdisjoint(old), not cover.isdisjoint(new)) for cover in covers]
+    return Change(
+        kept=tuple(sentence for sentence in new if sentence in old),
+        gained=tuple(sentence for sentence in new if sentence not in old),
+        lost=tuple(sentence for sentence in old if sentence not in new),
+        aspects_gained=tuple(position for position, (then, now) in enumerate(is_hit) if now and not then),
+        aspects_lost=tuple(position for position, (then, now) in enumerate(is_hit) if then and not now),
+    )
+
+
+def overlap(a: Sequence[Hashable], b: Sequence[Hashable]) -> float | None:
+    """Share of the longer selection that the other has too, in any order; ``None`` for two empty ones."""
+    longer = max(len(a), len(b))
+    return len(set(a) & set(b)) / longer if longer else None

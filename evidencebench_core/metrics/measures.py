@@ -1,16 +1,73 @@
-"""The table of measures: a row here is all that `score`, `compare`, *Runs* and the exports need to show it."""
+"""What a selection is worth: Aspect Recall, plain and where K sentences are drawn at random, and the table of measures.
+
+Drawing K of n sentences misses an aspect that h of them cover with probability ``C(n - h, K) / C(n, K)``. The
+binomials are exact integers, and the one division at the end is correctly rounded.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from math import inf
+from math import comb, inf
 from typing import Final
 
-from evidencebench_core.metrics.expectation import expected_recall
+from evidencebench_core.errors import SettingError, shown
 
 Picks = tuple[int, ...]
 Covers = Sequence[frozenset[int]]
+
+
+def check_budget(budget: int | None) -> None:
+    if budget is not None and budget < 0:
+        raise SettingError("budget", f"is {shown(budget)}", "Give the number of sentences, 0 or more.")
+
+
+def aspect_recall(selection: Iterable[int], covers: Covers) -> float | None:
+    """Share of the aspects that at least one selected sentence covers, 0 to 1.
+
+    Aspect Recall @K of the EvidenceBench paper, section "Evaluation Metrics". Order and repetition make no
+    difference; ``covers`` has one set of covering sentences per aspect. 0 for an empty selection; ``None`` without
+    aspects.
+    """
+    if not covers:
+        return None
+    picked = set(selection)
+    return sum(not cover.isdisjoint(picked) for cover in covers) / len(covers)
+
+
+def expected_recall(selection: Iterable[int], covers: Covers, budget: int | None) -> float | None:
+    """Aspect Recall of a selection under a budget (K; ``None`` for no limit).
+
+    With no more than ``budget`` different sentences it is the plain recall. With more, it is the mean recall over
+    all subsets of ``budget`` sentences of the selection, the limit of what the authors' code simulates by 100,000
+    shuffles. ``None`` without aspects; `SettingError` for a negative budget.
+    """
+    picked = frozenset(selection)
+    check_budget(budget)
+    if budget is None or len(picked) <= budget:
+        return aspect_recall(picked, covers)
+    return _expected_share(len(picked), [len(cover & picked) for cover in covers], budget) if covers else None
+
+
+def random_expectation(n_sentences: int, covers: Covers, budget: int | None) -> float | None:
+    """Expected Aspect Recall (0 to 1) of ``budget`` sentences drawn at random from the whole paper.
+
+    ``None`` without aspects, and where the budget is ``None``: without a limit there is no number of sentences
+    that a random baseline would draw. `SettingError` for a negative budget.
+    """
+    check_budget(budget)
+    if budget is None or not covers:
+        return None
+    if n_sentences <= budget:
+        return sum(map(bool, covers)) / len(covers)
+    return _expected_share(n_sentences, [len(cover) for cover in covers], budget)
+
+
+def _expected_share(n: int, hits: Collection[int], budget: int) -> float:
+    """Expected share of the aspects met by ``budget`` of ``n`` sentences, ``hits[j]`` of which cover aspect j."""
+    draws = comb(n, budget)
+    misses = sum(comb(n - n_hits, budget) for n_hits in hits)
+    return (len(hits) * draws - misses) / (len(hits) * draws)
 
 
 @dataclass(frozen=True, slots=True)

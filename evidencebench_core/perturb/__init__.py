@@ -1,8 +1,7 @@
 """Other wordings of a hypothesis: paraphrases, its negation, spelling errors."""
 
 from evidencebench_core.perturb.drafting import Draft, DraftKind, decide, draft_plan, drafts
-from evidencebench_core.perturb.spelling import Misspelling, misspelling
-from evidencebench_core.perturb.variants import spelling_name, variant_named
+from evidencebench_core.perturb.spelling import misspellings
 from evidencebench_core.perturb.wordings import (
     NEGATION,
     PARAPHRASE,
@@ -12,6 +11,8 @@ from evidencebench_core.perturb.wordings import (
     hypothesis_variants,
     read_wordings,
     remove_wording,
+    spelling_name,
+    variant_named,
     wording_problem,
     wordings_document,
 )

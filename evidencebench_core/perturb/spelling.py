@@ -27,19 +27,14 @@ class Misspelling:
     n_digits: int  # those of them in which a digit was changed
 
 
-def misspelling(text: str, n: int, seed: int = 0, keep_digits: bool = False) -> Misspelling:
-    """The text with ``n`` of its words misspelt, or all of them where it has fewer; without changed digits if wanted.
-
-    The same text, number and seed (0 or more, else `SettingError`) give the same errors on every machine, and the
-    errors for a smaller ``n`` are among those for a larger one.
-    """
-    return misspellings(text, (n,), seed, keep_digits)[0]
-
-
 def misspellings(
     text: str, numbers: Sequence[int], seed: int = 0, keep_digits: bool = False
 ) -> tuple[Misspelling, ...]:
-    """`misspelling` for several numbers of words at once, which takes hardly longer than for the largest."""
+    """The text with so many of its words misspelt, or all where it has fewer; for each of the ``numbers``.
+
+    The same text, number and seed (0 or more, else `SettingError`) give the same errors on every machine, and the
+    errors for a smaller number are among those for a larger one. ``keep_digits``: no digit is changed.
+    """
     for name, value in (("n", min(numbers)), ("seed", seed)):
         if value < 0:
             raise SettingError(f"spelling {name}", f"is {shown(value)}", "Give 0 or a positive number.")

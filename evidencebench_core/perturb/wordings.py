@@ -1,4 +1,4 @@
-"""Other wordings of hypotheses: those that come with the data, and those added since, by a file or a person.
+"""Other wordings of hypotheses: those that come with the data, those added since by a file or a person, misspelt ones.
 
 A wording is named ``"negation"`` or ``"paraphrase:name"``. A file of them is one JSON object, ``{"instance id":
 {"paraphrases": {"name": "text"}, "negation": "text"}, ...}``; ``made_by`` may say by the wording's name who made it.
@@ -6,38 +6,39 @@ A wording is named ``"negation"`` or ``"paraphrase:name"``. A file of them is on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from pydantic import Field
+
 from evidencebench_core.data.files import json_value
+from evidencebench_core.data.formats.base import Checked, checked
 from evidencebench_core.data.primitives import from_blob, now
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import DataError, shown
+from evidencebench_core.errors import DataError, SettingError, shown
+from evidencebench_core.perturb.spelling import misspellings
+from evidencebench_core.runs import Variant
 
 NEGATION: Final = "negation"
 PARAPHRASE: Final = "paraphrase:"
 LONGEST: Final = 5_000  # characters of a wording
 
-_REMEDY: Final = (
-    'A file of wordings is {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}, ...}.'
-)
+_SPELLING: Final = re.compile(r"spelling:n=(\d{1,4})(?:,seed=(\d{1,9}))?")
+_REMEDY: Final = 'Write {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}, ...}.'
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A wording of one instance that did not come with the data.
-
-    ``made_by`` is a file, a person or a model with its prompt; ``accepted_by`` the person who has read a model's
-    draft. An empty ``text`` is a draft that this person rejected.
-    """
+    """A wording of one instance that did not come with the data."""
 
     instance_id: str
     name: str
-    text: str
-    made_by: str = ""
-    accepted_by: str = ""
+    text: str  # empty: a draft that was rejected
+    made_by: str = ""  # a file, a person or a model with its prompt
+    accepted_by: str = ""  # the person who has read a model's draft
 
     @property
     def origin(self) -> str:
@@ -46,10 +47,7 @@ class Wording:
 
 
 def hypothesis_variants(store: Store, dataset: str) -> dict[str, dict[str, str]]:
-    """Every text there is for a dataset, by the wording's name and then by instance id; the negation comes last.
-
-    Those that came with the data, and over them those that were added.
-    """
+    """By the wording's name and instance id, the data's texts and over them those added; the negation comes last."""
     texts: dict[str, dict[str, str]] = {}
     with store.read() as db:
         bodies = db.execute(
@@ -68,6 +66,33 @@ def hypothesis_variants(store: Store, dataset: str) -> dict[str, dict[str, str]]
     return {name: texts[name] for name in sorted(texts, key=lambda name: (name == NEGATION, name))}
 
 
+def variant_named(store: Store, dataset: str, name: str) -> Variant:
+    """The variant that a name stands for on a dataset; `SettingError` if no instance has it.
+
+    ``negation`` and ``paraphrase:NAME`` from the data or added since, ``spelling:n=N`` or ``spelling:n=N,seed=S``
+    (without hypotheses that have no word to misspell).
+    """
+    if spelling := _SPELLING.fullmatch(name):
+        n, seed = int(spelling[1]), int(spelling[2] or 0)
+        if n < 1:
+            raise SettingError("variant spelling:n=0", "is the original", "Run without a variant.")
+        rows = store.rows(dataset, store.ids(dataset))
+        misspelt = {row.id: misspellings(row.hypothesis, (n,), seed)[0] for row in rows}
+        texts = {unit: text.text for unit, text in misspelt.items() if text.n_mutated}
+        return Variant(spelling_name(n, seed), texts)
+    variants = hypothesis_variants(store, dataset)
+    if name not in variants:
+        names = ", ".join([*variants, "spelling:n=N"])
+        remedy = f"There are: {names}. A file brings more: `evidencebench run --wordings FILE`."
+        raise SettingError(f"variant {shown(name)}", f"is not in {shown(dataset)}", remedy)
+    return Variant(name, variants[name])
+
+
+def spelling_name(n: int, seed: int = 0) -> str:
+    """``spelling:n=3,seed=0``, as `variant_named` takes it."""
+    return f"spelling:n={n},seed={seed}"
+
+
 def added_wordings(store: Store, dataset: str, rejected: bool = False) -> tuple[Wording, ...]:
     """Those wordings alone that were added, by name, then instance id; instead the drafts that were ``rejected``."""
     with store.read() as db:
@@ -82,17 +107,13 @@ def added_wordings(store: Store, dataset: str, rejected: bool = False) -> tuple[
 def add_wordings(store: Store, dataset: str, wordings: Iterable[Wording], source: str = "") -> int:
     """Keep wordings beside a dataset, all or none; one of the same name gives way. Returns how many.
 
-    ``source`` made those that do not say who did. `DataError` if one is for an instance that the dataset does not
-    have.
+    ``source`` made those that do not say who did. `DataError` if one is for an instance of another dataset.
     """
     added = list(wordings)
     if strangers := sorted({wording.instance_id for wording in added} - set(store.ids(dataset))):
-        raise DataError(
-            source or "wordings",
-            f"is about {len(strangers):,} instances that dataset {shown(dataset)} does not have, such as "
-            f"{shown(strangers[0])}",
-            "Name the dataset that these wordings belong to, or leave those instances out.",
-        )
+        example = f"that dataset {shown(dataset)} does not have, such as {shown(strangers[0])}"
+        remedy = "Name the dataset that these wordings belong to, or leave those instances out."
+        raise DataError(source or "wordings", f"is about {len(strangers):,} instances {example}", remedy)
     key, moment = store.dataset(dataset).id, now()
     with store.write() as db:
         db.executemany(
@@ -123,34 +144,38 @@ def wording_problem(original: str, text: str) -> str:
     return ""
 
 
+class _Entry(Checked):
+    """What a file of wordings has of one instance."""
+
+    paraphrases: dict[str, str] = Field({})
+    negation: str | None = None
+    made_by: dict[str, str] = Field({})
+
+
 def read_wordings(path: Path) -> tuple[Wording, ...]:
     """The wordings of a file; `DataError`, one line that names the place, if anything in it is not as it should be."""
     value = json_value(path, _REMEDY)
     if not isinstance(value, dict) or not value:
         raise DataError(str(path), f"holds {shown(value)}, not an object with instances", _REMEDY)
-    return tuple(
-        wording
-        for instance_id, entry in value.items()
-        for wording in _entry(f"{path}, {shown(instance_id)}", instance_id, entry)
-    )
-
-
-def _entry(place: str, instance_id: str, entry: Any) -> Iterator[Wording]:
-    known = {"paraphrases", NEGATION, "made_by"}
-    if not isinstance(entry, dict) or not entry or not set(entry) <= known:
-        raise DataError(place, f"is {shown(entry)}, not an object with paraphrases or a negation", _REMEDY)
-    paraphrases, made_by = entry.get("paraphrases", {}), entry.get("made_by", {})
-    if not isinstance(paraphrases, dict) or not isinstance(made_by, dict):
-        raise DataError(place, f"has the paraphrases {shown(paraphrases)}", _REMEDY)
-    texts = {PARAPHRASE + name: text for name, text in paraphrases.items()}
-    if NEGATION in entry:
-        texts[NEGATION] = entry[NEGATION]
-    for name, text in texts.items():
-        plain = " ".join(text.split()) if isinstance(text, str) else ""
-        if not plain or len(plain) > LONGEST or not (plain + name).isprintable() or name == PARAPHRASE:
-            remedy = f"Give the hypothesis in other words, in {LONGEST:,} characters at most."
-            raise DataError(f"{place}, {shown(name)}", f"is {shown(text)}", remedy)
-        yield Wording(instance_id, name, plain, str(made_by.get(name, "")))
+    wordings: list[Wording] = []
+    for instance_id, content in value.items():
+        place = f"{path}, {shown(instance_id)}"
+        entry = checked(_Entry, content, place)
+        texts = {PARAPHRASE + name: text for name, text in entry.paraphrases.items()}
+        if entry.negation is not None:
+            texts[NEGATION] = entry.negation
+        if not texts:
+            raise DataError(place, f"is {shown(content)}, without paraphrases or a negation", _REMEDY)
+        for name, text in texts.items():
+            words = " ".join(text.split())
+            problem = wording_problem("", words)
+            if name == PARAPHRASE or not name.isprintable():
+                problem = "its name is empty, or cannot be printed"
+            if problem:
+                remedy = f"Give the hypothesis in other words, in {LONGEST:,} characters at most."
+                raise DataError(f"{place}, {shown(name)}", f"is no wording: {problem}", remedy)
+            wordings.append(Wording(instance_id, name, words, entry.made_by.get(name, "")))
+    return tuple(wordings)
 
 
 def wordings_document(wordings: Iterable[Wording]) -> dict[str, dict[str, Any]]:

@@ -61,7 +61,7 @@ class ReliabilityRun:
     request: Mapping[str, Any]
     created_at: str  # ISO 8601, UTC
     n_answered: int
-    n_failed: int
+    stamp: str  # that of its `RunInfo`
     judged: str = ""
 
     @property
@@ -260,6 +260,6 @@ def _run(store: Store, info: RunInfo) -> ReliabilityRun:
         settings["request"],
         info.created_at,
         info.n_answered,
-        info.n_failed,
+        info.stamp,
         judged,
     )

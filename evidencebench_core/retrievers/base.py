@@ -37,33 +37,17 @@ class Query:
     sentence_types: tuple[SentenceType, ...]  # same length
     sections: tuple[str, ...]  # same length
     focus: Focus = "all"  # which aspects are asked for
-    budget: int | None = (
-        None  # how many sentences may be selected; None where that is not decided, or no limit
-    )
+    budget: int | None = None  # how many sentences may be selected; None: not decided yet, or no limit
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """The answer to a query; scores of it are computed later.
+    """The answer to a query; ``details`` are what a reader should see beside the picks, as JSON values."""
 
-    Attributes
-    ----------
-    ranking : tuple of int
-        Sentence indices, best first, each at most once; the whole pool or its head.
-    scores : tuple of float
-        Same length, not increasing where each sentence is scored on its own.
-    n_picks : int or None
-        How many sentences of the ranking are selected. ``None``: all, until `cut` says how many.
-    seconds : float
-        Wall-clock time of the call; 0.0 where nobody timed it.
-    details : mapping
-        What a reader should see beside the picks, as JSON values: a model's weights, reasons, calls.
-    """
-
-    ranking: tuple[int, ...]
-    scores: tuple[float, ...]
-    n_picks: int | None = None
-    seconds: float = 0.0
+    ranking: tuple[int, ...]  # sentence indices, best first, each at most once; the whole pool or its head
+    scores: tuple[float, ...]  # same length, not increasing where each sentence is scored on its own
+    n_picks: int | None = None  # how many of the ranking are selected; None: all, until `cut` says how many
+    seconds: float = 0.0  # wall-clock time of the call; 0.0 where nobody timed it
     details: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
@@ -79,19 +63,7 @@ class Retrieval:
 
 
 class Retriever:
-    """Ranks the sentences of a paper for a query; `make_retriever` makes one by its name.
-
-    Attributes
-    ----------
-    settings : Settings
-        Everything that people can set; of the type ``settings_class``.
-    basis : mapping of str to str
-        Digests of all that its answers depend on besides its settings: weights, prompts, examples.
-    training : tuple of TrainedOn
-        What the models in it have learnt from.
-    by_focus : bool
-        Whether the focus of a query makes a difference. Where it does not, one ranking answers for all.
-    """
+    """Ranks the sentences of a paper for a query; `make_retriever` makes one by its name."""
 
     name: ClassVar[str]
     summary: ClassVar[str]  # one or two sentences for a list of retrievers
@@ -100,9 +72,9 @@ class Retriever:
     sees_gold: ClassVar[bool] = False  # the oracle alone: it is made for one instance
     asks_server: ClassVar[bool] = False  # whether it sends its queries to a server: it may cost money
 
-    basis: Mapping[str, str] = MappingProxyType({})
-    training: tuple[TrainedOn, ...] = ()
-    by_focus: bool = False
+    by_focus: bool = False  # whether a query's focus makes a difference: if not, one ranking answers for both
+    basis: Mapping[str, str] = MappingProxyType({})  # digests of weights, prompts, examples: all that decides
+    training: tuple[TrainedOn, ...] = ()  # what the models in it have learnt from
 
     def __init__(
         self, settings: Settings | None = None, *, store: Store | None = None, gold: EvidenceSet | None = None

@@ -1,12 +1,17 @@
-"""Retrievers that read nothing: any that reads should beat them."""
+"""The floor and the ceiling: retrievers that read nothing, which any that reads should beat, and the best selection."""
 
 from __future__ import annotations
 
 import hashlib
 import random
+from collections.abc import Sequence
+from typing import Any
 
 from pydantic import Field
 
+from evidencebench_core.data.model import EvidenceSet
+from evidencebench_core.errors import RetrieverError, SettingError
+from evidencebench_core.metrics import best_cover, optimal_cover
 from evidencebench_core.retrievers.base import (
     ALL,
     Query,
@@ -66,3 +71,53 @@ class RandomOrder(Retriever):
             digest.update(part)
         draws = random.Random(int.from_bytes(digest.digest(), "big"))  # noqa: S311  (nothing secret here)
         return ranking_by_score([draws.random() for _ in query.sentences])
+
+
+class Oracle(Retriever):
+    """Selects what covers most with the budget, and never more sentences than that needs: the ceiling.
+
+    The only retriever that sees gold. The ranking is the selection in greedy order (next comes the one that adds
+    most), then the other sentences that cover an aspect of the focus, then the rest; scores are 2, 1 and 0. Where
+    there is nothing to cover the selection is empty; where the best takes too long to find, it is the best found.
+    """
+
+    name = "oracle"
+    summary = "The best selection there is, made with the gold in hand: the ceiling."
+    sees_gold = True
+    by_budget = True
+    by_focus = True
+    gold: EvidenceSet
+
+    def __init__(self, settings: Settings | None = None, **needs: Any) -> None:
+        super().__init__(settings, **needs)
+        if needs.get("gold") is None:
+            raise SettingError("retriever oracle", "was given no gold", "Pass the instance's evidence.")
+
+    def rank(self, query: Query) -> Retrieval:
+        n_sentences = len(query.sentences)
+        if n_sentences != self.gold.n_sentences:
+            problem = f"was given a query of {n_sentences} sentences, and gold of {self.gold.n_sentences}"
+            raise RetrieverError("retriever oracle", problem, "Make one oracle for every instance.")
+        covers = self.gold.covers(query.focus)
+        cover = optimal_cover(covers)
+        if query.budget is not None and len(cover) > query.budget:
+            cover = best_cover(covers, query.budget)
+        selection = _greedy_order(cover, covers)
+        covering = sorted(frozenset[int]().union(*covers).difference(selection))
+        known = {*selection, *covering}
+        rest = [index for index in range(n_sentences) if index not in known]
+        return Retrieval(
+            ranking=(*selection, *covering, *rest),
+            scores=(2.0,) * len(selection) + (1.0,) * len(covering) + (0.0,) * len(rest),
+            n_picks=len(selection),
+        )
+
+
+def _greedy_order(picks: Sequence[int], covers: Sequence[frozenset[int]]) -> tuple[int, ...]:
+    left, open_aspects, order = sorted(picks), list(covers), list[int]()
+    while left:
+        pick = max(left, key=lambda index: sum(index in cover for cover in open_aspects))
+        left.remove(pick)
+        open_aspects = [cover for cover in open_aspects if pick not in cover]
+        order.append(pick)
+    return tuple(order)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from functools import cache
 from itertools import chain
 from math import log
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 from pydantic import Field
+from rank_bm25 import BM25Okapi
 
 from evidencebench_core.retrievers.base import ALL, Query, Retrieval, Retriever, ranking_by_score
 from evidencebench_core.retrievers.settings import Settings
@@ -22,7 +22,6 @@ Tokenisation = Literal["word", "word-stop"]
 _WORD: Final = re.compile(r"\w+")
 # "no" and "not" are not among them: they turn a finding round
 _STOP_WORDS: Final = frozenset(Path(__file__).with_name("stop_words.txt").read_text("utf-8").split())
-_TINY: Final = 1e-9
 _ASCII: Final = "".join(chr(code) if _WORD.match(chr(code)) else " " for code in range(128))
 
 
@@ -84,44 +83,36 @@ class Bm25(Retriever):
         return weights
 
     def _index(self, query: Query) -> tuple[Any, list[str]]:
-        """The paper's ``BM25Okapi``, and the words of the hypothesis that the paper has.
-
-        Without an index for a paper without words, which it cannot index.
-        """
+        """The paper's index, none for one without words, and the words of the hypothesis that the paper has."""
         corpus = [tokens_of(sentence) for sentence in query.sentences]
         if not any(corpus):
             return None, []
         words = tokens_of(query.hypothesis)
         # rank-bm25 would divide 0 by 0 at a k1 of exactly 0
-        index = _index_class()(corpus, set(words), k1=max(self.settings.k1, _TINY), b=self.settings.b)
+        index = _Index(corpus, set(words), k1=max(self.settings.k1, 1e-9), b=self.settings.b)
         return index, [word for word in words if word in index.idf]
 
 
-@cache
-def _index_class() -> Any:
-    """rank-bm25's ``BM25Okapi``, which counts only what a hypothesis needs: the same scores in half the time."""
-    from rank_bm25 import BM25Okapi
+class _Index(BM25Okapi):  # type: ignore[misc]
+    """rank-bm25's, which counts only what a hypothesis needs: the same scores in half the time."""
 
-    class Index(BM25Okapi):  # type: ignore[misc]
-        def __init__(self, corpus: Sequence[Sequence[str]], words: Set[str], **options: float) -> None:
-            self.words = words
-            super().__init__(corpus, **options)
+    def __init__(self, corpus: Sequence[Sequence[str]], words: Set[str], **options: float) -> None:
+        self.words = words
+        super().__init__(corpus, **options)
 
-        def _initialize(self, corpus: Sequence[Sequence[str]]) -> Counter[str]:
-            distinct = [dict.fromkeys(tokens) for tokens in corpus]
-            self.doc_freqs = [
-                {word: tokens.count(word) for word in self.words & its_words.keys()}
-                for tokens, its_words in zip(corpus, distinct, strict=True)
-            ]
-            self.doc_len = [len(tokens) for tokens in corpus]
-            self.corpus_size, self.avgdl = len(corpus), sum(self.doc_len) / len(corpus)
-            return Counter(chain.from_iterable(distinct))
+    def _initialize(self, corpus: Sequence[Sequence[str]]) -> Counter[str]:
+        distinct = [dict.fromkeys(tokens) for tokens in corpus]
+        self.doc_freqs = [
+            {word: tokens.count(word) for word in self.words & its_words.keys()}
+            for tokens, its_words in zip(corpus, distinct, strict=True)
+        ]
+        self.doc_len = [len(tokens) for tokens in corpus]
+        self.corpus_size, self.avgdl = len(corpus), sum(self.doc_len) / len(corpus)
+        return Counter(chain.from_iterable(distinct))
 
-        def _calc_idf(self, nd: Counter[str]) -> None:
-            by_count = {n: log(self.corpus_size - n + 0.5) - log(n + 0.5) for n in set(nd.values())}
-            self.average_idf = sum(by_count[n] for n in nd.values()) / len(nd)
-            floor = self.epsilon * self.average_idf
-            values = {n: floor if idf < 0 else idf for n, idf in by_count.items()}
-            self.idf = {word: values[nd[word]] for word in self.words if word in nd}
-
-    return Index
+    def _calc_idf(self, nd: Counter[str]) -> None:
+        by_count = {n: log(self.corpus_size - n + 0.5) - log(n + 0.5) for n in set(nd.values())}
+        self.average_idf = sum(by_count[n] for n in nd.values()) / len(nd)
+        floor = self.epsilon * self.average_idf
+        values = {n: floor if idf < 0 else idf for n, idf in by_count.items()}
+        self.idf = {word: values[nd[word]] for word in self.words if word in nd}

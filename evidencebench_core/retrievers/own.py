@@ -41,7 +41,7 @@ class OwnSystem(Retriever):
         super().__init__()
         names = (label, getattr(system, "__name__", ""), getattr(system, "name", ""), type(system).__name__)
         self.label = " ".join(str(next(filter(None, names))).split())
-        self._rank = getattr(system, "rank", system)
+        self._rank, self._logged = getattr(system, "rank", system), set[str]()
         if not callable(self._rank) or isinstance(system, type):
             remedy = "Give a function of a Query, or an object with a method rank(query)."
             raise SettingError(f"system {shown(self.label)}", f"is {shown(system)}", remedy)
@@ -59,8 +59,10 @@ class OwnSystem(Retriever):
         except EvidenceBenchError:
             raise
         except Exception as error:
-            _log.exception("%s failed", place)
             reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+            if reason not in self._logged:  # the same traceback again and again helps nobody
+                _log.exception("%s failed", place)
+                self._logged.add(reason)
             raise RetrieverError(place, f"failed ({reason})", "Its traceback is in the log.") from error
 
 
@@ -127,4 +129,4 @@ def system_at(place: str, settings: Mapping[str, object], store: Store | None = 
         raise SettingError(f"system {place}", "takes no settings", remedy)
     elif isinstance(system, type):
         system = system()
-    return OwnSystem(system, place, code=code)
+    return OwnSystem(system, place.rpartition("/")[2], code=code)

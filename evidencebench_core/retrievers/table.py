@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.errors import RetrieverError, SettingError, shown
 from evidencebench_core.retrievers.base import Retriever
-from evidencebench_core.retrievers.baselines import AbstractTail, Lead, RandomOrder
+from evidencebench_core.retrievers.baselines import AbstractTail, Lead, Oracle, RandomOrder
 from evidencebench_core.retrievers.bm25 import Bm25
 from evidencebench_core.retrievers.dense import Dense, Embeddings
 from evidencebench_core.retrievers.hybrid import Hybrid
 from evidencebench_core.retrievers.llm.retriever import LanguageModel
-from evidencebench_core.retrievers.oracle import Oracle
 from evidencebench_core.retrievers.ranker.retriever import CROSS_VALIDATED, EvidenceRanker
 from evidencebench_core.retrievers.ranker.structure import Structure
 from evidencebench_core.retrievers.rerank import Rerank
@@ -87,16 +86,16 @@ def run_label(name: str, settings: Mapping[str, Setting], extra: str = "") -> st
     ``"bm25 k1=1.2"``, ``"hybrid of=bm25+dense [negation]"``.
     """
     if name in ELSEWHERE:
-        words = [f"{settings['name']} ({name})"]
+        words, defaults = [f"{settings['name']} ({name})"], {"name": settings["name"]}
     else:
         members = {"of": settings["of"]} if "of" in settings else {}
-        defaults = read_settings(name, members).values() if name in RETRIEVERS else {}
         words = [name]
-        for setting, value in settings.items():
-            if (setting != "of" or not value) and defaults.get(setting, ...) == value:
-                continue
-            text = "+".join(map(str, value)) if isinstance(value, tuple) else value
-            words.append(CROSS_VALIDATED if value == CROSS_VALIDATED else f"{setting}={text}")
+        defaults = read_settings(name, members).values() if name in RETRIEVERS else {}
+    for setting, value in settings.items():
+        if (setting != "of" or not value) and defaults.get(setting, ...) == value:
+            continue
+        text = "+".join(map(str, value)) if isinstance(value, tuple) else value
+        words.append(CROSS_VALIDATED if value == CROSS_VALIDATED else f"{setting}={text}")
     return " ".join([*words, f"[{extra}]"] if extra else words)
 
 

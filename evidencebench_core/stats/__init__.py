@@ -1,8 +1,8 @@
 """How sure a number is: estimates with intervals, papers drawn whole; paired comparisons; agreement."""
 
-from evidencebench_core.stats.estimate import Estimate
 from evidencebench_core.stats.intervals import (
     FEW_PAPERS,
+    Estimate,
     bootstrap,
     interval,
     interval_note,
@@ -14,7 +14,6 @@ from evidencebench_core.stats.pairs import Paired, holm, paired
 from evidencebench_core.stats.tables import (
     accuracy,
     cohen_kappa,
-    confusion,
     label_f1,
     label_units,
     macro_f1,

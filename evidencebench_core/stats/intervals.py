@@ -12,19 +12,20 @@ alike there is no interval: one of no width would be a false certainty.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import lru_cache
 from math import inf, isnan
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.stats.estimate import Estimate
 from evidencebench_core.words import quantity
 
 Values = NDArray[np.float64]
-Ends = tuple[float, float] | tuple[None, None]
+Range = tuple[float, float]
+Statistic = Callable[[Values], Values]
 
 _BLOCK: Final = 2_000_000  # counts drawn at a time: 16 MB
 _QUANTILES: Final = (0.025, 0.975)
@@ -35,6 +36,40 @@ LARGE: Final = 500
 """More clusters than these have means and ratios by Student's t, too, and tests by their normal limit."""
 FEW_PAPERS: Final = 20
 """An interval over fewer papers says little."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value, its 95% interval and how many things are behind it.
+
+    ``value`` is ``None`` where the figure is undefined, ``low`` and ``high`` where there are fewer than two
+    clusters, or all are alike. All three are in the unit of the figure: shares are 0 to 1.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+
+    def text(self, *, scale: float = 100.0, decimals: int = 1, unit: str = "%", sign: bool = False) -> str:
+        """``48.7% (44.3 to 52.9)``, without the brackets where there is no interval; ``–`` where undefined."""
+        if self.value is None:
+            return "–"
+        form = f"{'+' if sign else ''},.{decimals}f"
+        text = f"{_rounded(self.value * scale, decimals):{form}}{unit}"
+        if self.low is None or self.high is None:
+            return text
+        low, high = (_rounded(end * scale, decimals) for end in (self.low, self.high))
+        return f"{text} ({low:{form}} to {high:{form}})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able values."""
+        return {"value": self.value, "low": self.low, "high": self.high, "n": self.n}
+
+
+def _rounded(value: float, decimals: int) -> float:
+    """Rounded, and never minus zero."""
+    return round(value, decimals) + 0.0
 
 
 def cluster_numbers(clusters: ArrayLike | None, n: int) -> NDArray[np.int64]:
@@ -52,11 +87,9 @@ def finite(values: ArrayLike, name: str = "values") -> Values:
     array = np.asarray(values, dtype=np.float64)
     if not np.isfinite(array).all():
         place = tuple(map(int, np.argwhere(~np.isfinite(array))[0]))
-        raise SettingError(
-            f"{name}[{', '.join(map(str, place))}]",
-            f"is {shown(float(array[place]))}",
-            "Leave out what is undefined, and count it.",
-        )
+        indices = ", ".join(map(str, place))
+        problem = f"is {shown(float(array[place]))}"
+        raise SettingError(f"{name}[{indices}]", problem, "Leave out what is undefined, and count it.")
     return array
 
 
@@ -67,7 +100,7 @@ def cluster_sums(values: Values, numbers: NDArray[np.int64]) -> Values:
     return sums
 
 
-def resampled_sums(sums: Values, seed: int = 0, n_resamples: int | None = None) -> Values:
+def _resampled_sums(sums: Values, seed: int, n_resamples: int | None) -> Values:
     """Sums over resamples of the clusters' sums, shape (n_clusters, ...): shape (n_resamples, ...).
 
     10,000 resamples where not given, 2,000 of more than 2,000 clusters. Clusters that are equally many are drawn
@@ -79,13 +112,9 @@ def resampled_sums(sums: Values, seed: int = 0, n_resamples: int | None = None) 
     if n_resamples < 1:
         raise SettingError("n_resamples", f"is {shown(n_resamples)}", "Give a positive number.")
     columns = np.ascontiguousarray(sums.reshape(n, -1))
-    drawn = np.empty((n_resamples, columns.shape[1]))
-    start = 0
     blocks = _kept_draws if n * n_resamples <= _BLOCK else _draws
-    for weights in blocks(n, seed, n_resamples):
-        drawn[start : start + len(weights)] = weights @ columns
-        start += len(weights)
-    return drawn.reshape(n_resamples, *sums.shape[1:])
+    drawn = [weights @ columns for weights in blocks(n, seed, n_resamples)]
+    return np.concatenate(drawn).reshape(n_resamples, *sums.shape[1:])
 
 
 def _draws(n: int, seed: int, n_resamples: int) -> Iterator[Values]:
@@ -95,8 +124,7 @@ def _draws(n: int, seed: int, n_resamples: int) -> Iterator[Values]:
     for start in range(0, n_resamples, step):
         size = min(step, n_resamples - start)
         clusters = rng.integers(0, n, size=(size, n), dtype=np.int32) + n * np.arange(size)[:, None]
-        weights = np.bincount(clusters.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
-        yield weights
+        yield np.bincount(clusters.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
 
 
 @lru_cache(maxsize=8)
@@ -106,7 +134,7 @@ def _kept_draws(n: int, seed: int, n_resamples: int) -> tuple[Values, ...]:
 
 def bootstrap(
     units: ArrayLike,
-    statistic: Callable[[Values], Values],
+    statistic: Statistic,
     clusters: ArrayLike | None = None,
     *,
     n: int | None = None,
@@ -134,43 +162,37 @@ def bootstrap(
     """
     array = finite(units, "units")
     sums = cluster_sums(array, cluster_numbers(clusters, len(array)))
-    value = float(statistic(sums.sum(axis=0)[None])[0])
-    low, high = None, None
-    if 1 < len(sums) < SMALL:
-        low, high = _student(sums, statistic, len(sums), _possible_range(statistic(sums)))
-    elif len(sums) > 1:
-        low, high = _percentiles(statistic(resampled_sums(sums, seed, n_resamples)))
-    return Estimate(None if isnan(value) else value, low, high, len(array) if n is None else n)
+    drawn = None if len(sums) < SMALL else _resampled_sums(sums, seed, n_resamples)
+    size = len(array) if n is None else n
+    return _estimate(statistic, sums, drawn, _possible_range(statistic(sums)), len(sums), size)
 
 
-def _percentiles(drawn: Values) -> Ends:
-    """Of resampled values, over half of which must be defined (NaN: undefined)."""
-    defined = drawn[~np.isnan(drawn)]
-    return _ends(*np.quantile(defined, _QUANTILES)) if defined.size > drawn.size / 2 else (None, None)
-
-
-def _student(
-    sums: Values, statistic: Callable[[Values], Values], n_clusters: int, bounds: tuple[float, float]
-) -> Ends:
-    """By what leaving out each cluster makes of a figure, of which over half must be defined."""
-    from scipy.special import stdtrit  # here: it takes a quarter of a second, and most figures do without
-
+def _estimate(
+    statistic: Statistic, sums: Values, drawn: Values | None, possible: Range, n_clusters: int, n: int
+) -> Estimate:
+    """The statistic of the clusters' sums, its interval by their resamples or, without any, by Student's t."""
     total = sums.sum(axis=0)
-    value, without = float(statistic(total[None])[0]), statistic(total - sums)
-    without = without[~np.isnan(without)]
-    n = len(without)
-    if isnan(value) or n <= len(sums) / 2:
-        return None, None
-    variance = (n - 1) / n * ((without - without.mean()) ** 2).sum()
-    reach = stdtrit(n_clusters - 1, _QUANTILES[1]) * variance**0.5
-    return _ends(max(value - reach, bounds[0]), min(value + reach, bounds[1]))
+    value = float(statistic(total[None])[0])
+    if isnan(value):
+        return Estimate(None, n=n)
+    values = statistic(total - sums if drawn is None else drawn)  # without each cluster, or of each resample
+    defined = values[~np.isnan(values)]
+    if n_clusters < 2 or defined.size <= values.size / 2:
+        return Estimate(value, n=n)
+    if drawn is not None:
+        low, high = np.quantile(defined, _QUANTILES)
+    else:
+        from scipy.special import stdtrit  # here: it takes a quarter of a second, and most figures do without
+
+        variance = (defined.size - 1) / defined.size * ((defined - defined.mean()) ** 2).sum()
+        reach = stdtrit(n_clusters - 1, _QUANTILES[1]) * variance**0.5
+        low, high = max(value - reach, possible[0]), min(value + reach, possible[1])
+    if high - low <= _ROUNDING:
+        return Estimate(value, n=n)
+    return Estimate(value, float(low), float(high), n)
 
 
-def _ends(low: float, high: float) -> Ends:
-    return (float(low), float(high)) if high - low > _ROUNDING else (None, None)
-
-
-def _possible_range(values: Values) -> tuple[float, float]:
+def _possible_range(values: Values) -> Range:
     """Bounds of what the values seem to be: shares, differences of shares, counts, or any numbers."""
     largest = np.nanmax(np.abs(values), initial=0.0)
     high = 1.0 if largest <= 1 + _ROUNDING else inf
@@ -178,11 +200,7 @@ def _possible_range(values: Values) -> tuple[float, float]:
 
 
 def interval(
-    values: ArrayLike,
-    clusters: ArrayLike | None = None,
-    *,
-    seed: int = 0,
-    n_resamples: int | None = None,
+    values: ArrayLike, clusters: ArrayLike | None = None, *, seed: int = 0, n_resamples: int | None = None
 ) -> Estimate:
     """The mean of values, one an instance, with its interval; ``clusters`` are the papers of the instances.
 
@@ -217,47 +235,40 @@ def ratios(
     """
     top_array, bottom_array = finite(tops, "tops"), finite(bottoms, "bottoms")
     if top_array.shape != bottom_array.shape or top_array.ndim != 2:
-        raise SettingError(
-            "ratios",
-            f"tops have the shape {top_array.shape}, bottoms {bottom_array.shape}",
-            "Give one row a unit and one column a ratio.",
-        )
-    sums = cluster_sums(
-        np.stack([top_array, bottom_array], axis=1), cluster_numbers(clusters, len(top_array))
-    )
-    figures = [[[column]] for column in range(top_array.shape[1])]
-    figures += [[list(columns), list(others)] for columns, others in differences]
-    is_large = len(sums) > LARGE and n_resamples is None
-    drawn = sums[:0] if len(sums) < SMALL or is_large else resampled_sums(sums, seed, n_resamples)
-    estimates = []
-    for groups in figures:
-        figure = partial(_figure, groups)
-        value = float(figure(sums.sum(axis=0)[None])[0])
-        has_any = [sums[:, 1, group].any(axis=1) for group in groups]
-        n_clusters = min(int(clusters.sum()) for clusters in has_any)
-        low, high = None, None
-        if n_clusters > 1 and (n_clusters < SMALL or is_large):
-            low, high = _student(sums[np.any(has_any, axis=0)], figure, n_clusters, _bounds(groups, sums))
-        elif n_clusters > 1:
-            low, high = _percentiles(figure(drawn))
-        n = round(sum(float(sums[:, 1, group].sum()) for group in groups))
-        estimates.append(Estimate(None if isnan(value) else value, low, high, n))
-    return estimates
+        problem = f"tops have the shape {top_array.shape}, bottoms {bottom_array.shape}"
+        raise SettingError("ratios", problem, "Give one row a unit and one column a ratio.")
+    counts = np.stack([top_array, bottom_array], axis=1)
+    sums = cluster_sums(counts, cluster_numbers(clusters, len(counts)))
+    drawn = None
+    if len(sums) >= SMALL and (len(sums) <= LARGE or n_resamples is not None):
+        drawn = _resampled_sums(sums, seed, n_resamples)
+    figures = [([column],) for column in range(counts.shape[2])]
+    return [_ratio(groups, sums, drawn) for groups in (*figures, *differences)]
 
 
-def _figure(groups: Sequence[list[int]], sums: Values) -> Values:
-    """The pooled ratio of a group of columns, or its difference from another's, of sums of shape (m, 2, n_ratios)."""
-    value, *others = (_pooled(sums, group) for group in groups)
-    return value - others[0] if others else value
+def _ratio(groups: Sequence[Sequence[int]], sums: Values, drawn: Values | None) -> Estimate:
+    """The pooled ratio of a group of columns, or its difference from that of another group."""
+
+    def figure(sums: Values) -> Values:
+        pooled = [_pooled(sums, group) for group in groups]
+        return pooled[0] if len(pooled) == 1 else pooled[0] - pooled[1]
+
+    bottoms = [sums[:, 1, list(group)] for group in groups]
+    has_any = np.array([bottom.any(axis=1) for bottom in bottoms])
+    ranges = [_possible_range(_pooled(sums, group)) for group in groups]
+    possible = ranges[0]
+    if len(ranges) > 1:
+        possible = (ranges[0][0] - ranges[1][1], ranges[0][1] - ranges[1][0])
+    n_clusters = int(has_any.sum(axis=1).min())
+    n = round(sum(bottom.sum() for bottom in bottoms))
+    drawn = drawn if n_clusters >= SMALL else None
+    return _estimate(figure, sums[has_any.any(axis=0)], drawn, possible, n_clusters, n)
 
 
-def _bounds(groups: Sequence[list[int]], sums: Values) -> tuple[float, float]:
-    (low, high), *others = (_possible_range(_pooled(sums, group)) for group in groups)
-    return (low - others[0][1], high - others[0][0]) if others else (low, high)
-
-
-def _pooled(sums: Values, columns: list[int]) -> Values:
-    return quotient(sums[:, 0, columns].sum(axis=1), sums[:, 1, columns].sum(axis=1))
+def _pooled(sums: Values, columns: Sequence[int]) -> Values:
+    """Of sums of shape (m, 2, n_ratios)."""
+    tops, bottoms = sums[:, :, list(columns)].sum(axis=2).T
+    return quotient(tops, bottoms)
 
 
 def quotient(top: ArrayLike, bottom: ArrayLike) -> Values:

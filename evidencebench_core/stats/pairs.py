@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.stats.estimate import Estimate
 from evidencebench_core.stats.intervals import (
     LARGE,
+    Estimate,
     Values,
     cluster_numbers,
     cluster_sums,
@@ -28,20 +28,15 @@ _BLOCK: Final = 2_000_000  # signs drawn at a time
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """System a against system b, instance by instance.
-
-    ``difference`` is a minus b; ``p`` is two-sided and, like the interval, ``None`` for fewer than two clusters. Where
-    the difference is the same in all clusters, it has no interval.
-    ``wins``, ``ties`` and ``losses`` count the instances on which a is above, level with and below b.
-    """
+    """System a against system b, instance by instance."""
 
     n: int
     n_clusters: int
     mean_a: float | None
     mean_b: float | None
-    difference: Estimate
-    p: float | None
-    wins: int
+    difference: Estimate  # a minus b; without an interval where it is the same in all clusters
+    p: float | None  # two-sided; None, like the interval, for fewer than two clusters
+    wins: int  # instances on which a is above b
     ties: int
     losses: int
 

@@ -24,11 +24,6 @@ def label_units(gold: Sequence[str], read: Sequence[str | None], labels: Sequenc
     return units
 
 
-def confusion(gold: Sequence[str], read: Sequence[str | None], labels: Sequence[str]) -> NDArray[np.int64]:
-    """How often each gold label was read as each label, or as none: shape (n_labels, n_labels + 1)."""
-    return np.asarray(label_units(gold, read, labels).sum(axis=0))
-
-
 def accuracy(tables: ArrayLike) -> Values:
     """Share of the units with the gold label."""
     counts = np.asarray(tables, dtype=np.float64)

@@ -1,11 +1,13 @@
-"""Selections in, `Score` out: the mean Aspect Recall with all that is needed to read it."""
+"""Selections in, `Score` out: the mean Aspect Recall with all that is needed to read it, and the paper's figures."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from numbers import Integral
 from statistics import fmean
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,7 +15,6 @@ import numpy as np
 from evidencebench_core.errors import SelectionError, SettingError, shown
 from evidencebench_core.metrics import MEASURES, ceiling_range, random_expectation
 from evidencebench_core.stats import FEW_PAPERS, Estimate, interval_note, ratios, standard_error
-from evidencebench_core.tasks.selection import validated_selection
 from evidencebench_core.tasks.task import Task, task_named
 from evidencebench_core.words import quantity, range_text
 
@@ -27,52 +28,25 @@ Missing = Literal["report", "zero"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Score:
-    """The score of a set of selections on a task. Recalls are shares, 0 to 1.
-
-    Attributes
-    ----------
-    n_scored, n_skipped, n_missing, n_empty, n_over_budget, n_papers : int
-        Instances behind the mean; without anything to cover; without a selection; with a selection of no sentence
-        (scored 0), or of more than the budget (scored by expectation). Papers behind the mean.
-    skipped : mapping of str to str
-        Instance id to reason.
-    missing : tuple of str
-        Ids of the instances without a selection: left out, or with ``missing="zero"`` scored 0.
-    aspect_recall, standard_error : float or None
-        Of the unweighted mean over the scored instances.
-    ci95 : (low, high) or None
-        95% interval by paper, as `stats.interval` has it: Student's t for fewer than 40 papers and for more than 500,
-        percentile bootstrap between; ``None`` for fewer than two, and where all recalls are alike.
-    ceiling_range : (low, high) or None
-        Mean of the best recall that is possible within the budget, at least and at most: they differ only where the
-        best selection of an instance takes too long to find.
-    random_expectation : float or None
-        Mean of the expected recall of as many random sentences; ``None`` where the task has no limit.
-    per_instance : mapping of str to float
-        Aspect Recall of every scored instance, in the order of the dataset.
-    measures : mapping of str to Estimate
-        All of `MEASURES` by name, each over the instances where it is defined.
-    sufficient : bool
-        Whether the gold is sufficient, not complete: the mean is a lower bound then.
-    """
+    """The score of a set of selections on a task. Recalls are shares, 0 to 1."""
 
     task: Task
-    n_scored: int
-    n_skipped: int
-    n_missing: int
-    n_empty: int
-    n_over_budget: int
-    n_papers: int
-    skipped: Mapping[str, str]
-    missing: tuple[str, ...]
-    aspect_recall: float | None
+    n_scored: int  # instances behind the mean
+    n_skipped: int  # without anything to cover
+    n_missing: int  # without a selection
+    n_empty: int  # with a selection of no sentence: scored 0
+    n_over_budget: int  # with a selection of more than the budget: scored by expectation
+    n_papers: int  # behind the mean
+    skipped: Mapping[str, str]  # instance id to reason
+    missing: tuple[str, ...]  # ids: left out, or with ``missing="zero"`` scored 0
+    aspect_recall: float | None  # unweighted mean over the scored instances
     standard_error: float | None
-    ci95: tuple[float, float] | None
-    ceiling_range: tuple[float, float] | None
-    random_expectation: float | None
-    per_instance: Mapping[str, float]
-    measures: Mapping[str, Estimate]
-    sufficient: bool = False
+    ci95: tuple[float, float] | None  # papers drawn whole, as `stats.ratios` says; None where that has none
+    ceiling_range: tuple[float, float] | None  # mean of the best within the budget, at least and at most
+    random_expectation: float | None  # of as many random sentences; None where the task has no limit
+    per_instance: Mapping[str, float]  # Aspect Recall of every scored instance, in the order of the dataset
+    measures: Mapping[str, Estimate]  # all of `MEASURES` by name, each over the instances where it is defined
+    sufficient: bool = False  # whether the gold is sufficient, not complete: the mean is a lower bound then
 
     def __repr__(self) -> str:
         return f"Score({self.task.title}: {self.estimate.text()}, n={self.n_scored})"
@@ -107,11 +81,9 @@ class Score:
     @property
     def notes(self) -> list[str]:
         """What to know beside the mean: what was left out and why, what was scored otherwise, few papers."""
-        is_zero = set(self.missing) <= self.per_instance.keys()
+        fate = "scored 0" if set(self.missing) <= self.per_instance.keys() else "left out of the mean"
         reasons = {name: f"skipped, {reason}" for name, reason in self.skipped.items()}
-        reasons |= dict.fromkeys(
-            self.missing, f"without an answer, {'scored 0' if is_zero else 'left out of the mean'}"
-        )
+        reasons |= dict.fromkeys(self.missing, f"without an answer, {fate}")
         lines = []
         for reason in dict.fromkeys(reasons.values()):
             names = [name for name in reasons if reasons[name] == reason]
@@ -121,12 +93,10 @@ class Score:
             lines.append(f"{quantity(self.n_empty, 'empty selection')}, scored 0")
         if self.n_over_budget:
             k = "K" if self.task.budget == "optimal" else self.task.budget
-            over = (
-                f"{quantity(self.n_over_budget, 'selection')} {'has' if self.n_over_budget == 1 else 'have'}"
-            )
-            scored = f"scored by the expected recall of {k} of them drawn at random"
+            verb = "has" if self.n_over_budget == 1 else "have"
             lines.append(
-                f"{over} more than {k} sentences: {scored}; a ranking is imported as TREC or as scores"
+                f"{quantity(self.n_over_budget, 'selection')} {verb} more than {k} sentences: scored by the expected "
+                f"recall of {k} of them drawn at random; a ranking is imported as TREC or as scores"
             )
         few = [interval_note(self.n_papers)] if 0 < self.n_papers < FEW_PAPERS else []
         return [f"{self.task.title}: {line}" for line in lines] + few
@@ -134,9 +104,9 @@ class Score:
     def as_dict(self) -> dict[str, Any]:
         """As JSON-able values; the keys are a contract of the command line, ``sufficient_gold`` where it is true."""
         names = (
-            *("n_scored", "n_skipped", "n_missing", "n_empty", "n_over_budget", "n_papers"),
-            *("aspect_recall", "standard_error", "ceiling", "random_expectation"),
-        )
+            "n_scored", "n_skipped", "n_missing", "n_empty", "n_over_budget", "n_papers", "aspect_recall",
+            "standard_error", "ceiling", "random_expectation",
+        )  # fmt: skip
         return {
             "task": self.task.name,
             **{name: getattr(self, name) for name in names},
@@ -211,7 +181,7 @@ def score(
             picks = validated_selection(selections[name], evidence.n_sentences, name)
         covers, budget = evidence.covers(task.focus), task.budget_for(evidence)
         if not covers:
-            skipped[name] = task.skip_reason(False)
+            skipped[name] = task.skip_reason
             continue
         if picks is None:
             unanswered.append(name)
@@ -226,11 +196,19 @@ def score(
         ceilings.append(ceiling_range(covers, budget if needs_solver else None) or (0.0, 0.0))
         if budget is not None:
             expectations.append(random_expectation(evidence.n_sentences, covers, budget) or 0.0)
-    _check_known(selections, instances)
+    if unknown := [name for name in selections if name not in instances]:
+        first = ", ".join(map(shown, unknown[:3])) + (", …" if len(unknown) > 3 else "")
+        raise SelectionError(
+            "selections",
+            f"{len(unknown)} of {len(selections)} belong to no instance of the dataset: {first}",
+            "Check the ids, and that the dataset is the one that was predicted.",
+        )
     clusters = [name if papers is None else papers[name] for name in recalls]
     values = np.array(figures, dtype=float).reshape(-1, len(MEASURES))
     estimates = ratios(np.nan_to_num(values), ~np.isnan(values), clusters)
-    mean = estimates[0]
+    mean, ceiling = estimates[0], None
+    if ceilings:
+        ceiling = (fmean(low for low, _ in ceilings), fmean(high for _, high in ceilings))
     return Score(
         task=task,
         n_scored=len(recalls),
@@ -239,27 +217,52 @@ def score(
         n_empty=n_empty,
         n_over_budget=n_over_budget,
         n_papers=len(set(clusters)),
-        skipped=MappingProxyType(skipped),
+        skipped=skipped,
         missing=tuple(unanswered),
         aspect_recall=mean.value,
         standard_error=standard_error(list(recalls.values())),
         ci95=None if mean.low is None or mean.high is None else (mean.low, mean.high),
-        ceiling_range=(fmean(low for low, _ in ceilings), fmean(high for _, high in ceilings))
-        if ceilings
-        else None,
+        ceiling_range=ceiling,
         random_expectation=fmean(expectations) if expectations else None,
-        per_instance=MappingProxyType(recalls),
-        measures=MappingProxyType({row.name: value for row, value in zip(MEASURES, estimates, strict=True)}),
+        per_instance=recalls,
+        measures={measure.name: value for measure, value in zip(MEASURES, estimates, strict=True)},
         sufficient=sufficient,
     )
 
 
-def _check_known(selections: Collection[str], instances: Collection[str]) -> None:
-    unknown = [name for name in selections if name not in instances]
-    if unknown:
-        first = ", ".join(map(shown, unknown[:3])) + (", …" if len(unknown) > 3 else "")
-        raise SelectionError(
-            "selections",
-            f"{len(unknown)} of {len(selections)} belong to no instance of the dataset: {first}",
-            "Check the ids, and that the dataset is the one that was predicted.",
-        )
+def validated_selection(picks: object, n_sentences: int, place: str) -> tuple[int, ...]:
+    """The picks as sentence indices of a paper of so many, each once (where it came first).
+
+    They are a list, tuple or numpy array of integers; ``True``, ``3.0`` and ``"3"`` are none. `SelectionError`, for
+    this ``place``, if they are anything else.
+    """
+    if hasattr(picks, "tolist"):
+        picks = picks.tolist()
+    if not isinstance(picks, list | tuple):
+        problem = f"has {shown(picks)} for a selection"
+        raise SelectionError(place, problem, "Give a list of 0-based sentence indices.")
+    for pick in picks:
+        if type(pick) is not int and (isinstance(pick, bool) or not isinstance(pick, Integral)):
+            problem = f"selects {shown(pick)}, not an integer"
+            raise SelectionError(place, problem, "Sentence indices are integers from 0 up.")
+        if not 0 <= int(pick) < n_sentences:
+            problem = f"selects sentence {pick}, but the paper has {n_sentences} sentences"
+            raise SelectionError(place, problem, f"Indices run from 0 to {n_sentences - 1}.")
+    return tuple(dict.fromkeys(map(int, picks)))
+
+
+@cache
+def published_results() -> pd.DataFrame:
+    """All figures, in the order of the paper's tables, with the table or appendix they stand in as ``source``.
+
+    They stand on other instances than a store usually has: the paper's test set (293 instances, 288 of them with
+    result aspects), or a sample of the test set of EvidenceBench-100k. ``aspect_recall`` and ``standard_error``
+    (missing where the paper gives none) are shares.
+    """
+    import pandas as pd
+
+    with resources.files("evidencebench_core.tasks").joinpath("published_results.csv").open("rb") as file:
+        frame = pd.read_csv(file)
+    for name in ("aspect_recall", "standard_error"):
+        frame[name] = frame.pop(f"{name}_percent").div(100).round(6)
+    return frame

@@ -35,17 +35,12 @@ class Task:
         return f"{family}@{'Optimal' if self.budget == 'optimal' else self.budget}"
 
     def budget_for(self, evidence: EvidenceSet) -> int | None:
-        """How many sentences may be selected for this instance.
-
-        ``None`` without a limit, and where the budget is ``"optimal"`` and the instance has nothing to
-        cover (then `score` skips it).
-        """
+        """How many sentences may be selected for this instance; ``None``: no limit, or it has nothing to cover."""
         return evidence.optimal_for(self.focus) if self.budget == "optimal" else self.budget
 
-    def skip_reason(self, has_aspects: bool) -> str:
-        """Why an instance with, or without, aspects of the focus has nothing to cover."""
-        if has_aspects:
-            return "no sentence covers any of its aspects"
+    @property
+    def skip_reason(self) -> str:
+        """Why an instance without aspects of the focus has nothing to cover."""
         return "it has no result aspects" if self.focus == "results" else "it has no aspects"
 
 
@@ -74,8 +69,6 @@ def task_named(name: str | Task) -> Task:
         return TASKS[plain]
     match = _AT_K.fullmatch(plain)
     if match is None:
-        known = ", ".join(TASKS)
-        raise SettingError(
-            "task", f"is {shown(name)}", f"Tasks are: {known}, and er@K or result-er@K for any K from 1 up."
-        )
+        remedy = f"Tasks are: {', '.join(TASKS)}, and er@K or result-er@K for any K from 1 up."
+        raise SettingError("task", f"is {shown(name)}", remedy)
     return Task(plain, "all" if match[1] == "er" else "results", int(match[2]))

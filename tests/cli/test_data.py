@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from evidencebench_core.analyses.notes import Note, NoteStore
 from evidencebench_core.data.store import open_store
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.paper import Paper
-from evidencebench_core.analyses.notes import Note, NoteStore
 from tests.cli.conftest import Command, rows_of
 from tests.factories import raw_instance, tiny_dataset, written
 

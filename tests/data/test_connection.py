@@ -1,7 +1,9 @@
-"""Files that are no store of ours, of other versions, busy ones and full disks: one line each."""
+"""Files that are no store of ours, of other versions, busy ones and full disks: one line each; copies of a store."""
 
 import asyncio
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -9,18 +11,18 @@ from pathlib import Path
 
 import pytest
 
+from evidencebench_core.analyses.notes import Note, NoteStore
 from evidencebench_core.annotation.model import Annotation
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import connection
 from evidencebench_core.data.connection import Database
 from evidencebench_core.data.ingestion import ingest
 from evidencebench_core.data.store import Store, open_store
-from evidencebench_core.errors import StoreError
+from evidencebench_core.errors import EvidenceBenchError, StoreError
 from evidencebench_core.llm.answers import Answer, AnswerStore
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, retrieval_spec
-from evidencebench_core.analyses.notes import Note, NoteStore
-from tests.factories import raw_dataset, written
+from tests.factories import raw_dataset, store_with, written
 
 
 def refused(path: Path) -> str:
@@ -113,3 +115,59 @@ def test_a_full_disk(empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPat
             assert db.execute("SELECT count(*) FROM papers").fetchone()[0] == 0
     empty.close()
     assert ingest(empty, path).added
+
+
+# Writes runs and says the number of each once it is committed; it does not end by itself.
+WRITER = """
+import itertools, sys
+from evidencebench_core.data import open_store
+store = open_store(sys.argv[1])
+sql = "INSERT INTO runs (id, kind, subject, settings, created_at, versions) VALUES (?, '', '', ?, '', '')"
+for number in itertools.count(1):
+    with store.write() as db:
+        db.execute(sql, (f"run {number}", "x" * 50_000))
+    print(number, flush=True)
+"""
+
+
+def test_a_copy_has_all_that_was_acknowledged_before_it(tmp_path: Path) -> None:
+    store = store_with(raw_dataset(600), tmp_path, "many")
+    command = [sys.executable, "-c", WRITER, str(store.path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout is not None
+        for number in range(3):
+            for _ in range(10):
+                acknowledged = int(writer.stdout.readline())
+            path = tmp_path / f"copy{number}.sqlite"
+            assert store.backup(path) == path.stat().st_size
+            with closing(sqlite3.connect(path)) as db:
+                assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+                assert db.execute("SELECT count(*) FROM runs").fetchone()[0] >= acknowledged
+            assert len(open_store(path).ids("many")) == 600
+            assert path.stat().st_mode & 0o777 == 0o600
+            assert list(tmp_path.glob("*.part")) == []
+        assert writer.poll() is None  # it was writing all the time
+        writer.kill()
+
+
+def test_what_it_never_takes_the_place_of(store: Store, tmp_path: Path) -> None:
+    def refuses_to_copy(path: Path, overwrite: bool = True) -> None:
+        with pytest.raises(EvidenceBenchError) as caught:
+            store.backup(path, overwrite)
+        assert caught.value.place == str(path)
+
+    copy = tmp_path / "copy.sqlite"
+    store.backup(copy)
+    for path in (store.path, tmp_path, tmp_path / "no" / "copy.sqlite"):
+        refuses_to_copy(path)
+    refuses_to_copy(copy, overwrite=False)
+    other = open_store(copy)
+    with other.write():
+        refuses_to_copy(copy)  # in use
+    other.close()
+    with store.write() as db:
+        db.execute("UPDATE datasets SET name = 'again'")
+    store.backup(copy, overwrite=True)
+    assert [info.name for info in open_store(copy).datasets()] == ["again"]
+    with pytest.raises(EvidenceBenchError, match="is not there"):
+        open_store(tmp_path / "missing.sqlite").backup(tmp_path / "other.sqlite")

@@ -1,6 +1,7 @@
 """Whole, wrong, missing: nothing ever stands under the final name but the right file."""
 
 import hashlib
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.data.downloads import DATASETS, download, download_folder, git_blob
+from evidencebench_core.data.downloads import DATASETS, download, git_blob
 from evidencebench_core.errors import DownloadError, UnknownNameError
 from tests.serving import Answer, serving
 
@@ -35,11 +36,8 @@ class Server:
         if request.path not in self.files:
             return 404, {"Content-Length": "0"}, b""
         content = self.files[request.path]
-        headers = {
-            "Content-Length": str(len(content)),
-            "ETag": f'"{hashlib.sha256(content).hexdigest()}"',
-            "X-Repo-Commit": HUB_COMMIT,
-        }
+        etag = f'"{hashlib.sha256(content).hexdigest()}"'
+        headers = {"Content-Length": str(len(content)), "ETag": etag, "X-Repo-Commit": HUB_COMMIT}
         request.close_connection = True
         return 200, headers, content[: self.sent]
 
@@ -67,7 +65,7 @@ def test_all_splits_licence_first(server: Server, tmp_path: Path) -> None:
     seen: list[int] = []
     folder = tmp_path / "deep" / "folder"
     paths = download(
-        "evidencebench", folder=folder, report=lines.append, progress=lambda done, _: seen.append(done)
+        "evidencebench", None, folder, report=lines.append, progress=lambda done, _: seen.append(done)
     )
     assert [path.name for path in paths] == [f"evidencebench_{s}_set.json" for s in ("train", "dev", "test")]
     assert all(path.read_bytes() == CONTENT for path in paths)
@@ -100,27 +98,25 @@ def test_names_and_places_that_are_refused(tmp_path: Path) -> None:
         with pytest.raises(DownloadError):
             download("evidencebench", "dev", folder)
     assert path.read_text() == "mine"
-    assert download_folder().name == "downloads"
 
 
 @pytest.mark.parametrize(
-    ("dataset", "files", "sent", "base"),
+    ("files", "sent", "base"),
     [
-        ("evidencebench", {}, None, ""),
-        ("evidencebench", {GITHUB_TEST: CONTENT + b"!"}, None, ""),
-        ("evidencebench", {GITHUB_TEST: CONTENT}, 1000, ""),
-        ("evidencebench", {}, None, "http://127.0.0.1:9"),
-        ("evidencebench", {}, None, "http://127.0.0.1:port"),
-        ("evidencebench-100k", {}, None, ""),
+        ({}, None, ""),
+        ({GITHUB_TEST: CONTENT + b"!"}, None, ""),
+        ({GITHUB_TEST: CONTENT}, 1000, ""),
+        ({}, None, "http://127.0.0.1:port"),
     ],
 )
+@pytest.mark.parametrize("dataset", ["evidencebench", "evidencebench-100k"])
 def test_failures_leave_nothing(
-    server: Server, tmp_path: Path, dataset: str, files: Mapping[str, bytes], sent: int | None, base: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    server: Server, tmp_path: Path, dataset: str, files: dict[str, bytes], sent: int | None, base: str
+) -> None:
     server.files, server.sent = files, sent
-    if base:
-        monkeypatch.setenv("EVIDENCEBENCH_DOWNLOAD_BASE", base)
+    os.environ["EVIDENCEBENCH_DOWNLOAD_BASE"] = (
+        base or os.environ["EVIDENCEBENCH_DOWNLOAD_BASE"]
+    )  # server sets it back
     with pytest.raises(DownloadError) as caught:
         download(dataset, "test", tmp_path)
     assert "\n" not in str(caught.value)

@@ -18,9 +18,9 @@ from evidencebench_core.data.formats import instance_from
 from evidencebench_core.data.ingestion import IngestResult, add_instance, ingest
 from evidencebench_core.data.primitives import digest
 from evidencebench_core.data.store import Store, open_store
-from evidencebench_core.errors import DataError, InstanceError, StoreError, StreamError
+from evidencebench_core.errors import InstanceError, StoreError, StreamError
 from tests.data.conftest import content
-from tests.factories import raw_dataset, raw_instance, written
+from tests.factories import raw_dataset, written
 
 
 def test_the_same_content_twice_is_a_no_op_that_says_so(store: Store, tmp_path: Path) -> None:
@@ -57,9 +57,7 @@ def test_progress(empty: Store, tmp_path: Path) -> None:
     assert seen[-1][0] == size
 
 
-def test_nobody_is_blocked_or_sees_anything_of_it(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nobody_is_blocked(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "_WAIT", 0.05)
     other, seen = open_store(store.path), list[tuple[str, ...]]()
 
@@ -155,31 +153,18 @@ def test_a_process_with_the_id_of_a_killed_one_keeps_nothing(store: Store, tmp_p
     assert [row[1] for row in content(store)["datasets"]] == ["tiny", "two"]
 
 
-def refused(store: Store, path: Path, error: type[DataError]) -> str:
-    """What is said of a file of which nothing stays, though its first batches were written."""
-    before = content(store)
-    with pytest.raises(error) as caught:
-        ingest(store, path)
-    assert content(store) == before
-    assert "\n" not in str(caught.value)
-    ingest(store, written({"fine": raw_instance(3, {"a": [1]})}, path.parent / "fine.json"))  # and usable
-    return str(caught.value)
-
-
-def test_one_bad_instance(store: Store, tmp_path: Path) -> None:
-    dataset = raw_dataset(150)
-    dataset["tiny_149"]["aspect2sentence_indices"]["harm"] = [99]
-    path = written(dataset, tmp_path / "bad.json")
-    place = f"{path}, instance 'tiny_149', aspect2sentence_indices.harm"
-    assert refused(store, path, InstanceError).startswith(f"{place}: holds sentence index 99")
-
-
-def test_duplicate_ids(store: Store, tmp_path: Path) -> None:
+def test_of_a_file_with_one_wrong_instance_nothing_stays(store: Store, tmp_path: Path) -> None:
+    bad, twice, before = raw_dataset(150), tmp_path / "twice.jsonl", content(store)
+    bad["tiny_149"]["aspect2sentence_indices"]["harm"] = [99]  # in the last batch
     lines = [{"id": name} | raw for name, raw in raw_dataset(150).items()]
     lines[140]["id"] = "tiny_3"
-    path = tmp_path / "twice.jsonl"
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    assert refused(store, path, InstanceError).startswith(f"{path}, instance 'tiny_3': is there twice")
+    twice.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    harm = "instance 'tiny_149', aspect2sentence_indices.harm"
+    for path, place in ((written(bad, tmp_path / "bad.json"), harm), (twice, "instance 'tiny_3'")):
+        with pytest.raises(InstanceError) as caught:
+            ingest(store, path)
+        assert caught.value.place == f"{path}, {place}"
+        assert content(store) == before
 
 
 def test_half_a_surrogate_pair_is_one_line(store: Store, tmp_path: Path) -> None:
@@ -190,7 +175,5 @@ def test_half_a_surrogate_pair_is_one_line(store: Store, tmp_path: Path) -> None
         add_instance(store, "by hand", replace(instance, hypothesis="half \ud83e of a pair"))
     assert "\n" not in str(caught.value)
     ingest(store, written(dataset, tmp_path / "half.json"))  # as an escape, which the parser reads as "?"
-    sentence = store.get("half", "tiny_1").sentences[0]
-    assert sentence.startswith("half ")
-    sentence.encode()
+    assert store.get("half", "tiny_1").sentences[0].encode().startswith(b"half ")
     assert digest({"hypothesis": "half \ud83e"}) != digest({"hypothesis": "half"})

@@ -1,7 +1,10 @@
-"""Headings as authors write them; the real ones are from the train set."""
+"""The section of every sentence, from headings as authors write them."""
 
 import hashlib
 import json
+import tomllib
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,42 +18,18 @@ from evidencebench_core.data.sections import (
     section_titles,
 )
 
-HEADINGS = {
-    "results": "Results|RESULTS|3. Results and Discussion",
-    "discussion": "DISCUSSION|D ISCUSSION",
-    "methods": "MetHOds|Materiel and methods|II. MATERIALS AND METHODS|2. Materials and Methods"
-    "|Study population and methods|SUBJECTS AND METHODS|EXPERIMENTAL PROCEDURES",
-    "introduction": "A Introduction|1. Introduction|Background",
-    "conclusion": "COnClusiOns|4. Conclusions|SUMMARY",
-    "other": "aCknOwledgMents|deClaratiOn OF interests|Disclosure of Potential Conflicts of Interest"
-    "|Authors' Contributions|What this paper adds|Availability of data and materials",
-    None: "HPV typing|Statistical analysis|Patients|2.1. Experimental Material and Sample Preparation"
-    "|Dose-response experiments|Background exposure to radon in homes and at work|\ue00a\ue001\ue00f|",
-}
-
-
-@pytest.mark.parametrize(("expected", "headings"), HEADINGS.items())
-def test_the_class_of_a_heading(expected: str | None, headings: str) -> None:
-    found = {heading: class_of_heading(heading) for heading in headings.split("|")}
-    assert found == dict.fromkeys(found, expected)
+HEADINGS = tomllib.loads(Path(__file__).with_name("headings.toml").read_text("utf-8"))
 
 
 @pytest.mark.parametrize(
-    ("heading", "part"),
-    [
-        ("R E F E R E N C E S", "references"),
-        ("References and notes", "references"),
-        ("References to earlier work were checked", "body"),
-        ("Conflict of interest statement", "back matter"),
-        ("Authors’ contributions", "back matter"),
-        ("■ Supporting Information", "back matter"),
-        ("Funding of hospitals in rural areas", "body"),
-        ("ABSTRACT", "abstract"),
-        ("x" * 10_000, "body"),
-    ],
+    ("name", "function"), {"class_of_heading": class_of_heading, "part_of_heading": part_of_heading}.items()
 )
-def test_the_part_that_a_heading_opens(heading: str, part: str) -> None:
-    assert part_of_heading(heading) == part
+def test_headings(name: str, function: Callable[[str], str | None]) -> None:
+    for expected, headings in HEADINGS[name].items():
+        assert {heading: function(heading) or "none" for heading in headings} == dict.fromkeys(
+            headings, expected
+        )
+    assert function("x" * 10_000) in (None, "body")
 
 
 def test_captions_and_paragraphs_beside_the_text() -> None:
@@ -60,21 +39,22 @@ def test_captions_and_paragraphs_beside_the_text() -> None:
     assert not is_aside("Classification of tumours was done")
 
 
-def classes_of(*lines: str) -> list[str]:
+def kinds_of(lines: Sequence[str]) -> list[Any]:
     kinds = {"#": "section_name", ">": "abstract"}
-    types = [kinds.get(line[0], "normal_paragraph") for line in lines]
-    return list(section_classes([line.lstrip("#> ") for line in lines], types))  # type: ignore[arg-type]
+    return [kinds.get(line[0], "normal_paragraph") for line in lines]
+
+
+def classes_of(*lines: str) -> list[str]:
+    return list(section_classes([line.lstrip("#> ") for line in lines], kinds_of(lines)))
 
 
 def test_sections_run_to_the_next_main_heading() -> None:
-    found = classes_of(
-        "# A title", "> It works.", "Much is known.", "# Methods", "# Cells", "We grew cells.", "# RESULTS",
-        "They grew.", "# Discussion", "Good.", "# Acknowledgments", "Thanks.",
-    )  # fmt: skip
-    assert found == [
-        "other", "abstract", "introduction", "methods", "methods", "methods", "results", "results",
-        "discussion", "discussion", "other", "other",
-    ]  # fmt: skip
+    lines = (
+        "# A title|> It works.|Much is known.|# Methods|# Cells|We grew cells.|# RESULTS|They grew.|# Discussion|Good."
+        "|# Acknowledgments|Thanks."
+    )
+    classes = "other abstract introduction methods methods methods results results discussion discussion other other"
+    assert classes_of(*lines.split("|")) == classes.split()
 
 
 def test_headings_in_a_structured_abstract_are_abstract_and_open_nothing() -> None:
@@ -87,9 +67,7 @@ def test_headings_in_a_structured_abstract_are_abstract_and_open_nothing() -> No
 
 
 @pytest.mark.realdata
-def test_the_classes_of_train_on_which_retrievers_and_analyses_stand(
-    train_raw: dict[str, dict[str, Any]],
-) -> None:
+def test_the_classes_of_train(train_raw: dict[str, dict[str, Any]]) -> None:
     classes = [
         section_classes(raw["paper_as_candidate_pool"], raw["sentence_types_in_candidate_pool"])
         for raw in train_raw.values()
@@ -101,16 +79,16 @@ def test_the_classes_of_train_on_which_retrievers_and_analyses_stand(
 def test_every_kind_of_place() -> None:
     # Text before any heading stands nowhere; abstract sentences belong together wherever they stand
     # and leave the heading above them in force.
-    paper = [
-        ("Before.", "normal_paragraph", ""),
-        ("Short.", "abstract", "Abstract"),
-        ("Methods", "section_name", "Methods"),
-        ("We did.", "normal_paragraph", "Methods"),
-        ("Stray.", "abstract", "Abstract"),
-        ("And did.", "normal_paragraph", "Methods"),
-        ("Empty", "section_name", "Empty"),
-        ("Results", "section_name", "Results"),
-        ("We found.", "normal_paragraph", "Results"),
+    lines = [
+        "- Before",
+        "> Short",
+        "# Methods",
+        "- We did",
+        "> Stray",
+        "- And did",
+        "# Empty",
+        "# Results",
+        "- So",
     ]
-    sentences, types, titles = zip(*paper, strict=True)
-    assert section_titles(sentences, types) == titles
+    titles = section_titles([line[2:] for line in lines], kinds_of(lines))
+    assert "|".join(titles) == "|Abstract|Methods|Methods|Abstract|Methods|Empty|Results|Results"

@@ -10,18 +10,7 @@ import pytest
 import zstandard
 
 from evidencebench_core.data.stream import DatasetFile
-from evidencebench_core.errors import DataError, StreamError
-
-NASTY = {
-    'quotes " and \\ back\\slashes': {
-        "text": "ends in a backslash \\",
-        "more": '\\"{',
-        "n": [1, 2.5, -3e2, None],
-    },
-    "braces": {"open": "{{{ [", "mixed": '"}{"', "nested": {"a": {"b": {"}": "{"}}}},
-    "ünïcödé 😀": {"rtl": "עברית", "astral": "😀𝔘", "control": "\x00\x1f\x7f\u2028"},
-    "not an object": 12,
-}
+from evidencebench_core.errors import StreamError
 
 
 def read(content: bytes, folder: Path) -> list[tuple[str, str | None, object]]:
@@ -31,10 +20,14 @@ def read(content: bytes, folder: Path) -> list[tuple[str, str | None, object]]:
 
 
 def test_objects_lists_and_lines(tmp_path: Path) -> None:
-    for indent, ensure_ascii in ((None, True), (2, False)):
-        content = json.dumps(NASTY, indent=indent, ensure_ascii=ensure_ascii).encode()
-        expected = [(f"instance {key!r}", key, value) for key, value in NASTY.items()]
-        assert read(content, tmp_path) == read(b"\xef\xbb\xbf" + content, tmp_path) == expected
+    nasty = {
+        'quotes " \\ {': {"x": '\\"{ ', "n": [1, 2.5, -3e2, None]},
+        "ü😀": "עברית \x00\u2028",
+        "none": 12,
+    }
+    records = [(f"instance {key!r}", key, value) for key, value in nasty.items()]
+    assert read(json.dumps(nasty).encode(), tmp_path) == records
+    assert read(b"\xef\xbb\xbf" + json.dumps(nasty, ensure_ascii=False).encode(), tmp_path) == records
     expected = [("record 1", None, {"id": "a", "x": {"}": 1}}), ("record 2", None, {"y": []})]
     assert read(b'\n {\n"id"\n:"a", "x": {"}": 1}}\r\n\n{"y": []}\n', tmp_path) == expected
     assert read(b'[{"id": "a", "x": {"}": 1}}, {"y": []}]', tmp_path) == expected
@@ -46,11 +39,8 @@ def test_tables(tmp_path: Path) -> None:
         ("line 3", None, {"a": "1", "b": 'two, "quoted"\nlines\u2028'}),
         ("line 5", None, {"b": "x"}),
     ]
-    assert (
-        read(b"a;b\r\n1;2", tmp_path)
-        == read(b"a\tb\n1\t2", tmp_path)
-        == [("line 2", None, {"a": "1", "b": "2"})]
-    )
+    expected = [("line 2", None, {"a": "1", "b": "2"})]
+    assert read(b"a;b\r\n1;2", tmp_path) == read(b"a\tb\n1\t2", tmp_path) == expected
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress])
@@ -65,12 +55,10 @@ def test_compressed_in_one_piece_or_two_and_cut_off(tmp_path: Path, pack: Callab
 
 
 REFUSED = [
-    b"", b" \n ", b"[]", b"nonsense", b'"text"', b"\xff\xfe{\x00}\x00",
-    b"\x1f\x8b" + b"\xff" * 100, b"\x28\xb5\x2f\xfd" + b"\xff" * 100, b'a,b\n1,"2', b"a,b\n1,\xe9",
-    b'{"a": {}} x', b'{"a": {}}}', b'{"a": {}, }', b"{1: {}}", b'{"a" {}}', b'{"a": {} "b": {}}', b"{'a': {}}",
-    b'{"a": {"x": NaN}}', b'{"a": {"x": 1e999}}', b'{"a": {"x": ' + b"9" * 20 + b"}}", b'{"a": {"x": tru}}',
-    b'{"a": {"x": "line\nbreak"}}', b'{"a": {"x": "\\q"}}', b'{"a": {"x": "caf\xe9"}}', b'{"a\xe9": {}}',
-    b'{"a": {"x": "\xed\xa0\x80"}}',  # a surrogate, written out
+    b"", b" \n ", b"[]", b"nonsense", b'"text"', b"\xff\xfe{\x00}\x00", b"\x1f\x8b" + b"\xff" * 100,
+    b"\x28\xb5\x2f\xfd" + b"\xff" * 100, b'a,b\n1,"2', b"a,b\n1,\xe9", b'{"a": {}} x', b'{"a": {}, }', b"{1: {}}",
+    b'{"a": {"x": NaN}}', b'{"a": {"x": 1e999}}', b'{"a": {"x": ' + b"9" * 20 + b"}}", b'{"a": {"x": "caf\xe9"}}',
+    b'{"a": {"x": "\xed\xa0\x80"}}', b"[" * 200_000, b'{"a": ' * 200_000,
 ]  # fmt: skip
 
 
@@ -89,11 +77,3 @@ def test_the_record_before_is_named_and_a_cut_is_noticed_anywhere(tmp_path: Path
     for length in range(1, len(content), 9):
         with pytest.raises(StreamError):
             read(content[:length], tmp_path)
-
-
-def test_missing_folder_and_pipe(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    for name in ("nothing.json", ".", "pipe"):
-        with pytest.raises(DataError) as caught:
-            DatasetFile(tmp_path / name)
-        assert caught.value.place == str(tmp_path / name)

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from evidencebench_core.papers.find import Findings, ReadPaper, findings_in
 from evidencebench_core.export import findings_document, findings_html
 from evidencebench_core.export.findings import first_page, reasons
 from evidencebench_core.papers import Box, PageImage
+from evidencebench_core.papers.find import Findings, ReadPaper, findings_in
 from evidencebench_core.papers.read import paper_of_file
 from evidencebench_core.retrievers import make_retriever
 

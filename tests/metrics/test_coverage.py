@@ -1,6 +1,5 @@
-"""Plain Aspect Recall, the ledger of a selection, the marks of sentences, and what another selection changes."""
+"""The ledger of a selection, the marks of sentences, and what another selection changes."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,35 +11,13 @@ from evidencebench_core.metrics import (
     marks,
     overlap,
     selection_change,
-    times_covered,
 )
 
 COVERS = st.lists(st.frozensets(st.integers(0, 8), max_size=4), max_size=7)
 SELECTIONS = st.lists(st.integers(0, 8), max_size=12)
 
-# aspect 0 by 2 or 5, aspect 1 by 5, aspect 2 by 7, aspect 3 by nothing
-FOUR = [frozenset({2, 5}), frozenset({5}), frozenset({7}), frozenset[int]()]
-
-
-@pytest.mark.parametrize(
-    ("selection", "recall"),
-    [
-        ([], 0.0),
-        ([0, 1], 0.0),
-        ([2], 1 / 4),  # aspect 0
-        ([5], 2 / 4),  # aspects 0 and 1
-        ([5, 2, 5], 2 / 4),  # 2 adds nothing, nor does the second 5
-        ([2, 5, 7], 3 / 4),  # all that can be covered
-    ],
-)
-def test_recall_by_hand(selection: list[int], recall: float) -> None:
-    assert aspect_recall(selection, FOUR) == recall
-    assert aspect_recall(selection, []) is None  # nothing to cover is undefined, not zero
-    assert aspect_recall(selection, [frozenset()]) == 0.0  # an aspect there is, though nothing covers it
-
 
 def test_ledger_by_hand() -> None:
-    assert times_covered([5, 2, 5, 7], FOUR) == (2, 1, 1, 0)
     covers = [frozenset({2, 5}), frozenset({5}), frozenset({7}), frozenset({5, 7})]
     assert marginal_gains([5, 1, 7, 2], covers) == (
         Gain(5, new=(0, 1, 3), repeated=(), recall_so_far=3 / 4),

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from evidencebench_core.analyses.missed import outcomes, queue_of
+from evidencebench_core.analyses.notes import NoteStore
 from evidencebench_core.data import Store, open_store
 from evidencebench_core.runs import RunStore
-from evidencebench_core.analyses.notes import NoteStore
 from tests.pages.app import OpenPage, finished_runs
 
 TASK = "result-er@optimal"

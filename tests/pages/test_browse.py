@@ -2,10 +2,10 @@
 
 import pytest
 
+from evidencebench_core.analyses.notes import Note, NoteStore
 from evidencebench_core.data import Store, open_store
 from evidencebench_core.retrievers import Retrieval, Setting
 from evidencebench_core.runs import RunStore, retrieval_spec, score_run
-from evidencebench_core.analyses.notes import Note, NoteStore
 from tests.pages.app import OpenPage, table_rows
 
 READ = {"instance": "sample_cohort"}
@@ -66,7 +66,7 @@ def stored_run(store: Store, retriever: str, picks: tuple[int, ...], **settings:
 
 @pytest.mark.parametrize(
     ("retriever", "settings"),
-    [("evidence-ranker", {"model": "cross-validated", "weights": "0123"}), ("somebody-elses", {})],
+    [("evidence-ranker", {"model": "cross-validated"}), ("somebody-elses", {})],
 )
 def test_a_run_opens_with_its_stored_picks_though_nobody_can_be_asked(
     open_page: OpenPage, sample_store: Store, retriever: str, settings: dict[str, str]

@@ -6,10 +6,11 @@ import pytest
 import streamlit as st
 
 from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.export.predictions import import_run
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
-from evidencebench_core.runs import RunStore
+from evidencebench_core.runs import RunStore, Sample, evaluate, run
 from tests.factories import raw_dataset, written
-from tests.pages.app import App, OpenPage, drawn, finished_runs, run_dialog
+from tests.pages.app import App, OpenPage, drawn, finished_runs, run_dialog, table_rows
 from tests.retrievers.ranker.made_up import small_model
 
 
@@ -90,12 +91,41 @@ def test_choosing_the_ranker_without_a_model_says_how_to_come_by_one(
         assert app.button(key="run.Start").disabled == is_missing
 
 
+def test_runs_that_nobody_can_ask_and_runs_over_a_sample_stand_on_every_page(
+    open_page: OpenPage, sample_store: Store, tmp_path: Path
+) -> None:
+    own = evaluate(
+        lambda query: [float(len(text)) for text in query.sentences], "sample_data", name="longest"
+    )
+    scores = written({"sample_trial": {"0": 2.0, "3": 1.0}}, tmp_path / "scores.json")
+    given = import_run(sample_store, "sample_data", scores, "mine")
+    drawn_run = run(sample_store, "sample_data", "bm25", sample=Sample(2))
+    assert set(own.run.tasks) == set(given.tasks) == set(drawn_run.tasks)
+    ids = [own.id, given.id, drawn_run.id]
+    for part in ("missed", "position", "wording"):
+        app = open_page("analyse", task="er@10", runs=",".join(ids), part=part)
+        assert not app.problems
+    (button,) = [label for label in app.labels("button") if label.startswith("Ask")]
+    assert "sample of 2" in button
+    assert "(8)" in button  # two instances, four paraphrases
+    app = open_page("runs", task="er@10", runs=",".join(ids))
+    notes = {name: row["cells"][-2] for name, row in table_rows(app, "Runs on").items() if row["cells"][-2]}
+    assert notes == {given.id: "5 missing on ER@Optimal"}  # the sample is whole
+    assert not [label for label in app.labels("button") if label.startswith("Resume")]
+    read = {"instance": "sample_trial", "task": "er@10", "r": f"@{own.id}~@{given.id}"}
+    assert "What each pick of longest (own)" in open_page("browse", **read).words
+    edited = open_page("browse", h="Tea helps.", **read)
+    assert edited.words.count("its system is not here to be asked") == 2
+    assert not edited.error
+
+
 @pytest.mark.usefixtures("hashing_encoder")
 def test_a_paper_that_the_model_has_seen_is_said_where_it_is_read(
     open_page: OpenPage, empty_store: Store, tiny: Path
 ) -> None:
-    digest = ingest(empty_store, tiny, "tiny").dataset.sha256
-    write_model(small_model(dataset="tiny", sha256=digest, ids=("tiny_0", "tiny_1")), default_model_path())
+    ingest(empty_store, tiny, "tiny")
+    keys = empty_store.paper_keys("tiny")
+    write_model(small_model(paper_keys=(keys["tiny_0"], keys["tiny_1"])), default_model_path())
     for instance, retriever, n_warnings in (
         ("tiny_0", "evidence-ranker", 1),
         ("tiny_0", "hybrid;of=bm25,evidence-ranker", 1),

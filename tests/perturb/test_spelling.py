@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.perturb import misspelling
+from evidencebench_core.perturb import misspellings
 
 TEXT = "Night-shift work increases IL6 by 12% – in women."
 
@@ -19,36 +19,34 @@ def kind(character: str) -> int:
     return next((place for place, letters in enumerate(classes) if character in letters), -1)
 
 
-def changed(a: str, b: str) -> list[int]:
-    return [place for place, (x, y) in enumerate(zip(a, b, strict=True)) if x != y]
-
-
 @given(st.text(st.characters(codec="utf-8"), max_size=80), st.integers(0, 12), st.integers(0, 5))
 def test_each_error_hits_another_word_and_keeps_the_class(text: str, n: int, seed: int) -> None:
-    made = misspelling(text, n, seed)
-    places = changed(text, made.text)
+    (made,) = misspellings(text, (n,), seed)
+    places = [place for place, (a, b) in enumerate(zip(text, made.text, strict=True)) if a != b]
     assert len(places) == made.n_mutated == min(n, len(re.findall(r"\S*[A-Za-z0-9]\S*", text)))
     assert all(kind(text[place]) == kind(made.text[place]) >= 0 for place in places)
     words = [word.span() for word in re.finditer(r"\S+", text)]
     assert all(sum(start <= place < end for place in places) <= 1 for start, end in words)
-    assert made == misspelling(text, n, seed)
+    # in the same order those of a smaller number are among them
+    assert misspellings(text, (n, n + 2), seed)[0] == made
 
 
 def test_seeds_differ_and_each_gives_the_same_errors_everywhere() -> None:
-    few, many = (set(changed(TEXT, misspelling(TEXT, n, 3).text)) for n in (2, 5))
-    assert few < many
-    assert len({misspelling(TEXT, 3, seed).text for seed in range(5)}) == 5
-    assert misspelling("Tea helps 12 women", 4, 0).text == "Tex helpm 19 wocen"
-    assert [misspelling(text, 20).n_mutated for text in ("", TEXT)] == [0, 8]  # a dash alone is no word
+    assert len({misspellings(TEXT, (3,), seed) for seed in range(5)}) == 5
+    (tea,) = misspellings("Tea helps 12 women", (4,))
+    assert (tea.text, tea.n_mutated, tea.n_digits) == ("Tex helpm 19 wocen", 4, 1)
+    (kept,) = misspellings("Tea helps 12 women", (4,), keep_digits=True)
+    assert (kept.n_mutated, kept.n_digits, kept.text.split()[2]) == (3, 0, "12")
+    assert misspellings(TEXT, (20,))[0].n_mutated == 8  # a dash alone is no word
     for n, seed in ((-1, 0), (1, -1)):
         with pytest.raises(SettingError):
-            misspelling(TEXT, n, seed)
+            misspellings(TEXT, (n,), seed)
 
 
 @pytest.mark.realdata
 def test_the_errors_on_train_are_what_the_figures_were_made_with(train_path: Path) -> None:
     hypotheses = [raw["hypothesis"] for raw in json.loads(train_path.read_text(encoding="utf-8")).values()]
     draws = [(n, seed) for n in (1, 2, 3, 5, 8) for seed in (0, 1, 2)]
-    texts = [[misspelling(text, *draw).text for draw in draws] for text in hypotheses]
+    texts = [[misspellings(text, (n,), seed)[0].text for n, seed in draws] for text in hypotheses]
     digest = hashlib.sha256(json.dumps(texts, ensure_ascii=False).encode()).hexdigest()
     assert digest == "eaae50b90f1a38a52efe451f74065284f1e5dfe8e428581a2435110aa531c39c"

@@ -1,4 +1,4 @@
-"""Wordings beside a dataset and in files."""
+"""Wordings beside a dataset and in files, and runs over them."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evidencebench_core.data import Store
-from evidencebench_core.errors import DataError
+from evidencebench_core.errors import DataError, SettingError
 from evidencebench_core.perturb import (
     Wording,
     add_wordings,
@@ -14,10 +14,12 @@ from evidencebench_core.perturb import (
     hypothesis_variants,
     read_wordings,
     remove_wording,
+    variant_named,
     wording_problem,
     wordings_document,
 )
-from tests.factories import raw_instance, store_with
+from evidencebench_core.runs import RunStore, Variant, plan, run
+from tests.factories import raw_instance, store_with, tiny_dataset
 
 
 @pytest.fixture
@@ -100,3 +102,29 @@ def test_objections() -> None:
     assert wording_problem("Wine  harms.", "Wine does not.") == ""
     for text in ("", "wine harms", "x" * 6_000, "a\u202eb"):
         assert wording_problem("Wine  harms.", text)
+
+
+def test_the_retriever_is_asked_the_other_hypothesis_where_there_is_one(tmp_path: Path) -> None:
+    store = store_with(tiny_dataset(), tmp_path)
+    variant = Variant("negation", {"tiny_1": "Salt.", "tiny_4": "Water."})
+    assert plan(store, "tiny", "bm25", variant=variant).left_out == 4
+    original, other = run(store, "tiny", "bm25"), run(store, "tiny", "bm25", variant=variant)
+    assert (other.variant, other.answered) == ("negation", {"": 2})
+    assert RunStore(store).selections(other, "er@10").keys() == {"tiny_1", "tiny_4"}
+    scores = [RunStore(store).retrievals(info, "er@10")["tiny_1"].scores for info in (original, other)]
+    assert scores[0] != scores[1]
+    assert run(store, "tiny", "bm25", variant=variant) == other
+
+
+def test_variants_by_name(tmp_path: Path) -> None:
+    raw = raw_instance(8, {"x": [4]}, hypothesis="Tea causes sleep.", hypothesis_negation="No sleep.")
+    store = store_with({"a": raw}, tmp_path, "one")
+    assert dict(variant_named(store, "one", "negation").hypotheses or {}) == {"a": "No sleep."}
+    spelt, same, other = (
+        variant_named(store, "one", f"spelling:n=2{seed}") for seed in ("", ",seed=0", ",seed=1")
+    )
+    assert (spelt.name, spelt.digest) == ("spelling:n=2,seed=0", same.digest)
+    assert spelt.digest != other.digest
+    for name in ("paraphrase:odd", "spelling:n=0", "spelling:n=x", ""):
+        with pytest.raises(SettingError):
+            variant_named(store, "one", name)

@@ -2,13 +2,11 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from evidencebench_core.data import open_store
-from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.retrievers import Query, Retrieval, ServedRetriever, encoding, make_retriever
 from evidencebench_core.retrievers.dense import INSTRUCTIONS
 from tests.retrievers.llm.stand_in import StandIn, retrieved
@@ -47,16 +45,10 @@ def test_the_instruction_stands_before_the_hypothesis_only(
     encoded_texts: list[str], name: str, instruction: str, focus: str, used: str
 ) -> None:
     server = StandIn()
-    answer = answer_of(
-        name, server, instruction, make_query(["s1", "s2"], hypothesis="It does.", focus=focus)
-    )
+    query = make_query(["s1", "s2"], hypothesis="It does.", focus=focus)
+    answer = answer_of(name, server, instruction, query)
     assert encoded_texts + server.texts == [INSTRUCTIONS[used] + "It does.", "s1", "s2"]
     assert answer.details.get("instruction", "") == INSTRUCTIONS[used].strip()
-
-
-def test_a_model_of_a_server_has_to_be_named() -> None:
-    with pytest.raises(SettingError, match="has no model"):
-        make_retriever("embeddings", store=open_store())
 
 
 def test_threads_that_ask_for_the_same_paper_encode_it_once(encoded_texts: list[str]) -> None:
@@ -86,12 +78,3 @@ print(sorted(heavy & set(sys.modules)))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == f"12 ['of']\n{expected.ranking}\n[]\n"
     assert done.stderr == ""
-
-
-def test_a_model_that_fails_is_an_error_of_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    fails = Mock(side_effect=RuntimeError("CUDA out of memory\nlots\nof lines"))
-    monkeypatch.setattr(encoding, "load_encoder", lambda _: Mock(encode=fails))
-    with pytest.raises(RetrieverError) as caught:
-        encoding.encode("m", ["a", "b"])
-    problem = "model 'm': could not encode the text (RuntimeError: CUDA out of memory lots of lines)"
-    assert problem in str(caught.value)

@@ -1,6 +1,5 @@
 """The packaged model, its cache, and that nothing leaves this machine."""
 
-import json
 import shutil
 from pathlib import Path
 from unittest.mock import Mock
@@ -11,14 +10,7 @@ from numpy.typing import NDArray
 
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import encoding, make_retriever
-from evidencebench_core.retrievers.encoding import (
-    Encoder,
-    cache_folder,
-    is_loaded,
-    load_in_background,
-    minilm_folder,
-    model_identity,
-)
+from evidencebench_core.retrievers.encoding import Encoder, cache_folder, minilm_folder, model_identity
 from tests.retrievers.conftest import tiny_bert
 
 ODD = (
@@ -111,16 +103,9 @@ def test_a_cache_that_cannot_be_used_costs_only_time(
 
 @pytest.mark.slow
 @pytest.mark.model
-def test_it_is_loaded_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoding, "_loaded", {})
-    assert not is_loaded()
-    load_in_background().join()
-    assert is_loaded()
-
-
-@pytest.mark.slow
-@pytest.mark.model
-def test_a_model_with_prompts_is_given_queries_and_documents_apart(tmp_path: Path) -> None:
+def test_a_model_with_prompts_is_given_queries_and_documents_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from sentence_transformers import SentenceTransformer
 
     prompts = {"query": "query: ", "document": "passage: "}
@@ -129,28 +114,11 @@ def test_a_model_with_prompts_is_given_queries_and_documents_apart(tmp_path: Pat
     encoder = Encoder(str(tmp_path / "model"))
     plain = model.encode(["query: one", "passage: one", "two one"])
     assert encoder.vectors("one", ["one"]) == pytest.approx(plain[:2], abs=1e-6)
+    assert encoding.is_loaded(str(tmp_path / "model"))
     # an instruction takes the place of the query's prompt
     assert encoder.vectors("one", ["one"], "two ") == pytest.approx(plain[[2, 1]], abs=1e-6)
-
-
-def test_a_query_and_a_document_of_one_text_are_kept_apart(
-    tmp_path: Path, encoded_texts: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "config.json").write_text("{}")
-    config = {"prompts": {"query": "query: ", "document": "passage: "}}
-    (tmp_path / "config_sentence_transformers.json").write_text(json.dumps(config))
-    roles: list[str] = []
-
-    def encode(_: str, texts: list[str], role: str) -> NDArray[np.float32]:
-        roles.append(role)
-        return np.full((len(texts), 2), len(roles), np.float32)
-
-    monkeypatch.setattr(encoding, "encode", encode)
-    encoder = Encoder(str(tmp_path))
-    for _ in range(2):
-        assert encoder.vectors("a", ["a", "b"])[:, 0].tolist() == [1, 2, 2]
-    assert encoder.vectors("a", ["a"], "In: ")[:, 0].tolist() == [3, 2]
-    assert roles == ["query", "document", ""]
+    monkeypatch.setattr(encoding, "encode", None)  # kept apart: the model is needed no more
+    assert encoder.vectors("one", ["one"]) == pytest.approx(plain[:2], abs=1e-6)
 
 
 def test_a_model_of_the_hub_is_known_by_its_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,7 +55,6 @@ def test_an_error_is_one_line_and_its_traceback_is_in_the_log(caplog: pytest.Log
 
 FILE = """
 from evidencebench_core.retrievers import Retriever, Settings
-from evidencebench_core.retrievers.base import ranking_in_order
 
 class Plain:
     by_budget = True
@@ -66,7 +65,7 @@ class Settled(Retriever):
     class settings_class(Settings):
         first: int = 0
     def rank(self, query):
-        return ranking_in_order([self.settings.first])
+        return [self.settings.first]
 """
 
 

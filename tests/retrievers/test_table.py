@@ -2,16 +2,10 @@ import json
 
 import pytest
 
+from evidencebench_core.data import open_store
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.errors import SettingError
-from evidencebench_core.retrievers import (
-    CROSS_VALIDATED,
-    IMPORTED,
-    RETRIEVERS,
-    make_retriever,
-    read_settings,
-    run_label,
-)
+from evidencebench_core.retrievers import IMPORTED, RETRIEVERS, make_retriever, read_settings, run_label
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from tests.retrievers.ranker.made_up import small_model
 
@@ -44,13 +38,16 @@ def test_a_retriever_has_its_full_settings_and_they_survive_json(name: str) -> N
         ("bm25", {"k1": "abc"}, "retriever bm25: k1 cannot be 'abc'. Give a number from 0 to 100."),
         ("bm25", {"kl": 1}, "there is no setting 'kl'. Did you mean 'k1'? Settings are: k1, b."),
         ("lead", {"k": 1}, "retriever lead: there is no setting 'k'. It takes no settings."),
+        ("embeddings", {}, "retriever embeddings: has no model"),
+        ("rerank", {}, "retriever rerank: has no model"),
+        ("rerank", {"model": "minilm", "of": "bm25,lead"}, "has two retrievers to rank again"),
     ],
 )
 def test_a_bad_name_or_setting_is_one_line_with_a_remedy(
     name: str, settings: dict[str, object], message: str
 ) -> None:
     with pytest.raises(SettingError) as caught:
-        make_retriever(name, settings)
+        make_retriever(name, settings, store=open_store())
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -64,6 +61,6 @@ def test_labels() -> None:
     assert label("hybrid", of="lead,bm25", **{"bm25.k1": 2}) == "hybrid of=bm25+lead bm25.k1=2.0"
     assert run_label(IMPORTED, {"name": "mine"}, "negation") == "mine (imported) [negation]"
     assert (
-        run_label("evidence-ranker", {"model": CROSS_VALIDATED, "folds": 5})
+        run_label("evidence-ranker", {"model": "cross-validated", "folds": 5})
         == "evidence-ranker cross-validated folds=5"
     )

@@ -32,12 +32,9 @@ def test_two_papers_by_hand() -> None:
     assert (pair.n_clusters, pair.p, pair.difference) == (2, 1.0, Estimate(0.25, -1.0, 1.0, 4))
 
 
-def test_systems_that_are_alike() -> None:
-    pair = paired([0.1 + 0.2, 0.5], [0.3, 0.5])  # rounding is no win
-    assert (pair.difference, pair.p, pair.ties) == (Estimate(0.0, None, None, 2), 1.0, 2)
-
-
 def test_what_cannot_be_judged() -> None:
+    pair = paired([0.1 + 0.2, 0.5], [0.3, 0.5])  # alike: rounding is no win
+    assert (pair.difference, pair.p, pair.ties) == (Estimate(0.0, None, None, 2), 1.0, 2)
     assert paired([], []).difference == Estimate(None, None, None, 0)
     one_paper = paired([0.1, 0.9], [0.0, 0.0], ["a", "a"])
     assert (one_paper.difference.low, one_paper.p, one_paper.wins) == (None, None, 2)
@@ -78,13 +75,6 @@ def test_many_papers_have_the_p_value_of_the_normal_limit() -> None:
     normal, drawn = paired(a, np.zeros(2_000)).p, paired(a, np.zeros(2_000), n_resamples=10_000).p
     assert 0.005 < normal < 0.5  # type: ignore[operator]
     assert normal == pytest.approx(drawn, abs=0.015)
-
-
-def test_under_no_difference_it_rejects_as_often_as_it_should() -> None:
-    # 5% of 300 p-values are at most 0.05, give or take 1.3%.
-    rng = np.random.default_rng(2028)
-    p_values = [paired(rng.normal(size=40), rng.normal(size=40), n_resamples=500).p for _ in range(300)]
-    assert 0.02 <= np.mean([p is not None and p <= 0.05 for p in p_values]) <= 0.08
 
 
 def test_holm_by_hand() -> None:

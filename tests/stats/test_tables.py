@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score
 
-from evidencebench_core.stats import accuracy, cohen_kappa, confusion, label_f1, macro_f1, phi, weighted_f1
+from evidencebench_core.stats import accuracy, cohen_kappa, label_f1, label_units, macro_f1, phi, weighted_f1
 
 YES_NO = ("yes", "no")
 A = ["yes"] * 3 + ["no"] * 7
@@ -19,7 +19,7 @@ UNITS = st.lists(st.tuples(st.sampled_from(["a", "b", "c"]), ANSWERS), min_size=
 def test_by_hand() -> None:
     # Both yes 2, only A 1, only B 1, neither 6. Accuracy 8/10; F1 of yes 4/6, of no 12/14. By chance
     # (3*3 + 7*7)/100 = 0.58: kappa = (0.8 - 0.58)/(1 - 0.58). phi = (2*6 - 1*1)/sqrt(3*3*7*7) = 11/21.
-    table = confusion(A, B, YES_NO)
+    table = label_units(A, B, YES_NO).sum(axis=0)
     assert table.tolist() == [[2, 1, 0], [1, 6, 0]]
     assert label_f1(table) == pytest.approx([2 / 3, 6 / 7])
     figures = [float(figure(table)) for figure in (accuracy, cohen_kappa, phi, weighted_f1, macro_f1)]
@@ -27,15 +27,15 @@ def test_by_hand() -> None:
 
 
 def test_undefined() -> None:
-    assert np.isnan(cohen_kappa(confusion(["yes"], ["yes"], YES_NO)))  # chance alone agrees
-    assert np.isnan(phi(confusion(["yes", "no"], ["yes", "yes"], YES_NO)))  # one rater gave one label only
+    assert np.isnan(cohen_kappa(label_units(["yes"], ["yes"], YES_NO)[0]))  # chance alone agrees
+    assert np.isnan(phi([[1, 0, 0], [1, 0, 0]]))  # one rater gave one label only
     assert np.isnan(weighted_f1(np.zeros((2, 3))))
 
 
 @given(UNITS)
 def test_as_scikit_learn_has_it(units: list[tuple[str, str | None]]) -> None:
     gold, read = [label for label, _ in units], [label for _, label in units]
-    table = confusion(gold, read, "abc")
+    table = label_units(gold, read, "abc").sum(axis=0)
     texts = [label or "none" for label in read]
     present = sorted(set(gold))
     assert accuracy(table) == pytest.approx(accuracy_score(gold, texts))
@@ -52,5 +52,5 @@ def test_phi_is_spearmans_rho(pairs: list[tuple[bool, bool]]) -> None:
     a, b = np.array(pairs).T
     if a.min() < a.max() and b.min() < b.max():
         names = np.array(["no", "yes"])
-        table = confusion(list(names[a.astype(int)]), list(names[b.astype(int)]), YES_NO)
+        table = label_units(list(names[a.astype(int)]), list(names[b.astype(int)]), YES_NO).sum(axis=0)
         assert phi(table) == pytest.approx(spearmanr(a, b).statistic)

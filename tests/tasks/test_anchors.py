@@ -1,12 +1,14 @@
-"""Ceiling and random expectation on the real train set, as the project states them."""
+"""Ceiling and random expectation on the real train set, and the paper's figures, as they are stated."""
 
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from evidencebench_core.data import instance_from
 from evidencebench_core.data.model import EvidenceSet
-from evidencebench_core.tasks import TASKS, score
+from evidencebench_core.tasks import TASKS, published_results, score
+from tests.conftest import real_file
 
 pytestmark = pytest.mark.realdata
 
@@ -36,3 +38,14 @@ def test_anchors(
     assert [round(100 * (figure or 0.0), 2) for figure in figures] == [random_expectation, ceiling]
     # who selects the whole paper scores what random picks are expected to
     assert result.aspect_recall == pytest.approx(result.random_expectation, abs=1e-12)
+
+
+def test_a_figure_of_every_table_as_in_the_source() -> None:
+    figures, source = published_results(), pd.read_csv(real_file("published_results.csv"))
+    assert len(figures) == 120
+    assert set(figures["dataset"]) == {"evidencebench-test", "evidencebench-100k-test-sample"}
+    assert figures["system"].tolist() == source["system"].tolist()
+    for name in ("aspect_recall", "standard_error"):
+        pd.testing.assert_series_equal(100 * figures[name], source[name], check_names=False)
+    first = figures.iloc[0]
+    assert (first.system, first.task, first.source) == ("GPT-4o", "er@optimal", "Table 12")

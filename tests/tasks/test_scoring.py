@@ -1,13 +1,16 @@
-"""Scores of selections."""
+"""Selections and their scores."""
 
 import json
 import math
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evidencebench_core.data.model import Aspect, EvidenceSet
 from evidencebench_core.errors import SelectionError, SettingError
-from evidencebench_core.tasks import TASKS, score, task_named
+from evidencebench_core.tasks import TASKS, score, task_named, validated_selection
 
 
 def evidence(n_sentences: int, covers: list[tuple[int, ...]], results: set[int], optimal: int) -> EvidenceSet:
@@ -30,8 +33,8 @@ def test_by_hand() -> None:
     result = score(ER, GOLD, {"p1": [0, 3, 3], "p2": [0, 2], "p3": []})
     assert result.per_instance == pytest.approx({"p1": 2 / 3, "p2": 1 / 2, "p3": 0.0})
     assert result.aspect_recall == pytest.approx(7 / 18)
-    assert (result.n_scored, result.n_skipped, result.n_missing, result.n_empty) == (3, 0, 0, 1)
-    assert result.ceiling == 1.0
+    counts = (result.n_scored, result.n_skipped, result.n_missing, result.n_empty, result.n_over_budget)
+    assert (counts, result.n_papers, result.ceiling) == ((3, 0, 0, 1, 1), 3, 1.0)
     # p1: n 10, K 3: 1 - C(9,3)/C(10,3) = 3/10 twice, 1 - C(8,3)/C(10,3) = 1 - 56/120 = 8/15; mean 17/45.
     # p2: n 4, K 1: 2/4. p3: n 6, K 2: 2/6. Mean (17/45 + 1/2 + 1/3) / 3 = 109/270.
     assert result.random_expectation == pytest.approx(109 / 270)
@@ -43,7 +46,6 @@ def test_by_hand() -> None:
     means = {name: estimate.value for name, estimate in result.measures.items()}
     expected = {"aspect_recall": 7 / 18, "picks": 4 / 3, "precision": 1 / 2, "f1": 1.3 / 3}
     assert means == pytest.approx(expected)
-    assert (result.n_over_budget, result.n_papers) == (1, 3)
     over, few = (next(note for note in result.notes if word in note) for word in ("more than K", "3 papers"))
     assert over.startswith("ER@Optimal: 1 selection ")
     assert "ER@" not in few  # so that it is said once for all tasks
@@ -57,10 +59,8 @@ def test_it_draws_itself_in_a_notebook() -> None:
 
 def test_an_instance_without_result_aspects_is_skipped_with_its_reason() -> None:
     result = score(RESULTS, GOLD, {"p1": [1], "p2": [3], "p3": [0]})
-    assert result.skipped == {"p3": "it has no result aspects"}
-    assert result.n_skipped == 1
-    assert result.per_instance == {"p1": 1.0, "p2": 0.0}
-    assert result.missing == ()
+    assert (result.skipped, result.n_skipped) == ({"p3": "it has no result aspects"}, 1)
+    assert (result.per_instance, result.missing) == ({"p1": 1.0, "p2": 0.0}, ())
     assert score(RESULTS, GOLD, {"p1": [1], "p2": [3]}).n_missing == 0  # what is skipped is not missing
 
 
@@ -87,13 +87,10 @@ def test_without_a_limit_any_number_is_right_and_a_small_one_lowers_the_ceiling(
 
 
 def test_papers_are_drawn_whole() -> None:
-    # p1 and p2 of one paper, p3 of another: recalls 2/3, 1 and 0.
-    selections = {"p1": [0, 3], "p2": [0], "p3": []}
-    result = score(ER, GOLD, selections, papers={"p1": "a", "p2": "a", "p3": "b"})
-    assert result.n_papers == 2
-    assert result.estimate.value == result.aspect_recall == pytest.approx(5 / 9)
-    one_paper = score(ER, GOLD, selections, papers=dict.fromkeys(selections, "a"))
-    assert one_paper.ci95 is None
+    selections = {"p1": [0, 3], "p2": [0], "p3": []}  # recalls 2/3, 1 and 0
+    two, one_paper = (score(ER, GOLD, selections, papers={"p1": "a", "p2": "a", "p3": p}) for p in "ba")
+    assert (two.n_papers, two.aspect_recall, two.ci95) == (2, pytest.approx(5 / 9), (0.0, 1.0))
+    assert (one_paper.n_papers, one_paper.ci95) == (1, None)
 
 
 def test_what_is_refused() -> None:
@@ -126,8 +123,7 @@ def test_as_dict_has_the_keys_of_the_contract_and_is_json() -> None:
 
 
 def test_as_a_table_every_instance_has_a_row_and_a_reason() -> None:
-    # of the Result task p3 has nothing to cover, and p2 no selection; p1's result aspect is not met
-    answers = {"p1": [0]}
+    answers = {"p1": [0]}  # which does not meet its result aspect
     table = score(RESULTS, GOLD, answers).to_pandas()
     assert table.instance.tolist() == ["p1", "p3", "p2"]
     assert table.aspect_recall.tolist() == pytest.approx([0.0, math.nan, math.nan], nan_ok=True)
@@ -135,3 +131,34 @@ def test_as_a_table_every_instance_has_a_row_and_a_reason() -> None:
     zeros = score(RESULTS, GOLD, answers, missing="zero").to_pandas()
     assert zeros.instance.tolist() == ["p1", "p2", "p3"]
     assert zeros.left_out.tolist()[:2] == ["", ""]
+
+
+@pytest.mark.parametrize(
+    ("picks", "problem"),
+    [
+        ("0, 1", "p1: has '0, 1' for a selection. Give a list of 0-based sentence indices."),
+        ({"0": 1}, "for a selection"),
+        (7, "p1: has 7 for a selection"),
+        ([1, True], "p1: selects True, not an integer"),
+        ([1.0], "p1: selects 1.0, not an integer"),
+        (["1"], "p1: selects '1', not an integer"),
+        ([np.True_], "not an integer"),
+        (np.array([1.0]), "p1: selects 1.0, not an integer"),
+        (np.array(1), "p1: has 1 for a selection"),
+        ([-1], "p1: selects sentence -1, but the paper has 5 sentences. Indices run from 0 to 4."),
+        ([0, 5], "p1: selects sentence 5, but the paper has 5 sentences"),
+    ],
+)
+def test_bad_selections_are_named(picks: object, problem: str) -> None:
+    with pytest.raises(SelectionError) as caught:
+        validated_selection(picks, 5, "p1")
+    assert problem in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@given(st.lists(st.integers(0, 8)))
+def test_a_selection_keeps_every_index_once_in_order(picks: list[int]) -> None:
+    for form in (picks, [np.int64(index) for index in picks], np.array(picks, int)):
+        checked = validated_selection(form, 9, "p1")
+        assert all(type(index) is int for index in checked)
+        assert list(checked) == sorted(set(picks), key=picks.index)

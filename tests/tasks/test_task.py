@@ -30,12 +30,9 @@ def test_title_and_budget(name: str, title: str, budget: int | None, of_bare: in
 
 
 def test_any_k_is_a_task() -> None:
-    assert len(TASKS) == 5
     assert task_named("er@7") == Task("er@7", "all", 7)
     assert task_named(" Result-ER@250 ") == Task("result-er@250", "results", 250)
-    assert task_named("Result-ER@250").title == "Result-ER@250"
     assert task_named("ER@Optimal") is TASKS["er@optimal"]
-    assert task_named("er@10") is TASKS["er@10"]
 
 
 @pytest.mark.parametrize(
@@ -45,8 +42,5 @@ def test_any_k_is_a_task() -> None:
 def test_any_other_name_is_refused_with_the_known_ones(name: str) -> None:
     with pytest.raises(SettingError) as caught:
         task_named(name)
-    message = str(caught.value)
-    assert "\n" not in message
-    assert len(message) < 250
-    for known in TASKS:
-        assert known in message
+    assert all(known in caught.value.remedy for known in TASKS)
+    assert len(str(caught.value)) < 250

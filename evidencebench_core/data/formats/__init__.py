@@ -1,9 +1,4 @@
-"""The formats of dataset files: a parser each, told apart by keys where none is named.
-
-To add one, write ``instances(source)`` in a file of its own here, and a line in `FORMATS`.
-"""
-
-from __future__ import annotations
+"""The formats of dataset files. To add one, write ``instances(source)`` in a file here, and a line in `FORMATS`."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -16,13 +11,11 @@ from evidencebench_core.data.model import Instance
 from evidencebench_core.data.stream import REMEDY, DatasetFile
 from evidencebench_core.errors import SettingError, StreamError, did_you_mean, shown
 
-Parser = Callable[[Source], Iterator[Instance]]
-
 
 class Format(NamedTuple):
     """A format of dataset files."""
 
-    instances: Parser
+    instances: Callable[[Source], Iterator[Instance]]
     keys: frozenset[str]  # a record that has any of them is of this format, if of none before it
     has_corpus: bool = False  # papers are in a file of their own
 

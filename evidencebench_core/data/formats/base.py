@@ -1,49 +1,34 @@
 """What the parsers share: the file at hand, and checks whose errors name the place, what is there and what to write."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from evidencebench_core.data.files import vocabulary
+from evidencebench_core.data.model import Instance, paper_key
+from evidencebench_core.data.sections import section_titles
 from evidencebench_core.data.stream import DatasetFile
-from evidencebench_core.errors import InstanceError, shown
+from evidencebench_core.errors import InstanceError, did_you_mean, shown
 from evidencebench_core.words import enumerated
 
 Text = Annotated[str, Field(pattern=r"\S")]
+Id = Annotated[Text, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
 Pool = Annotated[list[str], Field(min_length=1, max_length=5_000)]
 
-_TAGS: Final = frozenset(
-    {"str", "int", "bool", "list[bool]", "constrained-str", "[key]"}
-)  # of pydantic's places
-_WANTED: Final = {  # by pydantic's type of error
-    "string_type": "a text",
-    "string_pattern_mismatch": "a text that is not blank",
-    "list_type": "a list",
-    "dict_type": "an object",
-    "model_type": "an object",
-    "int_type": "a whole number",
-    "bool_type": "true or false",
-    "literal_error": "one of {expected}",
-    "too_short": "a list of at least {min_length}",
-    "too_long": "a list of at most {max_length}",
-    "greater_than_equal": "a number of at least {ge}",
-}
+_Checked = TypeVar("_Checked", bound="Checked")
+_hint = cache(did_you_mean)  # records have the same keys
+_TAGS: Final = frozenset({"bool", "list[bool]", "[key]"})  # of pydantic's places
 
 
 class Checked(BaseModel):
     """A record of a file; keys that it does not know are no error."""
 
     model_config = ConfigDict(strict=True)
-
-
-_Checked = TypeVar("_Checked", bound=Checked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,25 +59,34 @@ def checked(model: type[_Checked], value: object, place: str) -> _Checked:
             f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault["loc"] if part not in _TAGS
         ]
         path = "".join(parts).removeprefix(".")
-        wanted = _WANTED.get(fault["type"], "what the format says").format_map(fault.get("ctx", {}))
+        wanted = vocabulary("errors.toml")["pydantic"].get(fault["type"], "what the format says")
         where = f"{place}, {path}" if path else place
-        raise InstanceError(where, f"is {shown(fault['input'])}", f"Give {wanted}.") from None
+        raise InstanceError(
+            where, f"is {shown(fault['input'])}", f"Give {wanted}.".format_map(fault.get("ctx", {}))
+        ) from None
     if near := _near_misses(value, model):
         raise InstanceError(place, "has a key that the format does not know", f"{near}Rename it.")
     return record
 
 
 def _near_misses(value: object, model: type[Checked]) -> str:
-    """``"Did you mean 'paper_id' by 'papr_id'? "`` for keys beyond the format's that are close to one it lacks."""
+    """``"'papr_id': Did you mean 'paper_id'? "`` for keys beyond the format's that are close to one it lacks."""
     keys = value.keys() if isinstance(value, dict) else set[str]()
     absent = tuple(name for name in model.model_fields if name not in keys)
-    near = [(key, _nearest(key, absent)) for key in keys if key not in model.model_fields]
-    return "".join(f"Did you mean {shown(name)} by {shown(key)}? " for key, name in near if name)
+    hints = {key: _hint(key, absent, 0.85) for key in keys if key not in model.model_fields}
+    return "".join(f"{shown(key)}: {hint}" for key, hint in hints.items() if hint)
 
 
-@cache
-def _nearest(key: str, names: tuple[str, ...]) -> str:
-    return next(iter(get_close_matches(key, names, 1, 0.85)), "")
+def built_instance(place: str, **fields: Any) -> Instance:
+    """An instance of these fields, with what follows from its paper where they are ``None``."""
+    sentences = tuple(fields["sentences"])
+    types = tuple(fields["sentence_types"] or ["normal_paragraph"] * len(sentences))
+    check_length(f"{place}, sentence_types", types, len(sentences), "sentence")
+    sections = tuple(fields["sections"] or section_titles(sentences, types))
+    check_length(f"{place}, sections", sections, len(sentences), "sentence")
+    key = fields["paper_id"] or paper_key(sentences, types)
+    paper = {"sentences": sentences, "sentence_types": types, "sections": sections, "paper_id": key}
+    return Instance(**fields | paper)
 
 
 def check_indices(place: str, indices: Sequence[int], n_sentences: int) -> None:
@@ -101,8 +95,12 @@ def check_indices(place: str, indices: Sequence[int], n_sentences: int) -> None:
         if not 0 <= index < n_sentences:
             problem = f"holds sentence index {index}"
             raise InstanceError(place, problem, f"Indices run from 0 to {n_sentences - 1}.")
-    if len(set(indices)) < len(indices):
-        raise InstanceError(place, f"has an entry twice: {shown(indices)}", "List each once.")
+    check_unique(place, indices)
+
+
+def check_unique(place: str, values: Sequence[object]) -> None:
+    if len(set(values)) < len(values):
+        raise InstanceError(place, f"has an entry twice: {shown(values)}", "List each once.")
 
 
 def check_length(place: str, values: Sequence[object], n_expected: int, noun: str) -> None:

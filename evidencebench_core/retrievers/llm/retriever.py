@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -11,7 +12,7 @@ from pydantic import Field
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.prompts import Prompt, prompt
-from evidencebench_core.retrievers.base import Query, Retrieval, ServedRetriever
+from evidencebench_core.retrievers.base import Query, Retrieval, ServedRetriever, ranking_in_order
 from evidencebench_core.retrievers.llm.examples import MADE_UP, ExamplePool
 from evidencebench_core.retrievers.llm.outcome import call_documents
 from evidencebench_core.retrievers.llm.strategies import (
@@ -106,8 +107,10 @@ class LanguageModel(ServedRetriever):
     async def answer(self, llm: LLM, query: Query) -> Retrieval:
         """Ask, read, select; `LLMError` if the model gave no answer, `RetrieverError` if there is no example."""
         strategy = strategy_for(self.settings.strategy, query.focus, query.budget)
-        session = Session(llm, query, self._templates[strategy, query.focus], self._parameters())
-        session.examples = self._examples(query, strategy, session.templates)
+        budget = None if strategy == "unconstrained" else query.budget
+        templates = self._templates[strategy, query.focus]
+        examples = self._examples(query, strategy, templates)
+        session = Session(llm, query, budget, templates, self._parameters(), examples)
         choice = await STRATEGIES[strategy](session)
         n_picks = len(choice.indices)
         if query.budget is not None and n_picks > query.budget:
@@ -119,13 +122,9 @@ class LanguageModel(ServedRetriever):
             "reasons": [choice.reasons.get(index, "") for index in choice.indices],
             "calls": call_documents(session.calls),
         }
-        return Retrieval(
-            ranking=choice.indices,
-            scores=tuple(float(place) for place in range(n_picks, 0, -1)),
-            n_picks=n_picks,
-            seconds=sum(call.answer.seconds for call in session.calls),
-            details=MappingProxyType(details),
-        )
+        seconds = sum(call.answer.seconds for call in session.calls)
+        ranking = ranking_in_order(choice.indices)
+        return replace(ranking, n_picks=n_picks, seconds=seconds, details=MappingProxyType(details))
 
     def _parameters(self) -> dict[str, Any]:
         """The fields of every request but the messages."""

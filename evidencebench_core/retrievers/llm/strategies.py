@@ -38,20 +38,21 @@ class Session:
 
     llm: LLM
     query: Query
+    budget: int | None
     templates: tuple[Prompt, ...]  # in the order of their use
     parameters: Mapping[str, Any]
-    examples: str = ""
+    examples: str
     calls: list[CallRecord] = field(default_factory=list)
     flags: set[str] = field(default_factory=set)  # of `OUTCOME_FLAGS`
     n_unknown: int = 0  # numbers in answers that the prompt did not show
 
     async def choose(
-        self, part: Part, template: Prompt, budget: int | None, messages: tuple[Message, ...] = ()
+        self, part: Part, template: Prompt, messages: tuple[Message, ...] = ()
     ) -> tuple[ParsedAnswer, CallRecord]:
         """A choice from a part of the paper, as indices of the paper, and the record of the call."""
-        messages = messages or self.messages(part, template, budget)
+        messages = messages or self.messages(part, template)
         shown = dict(enumerate(part.indices, start=part.first))
-        rehearsal = f"DECISION: {list(shown)[: budget or 1]}"
+        rehearsal = f"DECISION: {list(shown)[: self.budget or 1]}"
         answer = await self.llm.chat(messages, rehearsal=rehearsal, **self.parameters)
         choice = read_answer(
             answer.text,
@@ -68,20 +69,20 @@ class Session:
         call = CallRecord(part.step, str(template), choice.kind, answer, self._cost(answer))
         return replace(choice, indices=indices, reasons=reasons), call
 
-    async def final_choice(self, part: Part, template: Prompt, budget: int | None) -> ParsedAnswer:
+    async def final_choice(self, part: Part, template: Prompt) -> ParsedAnswer:
         """The choice that counts; if it is of too many sentences the model is told so once."""
-        choice, call = await self.choose(part, template, budget)
+        choice, call = await self.choose(part, template)
         self.calls.append(call)
-        if budget is None or len(choice.indices) <= budget:
+        if self.budget is None or len(choice.indices) <= self.budget:
             return choice
         self.flags.add("regenerated")
         again, part = prompt(REGENERATE), part._replace(step=f"{part.step}, asked again for fewer")
         messages = (
-            *self.messages(part, template, budget),
+            *self.messages(part, template),
             Message("assistant", call.answer.text),
-            *again.messages(n_given=len(choice.indices), budget=budget),
+            *again.messages(n_given=len(choice.indices), budget=self.budget),
         )
-        fewer, call = await self.choose(part, again, budget, messages)
+        fewer, call = await self.choose(part, again, messages)
         self.calls.append(call)
         if fewer.kind not in ("selection", "empty"):
             return choice
@@ -94,49 +95,42 @@ class Session:
             return None
         return price.of(answer.prompt_tokens, answer.completion_tokens, answer.batch)
 
-    def messages(self, part: Part, template: Prompt, budget: int | None) -> tuple[Message, ...]:
+    def messages(self, part: Part, template: Prompt) -> tuple[Message, ...]:
         """The prompt, filled in."""
         return template.messages(
             hypothesis=self.query.hypothesis,
             sentences=numbered([self.query.sentences[index] for index in part.indices], part.first),
             examples=self.examples,
-            budget=len(part.indices) if budget is None else budget,
+            budget=len(part.indices) if self.budget is None else self.budget,
         )
 
 
 async def whole_paper(session: Session) -> ParsedAnswer:
-    """All sentences at once, as many as the budget allows."""
+    """All sentences at once."""
     part = Part("whole paper", range(len(session.query.sentences)), first=0)
-    return await session.final_choice(part, session.templates[0], session.query.budget)
-
-
-async def unconstrained(session: Session) -> ParsedAnswer:
-    """All sentences at once, any number of them."""
-    part = Part("whole paper", range(len(session.query.sentences)), first=0)
-    return await session.final_choice(part, session.templates[0], None)
+    return await session.final_choice(part, session.templates[0])
 
 
 async def by_section(session: Session) -> ParsedAnswer:
     """All sections side by side, then the best of what was chosen; asked even if no more than allowed was."""
     template, final = session.templates
-    budget = session.query.budget
     parts: list[Part] = []
     sections = section_indices(session.query.sentence_types)
     for number, indices in enumerate(sections, start=1):
         part = Part(f"section {number} of {len(sections)}", indices)
-        if estimated_prompt_tokens(session.messages(part, template, budget)) <= LONGEST_PROMPT:
+        if estimated_prompt_tokens(session.messages(part, template)) <= LONGEST_PROMPT:
             parts.append(part)
             continue
         slices = overlapping_slices(indices)
         for place, piece in enumerate(slices, start=1):
             parts.append(Part(f"{part.step}, part {place} of {len(slices)}", piece))
-    results = await gather(*(session.choose(part, template, budget) for part in parts))
+    results = await gather(*(session.choose(part, template) for part in parts))
     session.calls += [call for _, call in results]
     choices = [choice for choice, _ in results]
     candidates = sorted({index for choice in choices for index in choice.indices})
     if not candidates:
         return ParsedAnswer(least_informative(choice.kind for choice in choices))
-    last = await session.final_choice(Part("final choice", candidates), final, budget)
+    last = await session.final_choice(Part("final choice", candidates), final)
     if any(choice.kind in UNREADABLE for choice in choices):
         session.flags.add("partly")
     reasons = {index: reason for choice in (*choices, last) for index, reason in choice.reasons.items()}
@@ -148,7 +142,7 @@ STRATEGIES: Final[Mapping[str, Callable[[Session], Awaitable[ParsedAnswer]]]] = 
     "icl": whole_paper,
     "section": by_section,
     "result-section": by_section,
-    "unconstrained": unconstrained,
+    "unconstrained": whole_paper,
 }
 
 

@@ -10,12 +10,12 @@ import streamlit as st
 from components.app import resources
 from components.app.choices import Choice
 from components.app.reading import Reading, retrieval
+from evidencebench_core.analyses.notes import Note, NoteStore
 from evidencebench_core.data import Store, open_store
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.perturb import Wording, add_wordings
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from evidencebench_core.runs import RunStore
-from evidencebench_core.analyses.notes import Note, NoteStore
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_dataset, store_with
 from tests.pages.app import finished_runs

@@ -22,9 +22,7 @@ def labels(cell: Cell) -> list[str] | None:
 
 def rows_of(task: str, *picks: int, **options: int) -> list[Row]:
     given = task_named(task)
-    return ledger_rows(
-        INSTANCE, given, Retrieval(picks, ()), references(INSTANCE.evidence, given), **options
-    )
+    return ledger_rows(INSTANCE, given, Retrieval(picks, ()), references(INSTANCE.evidence, given), **options)
 
 
 def test_each_pick_is_told_by_what_it_adds_and_repeats() -> None:

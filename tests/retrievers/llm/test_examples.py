@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.data import Store, ingest
+from evidencebench_core.data import Store
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.llm.prompts import example_text
 from evidencebench_core.retrievers import Query, make_retriever, query_of
 from evidencebench_core.retrievers.llm.examples import ExamplePool
-from tests.factories import raw_dataset, raw_instance, store_with, written
+from tests.factories import raw_dataset, raw_instance, store_with
 from tests.retrievers.llm.stand_in import StandIn, in_turn, retrieved
 from tests.retrievers.queries import make_query
 
@@ -67,21 +67,14 @@ def test_a_fixed_budget_has_lists_of_that_size(
     assert example == example_text(instance.hypothesis, [instance.sentences[index] for index in gold])
 
 
-@pytest.mark.parametrize(
-    ("instance_id", "hypothesis"),
-    [
-        ("tiny_3", "Another one of the same paper."),
-        ("tiny_5", "tea lowers  blood pressure IN cohort 3."),  # the same one of another paper
-    ],
-)
-def test_never_the_paper_or_the_hypothesis_under_whatever_id(
-    store: Store, tmp_path: Path, instance_id: str, hypothesis: str
-) -> None:
-    renamed = {f"other_{name}": raw | {"paper_id": f"other_{name}"} for name, raw in raw_dataset(10).items()}
-    ingest(store, written(renamed, tmp_path / "renamed.json"), "renamed")
-    drawn = ExamplePool(store, "renamed").draw(replace(own(store, instance_id), hypothesis=hypothesis), 10)
-    assert not any("cohort 3." in example for example in drawn)
-    assert len(drawn) == (9 if instance_id == "tiny_3" else 8)  # without itself, too
+def test_never_the_paper_or_the_hypothesis_however_it_is_set(store: Store) -> None:
+    # the query has no ids: a paper is known by its text
+    same_paper = replace(own(store, "tiny_3"), hypothesis="Another one.")
+    same_hypothesis = replace(OTHER, hypothesis="tea lowers  blood pressure IN cohort 3.")
+    for query in (same_paper, same_hypothesis):
+        drawn = ExamplePool(store, "pool").draw(query, 10)
+        assert len(drawn) == 9
+        assert not any("cohort 3." in example for example in drawn)
 
 
 def test_icl_shows_eight_and_says_what_they_are_of(store: Store) -> None:

@@ -1,6 +1,5 @@
 """Training, scores and their shares, the model's folder, and the retrievers that stand on it."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,13 +11,9 @@ from evidencebench_core.data.model import Instance
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.papers.find import default_retriever
 from evidencebench_core.retrievers import Query, make_retriever, query_of
+from evidencebench_core.retrievers.ranker import model_file
 from evidencebench_core.retrievers.ranker.model import Network, Ranker
-from evidencebench_core.retrievers.ranker.model_file import (
-    default_model_path,
-    read_model,
-    trained_model,
-    write_model,
-)
+from evidencebench_core.retrievers.ranker.model_file import default_model_path, read_model, write_model
 from evidencebench_core.retrievers.ranker.retriever import ranking_of
 from evidencebench_core.retrievers.ranker.training import Example, fit_ranker, folds_by_paper
 from tests.retrievers.ranker.made_up import inputs_of, made, small_model
@@ -65,20 +60,19 @@ def test_a_model_is_read_as_it_was_written(
     assert (scores[0] == scores[1]).all()
 
 
-def test_what_is_no_model_is_one_line(tmp_path: Path) -> None:
-    write_model(small_model(), tmp_path)
-    file = tmp_path / "ranker.safetensors"
-    document = json.loads(file.read_text())
-    others = [document | {"columns": ["other"]}, document | {"format": "of another program"}, []]
-    for content in (*map(json.dumps, others), "{"):
-        file.write_text(content)
+def test_what_is_no_model_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:  # a model of another version
+        patch.setattr(model_file, "_FORMAT", "another")
+        write_model(small_model(), tmp_path)
+    for content in (None, b"{", b"\xc0" * 99):
+        if content is not None:
+            (tmp_path / model_file.FILE).write_bytes(content)
         with pytest.raises(RetrieverError) as caught:
             read_model(tmp_path)
         assert caught.value.place == str(tmp_path)
         assert "\n" not in str(caught.value)
-    file.unlink()
     with pytest.raises(RetrieverError):
-        read_model(tmp_path)
+        read_model(tmp_path / "none")
 
 
 @pytest.fixture
@@ -104,4 +98,4 @@ def test_models_that_cannot_be_asked(own_model: str, tmp_path: Path) -> None:
         with pytest.raises(RetrieverError):
             make_retriever("evidence-ranker", {"model": folder})
     (default_model_path() / "ranker.safetensors").unlink()
-    assert (default_retriever(), trained_model()) == ("hybrid", None)
+    assert (default_retriever(), model_file.trained_model()) == ("hybrid", None)

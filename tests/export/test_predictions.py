@@ -21,6 +21,11 @@ TREC = "tiny_0 Q0 {} 1 1.0 me\n"
 
 
 @pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return store_with(raw_dataset(6), tmp_path)
+
+
+@pytest.fixture
 def bm25(store: Store) -> str:
     """Id of a finished run."""
     for _ in execute(plan(store, "tiny", "bm25")):

@@ -11,7 +11,13 @@ from components.models.caps import dollars
 from components.widgets.markdown import literal
 from evidencebench_core.llm.answers import request_of
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.retrievers.llm.outcome import OUTCOME_KINDS, CallRecord, calls_in, outcome_of, reasons_in
+from evidencebench_core.retrievers.llm.outcome import (
+    OUTCOME_KINDS,
+    CallRecord,
+    calls_in,
+    outcome_of,
+    reasons_in,
+)
 from evidencebench_core.words import quantity
 
 _SHORT: Final = 400  # characters of a text that needs no box to scroll in

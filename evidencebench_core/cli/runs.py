@@ -69,7 +69,9 @@ def run(
     dataset: options.Dataset,
     work: options.Work,
     retriever: str = Option(
-        ..., metavar="NAME", help="`evidencebench retrievers` lists them; or yours: FILE.py:NAME, PACKAGE.MODULE:NAME"
+        ...,
+        metavar="NAME",
+        help="`evidencebench retrievers` lists them; or yours: FILE.py:NAME, PACKAGE.MODULE:NAME",
     ),
     task: options.Tasks = None,
     limit: options.Limit = None,
@@ -119,8 +121,20 @@ def run(
 
 def run_document(run: RunInfo, outcomes: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
     """A run as JSON-able values; ``outcomes`` is in it if a model was asked."""
-    plain = ("kind", "subject", "created_at", "stamp", "n_answered", "n_failed", "dataset", "retriever", "variant")
-    document: dict[str, Any] = {"run": run.id} | {name: getattr(run, name) for name in (*plain, "n_trained_on")}
+    plain = (
+        "kind",
+        "subject",
+        "created_at",
+        "stamp",
+        "n_answered",
+        "n_failed",
+        "dataset",
+        "retriever",
+        "variant",
+    )
+    document: dict[str, Any] = {"run": run.id} | {
+        name: getattr(run, name) for name in (*plain, "n_trained_on")
+    }
     mappings = ("settings", "basis", "versions", "tasks")
     document |= {name: dict(getattr(run, name) or {}) for name in mappings}
     asked = " of ".join(str(run.settings[name]) for name in ("task", "model") if name in run.settings)

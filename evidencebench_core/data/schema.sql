@@ -257,4 +257,4 @@ CREATE TABLE IF NOT EXISTS answer_marks (               -- append-only, the newe
 CREATE INDEX IF NOT EXISTS answer_marks_by_subject ON answer_marks (subject);
 
 PRAGMA application_id = 1165378168;  -- "EvBx"
-PRAGMA user_version = 105;
+PRAGMA user_version = 106;

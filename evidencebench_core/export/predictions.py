@@ -65,7 +65,8 @@ def import_run(
     if taken:
         problem = f"there is an imported run of this name with answers for {', '.join(filter(None, taken)) or 'all'}"
         raise SettingError(f"name {shown(name)}", problem, "Choose another name, or delete that run first.")
-    return runs.create(spec, results=results)
+    runs.create(spec, results=results)
+    return runs.run(spec.id)
 
 
 def file_selections(store: Store, dataset: str, path: Path, task: str | Task) -> dict[str, tuple[int, ...]]:

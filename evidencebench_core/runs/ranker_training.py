@@ -98,7 +98,8 @@ def train_ranker(
         settings: dict[str, Setting] = {"model": CROSS_VALIDATED, "folds": n_folds, "seed": seed}
         basis = {"weights": digest, "encoder": ranker.encoder_identity}
         spec = retrieval_spec(info.sha256, EvidenceRanker.name, settings, basis)
-        run_id = runs.create(spec, *encoder_data, results=answers).id
+        run_id = spec.id
+        runs.create(spec, *encoder_data, results=answers)
         scores = {task: score_run(store, run_id, task) for task in DEFAULT_TASKS}
     seconds = time.monotonic() - began
     return RankerTraining(info, len(examples), path, digest, n_folds, scores, run_id, seconds)

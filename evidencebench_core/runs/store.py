@@ -9,10 +9,12 @@ import secrets
 import sqlite3
 import struct
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields
 from importlib.metadata import PackageNotFoundError, version
+from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -36,13 +38,14 @@ Results: TypeAlias = Mapping[str, Mapping[str, Retrieval | Result | str]]
 
 _PACKAGES: Final = ("evidencebench-explorer", "sentence-transformers", "torch")
 _RUNS: Final = """SELECT runs.id, kind, subject, settings, created_at, versions, stamp, runs.name,
-        coalesce(datasets.name, ''), (SELECT count(*) FROM trained_on WHERE run_id = runs.id),
+        coalesce(datasets.name, '') AS dataset,
+        (SELECT count(*) FROM trained_on WHERE run_id = runs.id) AS n_trained_on,
         (SELECT json_group_array(json_array(question, n, failed)) FROM (
             SELECT question, sum(error IS NULL) AS n, sum(error IS NOT NULL) AS failed
-            FROM results WHERE run_id = runs.id GROUP BY question)),
+            FROM results WHERE run_id = runs.id GROUP BY question)) AS counts,
         (SELECT count(*) FROM results JOIN instances ON instances.dataset_id = runs.dataset_id
             AND instance_id = unit WHERE run_id = runs.id AND question = '' AND error IS NULL
-            AND results_optimal IS NOT NULL)
+            AND results_optimal IS NOT NULL) AS n_with_results
     FROM runs LEFT JOIN datasets ON datasets.id = runs.dataset_id"""
 _CREATE: Final = """INSERT INTO runs (id, kind, subject, settings, created_at, versions, dataset_id, about)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, (SELECT id FROM datasets WHERE sha256 = ?3 AND ingested_at <> ''),
@@ -81,17 +84,12 @@ class Sample:
         if self.n < 1:
             raise SettingError("sample", f"is {shown(self.n)}", "Give a number of instances, 1 or more.")
         paper_ids = store.paper_ids(dataset)
-        papers = sorted(set(paper_ids.values()))
+        n_instances = Counter(paper_ids.values())
+        papers = sorted(n_instances)
         random.Random(f"sample {self.seed}").shuffle(papers)  # noqa: S311 - a reproducible draw
-        by_paper: dict[str, list[str]] = {}
-        for instance_id, paper in paper_ids.items():
-            by_paper.setdefault(paper, []).append(instance_id)
-        drawn = set[str]()
-        for paper in papers:
-            if len(drawn) >= self.n:
-                break
-            drawn.update(by_paper[paper])
-        return tuple(instance_id for instance_id in paper_ids if instance_id in drawn)
+        n_before = accumulate((n_instances[paper] for paper in papers), initial=0)
+        drawn = {paper for paper, n in zip(papers, n_before, strict=False) if n < self.n}
+        return tuple(instance_id for instance_id, paper in paper_ids.items() if paper in drawn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +193,8 @@ class RunStore:
 
     # -- runs --------------------------------------------------------------------------------------
 
-    def create(self, spec: RunSpec, *trained_on: TrainedOn, results: Results | None = None) -> RunInfo:
-        """The run of this spec: a new one, or the one that is already there; ``results`` are added with it.
+    def create(self, spec: RunSpec, *trained_on: TrainedOn, results: Results | None = None) -> None:
+        """Have the run of this spec in the store, and add ``results`` in the same transaction.
 
         It remembers which instances of its dataset the models behind it have learnt from: those whose papers were in
         their training data. Of a cross-validation none was: each model had not seen the paper.
@@ -213,7 +211,6 @@ class RunStore:
                 db.execute(_TRAINED_ON, (spec.id, json.dumps(data.paper_keys)))
             if results:
                 _add(db, spec.id, results)
-        return self.run(spec.id)
 
     def runs(self, dataset: str | None = None, variants: bool = False) -> tuple[RunInfo, ...]:
         """The runs of retrievers, oldest first, or those over one dataset; those over variants only if asked for."""
@@ -228,8 +225,9 @@ class RunStore:
 
     def _infos(self, where: str, *values: str | None) -> tuple[RunInfo, ...]:
         with self.store.read() as db:
-            rows = db.execute(f"{_RUNS} WHERE {where}", values).fetchall()
-        return tuple(map(_info, rows))
+            cursor = db.cursor()
+            cursor.row_factory = sqlite3.Row
+            return tuple(map(_info, cursor.execute(f"{_RUNS} WHERE {where}", values)))
 
     def to_pandas(self, dataset: str | None = None, variants: bool = False) -> pd.DataFrame:
         """`runs` as a table: one row a run, a column for each field of `RunInfo`."""
@@ -431,26 +429,11 @@ def _indices(ranking: bytes, n: int | None = None) -> tuple[int, ...]:
     return struct.unpack_from(f"<{n_ranked if n is None else min(n, n_ranked)}H", ranking)
 
 
-def _info(row: Sequence[Any]) -> RunInfo:
+def _info(row: sqlite3.Row) -> RunInfo:
     """A row of `_RUNS`."""
-    (
-        run_id,
-        kind,
-        subject,
-        settings_text,
-        created_at,
-        versions,
-        stamp,
-        name,
-        dataset,
-        n_seen,
-        counts_text,
-        n,
-    ) = row
-    settings, counts = json.loads(settings_text), json.loads(counts_text)
+    settings, label = json.loads(row["settings"]), row["name"]
     of_retrieval: dict[str, Any] = {}
-    label = name
-    if kind == RETRIEVAL:
+    if row["kind"] == RETRIEVAL:
         sample = Sample(**settings["sample"]) if "sample" in settings else None
         of_retrieval = {key: settings.get(key, "") for key in ("retriever", "basis", "variant")}
         of_retrieval["sample"] = sample
@@ -459,22 +442,18 @@ def _info(row: Sequence[Any]) -> RunInfo:
             for key, value in settings["settings"].items()
         }
         extra = ", ".join(str(part) for part in (of_retrieval["variant"], sample) if part)
-        label = name or run_label(of_retrieval["retriever"], settings, extra)
+        label = label or run_label(of_retrieval["retriever"], settings, extra)
+    counts = json.loads(row["counts"])
+    same = ("id", "kind", "subject", "created_at", "dataset", "n_with_results", "n_trained_on")
     return RunInfo(
-        id=run_id,
-        stamp=f"{run_id} {stamp}",
-        kind=kind,
-        subject=subject,
-        settings=MappingProxyType(settings),
-        created_at=created_at,
-        versions=json.loads(versions),
-        answered=MappingProxyType({question: n_answered for question, n_answered, _ in counts}),
-        n_failed=sum(n_failed for _, _, n_failed in counts),
-        label=label,
-        dataset=dataset,
-        n_with_results=n,
-        n_trained_on=n_seen,
+        **{name: row[name] for name in same},
         **of_retrieval,
+        stamp=f"{row['id']} {row['stamp']}",
+        settings=MappingProxyType(settings),
+        versions=json.loads(row["versions"]),
+        answered=MappingProxyType({question: n for question, n, _ in counts}),
+        n_failed=sum(n_failed for *_, n_failed in counts),
+        label=label,
     )
 
 

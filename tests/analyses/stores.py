@@ -25,7 +25,8 @@ def run_of(
     (info,) = store.datasets()
     runs = RunStore(store)
     given = {"k": 1} if settings is None else settings
-    run = runs.create(retrieval_spec(info.sha256, retriever, given, {}))
+    run = retrieval_spec(info.sha256, retriever, given, {})
+    runs.create(run)
     for instance_id, by_task in answers.items():
         runs.add(run.id, {instance_id: by_task})
     return run.id

@@ -22,7 +22,8 @@ def store(tmp_path: Path) -> Store:
 @pytest.fixture
 def miss(store: Store) -> Note:
     """A note on an aspect that a run missed."""
-    run = RunStore(store).create(retrieval_spec(store.dataset("tiny").sha256, "bm25", {}, {}))
+    run = retrieval_spec(store.dataset("tiny").sha256, "bm25", {}, {})
+    RunStore(store).create(run)
     return Note(
         run_id=run.id, task="er@10", instance_id="tiny_0", aspect_id="harm", author="ml", cause="budget"
     )

@@ -88,7 +88,8 @@ def test_what_is_acknowledged_is_on_disk(store: Store, monkeypatch: pytest.Monke
     Annotations(store).save("own:1", Annotation("Ada", "Tea helps.", 10))
     asyncio.run(AnswerStore(store).keep("a" * 64, "http://h/v1", {"model": "m"}, Answer("yes")))
     runs = RunStore(store)
-    run = runs.create(retrieval_spec(store.dataset("tiny").sha256, "lead", {}, {}))
+    run = retrieval_spec(store.dataset("tiny").sha256, "lead", {}, {})
+    runs.create(run)
     assert levels == [2] * 4
     runs.add(run.id, {"tiny_0": {"er@10": Retrieval((0,), (1.0,))}})  # computed again, without paying again
     assert levels == [2] * 4 + [1]

@@ -58,7 +58,8 @@ def test_an_instance_is_read_and_its_neighbour_opened(open_page: OpenPage) -> No
 
 def stored_run(store: Store, retriever: str, picks: tuple[int, ...], **settings: Setting) -> str:
     """Id of a run that picked the same in every sample paper, and whose retriever need not be there."""
-    run = RunStore(store).create(retrieval_spec(store.dataset("sample_data").sha256, retriever, settings, {}))
+    run = retrieval_spec(store.dataset("sample_data").sha256, retriever, settings, {})
+    RunStore(store).create(run)
     for instance_id in store.ids("sample_data"):
         RunStore(store).add(run.id, {instance_id: {"er@10": Retrieval(picks, ())}})
     return run.id

@@ -42,9 +42,9 @@ def runs(store: Store) -> RunStore:
 
 def made(runs: RunStore, retriever: str = "bm25", **settings: object) -> RunInfo:
     dataset = runs.store.dataset("tiny")
-    return runs.create(
-        retrieval_spec(dataset.sha256, retriever, read_settings(retriever, settings).values(), {})
-    )
+    spec = retrieval_spec(dataset.sha256, retriever, read_settings(retriever, settings).values(), {})
+    runs.create(spec)
+    return runs.run(spec.id)
 
 
 def test_the_same_spec_is_the_same_run_found_by_the_beginning_of_its_id(runs: RunStore) -> None:
@@ -142,23 +142,27 @@ def test_papers_that_a_model_has_learnt_from_are_known_whatever_their_ids(
     learnt = TrainedOn("tiny", 2, tuple(store.paper_keys("tiny")[name] for name in ("tiny_1", "tiny_2")))
     renamed = {f"other {name}": raw | {"paper_id": f"p {name}"} for name, raw in tiny_dataset().items()}
     other = ingest(store, written(renamed, tmp_path / "other.json"), "other").dataset
-    run = RunStore(store).create(retrieval_spec(other.sha256, "dense", {}, {}), learnt)
+    spec = retrieval_spec(other.sha256, "dense", {}, {})
+    RunStore(store).create(spec, learnt)
+    run = RunStore(store).run(spec.id)
     assert trained_on_ids(store, run) == {"other tiny_1", "other tiny_2"}
     assert run.n_trained_on == 2
 
 
 def test_results_of_questions_to_a_model(runs: RunStore) -> None:
     spec = RunSpec("reliability", "a" * 64, {"task": "baseline", "model": "m", "labels": ("yes", "no")})
-    run = runs.create(spec)
+    runs.create(spec)
+    run = runs.run(spec.id)
     assert run.id == RunSpec(spec.kind, spec.subject, {**spec.settings, "labels": ["yes", "no"]}).id
     runs.add(run.id, {"a": {"": {"text": "yes é"}}, "b": {"": "no answer"}, "c": {"": {"text": ""}}})
     assert runs.results(run.id) == {"a": {"text": "yes é"}, "b": "no answer", "c": {"text": ""}}
     assert runs.results(run.id, between=("b", "c")) == {"b": "no answer", "c": {"text": ""}}
     assert (runs.done(run.id), runs.failures(run.id)) == ({"a", "c"}, {"b": "no answer"})
-    judge = runs.create(RunSpec("reliability", run.id, {"task": "judge"}))
+    judge = RunSpec("reliability", run.id, {"task": "judge"})
+    runs.create(judge)
     info = runs.run(run.id)
     assert (info.n_answered, info.n_failed, info.kind) == (2, 1, "reliability")
-    assert runs.runs_of("reliability", run.id) == (judge,)
+    assert [info.id for info in runs.runs_of("reliability", run.id)] == [judge.id]
     assert runs.runs() == ()
     runs.delete(info)
     assert runs.runs_of() == ()

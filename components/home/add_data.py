@@ -46,8 +46,8 @@ def draw_file() -> None:
     """A dataset file: uploaded, or by its path on the machine that runs the app."""
     st.markdown("### A file")
     st.markdown(
-        "Hypotheses, sentences and evidence as JSON, JSON lines or CSV, the benchmark's own format, SciFact's or QASPER's; "
-        "plain, or packed with gzip or zstd."
+        "Hypotheses, sentences and evidence as JSON, JSON lines or CSV, the benchmark's own format, SciFact's or "
+        "QASPER's; plain, or packed with gzip or zstd."
     )
     upload = st.file_uploader("Upload", type=_SUFFIXES, key="upload")
     path = st.text_input(

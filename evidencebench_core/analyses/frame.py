@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -16,12 +15,9 @@ import pandas as pd
 from evidencebench_core.data.store import DatasetInfo, InstanceRow, Store
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.metrics import random_expectation
-from evidencebench_core.runs import Evaluation, RunInfo, RunStore
+from evidencebench_core.runs import RunInfo, RunLike, RunStore
 from evidencebench_core.stats import Estimate, quotient
 from evidencebench_core.tasks import Task, task_named, validated_selection
-
-RunLike: TypeAlias = str | RunInfo | Evaluation
-"""A run: its id, the beginning of it, or what has one."""
 
 
 def instance_frame(store: Store, dataset: str) -> pd.DataFrame:

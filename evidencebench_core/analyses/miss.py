@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evidencebench_core.analyses.frame import RunLike
 from evidencebench_core.analyses.missed import content_words, other_runs
 from evidencebench_core.data.model import Aspect, Instance
 from evidencebench_core.data.sections import SectionClass, section_classes
@@ -12,7 +11,7 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import UnknownNameError, shown
 from evidencebench_core.metrics import marginal_gains
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.runs import RunInfo, RunLike, RunStore
 from evidencebench_core.tasks import Task, task_named
 
 

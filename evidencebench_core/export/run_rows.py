@@ -52,12 +52,13 @@ class Row:
 
 
 def rows(store: Store, run: RunInfo, task: Task, with_papers: bool = False) -> Iterator[Row]:
-    """Every instance of the run's dataset in its order, answered or not; with ``with_papers`` the whole instance."""
+    """Every instance that the run is over, in the file's order, answered or not; ``with_papers`` it whole."""
     runs = RunStore(store)
     question = run.question(task) or ""
     failures, done = runs.failures(run.id, question), runs.done(run.id, question)
-    papers = store.iter(run.dataset) if with_papers else None
-    for instance_id, evidence in store.evidence_sets(run.dataset):
+    ids = runs.ids(run)
+    papers = store.get_many(run.dataset, ids) if with_papers else None
+    for instance_id, evidence in store.evidence_sets(run.dataset, ids):
         retrieval = runs.retrieval(run, task, instance_id) if instance_id in done else None
         reason = "" if retrieval is not None else failures.get(instance_id, "it was not asked")
         if retrieval is None and not evidence.focused(task.focus):

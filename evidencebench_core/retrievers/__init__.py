@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from evidencebench_core.retrievers.base import Query, Retrieval, Retriever, ServedRetriever, query_of
+from evidencebench_core.retrievers.base import (
+    Query,
+    Retrieval,
+    Retriever,
+    ServedRetriever,
+    query_of,
+    ranking_by_score,
+    ranking_in_order,
+)
 from evidencebench_core.retrievers.ranker.retriever import CROSS_VALIDATED
 from evidencebench_core.retrievers.settings import Setting, SettingField, Settings, fields_of
 from evidencebench_core.retrievers.table import (

@@ -73,7 +73,7 @@ def finetune_encoder(
         datasets = import_module("datasets")
         import_module("accelerate")
     except ImportError as error:
-        remedy = "Run: pip install 'evidencebench-explorer[finetune]'."
+        remedy = "Install it: .venv/bin/pip install -c constraints.txt -e '.[finetune]'."
         problem = f"the package {error.name} is not installed"
         raise RetrieverError("finetune-encoder", problem, remedy) from error
     import sentence_transformers as library

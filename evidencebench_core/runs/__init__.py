@@ -5,7 +5,14 @@ results; `RunStore` reads them back, `score_run` computes from them.
 """
 
 from evidencebench_core.retrievers.settings import parameters_of
-from evidencebench_core.runs.evaluation import Evaluation, evaluate, run, score_predictions, score_run
+from evidencebench_core.runs.evaluation import (
+    Evaluation,
+    RunLike,
+    evaluate,
+    run,
+    score_predictions,
+    score_run,
+)
 from evidencebench_core.runs.execution import (
     Engine,
     LocalEngine,

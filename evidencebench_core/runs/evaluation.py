@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import RetrieverError, SettingError
@@ -17,15 +17,15 @@ from evidencebench_core.tasks import Missing, Score, Task, score, task_named
 Predictions = Mapping[str, Sequence[int] | Mapping[str, float]]
 
 
-def score_run(store: Store, run: RunInfo | str, task: str | Task, missing: Missing = "report") -> Score:
+def score_run(store: Store, run: RunLike, task: str | Task, missing: Missing = "report") -> Score:
     """The score of a run on a task, over the whole dataset or the sample that the run is of.
 
     Instances without an answer are left out of the mean and named (``missing="report"``), or counted as 0 (``"zero"``).
     """
     info = run if isinstance(run, RunInfo) else RunStore(store).run(run)
-    dataset = store.dataset(info.dataset)
-    gold = store.evidence_sets(dataset, info.sample.ids(store, dataset) if info.sample else None)
-    picks, papers = RunStore(store).selections(info, task), store.paper_ids(dataset)
+    runs, dataset = RunStore(store), store.dataset(info.dataset)
+    gold = store.evidence_sets(dataset, runs.ids(info))
+    picks, papers = runs.selections(info, task), store.paper_ids(dataset)
     return score(task, gold, picks, missing=missing, papers=papers, sufficient=dataset.sufficient)
 
 
@@ -72,6 +72,10 @@ class Evaluation:
         first, *_ = repr(self).splitlines()
         rows = "".join(score._repr_html_() for score in self.scores)
         return f"<p>{escape(first)}</p>{rows}"
+
+
+RunLike: TypeAlias = str | RunInfo | Evaluation
+"""A run, its evaluation, or its id or the beginning of it."""
 
 
 def run(

@@ -15,7 +15,7 @@ import numpy as np
 
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError
-from evidencebench_core.retrievers import CROSS_VALIDATED, Retrieval, Setting
+from evidencebench_core.retrievers import CROSS_VALIDATED, Retrieval
 from evidencebench_core.retrievers.encoding import TrainedOn
 from evidencebench_core.retrievers.ranker.retriever import EvidenceRanker, ranking_of
 from evidencebench_core.runs.evaluation import score_run
@@ -95,9 +95,9 @@ def train_ranker(
     digest = write_model(replace(ranker, trained_on=trained_on), path)
     run_id, scores = None, {}
     if answers:
-        settings: dict[str, Setting] = {"model": CROSS_VALIDATED, "folds": n_folds, "seed": seed}
-        basis = {"weights": digest, "encoder": ranker.encoder_identity}
-        spec = retrieval_spec(info.sha256, EvidenceRanker.name, settings, basis)
+        folds_text = f"{n_folds} folds, seed {seed}"
+        basis = {"weights": digest, "encoder": ranker.encoder_identity, "folds": folds_text}
+        spec = retrieval_spec(info.sha256, EvidenceRanker.name, {"model": CROSS_VALIDATED}, basis)
         run_id = spec.id
         runs.create(spec, *encoder_data, results=answers)
         scores = {task: score_run(store, run_id, task) for task in DEFAULT_TASKS}

@@ -254,6 +254,11 @@ class RunStore:
             raise UnknownNameError(place, f"is not in {self.store.path}", remedy)
         return runs[0]
 
+    def ids(self, run: RunInfo) -> tuple[str, ...]:
+        """The instances that a run is over, in the order of the file: its sample, or the whole dataset."""
+        dataset = self.store.dataset(run.dataset)
+        return run.sample.ids(self.store, dataset) if run.sample else self.store.ids(dataset)
+
     def rename(self, run: RunInfo, name: str) -> RunInfo:
         """Give a run a name of its own; a blank one takes it away, and it is called after its settings again."""
         with self.store.write() as db:
@@ -264,9 +269,11 @@ class RunStore:
         """Delete a run with its results, its notes, its judges' runs, and the same retriever's over variants."""
         ids = [run.id]
         if run.retriever and not run.variant:
-            same = (run.retriever, run.settings, run.basis)
+            same = (run.retriever, run.settings, run.basis, run.sample)
             variants = [other for other in self.runs(run.dataset, variants=True) if other.variant]
-            ids += [run.id for run in variants if (run.retriever, run.settings, run.basis) == same]
+            ids += [
+                run.id for run in variants if (run.retriever, run.settings, run.basis, run.sample) == same
+            ]
         with self.store.write() as db:
             db.executemany("DELETE FROM runs WHERE id = ?", [(run_id,) for run_id in ids])
 
@@ -437,11 +444,12 @@ def _info(row: sqlite3.Row) -> RunInfo:
         sample = Sample(**settings["sample"]) if "sample" in settings else None
         of_retrieval = {key: settings.get(key, "") for key in ("retriever", "basis", "variant")}
         of_retrieval["sample"] = sample
+        parts = (of_retrieval["variant"], sample, settings["basis"].get("folds"))
+        extra = ", ".join(str(part) for part in parts if part)
         settings = {
             key: tuple(value) if isinstance(value, list) else value
             for key, value in settings["settings"].items()
         }
-        extra = ", ".join(str(part) for part in (of_retrieval["variant"], sample) if part)
         label = label or run_label(of_retrieval["retriever"], settings, extra)
     counts = json.loads(row["counts"])
     same = ("id", "kind", "subject", "created_at", "dataset", "n_with_results", "n_trained_on")

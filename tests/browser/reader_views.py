@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
 from evidencebench_core.export.reader import PaperView, System
+from evidencebench_core.export.shared_words import shared_words
 from evidencebench_core.retrievers import Query
 from evidencebench_core.retrievers.bm25 import Bm25
-from evidencebench_core.export.shared_words import shared_words
 
 HOSTILE = (
     "<h1>Not a <b>heading</b></h1>",

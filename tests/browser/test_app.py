@@ -9,8 +9,8 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Page, expect
 
-from evidencebench_core.data import Store
 from evidencebench_core.analyses.notes import NoteStore
+from evidencebench_core.data import Store
 from tests.browser.conftest import DESKTOP
 from tests.browser.settling import PHONE, parameters, press, sentence, settled
 

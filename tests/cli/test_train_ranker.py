@@ -40,7 +40,7 @@ def test_it_validates_trains_keeps_and_warns_of_scores_on_the_training_data(comm
         assert score["aspect_recall"] == document["cross_validated"][score["task"]]["aspect_recall"]
         assert score["n_trained_on"] == 0
     run = RunStore(open_store()).run(document["run"])
-    assert run.label == "evidence-ranker cross-validated folds=3 seed=0"
+    assert run.label == "evidence-ranker cross-validated [3 folds, seed 0]"
     with pytest.raises(RetrieverError, match="had not seen its paper"):
         execute(plan(open_store(), "sample", run.retriever, run.settings))
     ran, other = (command(*RUN, name, "--dataset", "sample") for name in ("evidence-ranker", "bm25"))

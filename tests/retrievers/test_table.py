@@ -61,6 +61,6 @@ def test_labels() -> None:
     assert label("hybrid", of="lead,bm25", **{"bm25.k1": 2}) == "hybrid of=bm25+lead bm25.k1=2.0"
     assert run_label(IMPORTED, {"name": "mine"}, "negation") == "mine (imported) [negation]"
     assert (
-        run_label("evidence-ranker", {"model": "cross-validated", "folds": 5})
-        == "evidence-ranker cross-validated folds=5"
+        run_label("evidence-ranker", {"model": "cross-validated"}, "5 folds")
+        == "evidence-ranker cross-validated [5 folds]"
     )

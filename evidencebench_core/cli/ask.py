@@ -132,7 +132,7 @@ def _print_spending(spent: Spending) -> None:
 
 def _exit_code(store: Store, reports: Sequence[Progress], noun: str) -> int:
     """1, with a line on why and what to do, where something failed or nothing could be read."""
-    from evidencebench_core.retrievers.llm.outcome import UNREADABLE
+    from evidencebench_core.llm.outcome import UNREADABLE
     from evidencebench_core.runs import RunStore
 
     runs = RunStore(store)

@@ -224,7 +224,7 @@ def _scored(
 
 
 def _outcome_notes(outcomes: Mapping[str, Mapping[str, int]]) -> list[str]:
-    from evidencebench_core.retrievers.llm.outcome import counts_text
+    from evidencebench_core.llm.outcome import counts_text
 
     return [f"{task}: the model gave {counts_text(counts)}" for task, counts in outcomes.items()]
 
@@ -349,8 +349,8 @@ def finetune_encoder(
 
     Settings (--set): model, triplets, epochs, batch_size, learning_rate, margin, seed.
     """
+    from evidencebench_core.cli.finetuning import FinetuneSettings, finetune_encoder, triplets_of
     from evidencebench_core.retrievers.encoding import TrainedOn
-    from evidencebench_core.retrievers.finetune import FinetuneSettings, finetune_encoder, triplets_of
 
     chosen = FinetuneSettings.read("finetune-encoder", options.settings_of(settings))
     info = store.dataset(dataset)

@@ -17,7 +17,7 @@ from evidencebench_core.export.tables import places_and_scores
 from evidencebench_core.papers import Box, PageImage, Paper
 from evidencebench_core.papers.find import MAX_FROM_ABSTRACT, Findings
 from evidencebench_core.retrievers.bm25 import tokens_of
-from evidencebench_core.retrievers.llm.outcome import reasons_in
+from evidencebench_core.retrievers.llm.retriever import reasons_in
 from evidencebench_core.words import enumerated, one_line
 
 NOTICE: Final = (

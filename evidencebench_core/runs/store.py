@@ -351,7 +351,7 @@ class RunStore:
 
     def outcomes(self, run_id: str) -> dict[str, dict[str, int]]:
         """Counts of a model's outcomes, zeros too, by task name; empty for a run that asked none."""
-        from evidencebench_core.retrievers.llm.outcome import outcome_counts
+        from evidencebench_core.llm.outcome import outcome_counts
 
         run = self.run(run_id)
         if run.retriever != "llm":

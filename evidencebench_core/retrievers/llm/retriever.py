@@ -11,10 +11,10 @@ from pydantic import Field
 
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import SettingError
+from evidencebench_core.llm.outcome import CallRecord, call_documents, calls_of
 from evidencebench_core.llm.prompts import Prompt, prompt
 from evidencebench_core.retrievers.base import Query, Retrieval, ServedRetriever, ranking_in_order
 from evidencebench_core.retrievers.llm.examples import MADE_UP, ExamplePool
-from evidencebench_core.retrievers.llm.outcome import call_documents
 from evidencebench_core.retrievers.llm.strategies import (
     REGENERATE,
     STRATEGIES,
@@ -140,6 +140,22 @@ class LanguageModel(ServedRetriever):
             return MADE_UP
         n = 1 if strategy == "result-section" else self.settings.n_examples
         return "\n\n".join(self._pool.draw(query, n))
+
+
+def outcome_of(retrieval: Retrieval) -> str:
+    """The outcome, one of `OUTCOME_KINDS`; empty for a retriever that asks no model."""
+    return str(retrieval.details.get("outcome", "")).partition(" ")[0]
+
+
+def reasons_in(retrieval: Retrieval) -> dict[int, str]:
+    """The model's reasons by sentence index; picks without a reason are left out."""
+    reasons = retrieval.details.get("reasons", ())
+    return {index: reason for index, reason in zip(retrieval.selection, reasons, strict=False) if reason}
+
+
+def calls_in(retrieval: Retrieval) -> tuple[CallRecord, ...]:
+    """The calls behind a retrieval, in order."""
+    return calls_of(retrieval.details.get("calls", ()))
 
 
 def _error(problem: str, remedy: str) -> SettingError:

@@ -10,9 +10,9 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.answers import Answer, Message, estimated_prompt_tokens
 from evidencebench_core.llm.budget import price_of
 from evidencebench_core.llm.client import gather
+from evidencebench_core.llm.outcome import UNREADABLE, CallRecord, least_informative
 from evidencebench_core.llm.parse import ParsedAnswer, read_answer
 from evidencebench_core.llm.prompts import Prompt, numbered, prompt
-from evidencebench_core.retrievers.llm.outcome import UNREADABLE, CallRecord, least_informative
 
 if TYPE_CHECKING:
     from evidencebench_core.data.model import Focus, SentenceType

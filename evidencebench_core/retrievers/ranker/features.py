@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,7 +18,6 @@ from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
 from evidencebench_core.retrievers.base import Query
 from evidencebench_core.retrievers.bm25 import tokens_of
 from evidencebench_core.retrievers.encoding import Encoder
-from evidencebench_core.retrievers.ranker.cues import cue_counts, occurrences
 
 FEATURES: Final = tuple(Path(__file__).with_name("features.txt").read_text("utf-8").splitlines())
 _NUMBERS: Final = {
@@ -27,6 +27,11 @@ _NUMBERS: Final = {
     "parentheses": re.compile(r"\("),
 }
 _CUES_BESIDE: Final = ("finding", "significance", "test statistic", "aim", "conclusion", "method")
+_TABLES: Final = tomllib.loads(Path(__file__).with_name("cues.toml").read_text("utf-8"))
+_WORDS: Final = {name: words.split() for name, words in _TABLES["words"].items()}
+_PATTERNS: Final = {name: re.compile(pattern) for name, pattern in _TABLES["patterns"].items()}
+_WHOLE: Final = {name: {word for word in words if word[-1] != "*"} for name, words in _WORDS.items()}
+_STEMS: Final = {name: tuple(w[:-1] for w in words if w[-1] == "*") for name, words in _WORDS.items()}
 _STEM_LENGTH: Final = 6  # truncation: "associated" and "association" are one
 
 _Column = NDArray[np.float64]
@@ -260,3 +265,24 @@ def _surface(sentences: Sequence[str], tokens: Sequence[Sequence[str]]) -> _Colu
         "length standardised": _z_scores(length),
         **{name: occurrences(pattern, sentences) for name, pattern in _NUMBERS.items()},
     }
+
+
+@lru_cache(maxsize=65_536)
+def cues_of(token: str) -> tuple[str, ...]:
+    """The names of the cues that a lower-case token is one of."""
+    return tuple(name for name in _WORDS if token in _WHOLE[name] or token.startswith(_STEMS[name]))
+
+
+def cue_counts(sentences: Sequence[str], tokens: Sequence[Sequence[str]]) -> dict[str, NDArray[np.float64]]:
+    """How many of each cue every sentence has, by the cue's name."""
+    counts = {name: np.zeros(len(sentences)) for name in _WORDS}
+    for row, words in enumerate(tokens):
+        for word in words:
+            for name in cues_of(word):
+                counts[name][row] += 1
+    return counts | {name: occurrences(pattern, sentences) for name, pattern in _PATTERNS.items()}
+
+
+def occurrences(pattern: re.Pattern[str], sentences: Sequence[str]) -> NDArray[np.float64]:
+    """How often a pattern stands in each sentence."""
+    return np.array([len(pattern.findall(sentence)) for sentence in sentences], dtype=np.float64)

@@ -10,16 +10,9 @@ from evidencebench_core.data import open_store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.answers import Answer
 from evidencebench_core.llm.budget import Price
+from evidencebench_core.llm.outcome import OUTCOME_FLAGS, OUTCOME_KINDS, counts_text, outcome_counts
 from evidencebench_core.retrievers import make_retriever
-from evidencebench_core.retrievers.llm.outcome import (
-    OUTCOME_FLAGS,
-    OUTCOME_KINDS,
-    calls_in,
-    counts_text,
-    outcome_counts,
-    outcome_of,
-    reasons_in,
-)
+from evidencebench_core.retrievers.llm.retriever import calls_in, outcome_of, reasons_in
 from tests.retrievers.llm.stand_in import Said, StandIn, asked, in_turn, retrieved
 from tests.retrievers.queries import make_query
 

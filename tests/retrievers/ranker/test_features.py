@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evidencebench_core.retrievers.ranker.cues import cues_of
-from evidencebench_core.retrievers.ranker.features import FEATURES, Features, features_of
+from evidencebench_core.retrievers.ranker.features import FEATURES, Features, cues_of, features_of
 from tests.retrievers.queries import make_query
 
 SENTENCES = (

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evidencebench_core.cli.finetuning import FinetuneSettings, finetune_encoder, triplets_of
 from evidencebench_core.data import instance_from
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.encoding import Encoder, TrainedOn
-from evidencebench_core.retrievers.finetune import FinetuneSettings, finetune_encoder, triplets_of
 from tests.factories import raw_instance
 from tests.retrievers.conftest import tiny_bert
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pydantic import TypeAdapter
 
 from evidencebench_core.llm.answers import Answer
 from evidencebench_core.llm.parse import OutcomeKind
-
-if TYPE_CHECKING:
-    from evidencebench_core.retrievers.base import Retrieval
 
 OUTCOME_KINDS: Final[Mapping[str, str]] = {
     "selection": "a selection",
@@ -58,17 +55,6 @@ def least_informative(kinds: Iterable[OutcomeKind]) -> OutcomeKind:
     return next((kind for kind in (*UNREADABLE, "unknown") if kind in present), "empty")
 
 
-def outcome_of(retrieval: Retrieval) -> str:
-    """The outcome, one of `OUTCOME_KINDS`; empty for a retriever that asks no model."""
-    return str(retrieval.details.get("outcome", "")).partition(" ")[0]
-
-
-def reasons_in(retrieval: Retrieval) -> dict[int, str]:
-    """The model's reasons by sentence index; picks without a reason are left out."""
-    reasons = retrieval.details.get("reasons", ())
-    return {index: reason for index, reason in zip(retrieval.selection, reasons, strict=False) if reason}
-
-
 @dataclass(frozen=True, slots=True)
 class CallRecord:
     """One question to the model; the store has its request under ``answer.key``."""
@@ -84,11 +70,11 @@ _CALLS: Final = TypeAdapter(tuple[CallRecord, ...])
 
 
 def call_documents(calls: Iterable[CallRecord]) -> list[dict[str, object]]:
-    """Calls as JSON values, which `calls_in` reads; what is empty is left out."""
+    """Calls as JSON values, which `calls_of` reads; what is empty is left out."""
     documents: list[dict[str, object]] = _CALLS.dump_python(tuple(calls), mode="json", exclude_defaults=True)
     return documents
 
 
-def calls_in(retrieval: Retrieval) -> tuple[CallRecord, ...]:
-    """The calls behind a retrieval, in order."""
-    return _CALLS.validate_python(retrieval.details.get("calls", ()))
+def calls_of(documents: object) -> tuple[CallRecord, ...]:
+    """The calls in what `call_documents` has made."""
+    return _CALLS.validate_python(documents)

@@ -10,8 +10,9 @@ from typing import Final
 from evidencebench_core.data import Store
 from evidencebench_core.errors import EvidenceBenchError, SettingError, shown
 from evidencebench_core.retrievers import (
+    CROSS_VALIDATED,
+    fields_of,
     make_retriever,
-    named_to_load,
     read_settings,
     retriever_entry,
 )
@@ -90,12 +91,26 @@ def choices_from(text: str, runs: Sequence[RunInfo] = ()) -> tuple[Choice, ...]:
             choices.append(by_id[name])
             continue
         choice = choice_of(name, dict(pair.partition("=")[::2] for pair in pairs))
-        for place in named_to_load(choice.name, choice.settings):
+        for place in _named_to_load(choice.name, choice.settings):
             raise SettingError(
                 f"setting {place}", "cannot come from a link", "Start a run with it, and open that."
             )
         choices.append(choice)
     return tuple(choices[:MOST_CHOICES])
+
+
+def _named_to_load(name: str, settings: Mapping[str, object]) -> list[str]:
+    """The settings, of members too, that name a file, a folder or a model of a hub to a retriever that works here."""
+    places = []
+    for key, value in settings.items():
+        member, _, setting = key.rpartition(".")
+        retriever = retriever_entry(member or name)
+        field_of = fields_of(retriever.settings_class).get(setting)
+        if field_of is None or field_of.kind is not str or field_of.choices or retriever.asks_server:
+            continue
+        if value not in (field_of.default, CROSS_VALIDATED):
+            places.append(f"{retriever.name}.{setting}")
+    return places
 
 
 def choice_of(name: str, given: Mapping[str, object]) -> Choice:

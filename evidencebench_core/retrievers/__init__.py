@@ -19,7 +19,6 @@ from evidencebench_core.retrievers.table import (
     OWN,
     RETRIEVERS,
     make_retriever,
-    named_to_load,
     read_settings,
     retriever_entry,
     run_label,

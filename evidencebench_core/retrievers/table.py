@@ -11,13 +11,12 @@ from evidencebench_core.errors import RetrieverError, SettingError, shown
 from evidencebench_core.retrievers.base import Retriever
 from evidencebench_core.retrievers.baselines import AbstractTail, Lead, Oracle, RandomOrder
 from evidencebench_core.retrievers.bm25 import Bm25
+from evidencebench_core.retrievers.composed import Hybrid, Rerank
 from evidencebench_core.retrievers.dense import Dense, Embeddings
-from evidencebench_core.retrievers.hybrid import Hybrid
 from evidencebench_core.retrievers.llm.retriever import LanguageModel
 from evidencebench_core.retrievers.ranker.retriever import CROSS_VALIDATED, EvidenceRanker
 from evidencebench_core.retrievers.ranker.structure import Structure
-from evidencebench_core.retrievers.rerank import Rerank
-from evidencebench_core.retrievers.settings import Setting, Settings, fields_of, names_hint
+from evidencebench_core.retrievers.settings import Setting, Settings, names_hint
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
@@ -97,20 +96,3 @@ def run_label(name: str, settings: Mapping[str, Setting], extra: str = "") -> st
         text = "+".join(map(str, value)) if isinstance(value, tuple) else value
         words.append(CROSS_VALIDATED if value == CROSS_VALIDATED else f"{setting}={text}")
     return " ".join([*words, f"[{extra}]"] if extra else words)
-
-
-def named_to_load(name: str, settings: Mapping[str, object]) -> dict[str, str]:
-    """The files, folders and models of a hub that a retriever that works here is told to load, defaults left out.
-
-    By ``retriever.setting``, of members too.
-    """
-    named = {}
-    for key, value in settings.items():
-        member, _, setting = key.rpartition(".")
-        retriever = retriever_entry(member or name)
-        field = fields_of(retriever.settings_class).get(setting)
-        if field is None or field.kind is not str or field.choices or retriever.asks_server:
-            continue
-        if value not in (field.default, CROSS_VALIDATED):
-            named[f"{retriever.name}.{setting}"] = str(value)
-    return named

@@ -7,7 +7,7 @@ from unittest.mock import Mock
 import pytest
 
 from evidencebench_core.errors import RetrieverError
-from evidencebench_core.retrievers import make_retriever, rerank
+from evidencebench_core.retrievers import composed, make_retriever
 from tests.retrievers.conftest import tiny_bert
 from tests.retrievers.queries import make_query
 

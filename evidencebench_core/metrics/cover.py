@@ -4,8 +4,6 @@ Greedy first; where a bound proves it optimal, that is the answer, otherwise an 
 aspects are bits: a sentence is a *candidate* ``(sentence index, mask of the aspects it covers)``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import floor

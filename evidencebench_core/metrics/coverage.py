@@ -1,7 +1,5 @@
 """A selection pick by pick and sentence by sentence, and what another one changes."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -4,8 +4,6 @@ Drawing K of n sentences misses an aspect that h of them cover with probability 
 binomials are exact integers, and the one division at the end is correctly rounded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import comb, inf

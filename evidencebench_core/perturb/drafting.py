@@ -1,7 +1,5 @@
 """Wordings that a model writes: drafts, until a person has accepted or rejected each."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Final, Literal

@@ -2,8 +2,6 @@
 another of its class, a small letter by a small letter, a capital by a capital, a digit by a digit.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import string

@@ -4,8 +4,6 @@ A wording is named ``"negation"`` or ``"paraphrase:name"``. A file of them is on
 {"paraphrases": {"name": "text"}, "negation": "text"}, ...}``; ``made_by`` may say by the wording's name who made it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

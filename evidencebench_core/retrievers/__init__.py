@@ -1,7 +1,5 @@
 """Retrievers: they are given a hypothesis and a paper's sentences, and rank."""
 
-from __future__ import annotations
-
 from evidencebench_core.retrievers.base import (
     Query,
     Retrieval,

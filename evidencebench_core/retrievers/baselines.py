@@ -1,7 +1,5 @@
 """The floor and the ceiling: retrievers that read nothing, which any that reads should beat, and the best selection."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections.abc import Sequence

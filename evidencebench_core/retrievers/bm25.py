@@ -1,7 +1,5 @@
 """Words shared with a hypothesis, the rarer the better."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set

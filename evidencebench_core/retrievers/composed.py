@@ -1,7 +1,5 @@
 """Retrievers made of others: several merged into one, and the first of one ranked again by a cross-encoder."""
 
-from __future__ import annotations
-
 from types import MappingProxyType
 from typing import Any, ClassVar
 

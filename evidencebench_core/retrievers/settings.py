@@ -1,7 +1,5 @@
 """Settings declared as pydantic models: what a run is known by, what ``--set`` takes and what a form asks."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Whoever drives it decides the pace. Results are stored before their progress is 
 is in hand, and another plan of the same run goes on from there.
 """
 
-from __future__ import annotations
-
 import time
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Sequence

@@ -1,7 +1,5 @@
 """A run before it begins: what it is, and what is still to be asked."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, cast

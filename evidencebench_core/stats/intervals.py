@@ -9,8 +9,6 @@ ratios over more than 500, where it differs from the bootstrap's by less than tw
 alike there is no interval: one of no width would be a false certainty.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Two systems over the same instances: is the difference of their means more than noise?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import erfc

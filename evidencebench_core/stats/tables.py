@@ -5,8 +5,6 @@ answers without a label: they are misses, and false alarms of no label. Leading 
 figure is NaN. `bootstrap` over `label_units` gives any of the figures its interval.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

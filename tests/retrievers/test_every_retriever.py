@@ -7,7 +7,7 @@ from unittest.mock import Mock
 import pytest
 
 from evidencebench_core.data.model import Aspect, EvidenceSet
-from evidencebench_core.retrievers import RETRIEVERS, Query, make_retriever, rerank
+from evidencebench_core.retrievers import RETRIEVERS, Query, composed, make_retriever
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from tests.retrievers.queries import make_query
 from tests.retrievers.ranker.made_up import small_model
@@ -33,7 +33,7 @@ ODD_HYPOTHESES = ("", "?!", "Nothing shared here at all", "\ud800\U0001f9ec", "l
 def no_real_model(encoded_texts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """An encoder of 32 dimensions, a trained ranker of as many, and a cross-encoder that likes long sentences."""
     scorer = Mock(predict=lambda pairs, **_: [len(sentence) for _, sentence in pairs])
-    monkeypatch.setattr(rerank, "load_encoder", lambda *_: scorer)
+    monkeypatch.setattr(composed, "load_encoder", lambda *_: scorer)
     write_model(small_model(width=32), default_model_path())
 
 

@@ -21,7 +21,7 @@ def test_the_whole_paper_or_the_first_of_another_retriever(monkeypatch: pytest.M
         pairs.extend(these)
         return [-float(len(sentence)) for _, sentence in these]  # the shorter the better
 
-    monkeypatch.setattr(rerank, "load_encoder", lambda *_: Mock(predict=predict))
+    monkeypatch.setattr(composed, "load_encoder", lambda *_: Mock(predict=predict))
     whole = make_retriever("rerank", {"model": "minilm"}).retrieve(QUERY)
     assert pairs == [("tea", sentence) for sentence in QUERY.sentences]
     assert (whole.ranking, whole.scores) == ((0, 1, 3, 4, 2), (-3.0, -4.0, -4.0, -7.0, -11.0))

@@ -1,7 +1,5 @@
 """A row of numbers a sentence, made of the query alone; ``features.txt`` has their names."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ shares with the hypothesis' on principal axes, and what those of the sentences b
 A sum of trees, which learnt how much of the evidence a sentence is, counts a little beside them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """A `Ranker` as a folder with the file ``ranker.safetensors``."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

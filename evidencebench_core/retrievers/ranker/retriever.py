@@ -1,7 +1,5 @@
 """The retriever ``evidence-ranker``: a trained model, and picks that are to cover much between them."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """From one score a sentence to the picks that are expected to cover most between them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """The retriever ``structure``: fixed, readable weights on where a sentence stands and what it looks like."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ Workers make the retriever once; units go in, retrievals come out. What was with
 to another; if this process dies, what it has stored is not asked again.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import logging

@@ -185,8 +185,9 @@ class LLM:
         return answer
 
     async def keep(self, call: Call, answer: Answer) -> None:
-        """Commit an answer; it is in the store when this returns."""
-        await self.answers.keep(call.key, self.connection.address, call.body, answer)
+        """Commit an answer; it is in the store when this returns. What a server's filter refused may be asked again."""
+        if answer.finish_reason != "content_filter":
+            await self.answers.keep(call.key, self.connection.address, call.body, answer)
 
     # -- the server --------------------------------------------------------------------------------
 

@@ -94,6 +94,12 @@ def test_equal_questions_at_once_are_one_call(store: Store) -> None:
         assert len(server.requests) == 1
 
 
+def test_what_a_filter_refused_is_asked_again(store: Store) -> None:
+    with scripted(reply("", finish_reason="content_filter"), reply("well")) as server:
+        texts = [answer_of(llm_of(server, store), question()).text for _ in range(3)]
+        assert (texts, len(server.requests)) == (["", "well", "well"], 2)
+
+
 def test_vectors_are_kept_part_by_part(store: Store) -> None:
     def vectors(request: dict[str, Any]) -> Any:
         data = [{"index": n, "embedding": [len(text), 0.5]} for n, text in enumerate(request["input"])]

@@ -30,6 +30,7 @@ from components.widgets.table import Cell, Column, Interval, Row, TableEvent, ta
 from evidencebench_core.llm.outcome import OUTCOME_FLAGS, OUTCOME_KINDS
 from evidencebench_core.metrics import MEASURES
 from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.stats import FEW_PAPERS, interval_note
 from evidencebench_core.tasks import TASKS, Score, Task, published_results
 
 ABOUT: Final = (
@@ -131,9 +132,11 @@ def _draw_table(state: PageState, context: Context, runs: Sequence[RunInfo]) -> 
         caption=f"Runs on {context.dataset.name}: Aspect Recall with 95% interval, by task",
     )
     n = ", ".join(f"{task.title} {of.n_scored:,}" for task, of in zip(tasks, bounds, strict=True))
+    n_papers = min((of.n_papers for of in bounds if of.n_papers), default=FEW_PAPERS)
+    few = f" {literal(interval_note(n_papers))}." if n_papers < FEW_PAPERS else ""
     st.caption(
         f"Aspect Recall in percent with 95% interval, and beside {literal(context.task.title)} what was picked; "
-        f"instances: {literal(n)}. Click runs to compare them."
+        f"instances: {literal(n)}. Click runs to compare them.{few}"
     )
 
 

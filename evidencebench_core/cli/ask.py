@@ -146,7 +146,7 @@ def _exit_code(store: Store, reports: Sequence[Progress], noun: str) -> int:
     n_failed = sum(report.failed for report in reports)
     reasons = (reason for info in infos for reason in runs.reasons(info))
     if n_failed:
-        why = f"; the first: {next(reasons, 'unknown')}"
+        why = f"; the first: {next(reasons, 'unknown').rstrip('.')}"
         note(
             f"evidencebench: {quantity(n_failed, noun)} failed{why}. Give the same command again to try them."
         )

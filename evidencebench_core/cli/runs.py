@@ -212,7 +212,7 @@ def _scored(
         rows = [{"run": label} | row for label, row in zip(labels, rows, strict=True)]
     legend = {
         "recall": "mean Aspect Recall of the instances scored; SE: its standard error",
-        "picks": "sentences picked, mean; precision: share of them that cover an aspect; f1: of precision and recall",
+        **{measure.name: f"{measure.explanation}, mean" for measure in MEASURES[1:]},
         "ceiling": "the best possible; random: expected of random picks",
         "skipped": "nothing to cover; missing: no answer",
     }

@@ -4,6 +4,7 @@ Drawing K of n sentences misses an aspect that h of them cover with probability 
 binomials are exact integers, and the one division at the end is correctly rounded.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import comb, inf
@@ -85,6 +86,12 @@ class Measure:
     higher_is_better: bool
     is_share: bool
     source: str
+
+    @property
+    def explanation(self) -> str:
+        """What it is in a few words: the beginning of its function's docstring."""
+        words = re.split(r"[.,;]", self.function.__doc__ or self.title)[0]
+        return words[:1].lower() + words[1:]
 
 
 def n_picks(picks: Picks, covers: Covers, budget: int | None) -> float:

@@ -8,11 +8,12 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from evidencebench_core.analyses.frame import RunLike, estimate_columns
+from evidencebench_core.analyses.frame import estimate_columns
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.analyses.systems import Systems, further_measures, systems
 from evidencebench_core.data.store import Store
 from evidencebench_core.metrics import MEASURES
+from evidencebench_core.runs import RunLike
 from evidencebench_core.stats import holm, interval, interval_note, paired, standard_error
 from evidencebench_core.tasks import Task
 from evidencebench_core.words import quantity

@@ -7,17 +7,10 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from evidencebench_core.analyses.frame import (
-    RunLike,
-    aspects,
-    estimate_columns,
-    left_out_notes,
-    picks,
-    runs_named,
-)
+from evidencebench_core.analyses.frame import aspects, estimate_columns, left_out_notes, picks, runs_named
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.store import Store
-from evidencebench_core.runs import RunStore
+from evidencebench_core.runs import RunLike, RunStore
 from evidencebench_core.stats import ratios
 from evidencebench_core.tasks import Task, task_named
 from evidencebench_core.words import quantity

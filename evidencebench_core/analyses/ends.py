@@ -12,10 +12,10 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from evidencebench_core.analyses.frame import RunLike, gold_frame, instance_frame, left_out_notes, runs_named
+from evidencebench_core.analyses.frame import gold_frame, instance_frame, left_out_notes, runs_named
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.store import Store
-from evidencebench_core.runs import RunStore
+from evidencebench_core.runs import RunLike, RunStore
 from evidencebench_core.stats import interval_note, ratios
 from evidencebench_core.tasks import Score, Task, score, task_named
 

@@ -11,13 +11,7 @@ import numpy as np
 import pandas as pd
 
 from evidencebench_core.analyses.causes import CAUSES, suggestions
-from evidencebench_core.analyses.frame import (
-    RunLike,
-    asked_aspects,
-    estimate_columns,
-    instance_frame,
-    left_out_notes,
-)
+from evidencebench_core.analyses.frame import asked_aspects, estimate_columns, instance_frame, left_out_notes
 from evidencebench_core.analyses.notes import Note
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.model import Instance
@@ -27,7 +21,7 @@ from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.metrics import marginal_gains
 from evidencebench_core.retrievers import RETRIEVERS, Retrieval
 from evidencebench_core.retrievers.bm25 import tokens_of
-from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.runs import RunInfo, RunLike, RunStore
 from evidencebench_core.stats import interval_note, ratios
 from evidencebench_core.tasks import Task, task_named
 

@@ -16,7 +16,6 @@ import pandas as pd
 from evidencebench_core.analyses.frame import (
     Aspects,
     Picks,
-    RunLike,
     aspects,
     chance_text,
     estimate_columns,
@@ -28,6 +27,7 @@ from evidencebench_core.analyses.frame import (
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.runs import RunLike
 from evidencebench_core.stats import interval_note, quotient, ratios
 from evidencebench_core.tasks import Task, task_named
 from evidencebench_core.words import quantity

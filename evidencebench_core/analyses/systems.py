@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import pandas as pd
 
 from evidencebench_core.analyses.frame import (
-    RunLike,
     aspects,
     instance_frame,
     left_out_notes,
@@ -19,6 +18,7 @@ from evidencebench_core.analyses.frame import (
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.metrics import MEASURES
+from evidencebench_core.runs import RunLike
 from evidencebench_core.tasks import Task, task_named
 
 

@@ -13,14 +13,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from evidencebench_core.analyses.frame import (
-    RunLike,
-    aspects,
-    chance_text,
-    instance_frame,
-    recalls,
-    runs_named,
-)
+from evidencebench_core.analyses.frame import aspects, chance_text, instance_frame, recalls, runs_named
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
@@ -35,6 +28,7 @@ from evidencebench_core.perturb import (
 )
 from evidencebench_core.runs import (
     RunInfo,
+    RunLike,
     RunStore,
     Step,
     Variant,

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 from evidencebench_core.data.model import EvidenceSet, Instance
@@ -14,6 +12,7 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.runs.store import installed_versions
 from evidencebench_core.tasks import Task, task_named, validated_selection
 from evidencebench_core.words import quantity
 
@@ -134,8 +133,4 @@ def _line(ids: Sequence[str], reason: str) -> str:
 
 def versions() -> dict[str, str]:
     """Python and the installed packages that can change a retriever's answer, by name."""
-    installed = {"python": platform.python_version()}
-    for name in _PACKAGES:
-        with suppress(PackageNotFoundError):
-            installed[name] = version(name)
-    return installed
+    return {"python": platform.python_version(), **installed_versions(_PACKAGES)}

@@ -10,7 +10,7 @@ from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.retrievers.own import OwnSystem, ranking_of_scores
 from evidencebench_core.runs.execution import execute
-from evidencebench_core.runs.planning import DEFAULT_TASKS, plan
+from evidencebench_core.runs.planning import DEFAULT_TASKS, Plan, plan
 from evidencebench_core.runs.store import RunInfo, RunStore
 from evidencebench_core.tasks import Missing, Score, Task, score, task_named
 
@@ -88,10 +88,13 @@ def run(
     **options: Any,
 ) -> RunInfo:
     """Plan and execute a run, and return it; the arguments are those of `plan`."""
-    planned = plan(store, dataset, retriever, settings, tasks, limit, **options)
+    return _executed(plan(store, dataset, retriever, settings, tasks, limit, **options))
+
+
+def _executed(planned: Plan) -> RunInfo:
     for _ in execute(planned):
         pass
-    return RunStore(store).run(planned.run_id)
+    return RunStore(planned.store).run(planned.run_id)
 
 
 def evaluate(
@@ -125,9 +128,9 @@ def evaluate(
     else:
         if settings:
             raise SettingError("settings", "are given to a system of one's own", "Set them where it is made.")
-        own = OwnSystem(system, name)
-        RunStore(store).clear(plan(store, dataset, own, tasks=tasks).run_id)  # its code may be another one
-        info = run(store, dataset, own, tasks=tasks)
+        planned = plan(store, dataset, OwnSystem(system, name), tasks=tasks, fresh=True)
+        RunStore(store).clear(planned.run_id)  # its code may be another one
+        info = _executed(planned)
     failures = RunStore(store).reasons(info)
     if failures and not info.n_answered:
         raise RetrieverError(f"run {info.id}", f"has no answer: {failures[0]}", "Mend the system.")

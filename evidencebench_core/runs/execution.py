@@ -6,7 +6,7 @@ is in hand, and another plan of the same run goes on from there.
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol, cast
 from evidencebench_core.errors import EvidenceBenchError, RetrieverError, SelectionError
 from evidencebench_core.llm import LLM, Price, Spending, Work, price_of, rehearse, results
 from evidencebench_core.retrievers import Query, Retrieval, Retriever
-from evidencebench_core.runs.planning import Plan, Unit
+from evidencebench_core.runs.planning import Plan, Unit, open_questions
 from evidencebench_core.runs.store import Results, RunStore
 
 _COMMIT: Final = 0.25  # seconds of computing between two commits
@@ -61,7 +61,7 @@ class LocalEngine:
             return
         computed: dict[str, dict[str, Any]] = {}
         last = 0.0  # so that the first result is there at once
-        for unit in plan.units(tuple(plan.missing)):
+        for unit in plan.units(plan.missing):
             if stopped():
                 break
             computed[unit.id] = compute(unit)
@@ -84,16 +84,16 @@ def compute(unit: Unit) -> dict[str, Retrieval | str]:
 
 def model_answers(plan: Plan, llm: LLM, **options: Any) -> Iterator[Results]:
     """Results of a plan that asks a model, as they come; the options are those of `llm.results`."""
-    for ready in results(llm, _pieces(plan, tuple(plan.missing)), **options):
+    for ready in results(llm, _pieces(plan, plan.missing), **options):
         by_unit: dict[str, dict[str, Any]] = defaultdict(dict)
         for (unit_id, question), result in ready:
             by_unit[unit_id][question] = str(result) if isinstance(result, EvidenceBenchError) else result
         yield by_unit
 
 
-def _pieces(plan: Plan, ids: Sequence[str]) -> Iterator[tuple[tuple[str, str], Work[Any]]]:
+def _pieces(plan: Plan, missing: Mapping[str, Sequence[str]]) -> Iterator[tuple[tuple[str, str], Work[Any]]]:
     """What a model is asked about some units, by unit and question."""
-    for unit in plan.units(ids):
+    for unit in plan.units(missing):
         for question in unit.queries:
             if plan.ask is not None:
                 yield (unit.id, question), partial(plan.ask, unit, question)
@@ -153,7 +153,8 @@ def _progress(plan: Plan, engine: Engine, cancelled: Callable[[], bool]) -> Iter
     training = plan.retriever.training if plan.retriever else ()
     failed, is_created = set[str](), False
     with runs.under_way(plan.run_id):
-        plan = _without_answered(plan)
+        missing = open_questions(plan.store, plan.spec, plan.missing, plan.fresh)
+        plan = replace(plan, missing=missing)
         n_open = {unit: len(questions) for unit, questions in plan.missing.items()}
         if report.done != plan.total - len(n_open):  # somebody has been here since the plan was made
             report = replace(report, done=plan.total - len(n_open))
@@ -182,20 +183,6 @@ def _progress(plan: Plan, engine: Engine, cancelled: Callable[[], bool]) -> Iter
             runs.create(plan.spec, *training)
 
 
-def _without_answered(plan: Plan) -> Plan:
-    """The plan without units that somebody has answered since it was made."""
-    if plan.fresh:
-        return plan
-    questions = {question for open_questions in plan.missing.values() for question in open_questions}
-    done = {question: RunStore(plan.store).done(plan.run_id, question) for question in questions}
-    missing = {
-        unit: open_questions
-        for unit, open_questions in plan.missing.items()
-        if any(unit not in done[question] for question in open_questions)
-    }
-    return replace(plan, missing=missing)
-
-
 # -- the cost -----------------------------------------------------------------------------------------
 
 
@@ -222,10 +209,10 @@ def estimate(*plans: Plan, batch: bool = False) -> RunEstimate:
         if plan.llm is None or not plan.missing:
             continue
         plan.llm.fresh = plan.fresh
-        ids = tuple(plan.missing)
-        sample = ids[:: -(-len(ids) // _SAMPLE)]
+        n = len(plan.missing)
+        sample = dict(list(plan.missing.items())[:: -(-n // _SAMPLE)])
         _, spending = rehearse(plan.llm, *(work for _, work in _pieces(plan, sample)))
-        cost = cost.plus(spending, len(ids) / len(sample))
+        cost = cost.plus(spending, n / len(sample))
         n_looked_at += len(sample)
     model = next((plan.model for plan in plans if plan.llm), "")
     price = price_of(model) if cost.calls else Price(prompt=0.0)

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, cast
 
 from evidencebench_core.data.primitives import digest
-from evidencebench_core.data.store import DatasetInfo, Store
+from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM, Message, prompt
 from evidencebench_core.retrievers import (
@@ -59,9 +59,9 @@ class Plan:
 
     store: Store
     spec: RunSpec
-    missing: Mapping[str, Sequence[str]]  # open questions by unit; units that failed before come last
+    missing: Mapping[str, Sequence[str]]  # `open_questions` by unit
     total: int  # units that can be answered
-    units: Callable[[Sequence[str]], Iterator[Unit]]  # makes some of the missing units, one by one
+    units: Callable[[Mapping[str, Sequence[str]]], Iterator[Unit]]  # made of some of those, one by one
     ask: Callable[[Unit, str, LLM], Awaitable[Any]] | None = None  # asks a model a unit's question
     llm: LLM | None = None  # None for a retriever that asks no server
     fresh: bool = False  # ask even where an answer is stored; new results take the place of those there are
@@ -122,17 +122,21 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how
     ids = [unit for unit in all_ids if variant is None or unit in variant.hypotheses]
     # Where the focus plays no part, one question of all instances answers for those with results, too.
     chosen = sorted(map(task_named, tasks), key=lambda task: task.focus == "all")
-    questions = {
+    tasks_asked = {
         task.name if kind.by_budget else task.focus if kind.by_focus else "": task for task in chosen
     }
-    missing, total = _missing(store, spec, info, ids, questions, fresh)
+    # Instances without result aspects are no part of the result tasks.
+    of_all = [question for question, task in tasks_asked.items() if task.focus == "all"]
+    rows = store.rows(info, ids) if len(of_all) < len(tasks_asked) else ()
+    resultless = {row.id for row in rows if not row.n_result_aspects}
+    questions = {unit: of_all if unit in resultless else list(tasks_asked) for unit in ids}
 
-    def units(wanted: Sequence[str]) -> Iterator[Unit]:
-        for instance in store.get_many(info, wanted):
+    def units(missing: Mapping[str, Sequence[str]]) -> Iterator[Unit]:
+        for instance in store.get_many(info, tuple(missing)):
             hypothesis = variant.hypotheses[instance.id] if variant else None
             queries = {}
             for question in missing[instance.id]:
-                task = questions[question]
+                task = tasks_asked[question]
                 budget = task.budget_for(instance.evidence) if kind.by_budget else None
                 queries[question] = query_of(instance, task.focus, budget, hypothesis)
             yield Unit(instance.id, queries, made or make_retriever(name, values, gold=instance.evidence))
@@ -143,8 +147,8 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how
     return Plan(
         store=store,
         spec=spec,
-        missing=missing,
-        total=total,
+        missing=open_questions(store, spec, questions, fresh),
+        total=sum(map(bool, questions.values())),
         units=units,
         ask=None if llm is None else ask,
         llm=llm,
@@ -154,30 +158,19 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how
     )
 
 
-def _missing(
-    store: Store,
-    spec: RunSpec,
-    dataset: DatasetInfo,
-    ids: Sequence[str],
-    questions: Mapping[str, Task],
-    fresh: bool,
-) -> tuple[dict[str, list[str]], int]:
-    """The open questions by unit, and how many units have any question."""
+def open_questions(
+    store: Store, spec: RunSpec, questions: Mapping[str, Sequence[str]], fresh: bool
+) -> dict[str, list[str]]:
+    """Those of the questions by unit that have no answer, or all; units that failed before come last."""
     runs = RunStore(store)
-    done = {question: set() if fresh else runs.done(spec.id, question) for question in questions}
-    failures = {unit for question in questions for unit in runs.failures(spec.id, question)}
-    of_results = [question for question, task in questions.items() if task.focus == "results"]
-    # Instances without result aspects are no part of the result tasks.
-    rows = store.rows(dataset, ids) if of_results else ()
-    resultless = frozenset(row.id for row in rows if not row.n_result_aspects)
+    names = {question for of_unit in questions.values() for question in of_unit}
+    done = {question: set() if fresh else runs.done(spec.id, question) for question in names}
+    failures = {unit for question in names for unit in runs.failures(spec.id, question)}
     missing: dict[str, list[str]] = {}
-    total = 0
-    for unit in sorted(ids, key=failures.__contains__):
-        asked = [name for name in questions if unit not in resultless or name not in of_results]
-        total += bool(asked)
-        if open_questions := [name for name in asked if unit not in done[name]]:
-            missing[unit] = open_questions
-    return missing, total
+    for unit in sorted(questions, key=failures.__contains__):
+        if of_unit := [question for question in questions[unit] if unit not in done[question]]:
+            missing[unit] = of_unit
+    return missing
 
 
 # -- questions to a model ---------------------------------------------------------------------------
@@ -196,9 +189,7 @@ def chat_plan(
 
     ``ask`` gives the result of a unit; units that failed before come last. With ``fresh`` all are asked again.
     """
-    runs = RunStore(store)
-    done, failures = runs.done(spec.id), runs.failures(spec.id)
-    wanted = [unit for unit in dict.fromkeys(units) if fresh or unit not in done]
+    questions = dict.fromkeys(units, ("",))
 
     async def ask_unit(unit: Unit, _: str, client: LLM) -> Result:
         return await ask(client, unit.id)
@@ -206,9 +197,9 @@ def chat_plan(
     return Plan(
         store=store,
         spec=spec,
-        missing=dict.fromkeys(sorted(wanted, key=failures.__contains__), ("",)),
-        total=len(set(units)),
-        units=lambda ids: (Unit(unit, {"": None}) for unit in ids),
+        missing=open_questions(store, spec, questions, fresh),
+        total=len(questions),
+        units=lambda missing: (Unit(unit, {"": None}) for unit in missing),
         ask=ask_unit,
         llm=llm or LLM(store=store),
         fresh=fresh,

@@ -10,7 +10,7 @@ import sqlite3
 import struct
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields
 from importlib.metadata import PackageNotFoundError, version
@@ -36,7 +36,7 @@ Result: TypeAlias = Mapping[str, Any]
 Results: TypeAlias = Mapping[str, Mapping[str, Retrieval | Result | str]]
 """By unit and question: the result, or in one line why there is none."""
 
-_PACKAGES: Final = ("evidencebench-explorer", "sentence-transformers", "torch")
+_PACKAGES: Final = ("evidencebench-explorer", "sentence-transformers", "torch")  # what encoders run on
 _RUNS: Final = """SELECT runs.id, kind, subject, settings, created_at, versions, stamp, runs.name,
         coalesce(datasets.name, '') AS dataset,
         (SELECT count(*) FROM trained_on WHERE run_id = runs.id) AS n_trained_on,
@@ -200,7 +200,14 @@ class RunStore:
         their training data. Of a cross-validation none was: each model had not seen the paper.
         """
         settings = json.dumps(dict(spec.settings), allow_nan=False)
-        values = (spec.id, spec.kind, spec.subject, settings, now("milliseconds"), json.dumps(_versions()))
+        values = (
+            spec.id,
+            spec.kind,
+            spec.subject,
+            settings,
+            now("milliseconds"),
+            json.dumps(installed_versions(_PACKAGES)),
+        )
         with self.store.write() as db:
             db.execute(_CREATE, values)
             row = db.execute("SELECT dataset_id FROM runs WHERE id = ?", (spec.id,)).fetchone()
@@ -465,10 +472,10 @@ def _info(row: sqlite3.Row) -> RunInfo:
     )
 
 
-def _versions() -> dict[str, str]:
-    """This package, and what its encoders run on."""
+def installed_versions(packages: Sequence[str]) -> dict[str, str]:
+    """The versions of those packages that are installed, by name."""
     installed = {}
-    for name in _PACKAGES:
+    for name in packages:
         with suppress(PackageNotFoundError):
             installed[name] = version(name)
     return installed

@@ -76,8 +76,7 @@ class RayEngine:
         n_threads = max((pool["num_threads"] for pool in pools), default=1)
         # A worker makes its own retriever; the oracle goes with its gold.
         units = (
-            replace(unit, retriever=None) if plan.retriever else unit
-            for unit in plan.units(tuple(plan.missing))
+            replace(unit, retriever=None) if plan.retriever else unit for unit in plan.units(plan.missing)
         )
         shards = iter(lambda: list(islice(units, _SHARD)), [])
         under_way: list[Any] = []

@@ -22,6 +22,13 @@ def quantity(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 'es' if noun.endswith('ch') else 's'}"
 
 
+def dollars(money: float | None) -> str:
+    """``$1.20``, with four decimals below ten cents; ``price unknown`` for ``None``."""
+    if money is None:
+        return "price unknown"
+    return f"${money:,.2f}" if money >= 0.1 or money == 0 else f"${money:,.4f}"
+
+
 def range_text(low: float, high: float) -> str:
     """A share in percent where it is known, otherwise ``at least 84.1%, at most 91.0%``."""
     return f"{100 * low:.1f}%" if low == high else f"at least {100 * low:.1f}%, at most {100 * high:.1f}%"

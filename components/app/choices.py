@@ -100,13 +100,15 @@ def choices_from(text: str, runs: Sequence[RunInfo] = ()) -> tuple[Choice, ...]:
 
 
 def _named_to_load(name: str, settings: Mapping[str, object]) -> list[str]:
-    """The settings, of members too, that name a file, a folder or a model of a hub to a retriever that works here."""
+    """The settings, of members too, that name a folder of prompts, or a file, a folder or a model of a hub to load."""
     places = []
     for key, value in settings.items():
         member, _, setting = key.rpartition(".")
         retriever = retriever_entry(member or name)
         field_of = fields_of(retriever.settings_class).get(setting)
-        if field_of is None or field_of.kind is not str or field_of.choices or retriever.asks_server:
+        if field_of is None or field_of.kind is not str or field_of.choices:
+            continue
+        if retriever.asks_server and setting != "prompts":
             continue
         if value not in (field_of.default, CROSS_VALIDATED):
             places.append(f"{retriever.name}.{setting}")

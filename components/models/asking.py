@@ -16,12 +16,12 @@ from components.app.choices import Choice
 from components.app.jobs import Job, JobCancelled
 from components.app.reading import Reading
 from components.app.session import flash, session_connection
-from components.models.caps import dollars, session_budget, session_llm, spent_text
+from components.models.caps import session_budget, session_llm, spent_text
 from components.models.server import address_text, draw_model_needed
 from components.widgets.guarded import guarded_part
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError, LLMCancelledError, SettingError
-from evidencebench_core.llm import Spending, Work, answer_of, price_of, rehearse
+from evidencebench_core.llm import Forecast, Work, answer_of, rehearse
 from evidencebench_core.retrievers import Retrieval, ServedRetriever, make_retriever
 from evidencebench_core.words import quantity
 
@@ -60,7 +60,7 @@ class Question:
         return lambda llm: retriever.answer(llm, query)
 
 
-def stored_answer(question: Question) -> Retrieval | Spending:
+def stored_answer(question: Question) -> Retrieval | Forecast:
     """The answer, if all of it is in the store; else what is still to be asked. Nothing is sent."""
     (answer,), cost = rehearse(session_llm(), question.work())
     return cost if answer is None else answer
@@ -86,7 +86,7 @@ def answer_or_button(question: Question) -> Retrieval | None:
     if job is not None and job.status.state == "cancelled":
         st.caption(f"{name} was stopped. Answers that had come in full are kept.")
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{name}** has not answered this yet. {_cost_text(question, answer)}")
+        st.markdown(f"**{name}** has not answered this yet. {_cost_text(answer)}")
         st.button(
             "Ask the model" if job is None else "Try again",
             type="primary",
@@ -134,9 +134,7 @@ def _draw_progress(job: Job, label: str) -> None:
             st.rerun(scope="fragment")
 
 
-def _cost_text(question: Question, cost: Spending) -> str:
-    price, tokens = price_of(question.model), cost.prompt_tokens + cost.completion_tokens
-    money = dollars(price.of(cost.prompt_tokens, cost.completion_tokens)) if price else "price unknown"
+def _cost_text(cost: Forecast) -> str:
     stored = f", {cost.cached:,} in the store" if cost.cached else ""
     place = address_text(session_connection())
-    return f"About {quantity(cost.calls, 'call')}{stored}, {tokens:,} tokens, {literal(money)}, at {place}."
+    return f"About {quantity(cost.calls, 'call')}{stored}, {literal(cost.range_text())}, at {place}."

@@ -14,7 +14,7 @@ from components.widgets.markdown import literal
 from evidencebench_core.errors import BudgetReachedError
 from evidencebench_core.llm import LLM, Budget, Spending
 from evidencebench_core.runs import RunEstimate
-from evidencebench_core.words import quantity
+from evidencebench_core.words import dollars, quantity
 
 _CAPS: Final[tuple[tuple[str, str, type[int] | type[float], float, str], ...]] = (
     ("calls", "Most calls", int, 10, "Answers in the store are no calls."),
@@ -71,23 +71,16 @@ def closing_note(job: Job, budget: Budget | None, steps: Iterable[tuple[int, int
 
 
 def estimate_text(cost: RunEstimate, noun: str = "instance") -> str:
-    """``"96 instances, about 96 calls, 1,200,000 tokens, $1.23."``, as Markdown."""
+    """``"96 instances, about 96 calls, 690,000 to 770,000 tokens, $0.90 to $1.57 (a guess)."``, as Markdown."""
     if not cost.calls:
         return "Nothing is left to ask: every answer is in the store."
     each = round(cost.calls / max(1, cost.n_instances))
-    if cost.money is None:
-        money = f"the price of {literal(cost.model)} is not known: tokens only"
-    else:
-        money = f"{literal(dollars(cost.money))} (prices of {literal(cost.price_date)})"
-    parts = [
-        quantity(cost.n_instances, noun),
-        f"about {quantity(cost.calls, 'call')}{f' ({each:,} each)' if each > 1 else ''}",
-        f"{cost.prompt_tokens + cost.completion_tokens:,} tokens",
-        money,
-    ]
+    calls = f"about {quantity(cost.calls, 'call')}{f' ({each:,} each)' if each > 1 else ''}"
+    parts = [quantity(cost.n_instances, noun), calls, literal(cost.range_text())]
+    prices = f" Prices: {literal(cost.price_source)}." if cost.price_source else ""
     stored = f" {quantity(cost.cached, 'answer')} in the store cost nothing." if cost.cached else ""
     sample = f" Estimated from {cost.n_looked_at:,} instances." if cost.n_looked_at < cost.n_instances else ""
-    return f"{', '.join(parts)}.{stored}{sample}"
+    return f"{', '.join(parts)}.{prices}{stored}{sample}"
 
 
 def spent_text(spent: Spending) -> str:
@@ -98,10 +91,3 @@ def spent_text(spent: Spending) -> str:
     if spent.cached:
         parts.append(f"{spent.cached:,} from the store")
     return ", ".join(parts)
-
-
-def dollars(money: float | None) -> str:
-    """``$1.20``, with four decimals below ten cents; ``price unknown`` for ``None``."""
-    if money is None:
-        return "price unknown"
-    return f"${money:,.2f}" if money >= 0.1 or money == 0 else f"${money:,.4f}"

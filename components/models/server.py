@@ -7,7 +7,6 @@ A key is kept in the memory of the session, for the server that it was typed for
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -28,7 +27,13 @@ from evidencebench_core.llm import (
     listed_models,
     one_word,
 )
-from evidencebench_core.llm.connection import OPENAI, save_server, saved_server
+from evidencebench_core.llm.connection import (
+    OPENAI,
+    check_address,
+    check_key,
+    save_server,
+    saved_server,
+)
 from evidencebench_core.words import quantity
 
 
@@ -125,20 +130,13 @@ def trial(connection: Connection, model: str) -> Trial:
 
 
 def checked_address(text: str) -> str:
-    """A server's address as it was typed, without spaces around; ``SettingError`` where it is none."""
+    """A server's address as it was typed, without spaces around; ``SettingError`` where it is none, or has a secret."""
     text = text.strip()
-    try:
-        parts = urlsplit(text)
-        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        is_address = False
-    is_plain = text.isascii() and text.isprintable() and not set(text) & set(' `<>"@?#')
-    if text and not (is_address and is_plain):
-        raise SettingError(
-            "address of the server",
-            "is no plain web address",
-            "It looks like http://localhost:8000/v1; a key goes into its own field.",
-        )
+    if text:
+        check_address(text)
+    if set(text) & set("@?#"):
+        remedy = "It looks like http://localhost:8000/v1; a key goes into its own field."
+        raise SettingError("address of the server", "is no plain web address", remedy)
     return text
 
 
@@ -153,9 +151,12 @@ def _read_address(text: str) -> str:
 def _keep_key() -> None:
     key = str(st.session_state["typed.llm.key"]).strip()
     st.session_state["typed.llm.key"] = ""
-    if not (key.isascii() and key.isprintable() and " " not in key):
-        flash("A key has no spaces, and only ASCII letters, digits and punctuation. It was not taken.")
-    elif key:
+    try:
+        check_key(key)
+    except SettingError as error:
+        flash(literal(str(error)))
+        return
+    if key:
         set_session_text(key_name(session_connection()), key)
 
 

@@ -31,7 +31,7 @@ from evidencebench_core.errors import LLMAnswerError, PaperError, SettingError
 from evidencebench_core.llm import Answer, Message, prompt
 from evidencebench_core.llm.parse import after_thinking, no_answer_reason, read_answer
 from evidencebench_core.llm.prompts import numbered
-from evidencebench_core.runs import Plan, RunSpec, RunStore, chat_plan, parameters_of, request_settings
+from evidencebench_core.runs import Fresh, Plan, RunSpec, RunStore, chat_plan, parameters_of, request_settings
 from evidencebench_core.words import clipped_text, one_line
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def proposal_plan(
     settings: Mapping[str, object] | None = None,
     llm: LLM | None = None,
     *,
-    fresh: bool = False,
+    fresh: Fresh = False,
 ) -> Plan:
     """What is still to be asked for these papers; `save_proposals` makes annotations of the answers."""
     by_unit = {given.unit(): given for given in inputs}

@@ -21,7 +21,7 @@ from evidencebench_core.data.model import Focus
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.llm.prompts import numbered
-from evidencebench_core.runs import Plan, Result, RunInfo, RunStore, prompt_plan
+from evidencebench_core.runs import Fresh, Plan, Result, RunInfo, RunStore, prompt_plan
 
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
@@ -37,7 +37,7 @@ def answer_plan(  # noqa: PLR0913 - what is asked, and how
     focus: Focus = "all",
     limit: int | None = None,
     llm: LLM | None = None,
-    fresh: bool = False,
+    fresh: Fresh = False,
     request: Mapping[str, object] | None = None,
 ) -> Plan:
     """The run in which a model answers each hypothesis of a dataset from its paper, citing sentences.
@@ -106,7 +106,7 @@ def cited_judge_plan(
     *,
     limit: int | None = None,
     llm: LLM | None = None,
-    fresh: bool = False,
+    fresh: Fresh = False,
     request: Mapping[str, object] | None = None,
 ) -> Plan:
     """The run in which a judge says of every citation of a run's answers whether it supports its sentence."""

@@ -15,6 +15,7 @@ from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.llm import prompt
 from evidencebench_core.llm.parse import after_thinking
 from evidencebench_core.runs import (
+    Fresh,
     Plan,
     Result,
     RunInfo,
@@ -67,7 +68,7 @@ def judge_plan(  # noqa: PLR0913 - what is judged, and how it is asked
     *,
     limit: int | None = None,
     llm: LLM | None = None,
-    fresh: bool = False,
+    fresh: Fresh = False,
     request: Mapping[str, object] | None = None,
 ) -> Plan:
     """The run in which a model judges the answers of a set, those to its first ``limit`` questions.

@@ -40,7 +40,7 @@ def propose(
 
     inputs, problems = proposal_inputs(store, papers)
     given = options.settings_of(settings)
-    plan = proposal_plan(store, inputs, model, given, work.llm(store), fresh=work.fresh)
+    plan = proposal_plan(store, inputs, model, given, work.llm(store), fresh=work.again)
 
     def result(reports: list[Progress]) -> Output:
         saved = save_proposals(store, inputs, model, given)

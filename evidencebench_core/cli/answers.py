@@ -63,7 +63,7 @@ def ask(
         focus=focus,
         limit=limit,
         llm=work.llm(store),
-        fresh=work.fresh,
+        fresh=work.again,
     )
 
     def result(reports: list[Progress]) -> Output:
@@ -72,7 +72,7 @@ def ask(
         note(", ".join(f"{n:,} {outcome}" for outcome, n in outcomes.items()))
         is_lost = bool(answers) and not any(answer.is_scored for answer in answers)
         if is_lost:
-            note("evidencebench: not one answer could be read: --fresh asks again")
+            note("evidencebench: not one answer could be read: --ask-again unread asks again")
         return _run_rows(reports, code=int(is_lost))
 
     return carry_out(store, [plan], work, "instance", result)
@@ -95,11 +95,11 @@ def judge(
     llm = work.llm(store)
     if _is_set(store, name):
         plans = [
-            judge_plan(store, name, judged, model, limit=limit, llm=llm, fresh=work.fresh)
+            judge_plan(store, name, judged, model, limit=limit, llm=llm, fresh=work.again)
             for judged in task or list(JUDGES)
         ]
     else:
-        plans = [cited_judge_plan(store, name, model, limit=limit, llm=llm, fresh=work.fresh)]
+        plans = [cited_judge_plan(store, name, model, limit=limit, llm=llm, fresh=work.again)]
 
     def result(reports: list[Progress]) -> Output:
         runs = [RunStore(store).run(report.run_id) for report in reports]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from evidencebench_core.cli.emit import Output, note
 from evidencebench_core.cli.frame import command_line
-from evidencebench_core.errors import LLMError, SettingError
-from evidencebench_core.words import one_line, quantity
+from evidencebench_core.errors import LLMError, LLMRejectedError, SettingError
+from evidencebench_core.words import dollars, one_line, quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.cli.options import Work
@@ -42,6 +42,7 @@ def carry_out(
 
 def _cost_of(plans: Sequence[Plan], batch: bool, noun: str) -> RunEstimate:
     """The cost of plans for one model, said on stderr; zero where no server is asked."""
+    from evidencebench_core.llm.budget import UNLIMITED_ANSWER
     from evidencebench_core.runs import estimate
 
     if not plans:
@@ -53,15 +54,14 @@ def _cost_of(plans: Sequence[Plan], batch: bool, noun: str) -> RunEstimate:
     elif llm is not None:
         _check_model(llm, cost.model)
         calls = f"about {quantity(cost.calls, 'call')} for {quantity(cost.n_instances, noun)}"
-        tokens = f"{cost.prompt_tokens + cost.completion_tokens:,} tokens"
-        note(
-            f"To ask {cost.model}: {calls} ({cost.cached:,} more in the store), {tokens}, {_price(cost.money)}."
-        )
+        note(f"To ask {cost.model}: {calls} ({cost.cached:,} more in the store), {cost.range_text()}.")
+        if cost.is_open and llm.budget.has_caps:
+            many = f"each of {llm.limits.concurrency} calls at once"
+            beyond = f"by what its answer has beyond {UNLIMITED_ANSWER:,} tokens"
+            note(
+                f"No max_tokens is sent, so caps in tokens and dollars are not hard: {many} can pass them {beyond}."
+            )
     return cost
-
-
-def _price(money: float | None) -> str:
-    return "at a price that is not known" if money is None else f"${money:,.2f}"
 
 
 def _check_model(llm: LLM, model: str) -> None:
@@ -71,7 +71,7 @@ def _check_model(llm: LLM, model: str) -> None:
     try:
         listed = listed_models(llm.connection)
     except LLMError as error:
-        if error.stops_run:
+        if isinstance(error, LLMRejectedError):
             raise
         note(str(error))  # it may be starting, or refuse no more than its list
         return
@@ -127,7 +127,7 @@ def _print_spending(spent: Spending) -> None:
     if spent.calls or spent.cached:
         calls = f"{quantity(spent.calls, 'call')}, {quantity(spent.cached, 'answer')} from the store"
         tokens = f"{spent.tokens:,} tokens ({spent.prompt_tokens:,} of prompts)"
-        note(f"It took {calls}; {tokens}, {_price(spent.money)}.")
+        note(f"It took {calls}; {tokens}, {dollars(spent.money)}.")
 
 
 def _exit_code(store: Store, reports: Sequence[Progress], noun: str) -> int:
@@ -141,7 +141,7 @@ def _exit_code(store: Store, reports: Sequence[Progress], noun: str) -> int:
     n_unreadable = sum(counts[kind] for counts in outcomes for kind in UNREADABLE)
     if n_unreadable and n_unreadable == sum(info.n_answered for info in infos):
         nothing = f"not one of {quantity(n_unreadable, 'answer')} could be read"
-        note(f"evidencebench: {nothing}: --fresh asks again")
+        note(f"evidencebench: {nothing}: --ask-again unread asks again")
         return 1
     n_failed = sum(report.failed for report in reports)
     reasons = (reason for info in infos for reason in runs.reasons(info))

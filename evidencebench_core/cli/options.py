@@ -69,10 +69,19 @@ class Work(Ask):
 
     estimate: Annotated[bool, Option("--estimate", help="print what it would cost, and stop")] = False
     fresh: Annotated[bool, Option("--fresh", help="ask again, and pay again, what is answered")] = False
+    ask_again: Annotated[
+        Literal["unread"] | None,
+        Option(metavar="unread", help="ask again what was cut off or could not be read"),
+    ] = None
     engine: Annotated[
         Literal["local", "batch", "ray"],
         Option(help="this process, the server's batch endpoint, or Ray (at RAY_ADDRESS)"),
     ] = "local"
+
+    @property
+    def again(self) -> runs.Fresh:
+        """What is asked though it is answered."""
+        return self.ask_again or self.fresh
 
     def make_engine(self) -> runs.Engine:
         """The engine of that name."""

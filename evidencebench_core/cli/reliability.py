@@ -77,7 +77,7 @@ def run(
         chosen = {name: value for name, value in given.items() if name in test.settings.model_fields}
         try:
             plans.append(
-                run_plan(store, items, test.name, model, chosen, limit=limit, llm=llm, fresh=work.fresh)
+                run_plan(store, items, test.name, model, chosen, limit=limit, llm=llm, fresh=work.again)
             )
         except SettingError as error:
             if task:
@@ -88,7 +88,7 @@ def run(
         runs = [reliability_run(store, report.run_id) for report in reports]
         if judge:
             judged = [run.id for run in runs if run.task.judge_prompt and run.n_answered]
-            readings = [judge_plan(store, run_id, judge, llm=llm, fresh=work.fresh) for run_id in judged]
+            readings = [judge_plan(store, run_id, judge, llm=llm, fresh=work.again) for run_id in judged]
             reports += perform(readings, work.make_engine(), "answer")
         records = [score_record(run_score(store, run.id)) for run in runs]
         rows = [{name: record[name] for name in ("run", *_SHOWN)} for record in records]

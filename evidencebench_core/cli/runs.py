@@ -103,7 +103,7 @@ def run(
         sample=Sample(sample, seed) if sample is not None else None,
         variant=variant_named(store, dataset, variant) if variant else None,
         llm=work.llm(store) if not is_own and retriever_entry(retriever).asks_server else None,
-        fresh=work.fresh,
+        fresh=work.again,
     )
 
     def result(reports: list[Progress]) -> Output:

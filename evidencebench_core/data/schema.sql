@@ -168,10 +168,23 @@ CREATE TABLE IF NOT EXISTS llm_answers (
     key TEXT PRIMARY KEY,                 -- digest of model and body
     model TEXT NOT NULL,
     address TEXT NOT NULL,                -- of the server that answered
+    prompt TEXT NOT NULL,                 -- its name and version; '' where it has none
+    parameters TEXT NOT NULL,             -- JSON: the fields of the request but the model and the messages
+    prompt_tokens INTEGER NOT NULL,       -- our estimate
     request BLOB NOT NULL,                -- JSON, zstd; no key of a server is in it
     answer TEXT NOT NULL,                 -- JSON
     created_at TEXT NOT NULL
 );
+
+CREATE INDEX IF NOT EXISTS answers_by_prompt ON llm_answers (model, prompt);
+
+CREATE TABLE IF NOT EXISTS llm_spending (               -- what all starts of a run have cost
+    run_id TEXT PRIMARY KEY,
+    calls INTEGER NOT NULL,
+    prompt_tokens INTEGER NOT NULL,
+    completion_tokens INTEGER NOT NULL,
+    money REAL                            -- dollars; NULL once a price was not known
+) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS llm_batches (                -- batches under way at a server
     address TEXT NOT NULL,                -- of the server
@@ -183,6 +196,7 @@ CREATE TABLE IF NOT EXISTS llm_batches (                -- batches under way at 
 ) WITHOUT ROWID;
 CREATE TRIGGER IF NOT EXISTS batches_of_runs AFTER DELETE ON runs BEGIN
     DELETE FROM llm_batches WHERE run_id = OLD.id;
+    DELETE FROM llm_spending WHERE run_id = OLD.id;
 END;
 
 -- Wordings of hypotheses ---------------------------------------------------------------------------------
@@ -257,4 +271,4 @@ CREATE TABLE IF NOT EXISTS answer_marks (               -- append-only, the newe
 CREATE INDEX IF NOT EXISTS answer_marks_by_subject ON answer_marks (subject);
 
 PRAGMA application_id = 1165378168;  -- "EvBx"
-PRAGMA user_version = 106;
+PRAGMA user_version = 107;

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import TypeAdapter
 
-from evidencebench_core.data.primitives import from_blob, now, to_blob
+from evidencebench_core.data.primitives import canonical_text, from_blob, now, to_blob
 from evidencebench_core.errors import LLMError, StoreError
+from evidencebench_core.llm.budget import Spending
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
+    from evidencebench_core.llm.transport import Call
 
 Role = Literal["system", "user", "assistant"]
 
@@ -25,6 +27,7 @@ class Message:
 
     role: Role
     content: str
+    prompt: str = field(default="", compare=False)  # name and version of the prompt that it was made of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,9 @@ class Answer:
 
 
 _ANSWER: Final = TypeAdapter(Answer)
+_SPEND: Final = """INSERT INTO llm_spending VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+    calls = calls + excluded.calls, prompt_tokens = prompt_tokens + excluded.prompt_tokens,
+    completion_tokens = completion_tokens + excluded.completion_tokens, money = money + excluded.money"""
 
 
 def valid_text(text: str) -> str:
@@ -75,40 +81,47 @@ def estimated_prompt_tokens(messages: Iterable[Message]) -> int:
 
 
 class AnswerStore:
-    """Every answer under the key of its request, where there is a store; for one event loop.
+    """Every answer under the key of its request, and what a run has cost; where there is a store, for one event loop.
 
-    With ``fresh`` it has those only that it was given to keep.
+    With ``fresh`` it has those only that it was given to keep; with keys, all but these.
     """
 
-    def __init__(self, store: Store | None, fresh: bool = False) -> None:
-        self._store, self._fresh = store, fresh
+    def __init__(self, store: Store | None, fresh: bool | Collection[str] = False, run_id: str = "") -> None:
+        self._store, self._fresh, self._run_id = store, fresh, run_id
         self._new: set[str] = set()
         self._writing = asyncio.Lock()
         self._waiting: list[tuple[Any, ...]] = []  # rows of the table llm_answers
+        self._cost = Spending()  # not yet committed
         self._commit: asyncio.Task[None] | None = None  # the next one, which takes all that waits
 
     def get(self, key: str) -> Answer | None:
         """The answer under a key."""
-        if self._store is None or (self._fresh and key not in self._new):
+        is_fresh = self._fresh if isinstance(self._fresh, bool) else key in self._fresh
+        if self._store is None or (is_fresh and key not in self._new):
             return None
         with self._store.read() as db:
             row = db.execute("SELECT answer FROM llm_answers WHERE key = ?", (key,)).fetchone()
         return replace(_ANSWER.validate_json(row[0]), cached=True, key=key) if row else None
 
-    async def keep(self, key: str, address: str, body: Mapping[str, Any], answer: Answer) -> None:
-        """Commit an answer, together with those that come while another transaction is written.
+    async def keep(self, call: Call, address: str, answer: Answer, cost: Spending) -> None:
+        """Commit an answer and its cost, together with those that come while another transaction is written.
 
         An `LLMError` ends the run if the store cannot be written: further answers would be lost like these.
         """
-        if self._store is None:
-            return
-        self._new.add(key)
-        record = _ANSWER.dump_json(answer, exclude_defaults=True).decode()
-        self._waiting.append((key, body["model"], address, to_blob(body), record, now()))
+        if self._store is not None and call.key not in self._new:
+            self._new.add(call.key)
+            record = _ANSWER.dump_json(answer, exclude_defaults=True).decode()
+            kind = (call.prompt, canonical_text(call.parameters), call.prompt_tokens)
+            self._waiting.append((call.key, call.model, address, *kind, to_blob(call.body), record, now()))
+        await self.pay(cost)
+
+    async def pay(self, cost: Spending) -> None:
+        """Commit a cost."""
+        self._cost = self._cost.plus(cost)
         await self.commit()
 
     async def commit(self) -> None:
-        """Wait until every answer is committed."""
+        """Wait until every answer and cost is committed."""
         if self._commit is None:
             self._commit = asyncio.create_task(self._commit_waiting())
         await asyncio.shield(self._commit)
@@ -116,17 +129,51 @@ class AnswerStore:
     async def _commit_waiting(self) -> None:
         async with self._writing:
             rows, self._waiting, self._commit = self._waiting, [], None
+            cost, self._cost = self._cost, Spending()
             try:
-                if self._store is not None and rows:
-                    await asyncio.to_thread(_write, self._store, rows)
+                if self._store is not None and (rows or cost.calls):
+                    await asyncio.to_thread(_write, self._store, rows, self._run_id, cost)
             except StoreError as error:
-                problem = f"{error.problem}: {len(rows)} paid answers could not be kept"
+                problem = f"{error.problem}: paid answers could not be kept"
                 raise LLMError(error.place, problem, error.remedy, stops_run=True) from error
 
 
-def _write(store: Store, rows: Sequence[tuple[Any, ...]]) -> None:
+def _write(store: Store, rows: Sequence[tuple[Any, ...]], run_id: str, cost: Spending) -> None:
+    spent = (run_id, cost.calls, cost.prompt_tokens, cost.completion_tokens, cost.money)
     with store.write(durable=True) as db:
-        db.executemany("INSERT OR REPLACE INTO llm_answers VALUES (?, ?, ?, ?, ?, ?)", rows)
+        db.executemany("INSERT OR REPLACE INTO llm_answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        if run_id:
+            db.execute(_SPEND, spent)
+
+
+def spending_of(store: Store, run_id: str) -> Spending:
+    """What all starts of a run have cost."""
+    sql = "SELECT calls, 0, prompt_tokens, completion_tokens, money FROM llm_spending WHERE run_id = ?"
+    with store.read() as db:
+        row = db.execute(sql, (run_id,)).fetchone()
+    return Spending(*row) if row else Spending()
+
+
+def answers_like(store: Store, call: Call) -> tuple[bool, list[tuple[float, int]]]:
+    """The newest answers of a call's model to its prompt, as up to 300 pairs.
+
+    A pair is the prompt's tokens, as a multiple of our estimate, and those of the answer. Where some have the call's
+    parameters, too, it is these alone, and the first value is true.
+    """
+    sql = (
+        "SELECT parameters = ?, prompt_tokens, answer FROM llm_answers WHERE model = ? AND prompt = ?"
+        " ORDER BY parameters = ? DESC, created_at DESC LIMIT 300"
+    )
+    parameters = canonical_text(call.parameters)
+    with store.read() as db:
+        rows = db.execute(sql, (parameters, call.model, call.prompt, parameters)).fetchall()
+    is_same = bool(rows and rows[0][0])
+    pairs = []
+    for has_parameters, estimated, record in rows:
+        if has_parameters or not is_same:
+            prompt_tokens, completion_tokens = _ANSWER.validate_json(record).tokens(estimated)
+            pairs.append((prompt_tokens / max(1, estimated), completion_tokens))
+    return is_same, pairs
 
 
 def request_of(store: Store, key: str) -> dict[str, Any] | None:

@@ -1,35 +1,34 @@
-"""What calls may cost and how fast they may come: prices, spending, caps, limits a minute."""
+"""What calls may cost: prices, spending, caps."""
 
 from __future__ import annotations
 
 import asyncio
-import math
+import inspect
 import re
-import tomllib
-from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
-from pathlib import Path
-from typing import Final
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Final
 
-from evidencebench_core.errors import BudgetReachedError, LLMCancelledError
-from evidencebench_core.llm.answers import Answer
+from evidencebench_core.errors import BudgetReachedError
 
+if TYPE_CHECKING:
+    from evidencebench_core.llm.answers import Answer
+    from evidencebench_core.llm.transport import Call
+
+UNLIMITED_ANSWER: Final = 4_096  # tokens that an answer is reserved where the request sets no limit
 _ANSWER: Final = 800  # tokens that an answer is taken to have
-_MINUTE: Final = 60.0
-_LOOK: Final = 1.0  # seconds between looks whether the run was stopped
-_DATE: Final = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Dollars for a million tokens of prompt and of answer, as of when; ``batch``: the part of it that batches cost."""
+    """Dollars for a million tokens of prompt and of answer; ``batch``: the part of it that batches cost."""
 
     prompt: float
     completion: float = 0.0
-    date: str = ""
     batch: float = 1.0
 
     def of(self, prompt_tokens: int, completion_tokens: int, batch: bool = False) -> float:
@@ -39,15 +38,30 @@ class Price:
 
 
 @cache
-def prices() -> Mapping[str, Price]:
-    """Prices by model."""
-    text = Path(__file__).with_name("prices.toml").read_text("utf-8")
-    return {model: Price(**row) for model, row in tomllib.loads(text)["models"].items()}
-
-
 def price_of(model: str) -> Price | None:
-    """A model's price; a dated version without one of its own has that of its name. ``None``: not known."""
-    return prices().get(model) or prices().get(_DATE.sub("", model))
+    """A model's price in the data of the genai-prices package; ``None``: not known."""
+    from genai_prices import Usage, calc_price
+
+    thousand = Usage(input_tokens=1_000, output_tokens=1_000)  # below the steps that some prices have
+    for provider in (None, "openai"):  # the second knows embedding models
+        with suppress(LookupError):
+            price = calc_price(thousand, model, provider_id=provider)
+            batch = calc_price(thousand, model, provider_id=provider, price_context={"processing": "batch"})
+            part = float(batch.total_price / price.total_price) if price.total_price else 1.0
+            return Price(float(price.input_price) * 1_000, float(price.output_price or 0) * 1_000, part)
+    return None
+
+
+@cache
+def price_source() -> str:
+    """The package of the prices, and the day of its newest one."""
+    import genai_prices.data
+
+    days = re.findall(
+        r"start_date=datetime.date\((\d+), (\d+), (\d+)\)", inspect.getsource(genai_prices.data)
+    )
+    newest = max((date(*map(int, day)) for day in days), default="unknown")
+    return f"genai-prices {version('genai-prices')} of {newest}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,124 +94,100 @@ def answer_guess(most: int | None) -> int:
     return _ANSWER if most is None else min(_ANSWER, most)
 
 
-class Budget:
-    """Counts calls, tokens and money, and refuses the call that would go beyond a cap; for one event loop.
+def call_cost(model: str, prompt_tokens: int, completion_tokens: int, batch: bool = False) -> Spending:
+    """One call with so many tokens."""
+    price = price_of(model)
+    money = price.of(prompt_tokens, completion_tokens, batch) if price else None
+    return Spending(1, 0, prompt_tokens, completion_tokens, money)
 
-    A call under way counts with its estimate, so a cap in tokens or money can be exceeded only by the estimation
-    error. ``in_batches`` says whether calls have the price of a batch.
+
+class Budget:
+    """Counts calls, tokens and money, and begins no call that might go beyond a cap; for one event loop at a time.
+
+    A call is reserved with the most that it can cost: a token for each byte of its prompt, and ``max_tokens`` of its
+    request. One that has no room beside those under way waits for them. Caps are of a run, earlier starts included.
+    Where requests set no ``max_tokens`` a call can pass a cap by what its answer has beyond `UNLIMITED_ANSWER`.
     """
 
     def __init__(
         self, calls: int | None = None, tokens: int | None = None, money: float | None = None
     ) -> None:
         self.calls, self.tokens, self.money = calls, tokens, money
-        self.in_batches = False
-        self.spent = Spending()
+        self.spent = Spending()  # by this object
+        self._run_id, self._earlier = "", Spending()
         self._under_way = Spending()
+        self._overhead: int | None = None  # tokens beyond a prompt's bytes, as counted; None: no answer yet
+        self._waiting: list[asyncio.Future[None]] = []
+
+    @property
+    def has_caps(self) -> bool:
+        """Whether tokens or money are capped."""
+        return self.tokens is not None or self.money is not None
+
+    def begin(self, run_id: str, earlier: Spending) -> None:
+        """Go on with a run that has cost so much before."""
+        if run_id != self._run_id:
+            self._run_id, self._earlier = run_id, earlier
 
     def count(self, more: Spending) -> None:
         """Count what no call was reserved for, such as answers from the store."""
         self.spent = self.spent.plus(more)
 
-    @contextmanager
-    def reserve(
-        self, model: str, prompt_tokens: int, most: int | None = None
-    ) -> Iterator[Callable[[Answer | None], None]]:
-        """A call, made in the block, of about so many tokens and an answer of at most ``most``.
+    @asynccontextmanager
+    async def reserve(
+        self, call: Call, batch: bool = False
+    ) -> AsyncIterator[Callable[[Answer | None], Spending]]:
+        """A call, made in the block, once there is room for it; `BudgetReachedError` if a cap has none.
 
         It is spent once the function that is given has been called with the answer, or with ``None`` for a reply that
-        nobody can read. `BudgetReachedError` if it would exceed a cap.
+        nobody can read, which costs the most; the function returns the cost. Under a cap in tokens or money calls go
+        one by one until a first answer tells how the server counts, unless they are asked by a ``batch``.
         """
-        price = price_of(model)
-        estimate = self._cost(price, prompt_tokens, answer_guess(most))
-        self._check_caps(estimate, model)
+        most_answer = UNLIMITED_ANSWER if call.max_tokens is None else call.max_tokens
+        while True:
+            most = call_cost(call.model, call.most_prompt_tokens + (self._overhead or 0), most_answer, batch)
+            spent = self.spent.plus(self._earlier)
+            if problem := self._problem(spent, most, call.model):
+                remedy = "Raise it and start again: what is answered is kept and costs nothing."
+                raise BudgetReachedError("budget", f"the cap {problem}", remedy, stops_run=True)
+            is_alone = self._overhead is None and not batch and self.has_caps
+            is_full = is_alone or self._problem(spent.plus(self._under_way), most, call.model)
+            if not (self._under_way.calls and is_full):
+                break
+            change = asyncio.get_running_loop().create_future()
+            self._waiting.append(change)
+            await change
         cost = Spending()
 
-        def settle(answer: Answer | None) -> None:
+        def settle(answer: Answer | None) -> Spending:
             nonlocal cost
-            cost = self._cost(price, *answer.tokens(prompt_tokens)) if answer else estimate
+            cost = call_cost(call.model, *answer.tokens(call.prompt_tokens), batch) if answer else most
+            if answer is not None:
+                self._overhead = max(self._overhead or 0, cost.prompt_tokens - call.most_prompt_tokens)
+            return cost
 
-        self._under_way = self._under_way.plus(estimate)
+        self._under_way = self._under_way.plus(most)
         try:
             yield settle
         finally:
-            self._under_way = self._under_way.plus(estimate, -1)
+            self._under_way = self._under_way.plus(most, -1)
             self.count(cost)
+            for change in self._waiting:
+                if not change.done():
+                    change.set_result(None)
+            self._waiting.clear()
 
-    def _cost(self, price: Price | None, prompt_tokens: int, completion_tokens: int) -> Spending:
-        money = price.of(prompt_tokens, completion_tokens, self.in_batches) if price else None
-        return Spending(1, 0, prompt_tokens, completion_tokens, money)
-
-    def _check_caps(self, call: Spending, model: str) -> None:
-        held = self.spent.plus(self._under_way)
+    def _problem(self, held: Spending, call: Spending, model: str) -> str:
+        """Why a call has no room beside what is held; ``""`` if it has."""
         if self.calls is not None and held.calls >= self.calls:
-            raise _cap_error(f"{self.calls:,} calls", f"{held.calls:,}", "1")
+            return f"of {self.calls:,} calls is reached"
+        spent = "is reached: the run has spent"
         if self.tokens is not None and held.tokens + call.tokens > self.tokens:
-            raise _cap_error(f"{self.tokens:,} tokens", f"{held.tokens:,}", f"{call.tokens:,}")
+            return f"of {self.tokens:,} tokens {spent} {held.tokens:,}, the next call takes at most {call.tokens:,}"
         if self.money is None:
-            return
+            return ""
         if held.money is None or call.money is None:
-            problem = f"the price of {model} is not known"
-            raise BudgetReachedError("cap in money", problem, "Cap calls or tokens instead.", stops_run=True)
-        if held.money + call.money > self.money + 1e-12:
-            raise _cap_error(f"${self.money:,.4f}", f"${held.money:,.4f}", f"${call.money:,.4f}")
-
-
-def _cap_error(cap: str, held: str, more: str) -> BudgetReachedError:
-    problem = f"the cap of {cap} is reached: {held} spent or under way, the next call takes about {more}"
-    remedy = "Raise the cap and start again: what is answered is kept and costs nothing."
-    return BudgetReachedError("budget", problem, remedy, stops_run=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The most that a server is asked."""
-
-    concurrency: int = 8  # calls at once
-    requests_per_minute: int | None = None
-    tokens_per_minute: int | None = None
-
-
-class Gate:
-    """Lets calls begin, one after the other, when there is room for them; for one event loop."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._slots, self._turn = asyncio.Semaphore(limits.concurrency), asyncio.Lock()
-        self._begun: deque[tuple[float, int]] = deque()  # calls of the last minute: when, and their tokens
-        self._is_stopped = False
-        self.note = ""  # why calls wait, in a line for people
-
-    def stop(self) -> None:
-        """Begin no further call: those that wait end with `LLMCancelledError`, those under way may end."""
-        self._is_stopped = True
-
-    @asynccontextmanager
-    async def permit(self, tokens: int) -> AsyncIterator[None]:
-        """Wait until a call of about so many tokens may begin; it is under way while the block runs."""
-        async with self._slots:
-            async with self._turn:
-                while not self._is_stopped and (wait := self._wait(tokens)) > 0:
-                    await asyncio.sleep(min(wait, _LOOK))
-                self.note = ""
-                if self._is_stopped:
-                    remedy = "Start again: what is answered is kept."
-                    raise LLMCancelledError("the call", "was cancelled", remedy, stops_run=True)
-                self._begun.append((asyncio.get_running_loop().time(), tokens))
-            yield
-
-    def _wait(self, tokens: int) -> float:
-        """Seconds until a call may begin, as far as is known."""
-        now = asyncio.get_running_loop().time()
-        while self._begun and self._begun[0][0] <= now - _MINUTE:
-            self._begun.popleft()
-        requests, most = self._limits.requests_per_minute, self._limits.tokens_per_minute
-        if requests and len(self._begun) >= requests:
-            reason = f"{requests:,} requests"
-        elif most and self._begun and sum(n for _, n in self._begun) + tokens > most:
-            reason = f"{most:,} tokens"
-        else:
-            return 0.0
-        wait = self._begun[0][0] + _MINUTE - now
-        self.note = f"waiting {math.ceil(wait)} s: {reason} a minute are used up"
-        return wait
+            return f"in dollars cannot be kept: the price of {model} is not known; cap calls or tokens"
+        more = f"the next call takes at most ${call.money:,.4f}"
+        is_over = held.money + call.money > self.money + 1e-12
+        return f"of ${self.money:,.4f} {spent} ${held.money:,.4f}, {more}" if is_over else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import tomllib
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from evidencebench_core.errors import SettingError
 
 OPENAI: Final = "https://api.openai.com/v1"
 
+_REMEDY: Final = "Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server such as http://localhost:8000/v1."
 _SHORTEST: Final = 8  # of a key that is struck out: keys of local servers are words such as "none"
 
 
@@ -37,11 +37,10 @@ class Connection:
 
     def check(self) -> None:
         """Raise `SettingError` if the server cannot be asked."""
-        remedy = "Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server such as http://localhost:8000/v1."
         if self.base_url == OPENAI and not self.api_key:
-            raise SettingError("model server", "no key is set", remedy)
-        if not re.match(r"https?://[^/?#]", self.base_url):
-            raise SettingError("model server", "its address cannot be used", remedy)
+            raise SettingError("model server", "no key is set", _REMEDY)
+        check_address(self.base_url)
+        check_key(self.api_key or "")
 
     def without_keys(self, text: str) -> str:
         """A server's words without the key and the address's password, were it to echo them."""
@@ -50,6 +49,26 @@ class Connection:
             if len(secret) >= _SHORTEST:
                 text = text.replace(secret, "[key]")
         return text
+
+
+def check_address(text: str) -> None:
+    """Raise `SettingError` where a server's address cannot be used."""
+    try:
+        parts = urlsplit(text)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        is_address = False
+    if not (is_address and text.isascii() and text.isprintable() and not set(text) & set(' `<>"')):
+        raise SettingError("address of the server", "is no web address", _REMEDY)
+
+
+def check_key(text: str) -> None:
+    """Raise `SettingError`, without the key, where a text cannot be one."""
+    if not (text.isascii() and text.isprintable() and " " not in text):
+        problem = "has a space, a line end, or a character that is not ASCII"
+        raise SettingError(
+            "key of the server", problem, "Copy it again; keys are letters, digits and punctuation."
+        )
 
 
 def connection_from_environment() -> Connection:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from pydantic import TypeAdapter
 
 from evidencebench_core.llm.answers import Answer
-from evidencebench_core.llm.parse import OutcomeKind
+from evidencebench_core.llm.parse import OutcomeKind, after_thinking, no_answer_reason
 
 OUTCOME_KINDS: Final[Mapping[str, str]] = {
     "selection": "a selection",
@@ -78,3 +78,19 @@ def call_documents(calls: Iterable[CallRecord]) -> list[dict[str, object]]:
 def calls_of(documents: object) -> tuple[CallRecord, ...]:
     """The calls in what `call_documents` has made."""
     return _CALLS.validate_python(documents)
+
+
+def unread_keys(result: Any) -> list[str]:
+    """The keys of the answers behind a stored result that were cut off, or that nobody could read.
+
+    A result is one answer, or a list that ends with the details of a retrieval.
+    """
+    if isinstance(result, list):
+        kinds = [(call.kind, call.answer.key) for call in calls_of(result[-1].get("calls", ()))]
+    else:
+        text = after_thinking(str(result.get("text", "")))
+        reason = no_answer_reason(text, finish_reason=result.get("finish_reason")) or (
+            "" if text else "no_list"
+        )
+        kinds = [(reason, str(result.get("key", "")))]
+    return [key for kind, key in kinds if kind in ("cut_off", "no_list")]

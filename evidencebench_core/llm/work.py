@@ -6,20 +6,18 @@ Work is an async function of an `LLM`. Many pieces run side by side.
 from __future__ import annotations
 
 import asyncio
-import math
 import queue
-import threading
-import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError, LLMCancelledError, LLMError
+from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError, LLMCancelledError, SettingError
 from evidencebench_core.llm.answers import Answer, Message
-from evidencebench_core.llm.budget import Spending, answer_guess
-from evidencebench_core.llm.client import LLM, Call
+from evidencebench_core.llm.client import LLM
 from evidencebench_core.llm.connection import Connection
+from evidencebench_core.llm.forecast import Forecast, forecast
+from evidencebench_core.llm.transport import HTTP, Rehearsal
 
 _K = TypeVar("_K")
 _T = TypeVar("_T")
@@ -54,127 +52,148 @@ def results(
     *,
     stopped: Callable[[], bool] = lambda: False,
     grace: float = 30.0,
-    n_at_once: int | None = None,
-    beside: Callable[[], Coroutine[Any, Any, None]] | None = None,
+    beside: Callable[[LLM], Coroutine[Any, Any, None]] | None = None,
 ) -> Iterator[Results[_K, _T]]:
     """Results of many pieces of work with their keys, in lists of what is ready, as they come; empty ones meanwhile.
 
-    As many pieces are under way as calls may be (``n_at_once``: so many), in a thread. Once ``stopped`` is true, or the
-    iterator is closed, no call begins; those under way have ``grace`` seconds to end, and a piece that was cut short
-    has no result. An error that every call would meet is raised after all that came before it. ``beside`` runs in the
-    same loop meanwhile.
+    As many pieces are under way as calls may be, in a thread. Once ``stopped`` is true, or the iterator is closed, no
+    call begins; those under way have ``grace`` seconds to end, and a piece that was cut short has no result. An error
+    that every call would meet is raised after all that came before it. ``beside`` runs in the same loop meanwhile.
     """
-    ready = queue.SimpleQueue[tuple[_K, _T | EvidenceBenchError] | None]()  # None: nothing more comes
-    is_over = threading.Event()
-    coming, fatal = iter(pieces), list[LLMError]()
-
-    async def worker() -> None:
-        for key, work in coming:  # which all workers share
-            if is_over.is_set() or fatal:
-                return
-            try:
-                ready.put((key, await work(llm)))
-            except LLMCancelledError:
-                return
-            except EvidenceBenchError as error:
-                if not (isinstance(error, LLMError) and error.stops_run):
-                    ready.put((key, error))
-                    continue
-                fatal.append(error)
-                llm.gate.stop()
-                if not isinstance(error, BudgetReachedError):  # else what is under way may end
-                    is_over.set()
-
-    async def work_all() -> None:
-        async with llm:
-            workers = asyncio.gather(*(worker() for _ in range(n_at_once or llm.limits.concurrency)))
-            helper = asyncio.ensure_future(beside() if beside else asyncio.Event().wait())
-            tasks: list[asyncio.Future[Any]] = [workers, helper]
-            deadline = math.inf
-            while not any(task.done() for task in tasks) and time.monotonic() < deadline:
-                if is_over.is_set():
-                    llm.gate.stop()
-                    deadline = min(deadline, time.monotonic() + grace)
-                await asyncio.wait(tasks, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED)
-            ended = [task for task in tasks if task.done()]
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-        for error in (*fatal, *(task.exception() for task in ended)):
-            if error:
-                raise error
-
-    if stopped():
-        is_over.set()
-    with ThreadPoolExecutor(1, "evidencebench-llm") as pool:
-        running = pool.submit(asyncio.run, work_all())
-        running.add_done_callback(lambda _: ready.put(None))
+    loop = asyncio.new_event_loop()
+    crew = _Crew(llm, iter(pieces), grace, beside, loop)
+    with (
+        ThreadPoolExecutor(1, "evidencebench-llm") as pool,
+        asyncio.Runner(loop_factory=lambda: loop) as runner,
+    ):
+        if stopped():
+            crew.stop()
+        running = pool.submit(runner.run, crew.run())
         try:
-            items: list[tuple[_K, _T | EvidenceBenchError] | None] = []
-            while None not in items:
-                items = _waited_for(ready)
+            is_over = False
+            while not is_over:
+                items = crew.ready_items()
+                is_over = None in items
                 yield [item for item in items if item is not None]
                 if stopped():
-                    is_over.set()
+                    crew.stop()
         finally:
-            is_over.set()
+            crew.stop()
+            wait([running])
         running.result()
 
 
-def _waited_for(ready: queue.SimpleQueue[_T]) -> list[_T]:
-    """What is ready in a moment, or at once."""
-    items: list[_T] = []
-    with suppress(queue.Empty):
-        items.append(ready.get(timeout=_LOOK))
-        while True:
-            items.append(ready.get_nowait())
-    return items
+class _Crew(Generic[_K, _T]):
+    """Workers that share pieces of work, in an event loop of a thread of its own."""
+
+    def __init__(
+        self,
+        llm: LLM,
+        pieces: Iterator[tuple[_K, Work[_T]]],
+        grace: float,
+        beside: Callable[[LLM], Coroutine[Any, Any, None]] | None,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self._llm, self._pieces, self._grace, self._beside, self._loop = llm, pieces, grace, beside, loop
+        self._ready = queue.SimpleQueue[
+            tuple[_K, _T | EvidenceBenchError] | None
+        ]()  # None: nothing more comes
+        self._end = asyncio.Event()
+        self._fatal: list[EvidenceBenchError] = []
+
+    def stop(self) -> None:
+        """Begin no further call; from any thread."""
+        with suppress(RuntimeError):  # the loop is closed: all has ended
+            self._loop.call_soon_threadsafe(self._end.set)
+
+    def ready_items(self) -> list[tuple[_K, _T | EvidenceBenchError] | None]:
+        """What is ready in a moment, or at once; for the thread that waits."""
+        items = []
+        with suppress(queue.Empty):
+            items.append(self._ready.get(timeout=_LOOK))
+            while True:
+                items.append(self._ready.get_nowait())
+        return items
+
+    async def run(self) -> None:
+        """Work until no piece is left, or until the grace of what was stopped is over."""
+        try:
+            async with self._llm:
+                workers = (self._work() for _ in range(self._llm.limits.concurrency))
+                tasks: list[asyncio.Future[Any]] = [
+                    asyncio.gather(*workers),
+                    asyncio.ensure_future(self._last_moments()),
+                ]
+                if self._beside is not None:
+                    tasks.append(asyncio.ensure_future(self._beside(self._llm)))
+                ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+            for task in ended:
+                task.result()
+            if self._fatal:
+                raise self._fatal[0]
+        finally:
+            self._ready.put(None)
+
+    async def _work(self) -> None:
+        """Take one piece after the other."""
+        for key, work in self._pieces:
+            if self._fatal or self._end.is_set():
+                return
+            try:
+                self._ready.put((key, await work(self._llm)))
+            except LLMCancelledError:
+                return
+            except EvidenceBenchError as error:
+                if not getattr(error, "stops_run", isinstance(error, SettingError)):
+                    self._ready.put((key, error))
+                    continue
+                self._fatal.append(error)
+                self._llm.gate.stop()
+                if not isinstance(error, BudgetReachedError):  # else what is under way may end
+                    self._end.set()
+
+    async def _last_moments(self) -> None:
+        """End once the grace after a stop is over."""
+        await self._end.wait()
+        self._llm.gate.stop()
+        await asyncio.sleep(self._grace)
 
 
-def rehearse(llm: LLM, *pieces: Work[_T]) -> tuple[list[_T | None], Spending]:
+def rehearse(
+    llm: LLM, *pieces: Work[_T], times: float = 1.0, batch: bool = False
+) -> tuple[list[_T | None], Forecast]:
     """The cost of pieces of work, what they have in common counted once; nothing is sent, nothing stored.
 
     What is not stored is answered as rehearsed. The result of a piece is there if every answer that it needs is in the
-    store, else ``None``.
+    store, else ``None``. The cost is that of so many ``times`` the pieces, by a ``batch`` or one by one.
     """
     values: list[_T | None] = []
-    calls: list[Call] = []
-
-    async def transport(call: Call) -> Answer:
-        calls.append(call)
-        return Answer(call.rehearsal)
+    stage = Rehearsal()
+    dry = LLM(llm.connection, llm.store, fresh=llm.fresh, transport=stage)
 
     async def rehearsal() -> None:
         async with dry:
             for work in pieces:
-                n_before = len(calls)
+                n_before = stage.n_asked
                 value = await work(dry)
-                values.append(value if len(calls) == n_before else None)
+                values.append(value if stage.n_asked == n_before else None)
 
-    dry = LLM(llm.connection, llm.store, fresh=llm.fresh)
-    dry.transport = transport
     run_async(rehearsal())
-    for call in {call.key: call for call in calls}.values():
-        dry.budget.count(Spending(1, 0, call.prompt_tokens, answer_guess(call.max_tokens)))
-    return values, dry.budget.spent
+    return values, forecast(llm.store, stage.calls.values(), dry.budget.spent.cached, times, batch)
 
 
 def listed_models(connection: Connection) -> tuple[str, ...]:
     """The models that a server lists, sorted; empty where it has no list. `LLMError` if it cannot be asked."""
 
     async def models() -> set[str]:
-        import openai
-
-        async with LLM(connection) as llm:
-            client = llm.client().with_options(max_retries=1, timeout=20.0)
-            try:
-                return {connection.without_keys(model.id) async for model in client.models.list()}
-            except openai.APIError as error:
-                if getattr(error, "status_code", 0) in (404, 405):
-                    return set()
-                raise llm.failure(error) from error
-            except (AttributeError, TypeError, ValueError):  # some other page
-                return set()
+        http = HTTP(connection)
+        try:
+            return await http.models()
+        finally:
+            await http.close()
 
     return tuple(sorted(run_async(models())))
 

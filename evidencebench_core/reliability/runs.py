@@ -25,6 +25,7 @@ from evidencebench_core.reliability.tasks import (
     task_settings,
 )
 from evidencebench_core.runs import (
+    Fresh,
     Plan,
     Result,
     RunInfo,
@@ -85,7 +86,7 @@ def run_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     request: Mapping[str, object] | None = None,
     limit: int | None = None,
     llm: LLM | None = None,
-    fresh: bool = False,
+    fresh: Fresh = False,
 ) -> Plan:
     """The questions of a task over an item set that are still open. Nothing is sent or stored.
 
@@ -139,7 +140,7 @@ def judge_plan(
     *,
     request: Mapping[str, object] | None = None,
     llm: LLM | None = None,
-    fresh: bool = False,
+    fresh: Fresh = False,
 ) -> Plan:
     """The open questions to a judge of a run's answers in free text; what was not answered is not judged.
 

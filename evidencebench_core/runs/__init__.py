@@ -24,6 +24,7 @@ from evidencebench_core.runs.execution import (
 )
 from evidencebench_core.runs.planning import (
     DEFAULT_TASKS,
+    Fresh,
     Plan,
     Variant,
     ask_model,

@@ -8,12 +8,13 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Protocol, cast
 
 from evidencebench_core.errors import EvidenceBenchError, RetrieverError, SelectionError
-from evidencebench_core.llm import LLM, Price, Spending, Work, price_of, rehearse, results
+from evidencebench_core.llm import LLM, Forecast, Work, rehearse, results
+from evidencebench_core.llm.budget import price_source
 from evidencebench_core.retrievers import Query, Retrieval, Retriever
 from evidencebench_core.runs.planning import Plan, Unit, open_questions
 from evidencebench_core.runs.store import Results, RunStore
@@ -145,16 +146,14 @@ def execute(
 
 
 def _progress(plan: Plan, engine: Engine, cancelled: Callable[[], bool]) -> Iterator[Progress]:
-    runs, llm = RunStore(plan.store), plan.llm
+    runs, llm = RunStore(plan.store), plan.llm and plan.llm.derived(fresh=plan.fresh, run_id=plan.run_id)
     report = Progress(plan.run_id, plan.total - len(plan.missing), plan.total)
     yield report
-    if llm is not None:
-        llm.fresh = plan.fresh
     training = plan.retriever.training if plan.retriever else ()
     failed, is_created = set[str](), False
     with runs.under_way(plan.run_id):
-        missing = open_questions(plan.store, plan.spec, plan.missing, plan.fresh)
-        plan = replace(plan, missing=missing)
+        missing, _ = open_questions(plan.store, plan.spec, plan.missing, plan.fresh)
+        plan = replace(plan, missing=missing, llm=llm)
         n_open = {unit: len(questions) for unit, questions in plan.missing.items()}
         if report.done != plan.total - len(n_open):  # somebody has been here since the plan was made
             report = replace(report, done=plan.total - len(n_open))
@@ -166,7 +165,7 @@ def _progress(plan: Plan, engine: Engine, cancelled: Callable[[], bool]) -> Iter
                     runs.create(plan.spec, *training)
                     is_created = True
                 if by_unit:
-                    runs.add(plan.run_id, by_unit, plan.fresh)
+                    runs.add(plan.run_id, by_unit, replace=plan.fresh is not False)
                 n_done = report.done
                 for unit, by_question in by_unit.items():
                     if any(isinstance(result, str) for result in by_question.values()):
@@ -187,8 +186,8 @@ def _progress(plan: Plan, engine: Engine, cancelled: Callable[[], bool]) -> Iter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunEstimate(Spending):
-    """The calls that runs of one model still need; tokens are estimates, an answer has 800 or ``max_tokens``.
+class RunEstimate(Forecast):
+    """The calls that runs of one model still need.
 
     Answers with too many sentences, which are asked for once more, come on top.
     """
@@ -196,7 +195,7 @@ class RunEstimate(Spending):
     model: str
     n_instances: int  # units with something to ask
     n_looked_at: int  # of how many the prompts were made; the others are taken to be like these
-    price_date: str = ""  # of the table that the price is from
+    price_source: str = ""  # where the price is from, and of which day
 
 
 def estimate(*plans: Plan, batch: bool = False) -> RunEstimate:
@@ -204,23 +203,21 @@ def estimate(*plans: Plan, batch: bool = False) -> RunEstimate:
 
     Up to 50 units of each, evenly spread, are rehearsed; ``batch`` says whether the batch engine is to ask.
     """
-    cost, n_looked_at = Spending(), 0
+    cost, n_looked_at = Forecast(), 0
     for plan in plans:
         if plan.llm is None or not plan.missing:
             continue
-        plan.llm.fresh = plan.fresh
         n = len(plan.missing)
         sample = dict(list(plan.missing.items())[:: -(-n // _SAMPLE)])
-        _, spending = rehearse(plan.llm, *(work for _, work in _pieces(plan, sample)))
-        cost = cost.plus(spending, n / len(sample))
+        pieces = (work for _, work in _pieces(plan, sample))
+        llm = plan.llm.derived(fresh=plan.fresh)
+        _, of_plan = rehearse(llm, *pieces, times=n / len(sample), batch=batch)
+        cost += of_plan
         n_looked_at += len(sample)
-    model = next((plan.model for plan in plans if plan.llm), "")
-    price = price_of(model) if cost.calls else Price(prompt=0.0)
-    money = None if price is None else price.of(cost.prompt_tokens, cost.completion_tokens, batch)
     return RunEstimate(
-        **asdict(cost) | {"money": money},
-        model=model,
+        **{name: getattr(cost, name) for name in Forecast.__dataclass_fields__},
+        model=next((plan.model for plan in plans if plan.llm), ""),
         n_instances=sum(len(plan.missing) for plan in plans),
         n_looked_at=n_looked_at,
-        price_date=price.date if price else "",
+        price_source=price_source() if cost.calls and cost.money is not None else "",
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 
 from evidencebench_core.data.primitives import digest
 from evidencebench_core.data.store import Store
@@ -24,6 +24,9 @@ from evidencebench_core.retrievers.own import OwnSystem
 from evidencebench_core.retrievers.settings import RequestSettings, parameters_of
 from evidencebench_core.runs.store import Result, RunSpec, RunStore, Sample, retrieval_spec
 from evidencebench_core.tasks import Task, task_named
+
+Fresh = bool | Literal["unread"] | frozenset[str]
+"""What is asked though it is answered: nothing, all, or what could not be read (as keys of those answers)."""
 
 DEFAULT_TASKS: Final = ("er@optimal", "er@10", "result-er@optimal", "result-er@5")
 
@@ -64,7 +67,7 @@ class Plan:
     units: Callable[[Mapping[str, Sequence[str]]], Iterator[Unit]]  # made of some of those, one by one
     ask: Callable[[Unit, str, LLM], Awaitable[Any]] | None = None  # asks a model a unit's question
     llm: LLM | None = None  # None for a retriever that asks no server
-    fresh: bool = False  # ask even where an answer is stored; new results take the place of those there are
+    fresh: bool | frozenset[str] = False  # of `Fresh`; new results take the place of those there are
     retriever: Retriever | None = None  # None for questions to a model, and the oracle: one for each instance
     left_out: int = 0  # instances that the variant does not have
 
@@ -90,14 +93,14 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how
     sample: Sample | None = None,
     variant: Variant | None = None,
     llm: LLM | None = None,
-    fresh: bool = False,
+    fresh: Fresh = False,
 ) -> Plan:
     """Check what is to be run, load its retriever, and find what is still to be asked. Nothing is sent or stored.
 
     A retriever is asked once a hypothesis, a paper, and a focus where that makes a difference; where K does, once a
     task. Of the dataset the first ``limit`` instances are asked, or a ``sample``, in the words of ``variant``;
     instances that it does not have are left out and counted. ``llm`` is how a server is asked, by default the one in
-    force; ``fresh`` asks all again.
+    force; ``fresh`` asks all again, or what is ``"unread"``: answers that were cut off, or that nobody could read.
 
     `UnknownNameError` or `SettingError` if there is no such dataset, retriever, setting or task, or for options of
     servers to a retriever that asks none; `RetrieverError` if it cannot be loaded.
@@ -144,33 +147,44 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how
     async def ask(unit: Unit, question: str, client: LLM) -> Retrieval:
         return await cast("ServedRetriever", made).answer(client, cast("Query", unit.queries[question]))
 
+    missing, again = open_questions(store, spec, questions, fresh)
     return Plan(
         store=store,
         spec=spec,
-        missing=open_questions(store, spec, questions, fresh),
+        missing=missing,
         total=sum(map(bool, questions.values())),
         units=units,
         ask=None if llm is None else ask,
         llm=llm,
-        fresh=fresh,
+        fresh=again,
         retriever=made,
         left_out=len(all_ids) - len(ids),
     )
 
 
 def open_questions(
-    store: Store, spec: RunSpec, questions: Mapping[str, Sequence[str]], fresh: bool
-) -> dict[str, list[str]]:
-    """Those of the questions by unit that have no answer, or all; units that failed before come last."""
+    store: Store, spec: RunSpec, questions: Mapping[str, Sequence[str]], fresh: Fresh
+) -> tuple[dict[str, list[str]], bool | frozenset[str]]:
+    """Those of the questions by unit that are to be asked, and what is to be asked though it is answered.
+
+    Units that failed before come last.
+    """
     runs = RunStore(store)
     names = {question for of_unit in questions.values() for question in of_unit}
-    done = {question: set() if fresh else runs.done(spec.id, question) for question in names}
+    done = {question: set() if fresh is True else runs.done(spec.id, question) for question in names}
+    again: bool | frozenset[str] = fresh is True
+    if not isinstance(fresh, bool):
+        unread = {question: runs.unread(spec.id, question) for question in names}
+        again = frozenset(
+            key for of_question in unread.values() for keys in of_question.values() for key in keys
+        )
+        done = {question: units - unread[question].keys() for question, units in done.items()}
     failures = {unit for question in names for unit in runs.failures(spec.id, question)}
     missing: dict[str, list[str]] = {}
     for unit in sorted(questions, key=failures.__contains__):
         if of_unit := [question for question in questions[unit] if unit not in done[question]]:
             missing[unit] = of_unit
-    return missing
+    return missing, again
 
 
 # -- questions to a model ---------------------------------------------------------------------------
@@ -183,7 +197,7 @@ def chat_plan(
     ask: Callable[[LLM, str], Awaitable[Result]],
     llm: LLM | None = None,
     *,
-    fresh: bool = False,
+    fresh: Fresh = False,
 ) -> Plan:
     """Find which units of a run of questions to a model are still to be asked. Nothing is sent or stored.
 
@@ -194,15 +208,16 @@ def chat_plan(
     async def ask_unit(unit: Unit, _: str, client: LLM) -> Result:
         return await ask(client, unit.id)
 
+    missing, again = open_questions(store, spec, questions, fresh)
     return Plan(
         store=store,
         spec=spec,
-        missing=open_questions(store, spec, questions, fresh),
+        missing=missing,
         total=len(questions),
         units=lambda missing: (Unit(unit, {"": None}) for unit in missing),
         ask=ask_unit,
         llm=llm or LLM(store=store),
-        fresh=fresh,
+        fresh=again,
     )
 
 
@@ -214,7 +229,7 @@ def prompt_plan(
     fields: Callable[[str], Mapping[str, str]],
     llm: LLM | None = None,
     *,
-    fresh: bool = False,
+    fresh: Fresh = False,
 ) -> Plan:
     """A `chat_plan` that fills one prompt with the fields of each unit; the spec has ``model`` and ``request``."""
     parameters = parameters_of(spec.settings["model"], spec.settings["request"])

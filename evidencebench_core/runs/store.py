@@ -368,6 +368,14 @@ class RunStore:
             task: outcome_counts(self._rows(columns, run.id, task, "1 GROUP BY 1")) for task in run.answered
         }
 
+    def unread(self, run_id: str, question: str = "") -> dict[str, list[str]]:
+        """By unit the keys of a model's answers that were cut off, or that nobody could read."""
+        from evidencebench_core.llm.outcome import unread_keys
+
+        rows = self._rows("unit, payload", run_id, question, "payload IS NOT NULL")
+        keys = {unit: unread_keys(from_blob(payload)) for unit, payload in rows}
+        return {unit: of_unit for unit, of_unit in keys.items() if of_unit}
+
     def _rows(self, columns: str, run_id: str, question: str, where: str, *values: object) -> list[Any]:
         sql = f"SELECT {columns} FROM results WHERE run_id = ? AND question = ? AND {where}"
         with self.store.read() as db:

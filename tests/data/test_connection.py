@@ -19,7 +19,8 @@ from evidencebench_core.data.connection import Database
 from evidencebench_core.data.ingestion import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import EvidenceBenchError, StoreError
-from evidencebench_core.llm.answers import Answer, AnswerStore
+from evidencebench_core.llm import Answer, Call, Spending
+from evidencebench_core.llm.answers import AnswerStore
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, retrieval_spec
 from tests.factories import raw_dataset, store_with, written
@@ -86,7 +87,8 @@ def test_what_is_acknowledged_is_on_disk(store: Store, monkeypatch: pytest.Monke
     monkeypatch.setattr(store, "write", watched)
     NoteStore(store).add(Note(instance_id="tiny_0", dataset="tiny", author="ml", text="x"))
     Annotations(store).save("own:1", Annotation("Ada", "Tea helps.", 10))
-    asyncio.run(AnswerStore(store).keep("a" * 64, "http://h/v1", {"model": "m"}, Answer("yes")))
+    call = Call("m", {"model": "m"}, "a" * 64, 1, 1)
+    asyncio.run(AnswerStore(store).keep(call, "http://h/v1", Answer("yes"), Spending()))
     runs = RunStore(store)
     run = retrieval_spec(store.dataset("tiny").sha256, "lead", {}, {})
     runs.create(run)

@@ -1,69 +1,84 @@
-"""Caps, prices and estimates, by hand."""
+"""Caps that hold, prices, and estimates that learn, by hand."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import pytest
 
+from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import BudgetReachedError
-from evidencebench_core.llm import Answer, Budget, Message, Price, Spending, budget, price_of
-from evidencebench_core.llm.answers import estimated_prompt_tokens, estimated_tokens
+from evidencebench_core.llm import LLM, Answer, Budget, Call, Connection, Limits, Message, Spending, price_of
+from evidencebench_core.llm.answers import AnswerStore, estimated_prompt_tokens, estimated_tokens, spending_of
+from evidencebench_core.llm.budget import call_cost, price_source
+from evidencebench_core.llm.forecast import forecast
+from evidencebench_core.llm.work import results
 
-LOCAL = "local"  # no price is known
-
-
-@pytest.fixture(autouse=True)
-def _prices(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two dollars a million tokens of prompt, ten of answer."""
-    table = {"m": Price(prompt=2.0, completion=10.0, batch=0.5)}
-    monkeypatch.setattr("evidencebench_core.llm.budget.prices", lambda: table)
+PRICED, LOCAL = "gpt-4o", "local"  # no price of the second is known
 
 
-def spend(
-    budget: Budget, prompt: int | None, completion: int | None, text: str = "", model: str = "m"
-) -> None:
-    answer = Answer(text, prompt_tokens=prompt, completion_tokens=completion)
-    with budget.reserve(model, 500) as settle:
-        settle(answer)
+def call(n: int = 0, model: str = PRICED, most: int | None = 200, size: int = 300) -> Call:
+    body = {"messages": [], "model": model, **({} if most is None else {"max_tokens": most})}
+    return Call(model, body, f"key {n}", size // 4, size, "cot 1")
 
 
-def refused(budget: Budget, tokens: int = 1, most: int | None = None, model: str = "m") -> bool:
+def asked(
+    budget: Budget, n: int, answer: Callable[[int], Answer], at_once: int = 32, **how: Any
+) -> list[Any]:
+    """Answers and errors of so many calls, all made at once."""
+
+    class Scripted:
+        is_paid, is_batch, n_tries = True, False, None
+
+        async def send(self, call: Call, body: dict[str, Any]) -> Answer:
+            await asyncio.sleep(0)
+            return answer(int(call.key.split()[1]))
+
+        async def close(self) -> None:
+            pass
+
+    llm = LLM(Connection("http://h/v1"), None, budget, Limits(at_once), transport=Scripted())
+    calls = [call(number, **how) for number in range(n)]
+    pieces = [(made.key, partial(LLM._answer, call=made)) for made in calls]
+    collected: list[Any] = []
     try:
-        with budget.reserve(model, tokens, most):
-            return False
+        for ready in results(llm, pieces):
+            collected += [result for _, result in ready]
     except BudgetReachedError as error:
-        return error.stops_run
+        collected.append(error)
+    return collected
 
 
-def test_money_and_tokens_are_counted() -> None:
-    # 1000 tokens at $2 and 100 at $10 a million: $0.002 + $0.001
-    budget = Budget()
-    spend(budget, 1_000, 100)
-    assert budget.spent == Spending(1, 0, 1_000, 100, pytest.approx(0.003))
-    budget.in_batches = True
-    spend(budget, 1_000, 100)
-    assert budget.spent.money == pytest.approx(0.0045)
-    # not counted by the server: the 500 reserved, and 9 characters of text as 3 tokens
-    spend(budget, None, None, "123456789")
-    assert budget.spent.tokens == 2_200 + 503
-    with budget.reserve("m", 500, most=20) as settle:
-        settle(None)  # and nobody could read what came
-    assert (budget.spent.calls, budget.spent.tokens) == (4, 2_703 + 520)
-    spend(budget, 1, 1, model=LOCAL)
-    assert budget.spent.money is None
+@pytest.mark.parametrize("at_once", [1, 8, 32])
+@pytest.mark.parametrize("counted", [(290, 200), (900, 200)], ids=["as sent", "a hidden prompt"])
+def test_no_cap_is_passed_and_none_is_left_half_used(at_once: int, counted: tuple[int, int]) -> None:
+    each = call_cost(PRICED, *counted)
+    assert each.money is not None
+    for budget in (Budget(money=20.5 * each.money), Budget(tokens=20 * each.tokens + 99), Budget(calls=20)):
+        *answers, error = asked(budget, 64, lambda _: Answer("x", "stop", None, *counted), at_once)
+        assert isinstance(error, BudgetReachedError)
+        assert error.stops_run
+        assert budget.spent.calls == len(answers)
+        assert 18 <= len(answers) <= 20  # the last is reserved with more than it costs
+        assert budget.spent.tokens <= (budget.tokens or 10**9)
+        assert (budget.spent.money or 0) <= (budget.money or 10**9)
 
 
-def test_caps_count_what_is_under_way() -> None:
-    budget = Budget(tokens=1_000)
-    with budget.reserve("m", 300, most=200):
-        assert refused(budget, 400, most=200)
-    assert not refused(budget, 400, most=200)  # no answer came, so nothing is spent
-    assert budget.spent == Spending()
+def test_answers_of_every_length_keep_within_a_cap_in_dollars() -> None:
+    budget = Budget(money=1.0)
+    lengths = [(17 * number) % 16_001 for number in range(400)]
+    *_, error = asked(
+        budget, 400, lambda n: Answer("x", "stop", None, 7_000, lengths[n]), most=16_000, size=28_000
+    )
+    assert isinstance(error, BudgetReachedError)
+    assert 0.7 < (budget.spent.money or 0) <= 1.0
 
 
-def test_the_cap_in_money() -> None:
-    budget = Budget(money=0.003)
-    with budget.reserve("m", 1_000, most=100) as settle:
-        settle(None)
-    assert refused(budget)
-    assert refused(Budget(money=1.0), model=LOCAL)  # its price is not known
+def test_a_model_without_a_price_has_caps_in_calls_and_tokens() -> None:
+    (error,) = asked(Budget(money=1.0), 3, lambda _: Answer("x"), model=LOCAL)
+    assert "price of local is not known" in str(error)
+    assert len(asked(Budget(calls=2), 3, lambda _: Answer("x"), model=LOCAL)) == 3
 
 
 def test_spending_adds_up() -> None:
@@ -72,17 +87,59 @@ def test_spending_adds_up() -> None:
     assert one.plus(Spending(money=None)).money is None
 
 
-def test_estimates() -> None:
+def test_tokens_are_estimated() -> None:
     # 9 ASCII characters: 9/4, so 3; each other character is one.
-    assert estimated_tokens("") == 0
-    assert estimated_tokens("123456789") == 3
-    assert estimated_tokens("β-茶1234") == 2 + 2
+    assert [estimated_tokens(text) for text in ("", "123456789", "β-茶1234")] == [0, 3, 2 + 2]
     assert estimated_prompt_tokens((Message("system", "1234"), Message("user", "12345"))) == 1 + 4 + 2 + 4
 
 
-def test_our_prices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-    prices = budget.prices()
-    assert all(price.date for price in prices.values())
-    assert price_of("gpt-4o-2024-08-06") == price_of("gpt-4o") != price_of("gpt-4o-2024-05-13")
-    assert price_of("llama-of-mine") is None
+def test_prices_are_those_of_the_package() -> None:
+    price = price_of("gpt-4o-2024-08-06")
+    assert price == price_of("gpt-4o") != price_of("gpt-4o-2024-05-13")
+    assert price is not None
+    assert price.of(1_000, 100) == pytest.approx((1_000 * price.prompt + 100 * price.completion) / 1e6)
+    assert price.of(1_000, 100, batch=True) == pytest.approx(price.of(1_000, 100) * price.batch)
+    assert price_of("text-embedding-3-small") is not None
+    assert price_of(LOCAL) is None
+    assert price_source().startswith("genai-prices ")
+
+
+def keep(store: Store, n: int, completion: Callable[[int], int], run_id: str = "", **how: Any) -> None:
+    """Have so many answers in the store; each prompt has twice the tokens of our estimate."""
+
+    async def kept() -> None:
+        answers = AnswerStore(store, run_id=run_id)
+        for number in range(n):
+            asked = call(number, **how)
+            answer = Answer("x", "stop", None, 2 * asked.prompt_tokens, completion(number))
+            await answers.keep(asked, "http://h/v1", answer, call_cost(PRICED, 10, 20))
+
+    asyncio.run(kept())
+
+
+def test_an_estimate_learns_from_stored_answers(tmp_path: Any) -> None:
+    store = open_store(tmp_path / "store.sqlite")
+    calls = [call(1_000 + number, most=16_000) for number in range(96)]
+    guess = forecast(store, calls, 4, 1.0, False)
+    assert (guess.rests_on, guess.calls, guess.cached) == (("a guess",), 96, 4)
+    assert (guess.low.completion_tokens, guess.high.completion_tokens) == (96 * 100, 96 * 16_000)
+    keep(store, 12, lambda number: 8_000 + 100 * number, most=500)  # the same prompt, other settings
+    learnt = forecast(store, calls, 0, 1.0, False)
+    assert learnt.rests_on == ("12 answers to the same prompt",)
+    assert learnt.prompt_tokens == learnt.high.prompt_tokens == 96 * 2 * 75
+    assert learnt.completion_tokens == 96 * 8_550
+    assert learnt.low.completion_tokens < 96 * 8_400 < 96 * 8_700 < learnt.high.completion_tokens < 96 * 9_000
+    keep(store, 5, lambda _: 15_000, most=16_000)
+    same = forecast(store, calls, 0, 2.0, False)
+    assert (same.rests_on, same.calls) == (("5 answers with these settings",), 192)
+    assert same.low.completion_tokens == same.high.completion_tokens == 192 * 15_000
+    assert forecast(store, [call(most=None)], 0, 1.0, False).is_open
+
+
+def test_what_a_run_has_cost_is_kept(tmp_path: Any) -> None:
+    store = open_store(tmp_path / "store.sqlite")
+    keep(store, 3, lambda _: 1, "run")
+    spent = spending_of(store, "run")
+    assert (spent.calls, spent.prompt_tokens, spent.completion_tokens) == (3, 30, 60)
+    assert spent.money == pytest.approx(3 * (call_cost(PRICED, 10, 20).money or 0))
+    assert spending_of(store, "another") == Spending()

@@ -1,15 +1,11 @@
 """Questions to a scripted server: stored, retried, refused, capped, paced; keys struck out."""
 
-import asyncio
 import json
-import selectors
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import numpy as np
-import openai
 import pytest
 
 from evidencebench_core.data.store import Store, open_store
@@ -229,7 +225,7 @@ def test_a_parameter_that_is_refused_is_left_out() -> None:
 
 
 def test_a_server_that_is_not_there_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evidencebench_core.llm.client._RETRIES_AT_FIRST", 0)
+    monkeypatch.setattr("evidencebench_core.llm.transport._RETRIES_AT_FIRST", 0)
     nobody = LLM(Connection("http://127.0.0.1:9/v1", KEY))
     with pytest.raises(LLMUnreachableError):
         list(results(nobody, [(n, question(str(n))) for n in range(50)]))
@@ -300,88 +296,3 @@ def test_a_dry_run_counts_and_sends_nothing(store: Store) -> None:
         assert answer_of(llm, two) == "done"
         (result,), cost = rehearse(llm, two)
         assert (result, cost.calls, cost.cached) == ("done", 0, 2)
-
-
-# -- pace, in virtual time -------------------------------------------------------------------------
-
-
-class VirtualLoop(asyncio.SelectorEventLoop):
-    """A loop whose time goes on only when all wait, and then at once."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-        super().__init__(VirtualSelector(self))
-
-    def time(self) -> float:
-        return self.now
-
-
-class VirtualSelector(selectors.SelectSelector):
-    def __init__(self, loop: VirtualLoop) -> None:
-        super().__init__()
-        self._loop = loop
-
-    def select(self, timeout: float | None = None) -> Any:
-        self._loop.now += timeout or 0.0
-        return super().select(0)
-
-
-class VirtualServer:
-    """A server that takes two seconds for an answer, and refuses what goes beyond its tokens a minute."""
-
-    def __init__(self, tokens: int, per_minute: int) -> None:
-        self.tokens, self.per_minute = tokens, per_minute
-        self.begun: list[float] = []
-        self.n_refused = self.n_active = self.most_at_once = 0
-
-    async def __call__(self, request: httpx2.Request) -> httpx2.Response:
-        now = asyncio.get_running_loop().time()
-        recent = [moment for moment in self.begun if moment > now - 60]
-        if (len(recent) + 1) * self.tokens > self.per_minute:
-            self.n_refused += 1
-            return httpx2.Response(429, json={"error": {"message": "slow down"}})
-        self.begun.append(now)
-        self.n_active += 1
-        self.most_at_once = max(self.most_at_once, self.n_active)
-        await asyncio.sleep(2.0)
-        self.n_active -= 1
-        document = completion("yes")
-        document["usage"] = {"prompt_tokens": self.tokens - 10, "completion_tokens": 10}
-        return httpx2.Response(200, json=document)
-
-    def asked(self, n: int, limits: Limits, n_words: int) -> tuple[list[Any], float]:
-        """What becomes of so many questions asked all at once, and the minutes that it took."""
-
-        async def all_of_them() -> list[Any]:
-            llm = LLM(Connection("http://virtual/v1", "k"), limits=limits)
-            http = httpx2.AsyncClient(transport=httpx2.MockTransport(self))
-            async with llm:
-                client = openai.AsyncOpenAI(api_key="k", base_url="http://v/v1", http_client=http)
-                client._platform = "Linux"  # else found out in a thread, in real time
-                llm._client = client
-                asks = (question(f"{number} {'word ' * n_words}")(llm) for number in range(n))
-                return await asyncio.gather(*asks, return_exceptions=True)
-
-        with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-            answers = runner.run(all_of_them())
-            return answers, runner.get_loop().time() / 60
-
-
-@pytest.mark.parametrize("is_told", [True, False])
-def test_a_limit_in_tokens_a_minute_fails_nothing(is_told: bool) -> None:
-    # 42 calls of 7,000 tokens fit into a minute, so 96 take more than two and less than three
-    server = VirtualServer(7_000, 300_000)
-    limits = Limits(32, tokens_per_minute=300_000 if is_told else None)
-    answers, minutes = server.asked(96, limits, n_words=5_500)
-    assert [getattr(answer, "text", answer) for answer in answers] == ["yes"] * 96
-    assert 2 < minutes < (3 if is_told else 4)
-    assert server.most_at_once <= 32
-    assert not (is_told and server.n_refused)
-
-
-def test_requests_a_minute_are_counted() -> None:
-    server = VirtualServer(1, 10**9)
-    answers, minutes = server.asked(25, Limits(8, requests_per_minute=10), n_words=1)
-    assert {answer.text for answer in answers} == {"yes"}
-    assert max(sum(start <= moment < start + 60 for moment in server.begun) for start in server.begun) == 10
-    assert 2 < minutes < 2.2

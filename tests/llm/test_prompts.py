@@ -39,11 +39,11 @@ def test_those_of_the_strategies_ask_for_a_decision(strategy: str, focus: str) -
 )
 def test_what_is_put_in_stays_in_its_tag(evil: str) -> None:
     *_, user = prompt("cot").messages(
-        hypothesis="H", sentences=numbered([f"{evil} $budget p < 0.05"]), budget=3
+        hypothesis="H", sentences=numbered([f"{evil} $budget {{{{task}}}} p < 0.05"]), budget=3
     )
     assert user.content.count("</sentences>") == user.content.count("<sentences>") == 1
     assert user.content.count("</hypothesis>") == 1
-    assert f"0: ‹{evil[1:]} $budget p < 0.05" in user.content
+    assert f"0: ‹{evil[1:]} $budget {{{{task}}}} p < 0.05" in user.content
 
 
 def test_numbers() -> None:
@@ -57,29 +57,36 @@ def test_prompts_of_the_users(folder: Path) -> None:
     path.write_text("version: 7\n\n=== user ===\n$$5 for $hypothesis\n")
     (folder / "cot.txt").write_text("version: 1\n=== user ===\nHi")
     assert prompt("cot").fields == frozenset()  # it takes the place of ours
-    assert prompt_names().count("cot") == 1
+    assert [prompt_names().count(name) for name in ("cot", "mine")] == [1, 1]
     mine = prompt("mine")
     assert mine.version.startswith("7-")
     assert [message.content for message in mine.messages(hypothesis="H", budget=3)] == ["$5 for H"]
-    assert "mine" in prompt_names()
     path.write_text("version: 7\n\n=== user ===\n$$6 for $hypothesis\n")
     assert prompt("mine").version != mine.version  # changed, though not renumbered
     with pytest.raises(SettingError):
         mine.messages()
 
 
+def test_parts_are_shared_words_and_part_of_the_version(folder: Path) -> None:
+    (folder / "parts").mkdir()
+    ours = prompt("cot"), prompt("cot-results")
+    (folder / "parts" / "task.txt").write_text("Judge $hypothesis.\n")
+    cot = prompt("cot")
+    assert cot.parts[-1][1].startswith("Judge $hypothesis. A good selection")
+    assert (cot.version == ours[0].version, prompt("cot-results")) == (False, ours[1])
+
+
+_NO_BODIES = (b"", b"5 $ each", b"{{no-part}}", b"{{../secret}}")
+
+
 @pytest.mark.parametrize(
     "content",
-    [
-        b"",
-        b"=== user ===\nHi",
-        b"version: 1\n=== system ===\nHi",
-        b"version: 1\n=== user ===\n",
-        b"version: 1\n=== user ===\n5 $ each",
-        b"\xff\xfe",
-    ],
+    [b"", b"=== user ===\nHi", b"version: 1\n=== system ===\nHi", b"\xff\xfe"]
+    + [b"version: 1\n=== user ===\n" + body for body in _NO_BODIES],
 )
 def test_files_that_are_no_prompt(folder: Path, content: bytes) -> None:
+    (folder / "parts").mkdir()
+    (folder / "secret.txt").write_text("Out of parts.")
     path = folder / "mine.txt"
     path.write_bytes(content)
     with pytest.raises(SettingError) as caught:

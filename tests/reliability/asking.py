@@ -1,17 +1,18 @@
 """Scores and runs without a server: every probe is answered by a function."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evidencebench_core.data import Store
-from evidencebench_core.llm.answers import Answer
-from evidencebench_core.llm.client import Call
+from evidencebench_core.llm import Answer, Call
 from evidencebench_core.reliability.items import Item, ItemSet, new_item_set
 from evidencebench_core.reliability.runs import ReliabilityRun, judge_fields, judge_plan, judge_unit, run_plan
 from evidencebench_core.reliability.score import TaskScore, task_score
 from evidencebench_core.reliability.tasks import Probe, probes_of, reliability_task, task_settings
 from evidencebench_core.runs import Plan, execute, request_settings
 from tests.reliability.scripted_models import answer
+from tests.retrievers.llm.stand_in import Speaking
 
 Say = Callable[[Probe], Any]
 """A text, a whole result, an exception (the call failed), or None: not asked yet."""
@@ -67,15 +68,12 @@ def result(said: Any) -> Any:
 
 def carry_out(store: Store, plan: Plan, say: Callable[[str], str]) -> str:
     """Answer everything that a plan asks, given the last message; the id of the run."""
-    llm = plan.llm
-    assert llm is not None
 
-    async def transport(call: Call) -> Answer:
-        content = call.body["messages"][-1]["content"]
-        return Answer(say(content), "stop", completion_tokens=3, seconds=0.1)
+    def answered(call: Call) -> Answer:
+        return Answer(say(call.body["messages"][-1]["content"]), "stop", completion_tokens=3, seconds=0.1)
 
-    llm.transport = transport
-    for _ in execute(plan):
+    assert plan.llm is not None
+    for _ in execute(replace(plan, llm=plan.llm.derived(transport=Speaking(answered)))):
         pass
     return plan.run_id
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import Field
 
 from evidencebench_core.data.model import Focus
-from evidencebench_core.errors import SettingError
+from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.llm.outcome import CallRecord, call_documents, calls_of
 from evidencebench_core.llm.prompts import Prompt, prompt
 from evidencebench_core.retrievers.base import Query, Retrieval, ServedRetriever, ranking_in_order
@@ -49,6 +51,11 @@ class LanguageModelSettings(Settings):
     )
     prompt: str | None = Field(
         None, description="A prompt of your own in the place of the strategy's first one."
+    )
+    prompts: str | None = Field(
+        None,
+        description="A folder with prompts named like ours (cot.txt, regenerate.txt) that take their place, such as "
+        "the authors' own words.",
     )
     examples: str | None = Field(
         None,
@@ -93,14 +100,19 @@ class LanguageModel(ServedRetriever):
             raise _error("icl has no examples", "Name a dataset of the store, as in --set examples=train.")
         if chosen.strategy == "auto" and chosen.prompt:
             raise _error("has a prompt of its own and the strategy auto", "Name the strategy it is for.")
+        folder = None if chosen.prompts is None else Path(chosen.prompts).expanduser()
+        self._again = prompt(REGENERATE, folder)
+        self._again.messages(n_given=2, budget=1)  # an unknown field is an error here, not amid a run
         self._templates: dict[tuple[str, Focus], tuple[Prompt, ...]] = {}
         for focus, budget in product(_FOCUSES, (1, None)):
             strategy = strategy_for(chosen.strategy, focus, budget)
-            templates = prompts_for(strategy, focus, chosen.prompt, chosen.examples is not None)
+            templates = prompts_for(strategy, focus, chosen.prompt, chosen.examples is not None, folder)
             self._templates[strategy, focus] = templates
         self._pool = None if chosen.examples is None else ExamplePool(self.store, chosen.examples)
-        names = {str(template) for templates in self._templates.values() for template in templates}
-        self.basis = {"prompts": ", ".join(sorted({*names, str(prompt(REGENERATE))}))}
+        used = {self._again, *chain.from_iterable(self._templates.values())}
+        if folder is not None:
+            _check_folder(folder, used)
+        self.basis = {"prompts": ", ".join(sorted(map(str, used)))}
         if self._pool is not None:
             self.basis["examples"] = self._pool.sha256
 
@@ -110,7 +122,7 @@ class LanguageModel(ServedRetriever):
         budget = None if strategy == "unconstrained" else query.budget
         templates = self._templates[strategy, query.focus]
         examples = self._examples(query, strategy, templates)
-        session = Session(llm, query, budget, templates, self._parameters(), examples)
+        session = Session(llm, query, budget, templates, self._again, self._parameters(), examples)
         choice = await STRATEGIES[strategy](session)
         n_picks = len(choice.indices)
         if query.budget is not None and n_picks > query.budget:
@@ -156,6 +168,15 @@ def reasons_in(retrieval: Retrieval) -> dict[int, str]:
 def calls_in(retrieval: Retrieval) -> tuple[CallRecord, ...]:
     """The calls behind a retrieval, in order."""
     return calls_of(retrieval.details.get("calls", ()))
+
+
+def _check_folder(folder: Path, used: Iterable[Prompt]) -> None:
+    """`SettingError` if the folder has none of the prompts that are used."""
+    files = sorted(f"{template.name}.txt" for template in used)
+    if not any((folder / file).is_file() for file in files):
+        problem = "holds none of its prompts" if folder.is_dir() else "is no folder"
+        remedy = f"Name a folder with one or more of {', '.join(files)}."
+        raise _error(f"prompts={shown(str(folder), 200)} {problem}", remedy)
 
 
 def _error(problem: str, remedy: str) -> SettingError:

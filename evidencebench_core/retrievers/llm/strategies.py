@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from evidencebench_core.errors import SettingError
@@ -40,6 +41,7 @@ class Session:
     query: Query
     budget: int | None
     templates: tuple[Prompt, ...]  # in the order of their use
+    again: Prompt  # for fewer
     parameters: Mapping[str, Any]
     examples: str
     calls: list[CallRecord] = field(default_factory=list)
@@ -76,13 +78,13 @@ class Session:
         if self.budget is None or len(choice.indices) <= self.budget:
             return choice
         self.flags.add("regenerated")
-        again, part = prompt(REGENERATE), part._replace(step=f"{part.step}, asked again for fewer")
+        part = part._replace(step=f"{part.step}, asked again for fewer")
         messages = (
             *self.messages(part, template),
             Message("assistant", call.answer.text),
-            *again.messages(n_given=len(choice.indices), budget=self.budget),
+            *self.again.messages(n_given=len(choice.indices), budget=self.budget),
         )
-        fewer, call = await self.choose(part, again, messages)
+        fewer, call = await self.choose(part, self.again, messages)
         self.calls.append(call)
         if fewer.kind not in ("selection", "empty"):
             return choice
@@ -154,25 +156,33 @@ def strategy_for(name: str, focus: Focus, budget: int | None) -> str:
 
 
 def prompts_for(
-    strategy: str, focus: Focus, replacement: str | None = None, has_examples: bool = False
+    strategy: str,
+    focus: Focus,
+    replacement: str | None = None,
+    has_examples: bool = False,
+    folder: Path | None = None,
 ) -> tuple[Prompt, ...]:
-    """The prompts of a strategy in the order of their use; a ``replacement`` takes the place of the first."""
+    """The prompts of a strategy in the order of their use; a ``replacement`` takes the place of the first.
+
+    Those in the ``folder`` come before the user's and ours.
+    """
     is_by_section = STRATEGIES[strategy] is by_section
     first = f"{strategy}-results" if focus == "results" and not is_by_section else strategy
     if first == "unconstrained-results" and has_examples:
         first = "unconstrained-results-icl"
-    template = prompt(first) if replacement is None else _replacement(replacement, prompt(first))
-    return (template, prompt(f"{strategy}-final")) if is_by_section else (template,)
+    names = [first if replacement is None else replacement]
+    names += [f"{strategy}-final"] if is_by_section else []
+    return tuple(_checked(prompt(name, folder)) for name in names)
 
 
-def _replacement(name: str, ours: Prompt) -> Prompt:
-    """A prompt that can stand in the place of one of ours."""
-    template, needed = prompt(name), {"hypothesis", "sentences"}
-    if needed <= template.fields <= ours.fields | {"budget", "examples"}:
+def _checked(template: Prompt) -> Prompt:
+    """A prompt that shows what there is to choose from, and nothing that is not known."""
+    needed = {"hypothesis", "sentences"}
+    if needed <= template.fields <= needed | {"budget", "examples"}:
         return template
-    problem = f"cannot stand in the place of {ours.name} with the fields {sorted(template.fields)}"
+    problem = f"cannot stand in a strategy with the fields {sorted(template.fields)}"
     remedy = "It has to show $hypothesis and $sentences; $budget and $examples are known, too."
-    raise SettingError(f"prompt {name}", problem, remedy)
+    raise SettingError(f"prompt {template.name}", problem, remedy)
 
 
 def section_indices(types: Sequence[SentenceType]) -> tuple[tuple[int, ...], ...]:

@@ -97,6 +97,7 @@ def test_a_choice_of_retrievers_comes_back_from_its_link() -> None:
         "bm25;k1=many",
         "bm25;k1",
         "dense;model=/tmp/model",
+        "llm;prompts=/tmp",
     ):  # nor names a file
         with pytest.raises(SettingError):
             choices_from(link)

@@ -8,11 +8,28 @@ import numpy as np
 
 from evidencebench_core.data import open_store
 from evidencebench_core.errors import LLMError
-from evidencebench_core.llm import LLM, Answer, Connection, answer_of
-from evidencebench_core.llm.client import Call
+from evidencebench_core.llm import LLM, Answer, Call, Connection, answer_of
 from evidencebench_core.retrievers import Query, make_retriever
 
 Said = str | Answer | LLMError
+
+
+class Speaking:
+    """A transport whose answers a function makes of the call; an error is raised."""
+
+    is_paid, is_batch, n_tries = True, False, None
+
+    def __init__(self, say: Callable[[Call], Said]) -> None:
+        self.say = say
+
+    async def send(self, call: Call, body: dict[str, Any]) -> Answer:
+        said = self.say(call)
+        if isinstance(said, LLMError):
+            raise said
+        return Answer(said, "stop", None, 100, 10, 0.5) if isinstance(said, str) else said
+
+    async def close(self) -> None:
+        pass
 
 
 class StandIn(LLM):
@@ -23,18 +40,14 @@ class StandIn(LLM):
         say: Callable[[Call], Said] = lambda _: "DECISION: []",
         vector: Callable[[str], list[float]] = lambda _: [1.0, 0.0],
     ) -> None:
-        super().__init__(Connection("http://stand-in/v1"))
+        super().__init__(Connection("http://stand-in/v1"), transport=Speaking(self.remembered))
         self.say, self.vector = say, vector
         self.asked: list[Call] = []
         self.texts: list[str] = []
-        self.transport = self.answer
 
-    async def answer(self, call: Call) -> Answer:
+    def remembered(self, call: Call) -> Said:
         self.asked.append(call)
-        said = self.say(call)
-        if isinstance(said, LLMError):
-            raise said
-        return Answer(said, "stop", None, 100, 10, 0.5) if isinstance(said, str) else said
+        return self.say(call)
 
     async def embed(self, model: str, texts: Sequence[str]) -> Any:
         self.texts += texts

@@ -219,14 +219,24 @@ class TestSettings:
             (tmp_path / "mine.txt").write_text(f"version: 3\n=== user ===\n{body}")
             with pytest.raises(SettingError, match="cannot stand"):
                 made(own)
-        (tmp_path / "mine.txt").write_text(
-            "version: 3\n=== user ===\nMy way: $hypothesis\n$sentences\n$budget"
-        )
+        (tmp_path / "mine.txt").write_text("version: 3\n=== user ===\nMy way: $hypothesis $sentences $budget")
         client, model = in_turn("DECISION: [1]"), made(own)
         assert "mine 3-" in model.basis["prompts"]
-        answer = retrieved(client, model, QUERY)
+        assert calls_in(retrieved(client, model, QUERY))[0].prompt.startswith("mine 3-")
         assert client.prompts[0].startswith("My way: Tea lowers")
-        assert calls_in(answer)[0].prompt.startswith("mine 3-")
+
+    def test_a_folder_of_prompts(self, tmp_path: Path) -> None:
+        own = {"model": "m", "prompts": str(tmp_path)}
+        for folder, problem in (tmp_path, "holds none"), (tmp_path / "gone", "is no folder"):
+            with pytest.raises(SettingError, match=rf"{folder}' {problem}.*cot\.txt"):
+                made(own | {"prompts": str(folder)})
+        for name, body in ("cot", "Theirs: $hypothesis $sentences"), ("regenerate", "Fewer!"):
+            (tmp_path / f"{name}.txt").write_text(f"version: 1\n=== user ===\n{body}")
+        theirs, ours = (set(made(s).basis["prompts"].split(", ")) for s in (own, {"model": "m"}))
+        assert {text.split()[0] for text in theirs ^ ours} == {"cot", "regenerate"}  # the others are ours
+        client = in_turn("DECISION: [1, 2, 3]", "DECISION: [1]")
+        asked(client, QUERY, prompts=str(tmp_path))
+        assert (client.prompts[0][:11], client.prompts[1]) == ("Theirs: Tea", "Fewer!")
 
 
 def test_the_cost_of_a_call_is_that_of_the_batch_it_was_part_of(monkeypatch: pytest.MonkeyPatch) -> None:

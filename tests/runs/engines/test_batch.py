@@ -11,7 +11,7 @@ import pytest
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import BudgetReachedError, LLMError, LLMRejectedError
-from evidencebench_core.llm import LLM, Budget, Connection, Price
+from evidencebench_core.llm import LLM, Budget, Connection, price_of
 from evidencebench_core.runs import Plan, Progress, RunStore, estimate, execute, plan
 from evidencebench_core.runs.engines.batch import BatchEngine, batches_under_way
 from tests.llm.server import answering, reply, scripted
@@ -120,7 +120,7 @@ def test_stopped_while_a_batch_is_under_way_another_start_goes_on(store: Store, 
         server.hold = False
         budget = Budget(calls=0)  # what comes is paid already
         assert run(store, server, budget=budget, fresh=fresh).done == 6
-        assert (len(server.asked()), budget.spent.calls, budget.spent.cached) == (6, 0, 6)
+        assert (len(server.asked()), budget.spent.calls, budget.spent.cached) == (6, 6, 6)
 
 
 def test_a_batch_is_remembered_until_its_answers_are_stored(
@@ -154,7 +154,7 @@ def test_lines_that_fail_are_asked_again_in_the_next_batch(store: Store) -> None
             0: None,
             1: (500, {"error": {"message": "overloaded"}}),
             2: (200, {"choices": [{"message": {"content": None}, "finish_reason": "stop"}]}),
-            3: (400, {"error": {"message": "no temperature", "param": "temperature"}}),
+            3: (400, {"error": {"message": "Unsupported parameter", "param": "temperature"}}),
             4: (500, {"error": {"message": "sk-a-very-secret-key is broken"}}),
         }.get(number, pick(request))
 
@@ -198,15 +198,18 @@ def test_a_batch_that_is_not_carried_out_says_why(store: Store, monkeypatch: pyt
             run(store, server)
 
 
-def test_caps_hold_and_prices_are_those_of_batches(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = {"m": Price(prompt=1.0, completion=10.0, batch=0.5)}
-    monkeypatch.setattr("evidencebench_core.llm.budget.prices", lambda: table)
-    budget = Budget(calls=4)
+def test_caps_hold_and_prices_are_those_of_batches(store: Store) -> None:
+    price, budget = price_of("gpt-4o"), Budget(calls=4)
+    settings = {"model": "gpt-4o", "strategy": "cot"}
+    assert price is not None
+    assert price.batch == 0.5
     with batch_server(pick) as server:
         with pytest.raises(BudgetReachedError):
-            run(store, server, budget=budget)
+            run(store, server, settings, budget=budget)
         assert len(server.asked()) == 4
-        assert (budget.spent.calls, budget.spent.money) == (4, pytest.approx(4 * (100 + 100) / 2e6))
-        last = run(store, server)
+        assert (budget.spent.calls, budget.spent.money) == (4, pytest.approx(4 * price.of(100, 10) / 2))
+        with pytest.raises(BudgetReachedError):  # the cap is of the run, over all its starts
+            run(store, server, settings, budget=Budget(calls=4))
+        last = run(store, server, settings)
         assert (last.done, len(server.asked())) == (6, 6)
-        assert estimate(planned(store, server.url), batch=True).calls == 0
+        assert estimate(planned(store, server.url, settings), batch=True).calls == 0

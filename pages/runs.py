@@ -27,7 +27,7 @@ from components.widgets.frame_table import frame_table
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.table import Cell, Column, Interval, Row, TableEvent, table
-from evidencebench_core.llm.outcome import OUTCOME_FLAGS, OUTCOME_KINDS
+from evidencebench_core.llm.outcome import OUTCOME_FLAGS, OUTCOME_KINDS, unread_share
 from evidencebench_core.metrics import MEASURES
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.stats import FEW_PAPERS, interval_note
@@ -174,7 +174,11 @@ def _draw_unfinished(context: Context, runs: Sequence[RunInfo]) -> None:
             resume_dialog(context.dataset, run, tasks)
     store = RunStore(resources.store())
     outcomes = [(run, store.outcomes(run.id).get(context.task.name)) for run in runs]
-    rows = [{"run": run.label, **counts} for run, counts in outcomes if counts is not None]
+    rows = [
+        {"run": run.label, "unread": f"{unread_share(counts):.1%}", **counts}
+        for run, counts in outcomes
+        if counts is not None
+    ]
     if rows:
         with st.expander("Response outcomes"):
             frame = pd.DataFrame(rows).rename(columns={**OUTCOME_KINDS, **OUTCOME_FLAGS})

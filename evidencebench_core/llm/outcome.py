@@ -44,9 +44,16 @@ def outcome_counts(texts: Iterable[tuple[str, int]], failed: int = 0) -> dict[st
 
 
 def counts_text(counts: Mapping[str, int]) -> str:
-    """``"290 a selection, 2 refused, 1 call failed, 4 over the budget, scored by expectation"``."""
+    """``"290 a selection, 2 refused, 1 call failed, 4 over the budget, scored by expectation; 0.7% unread"``."""
     words = {**OUTCOME_KINDS, **OUTCOME_FLAGS}
-    return ", ".join(f"{number:,} {words.get(word, word)}" for word, number in counts.items() if number)
+    text = ", ".join(f"{number:,} {words.get(word, word)}" for word, number in counts.items() if number)
+    return f"{text}; {unread_share(counts):.1%} unread" if text else text
+
+
+def unread_share(counts: Mapping[str, int]) -> float:
+    """The share of answers that leave open what the model would have chosen."""
+    n_answers = sum(counts.get(kind, 0) for kind in OUTCOME_KINDS if kind != "failed")
+    return sum(counts.get(kind, 0) for kind in UNREADABLE) / max(1, n_answers)
 
 
 def least_informative(kinds: Iterable[OutcomeKind]) -> OutcomeKind:

@@ -60,7 +60,7 @@ class Gate:
         self._requests = _Bucket(limits.requests_per_minute, "requests")
         self._tokens = _Bucket(limits.tokens_per_minute, "tokens")
         self._turn, self._has_changed = asyncio.Lock(), asyncio.Event()
-        self._n_under_way, self._is_stopped = 0, False
+        self._n_under_way, self.is_stopped = 0, False
         self._paused_until = self._halved_at = -math.inf
         self._pause, self._latency = _SHORTEST_PAUSE, 0.0
         self._answered_at = -math.inf
@@ -73,20 +73,20 @@ class Gate:
 
     def stop(self) -> None:
         """Begin no further call: those that wait end with `LLMCancelledError`, those under way may end."""
-        self._is_stopped = True
+        self.is_stopped = True
         self._has_changed.set()
 
     @asynccontextmanager
     async def permit(self, tokens: float) -> AsyncIterator[None]:
         """Wait until a call of about so many tokens may begin; it is under way while the block runs."""
         async with self._turn:
-            while not self._is_stopped and (wait := self._wait(tokens)) > 0:
+            while not self.is_stopped and (wait := self._wait(tokens)) > 0:
                 self._has_changed.clear()
                 with suppress(TimeoutError):
                     async with asyncio.timeout(wait if wait < math.inf else None):
                         await self._has_changed.wait()
             self.note = ""
-            if self._is_stopped:
+            if self.is_stopped:
                 raise LLMCancelledError(
                     "the call", "was cancelled", "Start again: what is answered is kept.", True
                 )

@@ -1,13 +1,10 @@
-"""A model's words -> the sentences it chose, or one label of a closed list, or why there is neither.
-
-A choice is read as JSON, else as the last list behind ``DECISION``, else as the last list.
-"""
+"""A model's words -> the sentences it chose, or one label of a closed list, or why there is neither."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -18,9 +15,27 @@ _SORRY: Final = re.compile(
     r"\s*(?:sorry|i apologi[sz]e|i(?:['’]m| am) (?:sorry|unable)|i (?:can(?:not|['’]t)|won['’]t))\b",
     re.IGNORECASE,
 )
-_LIST: Final = re.compile(r"\[[^\[\]]*\](?:, ?\[[^\[\]]*\])*")  # [3, 7], or [3], [7]
-_NUMBERS: Final = re.compile(r"(?<![\d.])(\d{1,9})(?: ?(?:[-–]|to) ?(\d{1,9}))?(?!\d|\.\d)")
-_FILLING: Final = re.compile(r"and|or|ind(?:ex|ices)|sentences?|s|[\s\[\]*,;:.'\"`#-]", re.IGNORECASE)
+_WESTERN: Final = str.maketrans("［］【】：，、；–—", "[][]:,,;--")
+_MARKUP: Final = re.compile(r"```\w*|[*`]|<[/|]?[a-z]\w{0,20}\|?>", re.IGNORECASE)
+_NOTE: Final = re.compile(r"\([^()]*\)")
+_DECISION: Final = re.compile(
+    r"\bd[eé]cision(?: is)?[\"' ]*(?:[:=]|-(?= )|$|(?=[\[\d]))", re.IGNORECASE | re.MULTILINE
+)
+_BRACKETS: Final = re.compile(
+    r"[^.\d\[\]\n]{0,60}\n?(\[[^\[\]]*\](?:,? ?(?:and )?\[[^\[\]]*\])*)"
+)  # [3, 7], or [3], [7]
+_LABEL: Final = re.compile(
+    r"^(?:(?:my|the|final|answer|selection|selected|choice|sentences|indices|are|is)\b ?){0,5}:"
+)
+_ROW: Final = re.compile(
+    r"[ >|+-]*(?:\d{1,3}[.)] (?=\[))?(?:sentence |index |s)?\[?(\d{1,9})[.)\]]?(?: ?[:|-] .*| *\|?)",
+    re.IGNORECASE,
+)
+_NUMBERS: Final = re.compile(
+    r"(?<![\d.])(\d{1,9})(?:\.0)?(?: ?(?:-|to) ?s?(\d{1,9}))?(?!\d|\.\d)", re.IGNORECASE
+)
+_FILLING: Final = re.compile(r"and|or|ind(?:ex|ices)|sentences?|s|[\s\[\]*,;:.'\"`#&-]", re.IGNORECASE)
+_NONE: Final = re.compile(r"[ \n\"'-]*(?:none|nothing|no (?:\w+ )?(?:sentences?|indices))\b", re.IGNORECASE)
 _REASON: Final = re.compile(
     r"^[ \t>*•#(\[-]*(?:sentence |index )?(\d{1,7})[\])*. ]{0,4}[:-][ \t]*(\S.*)$",
     re.IGNORECASE | re.MULTILINE,
@@ -29,6 +44,11 @@ _NO_INFORMATION: Final = re.compile(
     r"\bnot (?:\w+ ){0,3}(?:enough|sufficient) information|\binsufficient information"
     r"|\bcan ?not be (?:determined|answered)|\bi do(?: not|n.?t) know|\bnot relevant\b"
 )
+_NO_OF_A_NOUN: Final = re.compile(  # "no evidence", "table no. 5"; the words named here begin a clause instead
+    r"\bno(?=[ \t]+(?!(?:and|as|based|because|but|however|i|in|it|not|on|or|since|the|there|they|this|we)\b)\w)"
+    r"|(?<=\w )no(?=\. ?\d)"
+)
+_NOT: Final = r"\b(?:not|never|cannot|neither|nor|\w+n't)(?: [\w']+){0,6}? "
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +75,19 @@ def read_answer(
 ) -> ParsedAnswer:
     """The selection in an answer, of the indices that the prompt showed.
 
-    ``refusal`` and ``finish_reason``, as the server says them, tell why there is no list; ``thoughts`` that come apart
-    from the text may hold the reasons.
+    JSON is read as such. Else the first list behind the last DECISION counts (one that a colon, a dash, a list or the
+    end of the line follows), and "none" is an empty one; nothing else is looked at. Without DECISION it is the last
+    list on a line of its own, of an answer that was not cut off. ``refusal`` and ``finish_reason``, as the server says
+    them, tell why there is no list; ``thoughts`` that come apart from the text may hold the reasons.
     """
     answer = after_thinking(text)
-    lists = _lists(re.sub(r"```\w*", "", answer or "").strip())
-    ranges = next((ranges for ranges in lists if ranges is not None), None)
+    ranges = _chosen((answer or "").translate(_WESTERN), is_cut=finish_reason == "length")
     if ranges is None:
         return ParsedAnswer(no_answer_reason(answer, refusal, finish_reason) or "no_list")
     order = sorted(shown)
     indices: dict[int, None] = {}
     n_unknown = 0
-    for numbers in ranges:
+    for numbers in dict.fromkeys(ranges):
         inside = [index for index in order if index in numbers]
         indices |= dict.fromkeys(inside)
         n_unknown += len(numbers) - len(inside)
@@ -96,41 +117,82 @@ def no_answer_reason(
 
 def index_list(text: str) -> list[range] | None:
     """The indices in ``2, 5``, ``9-12``, ``S12``, ``sentences 3 and 7``; empty for "none"; ``None`` if it is prose."""
+    text = text.translate(_WESTERN)
     ranges = [range(int(first), int(last or first) + 1) for first, last in _NUMBERS.findall(text)]
     if ranges:
-        return None if _FILLING.sub("", _NUMBERS.sub("", text)) else ranges
+        return None if _FILLING.sub("", _NUMBERS.sub("", text)) or not all(ranges) else ranges
     return [] if text.strip(" \t\r\n*_`\"'“”[].:").casefold() in ("", "none", "nothing") else None
 
 
 def read_label(text: str, labels: Sequence[str]) -> str | None:
     """The label, of some in lower case, that a raw answer states, else begins with, else the only one in it.
 
-    Where "unknown" is one of them, "not enough information" and its like count as unknown.
+    A label that is denied ("not yes") does not count, nor do those of a choice ("yes or no") or the "no" of "no
+    evidence". Where "unknown" is one of them, "not enough information" and its like are unknown.
     """
-    plain = re.sub(r"[^\w\s.,:/-]", " ", (after_thinking(text) or "").lower())
-    words = "|".join(labels)
-    # Neither a choice between labels, as in "yes or no", nor the "no" of "no evidence" is meant.
-    plain = re.sub(rf"\b(?:{words})(?:, ?(?:{words}))*,? ?(?:/|\bor\b) ?(?:{words})\b", "", plain)
-    plain = re.sub(r"\bno\b(?=[ \t]*[\w-]|\.\s*\d)", "", plain)
+    plain = (after_thinking(text) or "").lower().replace("’", "'")
+    plain = re.sub(r"\A\W*\*+no\*+", "no.", plain)  # in bold it stands alone
+    plain = _NO_OF_A_NOUN.sub("", re.sub(r"[*_\"“”`]", "", plain))
+    words = "|".join(sorted(map(re.escape, labels), key=len, reverse=True))
+    plain = re.sub(
+        rf"\b(?:{words})(?:, ?(?:{words})){{0,5}},? ?(?:/|\b(?:and|or)\b) ?(?:{words})\b", "", plain
+    )
     if "unknown" in labels:
         plain = _NO_INFORMATION.sub("unknown", plain)
     label = rf"\b({words})\b"
+    plain = re.sub(rf"{label}|{_NOT}{label}", lambda match: match[1] or "", plain)
     if statements := re.findall(rf"\b(?:answer|decision|conclusion)(?: is)?[\s:]*{label}", plain):
         return str(statements[-1])
-    if first := re.match(rf"\W*{label}", plain):
+    if first := re.match(rf"\W*(?:\d{{1,2}}[.)]\W*)?{label}", plain):
         return first[1]
     named = set(re.findall(label, plain))
     return named.pop() if len(named) == 1 else None
 
 
-def _lists(answer: str) -> Iterator[list[range] | None]:
-    """What may be the list of an answer, the one that counts first; ``None`` where it is prose."""
-    yield _json_list(answer)
-    for part in (re.split(r"(?i)\bdecision\b", answer)[-1], answer):
-        yield from map(index_list, reversed(_LIST.findall(part)))
-        for text in (part, *reversed(part.splitlines())):
-            if "[" not in text and any(map(str.isalnum, text)):
-                yield index_list(text)
+def _chosen(answer: str, *, is_cut: bool) -> list[range] | None:
+    """The list that counts in an answer, which is not one that may have been cut off in its middle."""
+    plain = _MARKUP.sub("", answer).strip()
+    ranges = _json_list(plain)
+    if ranges is not None:
+        return ranges
+    _, *parts = _DECISION.split(plain)
+    if parts:
+        end = max(parts[-1].rfind("\n"), parts[-1].rfind("]")) + 1
+        return _list_at_the_beginning(parts[-1][:end] if is_cut else parts[-1])
+    if is_cut:
+        return None
+    lines = [_LABEL.sub("", line.strip().lower()).strip() for line in plain.splitlines()]
+    ranges = _rows(reversed([line for line in lines if line]))
+    if ranges is not None:
+        return ranges[::-1]
+    lists = (index_list(line) for line in reversed(lines) if line)
+    return next((ranges for ranges in lists if ranges is not None), None)
+
+
+def _list_at_the_beginning(part: str) -> list[range] | None:
+    """The list that a text begins with: in brackets, as JSON, on a line, or one index a line."""
+    if _NONE.match(part):
+        return []
+    lines = [line.strip() for line in part.splitlines() if line.strip()]
+    if ranges := _rows(lines):
+        return ranges
+    in_brackets = _BRACKETS.match(part)
+    if in_brackets and (ranges := index_list(in_brackets[1])) is not None:
+        return ranges
+    if "{" in part and (ranges := _json_list(part[part.find("{") : part.rfind("}") + 1])) is not None:
+        return ranges
+    return index_list(_NOTE.sub("", lines[0])) if lines else None
+
+
+def _rows(lines: Iterable[str]) -> list[range] | None:
+    """The indices of lines that each begin with one, as far as they go; ``None`` if not even two do."""
+    ranges = []
+    for line in lines:
+        row = _ROW.fullmatch(line)
+        if row is None:
+            break
+        ranges.append(range(int(row[1]), int(row[1]) + 1))
+    return ranges if len(ranges) > 1 else None
 
 
 def _json_list(answer: str) -> list[range] | None:

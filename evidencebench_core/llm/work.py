@@ -5,12 +5,12 @@ Work is an async function of an `LLM`. Many pieces run side by side.
 
 from __future__ import annotations
 
-import asyncio
-import queue
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import suppress
+from concurrent.futures import wait
 from typing import Any, Final, Generic, TypeAlias, TypeVar
+
+from anyio import CancelScope, Event, create_task_group, current_time, move_on_after
+from anyio.from_thread import start_blocking_portal
 
 from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError, LLMCancelledError, SettingError
 from evidencebench_core.llm.answers import Answer, Message
@@ -26,12 +26,6 @@ Work: TypeAlias = Callable[[LLM], Awaitable[_T]]
 Results: TypeAlias = list[tuple[_K, _T | EvidenceBenchError]]
 
 _LOOK: Final = 0.1  # seconds between looks whether the work was stopped
-
-
-def run_async(coroutine: Coroutine[Any, Any, _T]) -> _T:
-    """The result of a coroutine, also where a loop is running, as in a notebook."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
 
 
 def answer_of(
@@ -60,31 +54,25 @@ def results(
     call begins; those under way have ``grace`` seconds to end, and a piece that was cut short has no result. An error
     that every call would meet is raised after all that came before it. ``beside`` runs in the same loop meanwhile.
     """
-    loop = asyncio.new_event_loop()
-    crew = _Crew(llm, iter(pieces), grace, beside, loop)
-    with (
-        ThreadPoolExecutor(1, "evidencebench-llm") as pool,
-        asyncio.Runner(loop_factory=lambda: loop) as runner,
-    ):
-        if stopped():
-            crew.stop()
-        running = pool.submit(runner.run, crew.run())
+    crew = _Crew(llm, iter(pieces), grace, beside)
+    if stopped():
+        return
+    with start_blocking_portal() as portal:
+        running = portal.start_task_soon(crew.run)
         try:
-            is_over = False
-            while not is_over:
-                items = crew.ready_items()
-                is_over = None in items
-                yield [item for item in items if item is not None]
+            while not running.done():
+                yield portal.call(crew.ready)
                 if stopped():
-                    crew.stop()
+                    portal.call(crew.stop)
+            yield crew.items
         finally:
-            crew.stop()
+            portal.call(crew.stop)
             wait([running])
         running.result()
 
 
 class _Crew(Generic[_K, _T]):
-    """Workers that share pieces of work, in an event loop of a thread of its own."""
+    """Workers that share pieces of work, in one event loop."""
 
     def __init__(
         self,
@@ -92,74 +80,67 @@ class _Crew(Generic[_K, _T]):
         pieces: Iterator[tuple[_K, Work[_T]]],
         grace: float,
         beside: Callable[[LLM], Coroutine[Any, Any, None]] | None,
-        loop: asyncio.AbstractEventLoop,
     ) -> None:
-        self._llm, self._pieces, self._grace, self._beside, self._loop = llm, pieces, grace, beside, loop
-        self._ready = queue.SimpleQueue[
-            tuple[_K, _T | EvidenceBenchError] | None
-        ]()  # None: nothing more comes
-        self._end = asyncio.Event()
+        self._llm, self._pieces, self._grace, self._beside = llm, pieces, grace, beside
+        self.items: Results[_K, _T] = []  # ready, and not yet taken
         self._fatal: list[EvidenceBenchError] = []
-
-    def stop(self) -> None:
-        """Begin no further call; from any thread."""
-        with suppress(RuntimeError):  # the loop is closed: all has ended
-            self._loop.call_soon_threadsafe(self._end.set)
-
-    def ready_items(self) -> list[tuple[_K, _T | EvidenceBenchError] | None]:
-        """What is ready in a moment, or at once; for the thread that waits."""
-        items = []
-        with suppress(queue.Empty):
-            items.append(self._ready.get(timeout=_LOOK))
-            while True:
-                items.append(self._ready.get_nowait())
-        return items
+        self._scope: CancelScope | None = None  # of the event loop
+        self._news = Event()
 
     async def run(self) -> None:
         """Work until no piece is left, or until the grace of what was stopped is over."""
         try:
             async with self._llm:
-                workers = (self._work() for _ in range(self._llm.limits.concurrency))
-                tasks: list[asyncio.Future[Any]] = [
-                    asyncio.gather(*workers),
-                    asyncio.ensure_future(self._last_moments()),
-                ]
-                if self._beside is not None:
-                    tasks.append(asyncio.ensure_future(self._beside(self._llm)))
-                ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
-            for task in ended:
-                task.result()
-            if self._fatal:
-                raise self._fatal[0]
+                with CancelScope() as self._scope:
+                    async with create_task_group() as group:
+                        if self._beside is not None:
+                            group.start_soon(self._beside, self._llm)
+                        async with create_task_group() as workers:
+                            for _ in range(self._llm.limits.concurrency):
+                                workers.start_soon(self._work)
+                        group.cancel_scope.cancel()
+        except BaseExceptionGroup as errors:
+            error: BaseException = errors
+            while isinstance(error, BaseExceptionGroup):
+                error = error.exceptions[0]
+            raise error from errors
         finally:
-            self._ready.put(None)
+            self._news.set()
+        if self._fatal:
+            raise self._fatal[0]
+
+    async def ready(self) -> Results[_K, _T]:
+        """What is ready in a moment, or at once."""
+        with move_on_after(_LOOK):
+            await self._news.wait()
+        items, self.items, self._news = self.items, [], Event()
+        return items
+
+    async def stop(self) -> None:
+        """Begin no further call, and give those under way their grace."""
+        self._llm.gate.stop()
+        if self._scope is not None:
+            self._scope.deadline = min(self._scope.deadline, current_time() + self._grace)
 
     async def _work(self) -> None:
         """Take one piece after the other."""
         for key, work in self._pieces:
-            if self._fatal or self._end.is_set():
+            if self._llm.gate.is_stopped:
                 return
             try:
-                self._ready.put((key, await work(self._llm)))
+                result: _T | EvidenceBenchError = await work(self._llm)
             except LLMCancelledError:
                 return
             except EvidenceBenchError as error:
-                if not getattr(error, "stops_run", isinstance(error, SettingError)):
-                    self._ready.put((key, error))
-                    continue
-                self._fatal.append(error)
-                self._llm.gate.stop()
-                if not isinstance(error, BudgetReachedError):  # else what is under way may end
-                    self._end.set()
-
-    async def _last_moments(self) -> None:
-        """End once the grace after a stop is over."""
-        await self._end.wait()
-        self._llm.gate.stop()
-        await asyncio.sleep(self._grace)
+                if getattr(error, "stops_run", isinstance(error, SettingError)):
+                    self._fatal.append(error)
+                    self._llm.gate.stop()
+                    if not isinstance(error, BudgetReachedError):  # else what is under way may end
+                        await self.stop()
+                    return
+                result = error
+            self.items.append((key, result))
+            self._news.set()
 
 
 def rehearse(
@@ -181,7 +162,8 @@ def rehearse(
                 value = await work(dry)
                 values.append(value if stage.n_asked == n_before else None)
 
-    run_async(rehearsal())
+    with start_blocking_portal() as portal:
+        portal.call(rehearsal)
     return values, forecast(llm.store, stage.calls.values(), dry.budget.spent.cached, times, batch)
 
 
@@ -195,7 +177,8 @@ def listed_models(connection: Connection) -> tuple[str, ...]:
         finally:
             await http.close()
 
-    return tuple(sorted(run_async(models())))
+    with start_blocking_portal() as portal:
+        return tuple(sorted(portal.call(models)))
 
 
 def has_model(listed: Sequence[str], model: str) -> bool:

@@ -9,8 +9,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from anyio.from_thread import start_blocking_portal
+
 from evidencebench_core.errors import PaperError, shown
-from evidencebench_core.llm.work import run_async
 from evidencebench_core.papers.child import MAX_BYTES, MIB
 
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ def fetched_paper(reference: str, base_url: str | None = None) -> FetchedPaper:
             return pmc, url, *await _fetch(client, url, {}, MAX_BYTES)
 
     try:
-        pmc, url, status, content = run_async(fetch())
+        with start_blocking_portal() as portal:
+            pmc, url, status, content = portal.call(fetch)
     except TimeoutError:
         problem = f"took longer than {_MAX_SECONDS:g} seconds"
         raise PaperError(base, problem, "Try again, or give the paper as a file.") from None

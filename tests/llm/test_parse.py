@@ -15,6 +15,7 @@ from evidencebench_core.llm.parse import (
 )
 
 MANNERS = tomllib.loads(Path(__file__).with_name("manners.toml").read_text("utf-8"))["answer"]
+LABELS = tomllib.loads(Path(__file__).with_name("labels.toml").read_text("utf-8"))
 SHOWN = range(40)
 
 
@@ -24,40 +25,6 @@ def test_the_manners_of_models(manner: dict[str, Any]) -> None:
     answer = read_answer(manner["text"], range(first, first + 40), finish_reason=manner.get("finish_reason"))
     assert answer.kind == manner.get("kind", "selection")
     assert list(answer.indices) == manner.get("chosen", [])
-
-
-@pytest.mark.parametrize(
-    ("text", "indices"),
-    [
-        ('{"reasons": [{"index": 3, "reason": "effect"}], "indices": [3, "7"]}', (3, 7)),
-        ('```json\n[{"index": 3}, {"index": 7}]\n```', (3, 7)),
-        ("DECISION: 3, 5 and 7", (3, 5, 7)),
-        ("DECISION:\n- 3\n- 7", (3, 7)),
-        ("DECISION: [3], [7]", (3, 7)),
-        ("DECISION: [9-12, 3, 3]", (9, 10, 11, 12, 3)),
-        ("DECISION: [1]\nOn reflection:\nDECISION: [2]", (2,)),
-        ("See [12] of the paper.\n\nI choose [3, 7].", (3, 7)),
-    ],
-)
-def test_where_the_list_is(text: str, indices: tuple[int, ...]) -> None:
-    assert read_answer(text, SHOWN).indices == indices
-
-
-@pytest.mark.parametrize(
-    ("text", "further", "kind"),
-    [
-        ("DECISION: none", {}, "empty"),
-        ("DECISION: [77]", {}, "unknown"),
-        ("DECISION: [index, index, ...]", {}, "no_list"),
-        ("It is hard to say: 12 patients died (p < 0.05).", {}, "no_list"),
-        ("", {"refusal": "No."}, "refusal"),
-        ("", {"finish_reason": "content_filter"}, "refusal"),
-        ("<think>DECISION: [1]", {}, "cut_off"),
-    ],
-)
-def test_why_nothing_was_chosen(text: str, further: dict[str, Any], kind: str) -> None:
-    answer = read_answer(text, SHOWN, **further)
-    assert (answer.kind, answer.indices) == (kind, ())
 
 
 def test_numbers_that_were_not_shown_are_counted() -> None:
@@ -82,33 +49,24 @@ def test_answers_to_other_prompts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "label"),
-    [
-        ("**Yes**, because", "yes"),
-        ("1. Yes", "yes"),
-        ("(no)", "no"),
-        ("No\n\nEvidence is thin", "no"),
-        ("No, it does not", "no"),
-        ("Answer: [No]", "no"),
-        ('{"answer": "Yes"}', "yes"),
-        ("<answer>no</answer>", "no"),
-        ("There was no difference, so the answer is yes", "yes"),
-        ("No significant effect was found. Answer: Yes", "yes"),
-        ("Please answer Yes or No.\nAnswer: No.", "no"),
-        ("Answer: yes. On reflection, my final answer is: **no**", "no"),
-        ("I would say yes, as no harm was seen", "yes"),
-        ("<think>It could be yes or no.</think>\nNo.", "no"),
-        ("Unknown: the text is about tea.", "unknown"),
-        ("I don't know", "unknown"),
-        ("The context does not provide enough information.", "unknown"),
-        ("There is not enough information to say yes", None),
-        ("Yes, no or unknown", None),
-        ("Yes/No", None),
-        ("No evidence supports this", None),
-        ("See table no. 5 of the trial", None),
-        ("<think>It is yes, I", None),
-        ("", None),
-    ],
+    ("label", "text"), [(label, text) for label in LABELS for text in LABELS[label]["texts"]]
 )
-def test_the_label_of_an_answer(text: str, label: str | None) -> None:
-    assert read_label(text, ("yes", "no", "unknown")) == label
+def test_the_label_of_an_answer(label: str, text: str) -> None:
+    assert read_label(text, ("yes", "no", "unknown")) == (label or None)
+
+
+def test_a_label_that_is_denied_is_never_its_opposite() -> None:
+    verdicts = ("supported", "contradicted", "neutral")
+    assert read_label("Answer: not supported", verdicts) is None
+    assert read_label("The claim is not supported, it is contradicted.", verdicts) == "contradicted"
+    assert read_label("The claim is not true", ("true", "false")) is None
+
+
+@pytest.mark.parametrize(
+    "piece", ["yes, ", "[", "[1, ", "DECISION ", "no ", "- ", "1-", "<think>", "not ", "answer ", "(", "|"]
+)
+def test_answers_that_go_on_and_on_are_read_in_linear_time(piece: str) -> None:
+    text = piece * (400_000 // len(piece))  # what takes quadratic time would not end
+    read_answer(f"DECISION: {text}", SHOWN)
+    read_answer(text, SHOWN)
+    read_label(text, ("yes", "no", "unknown"))

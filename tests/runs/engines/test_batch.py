@@ -50,7 +50,7 @@ def selections(store: Store, run_id: str, task: str = "er@10") -> dict[str, tupl
     return RunStore(store).selections(run_id, task)
 
 
-class Killed(BaseException):
+class KilledError(Exception):
     """In the place of SIGKILL: nothing but the store survives it."""
 
 
@@ -93,16 +93,16 @@ def test_killed_anywhere_nothing_is_paid_twice(
     async def dying(self: httpx2.AsyncClient, request: httpx2.Request, **how: Any) -> httpx2.Response:
         is_fatal = f"{request.method} {request.url.path.removeprefix('/v1')}" == step
         if is_fatal and when == "before":
-            raise Killed
+            raise KilledError
         response = await send(self, request, **how)
         if is_fatal:
-            raise Killed
+            raise KilledError
         return response
 
     with batch_server(pick) as server:
         with monkeypatch.context() as patch:
             patch.setattr(httpx2.AsyncClient, "send", dying)
-            with pytest.raises(Killed):
+            with pytest.raises(KilledError):
                 run(store, server)
         last = run(store, server)
         assert (last.done, len(server.batches), len(server.asked())) == (6, 1, 6)

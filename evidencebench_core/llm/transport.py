@@ -27,6 +27,7 @@ _MOST_BYTES: Final = 64 << 20  # of a reply
 _SILENCE_AT_FIRST: Final = (
     60.0  # seconds without an answer, after which a server is asked whether it is there
 )
+_PRESENCE: Final = 15.0  # that it may take to list its models
 _SILENCE: Final = 600.0  # after which a call is given up
 _RETRIES, _RETRIES_AT_FIRST = 40, 4  # of what may pass: of 8 s at most, so some five minutes
 _ENDS_RUN: Final = {
@@ -183,7 +184,7 @@ class HTTP:
         """The models that the server lists; none where it has no list. `LLMError` if it cannot be asked."""
         import openai
 
-        client = self.client().with_options(max_retries=0, timeout=15.0)
+        client = self.client().with_options(max_retries=0, timeout=_PRESENCE)
         try:
             names = {self.connection.without_keys(model.id) async for model in client.models.list()}
         except openai.APIError as error:

@@ -43,22 +43,28 @@ def reply(text: str | None = "DECISION: [1]", **choice: object) -> Step:
     return body(json.dumps(completion(text, **choice)).encode())
 
 
-def body(content: bytes, kind: str = "application/json", code: int = 200) -> Step:
+def body(
+    content: bytes, kind: str = "application/json", code: int = 200, headers: Mapping[str, str] | None = None
+) -> Step:
     """Any content, whole."""
 
     def step(handler: Handler) -> None:
         handler.send_response(code)
         handler.send_header("Content-Type", kind)
         handler.send_header("Content-Length", str(len(content)))
+        for name, value in (headers or {}).items():
+            handler.send_header(name, value)
         handler.end_headers()
         handler.wfile.write(content)
 
     return step
 
 
-def status(number: int, message: str = "no", **error: object) -> Step:
+def status(
+    number: int, message: str = "no", headers: Mapping[str, str] | None = None, **error: object
+) -> Step:
     """A failure in the protocol's form."""
-    return body(json.dumps({"error": {"message": message, **error}}).encode(), code=number)
+    return body(json.dumps({"error": {"message": message, **error}}).encode(), code=number, headers=headers)
 
 
 def reset() -> Step:

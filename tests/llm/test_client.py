@@ -1,6 +1,8 @@
 """Questions to a scripted server: stored, retried, refused, capped, paced; keys struck out."""
 
+import gzip
 import json
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -32,7 +34,7 @@ from evidencebench_core.llm import (
     results,
 )
 from evidencebench_core.llm.answers import request_of
-from tests.llm.server import Scripted, answering, body, completion, reply, reset, scripted, status
+from tests.llm.server import Scripted, answering, body, completion, reply, reset, scripted, stall, status
 
 KEY = "sk-verysecret0123456789"
 
@@ -261,6 +263,177 @@ def test_the_models_that_a_server_lists() -> None:
         assert listed_models(Connection(server.url, KEY)) == ()
     with scripted(status(401)) as server, pytest.raises(LLMRejectedError):
         listed_models(Connection(server.url, KEY))
+
+
+# -- replies are hostile until they are read ---------------------------------------------------------
+
+
+def with_usage(usage: str) -> Any:
+    """A completion with a usage that is written by hand."""
+    text = json.dumps(completion("paid"))
+    return body(text.replace(json.dumps(completion("paid")["usage"]), usage).encode())
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        '{"prompt_tokens": NaN, "completion_tokens": Infinity}',
+        '{"prompt_tokens": "7", "completion_tokens": 2.25}',
+        '{"prompt_tokens": -1000000000, "completion_tokens": true}',
+        f'{{"prompt_tokens": {10**300}, "completion_tokens": [1]}}',
+        '"lots"',
+        "[1, 2]",
+        "null",
+    ],
+)
+def test_a_paid_answer_is_kept_whatever_its_usage_says(store: Store, usage: str) -> None:
+    with scripted(with_usage(usage)) as server:
+        for _ in range(2):
+            answer = answer_of(llm_of(server, store), question())
+            assert (answer.text, answer.prompt_tokens, answer.completion_tokens) == ("paid", None, None)
+        assert len(server.requests) == 1
+
+
+def endless(handler: Any) -> None:
+    """A body without an end."""
+    handler.send_response(200)
+    handler.end_headers()
+    while not handler.wait_for_client(0):
+        handler.wfile.write(b" " * (1 << 20))
+
+
+def zipped(handler: Any) -> None:
+    """128 MiB of blanks in 128 kB."""
+    handler.send_response(200)
+    handler.send_header("Content-Encoding", "gzip")
+    content = gzip.compress(b" " * (128 << 20), 9)
+    handler.send_header("Content-Length", str(len(content)))
+    handler.end_headers()
+    handler.wfile.write(content)
+
+
+@pytest.mark.parametrize(
+    "reply_of_server",
+    [
+        body(b"[" * 200_000),
+        body(b'{"choices": [{"message": []}]}'),
+        body(b"null"),
+        body(b"NaN"),
+        endless,
+        zipped,
+    ],
+    ids=["deep", "no message", "null", "NaN", "endless", "zipped"],
+)
+def test_what_is_no_answer_is_one_that_failed_and_was_paid(store: Store, reply_of_server: Any) -> None:
+    with scripted(reply_of_server) as server:
+        llm = llm_of(server, store)
+        (failure,) = answers_of(llm, question(max_tokens=10))
+        assert isinstance(failure, LLMAnswerError)
+        assert llm.budget.spent.calls == len(server.requests) == 1
+
+
+def test_parts_of_a_text_are_one_text() -> None:
+    parts = [{"type": "text", "text": "DECI"}, {"type": "text", "text": "SION"}, "?"]
+    with scripted(
+        reply(None, message={"role": "assistant", "content": parts}, finish_reason=f"stop {KEY}")
+    ) as server:
+        answer = answer_of(llm_of(server), question())
+    assert (answer.text, answer.finish_reason) == ("DECISION", "stop [key]")
+
+
+@pytest.mark.parametrize("key", [f"{KEY}\nsecond", "sk-\u2013secret0123", "sk secret"])
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/v1"])
+def test_a_key_that_cannot_be_one_is_refused_in_one_line(store: Store, key: str, url: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        answer_of(LLM(Connection(url, key), store), question())
+    assert not any(part in str(caught.value) for part in ("secret", "second", "\n"))
+
+
+# -- what a server does not know, and what it refuses ------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "n_requests"),
+    [
+        ({"param": "max_tokens", "code": "invalid_value"}, "max_tokens is too large: 100000", 1),
+        ({"param": "max_completion_tokens"}, "max_completion_tokens is too large", 1),
+        ({"param": "temperature"}, "temperature must be below 1", 1),
+        ({"param": "temperature", "code": "unsupported_parameter"}, "Unsupported parameter", 2),
+    ],
+)
+def test_a_refused_value_ends_the_run_in_the_servers_words(error: Any, message: str, n_requests: int) -> None:
+    with scripted(status(400, message, **error)) as server:
+        with pytest.raises(LLMRejectedError, match=message.partition(":")[0]) as caught:
+            list(
+                results(
+                    llm_of(server, limits=Limits(1)),
+                    [(n, question(str(n), temperature=1.0, max_tokens=100_000)) for n in range(30)],
+                )
+            )
+        assert caught.value.stops_run
+        assert len(server.requests) == n_requests
+
+
+def test_an_unknown_parameter_is_left_out_and_said() -> None:
+    def picky(request: dict[str, Any]) -> Any:
+        unknown = "reasoning_effort" in request
+        return (
+            status(400, "Unrecognized request argument supplied: reasoning_effort")
+            if unknown
+            else reply("fine")
+        )
+
+    with scripted(answering(picky)) as server:
+        llm = llm_of(server)
+        answers = answers_of(llm, *(question(str(n), reasoning_effort="low") for n in range(20)))
+        assert {answer.left_out for answer in answers} == {("reasoning_effort",)}
+        assert "m does not know reasoning_effort" in llm.note
+        assert len(server.requests) <= 20 + 8
+
+
+# -- busy and silent servers ---------------------------------------------------------------------------
+
+
+def test_a_busy_server_is_waited_for_by_all_and_fails_nobody() -> None:
+    lock, n_asked = threading.Lock(), 0
+
+    def busy(_: dict[str, Any]) -> Any:
+        nonlocal n_asked
+        with lock:
+            n_asked += 1
+            return status(429, "slow down", headers={"Retry-After": "0.01"}) if n_asked % 3 else reply("yes")
+
+    with scripted(answering(busy)) as server:
+        answers = answers_of(llm_of(server, limits=Limits(16)), *(question(str(n)) for n in range(16)))
+        assert {answer.text for answer in answers} == {"yes"}
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        status(429, "no money left", code="insufficient_quota"),
+        status(503, "come again", headers={"Retry-After": "31536000"}),
+    ],
+)
+def test_what_nobody_can_wait_for_ends_the_run(refusal: Any) -> None:
+    with scripted(refusal) as server, pytest.raises(LLMUnreachableError) as caught:
+        list(results(llm_of(server), [(n, question(str(n))) for n in range(50)]))
+    assert caught.value.stops_run
+    assert len(server.requests) <= 8
+
+
+def test_a_silent_server_is_told_and_a_slow_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evidencebench_core.llm.transport._SILENCE_AT_FIRST", 0.05)
+    monkeypatch.setattr("evidencebench_core.llm.transport._PRESENCE", 0.3)
+    with scripted(stall()) as server, pytest.raises(LLMUnreachableError) as caught:
+        list(results(llm_of(server), [(n, question(str(n))) for n in range(50)]))
+    assert caught.value.stops_run
+    monkeypatch.setattr("evidencebench_core.llm.transport._SILENCE", 0.5)
+    with scripted(reply("here"), stall(), listed=["m"]) as server:  # it lists its models meanwhile
+        llm = llm_of(server, limits=Limits(1))
+        with pytest.raises(LLMUnreachableError, match="has not answered a call"):
+            list(results(llm, [(n, question(str(n))) for n in range(50)]))
+        assert llm.budget.spent.calls == 1
 
 
 # -- caps, stops, dry runs -------------------------------------------------------------------------

@@ -1,9 +1,7 @@
 """Language models on any OpenAI-compatible server: asking, keeping answers, reading them, counting the cost."""
 
-from __future__ import annotations
-
 from evidencebench_core.llm.answers import Answer, Message
-from evidencebench_core.llm.budget import Budget, Price, Spending, price_of
+from evidencebench_core.llm.budget import Budget, Spending, price_of
 from evidencebench_core.llm.client import LLM
 from evidencebench_core.llm.connection import Connection, connection_from_environment
 from evidencebench_core.llm.forecast import Forecast

@@ -90,9 +90,8 @@ class AnswerStore:
         self._store, self._fresh, self._run_id = store, fresh, run_id
         self._new: set[str] = set()
         self._writing = asyncio.Lock()
-        self._waiting: list[tuple[Any, ...]] = []  # rows of the table llm_answers
-        self._cost = Spending()  # not yet committed
-        self._commit: asyncio.Task[None] | None = None  # the next one, which takes all that waits
+        self._rows: list[tuple[Any, ...]] = []  # of the table llm_answers, and the costs, not yet committed
+        self._cost = Spending()
 
     def get(self, key: str) -> Answer | None:
         """The answer under a key."""
@@ -104,46 +103,37 @@ class AnswerStore:
         return replace(_ANSWER.validate_json(row[0]), cached=True, key=key) if row else None
 
     async def keep(self, call: Call, address: str, answer: Answer, cost: Spending) -> None:
-        """Commit an answer and its cost, together with those that come while another transaction is written.
+        """Commit an answer and its cost, with those that come while another transaction is written.
 
         An `LLMError` ends the run if the store cannot be written: further answers would be lost like these.
         """
         if self._store is not None and call.key not in self._new:
             self._new.add(call.key)
-            record = _ANSWER.dump_json(answer, exclude_defaults=True).decode()
             kind = (call.prompt, canonical_text(call.parameters), call.prompt_tokens)
-            self._waiting.append((call.key, call.model, address, *kind, to_blob(call.body), record, now()))
+            record = _ANSWER.dump_json(answer, exclude_defaults=True).decode()
+            self._rows.append((call.key, call.model, address, *kind, to_blob(call.body), record, now()))
         await self.pay(cost)
 
     async def pay(self, cost: Spending) -> None:
-        """Commit a cost."""
+        """Commit a cost, and whatever else waits for that."""
         self._cost = self._cost.plus(cost)
-        await self.commit()
-
-    async def commit(self) -> None:
-        """Wait until every answer and cost is committed."""
-        if self._commit is None:
-            self._commit = asyncio.create_task(self._commit_waiting())
-        await asyncio.shield(self._commit)
-
-    async def _commit_waiting(self) -> None:
         async with self._writing:
-            rows, self._waiting, self._commit = self._waiting, [], None
-            cost, self._cost = self._cost, Spending()
+            rows, self._rows, cost, self._cost = self._rows, [], self._cost, Spending()
+            if self._store is None or not (rows or cost.calls):
+                return
             try:
-                if self._store is not None and (rows or cost.calls):
-                    await asyncio.to_thread(_write, self._store, rows, self._run_id, cost)
+                await asyncio.to_thread(_write, self._store, rows, self._run_id, cost)
             except StoreError as error:
                 problem = f"{error.problem}: paid answers could not be kept"
                 raise LLMError(error.place, problem, error.remedy, stops_run=True) from error
 
 
 def _write(store: Store, rows: Sequence[tuple[Any, ...]], run_id: str, cost: Spending) -> None:
-    spent = (run_id, cost.calls, cost.prompt_tokens, cost.completion_tokens, cost.money)
     with store.write(durable=True) as db:
         db.executemany("INSERT OR REPLACE INTO llm_answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         if run_id:
-            db.execute(_SPEND, spent)
+            values = (run_id, cost.calls, cost.prompt_tokens, cost.completion_tokens, cost.money)
+            db.execute(_SPEND, values)
 
 
 def spending_of(store: Store, run_id: str) -> Spending:
@@ -155,10 +145,10 @@ def spending_of(store: Store, run_id: str) -> Spending:
 
 
 def answers_like(store: Store, call: Call) -> tuple[bool, list[tuple[float, int]]]:
-    """The newest answers of a call's model to its prompt, as up to 300 pairs.
+    """The newest 300 answers of a call's model to its prompt; first whether all have its parameters, too.
 
-    A pair is the prompt's tokens, as a multiple of our estimate, and those of the answer. Where some have the call's
-    parameters, too, it is these alone, and the first value is true.
+    Each is the tokens of the prompt, as a multiple of our estimate, and those of the answer. Where some have the same
+    parameters, it is these alone.
     """
     sql = (
         "SELECT parameters = ?, prompt_tokens, answer FROM llm_answers WHERE model = ? AND prompt = ?"
@@ -167,13 +157,9 @@ def answers_like(store: Store, call: Call) -> tuple[bool, list[tuple[float, int]
     parameters = canonical_text(call.parameters)
     with store.read() as db:
         rows = db.execute(sql, (parameters, call.model, call.prompt, parameters)).fetchall()
-    is_same = bool(rows and rows[0][0])
-    pairs = []
-    for has_parameters, estimated, record in rows:
-        if has_parameters or not is_same:
-            prompt_tokens, completion_tokens = _ANSWER.validate_json(record).tokens(estimated)
-            pairs.append((prompt_tokens / max(1, estimated), completion_tokens))
-    return is_same, pairs
+    is_same = any(row[0] for row in rows)
+    counts = [(n, _ANSWER.validate_json(answer).tokens(n)) for same, n, answer in rows if same or not is_same]
+    return is_same, [(prompt / max(1, n), completion) for n, (prompt, completion) in counts]
 
 
 def request_of(store: Store, key: str) -> dict[str, Any] | None:

@@ -23,23 +23,9 @@ UNLIMITED_ANSWER: Final = 4_096  # tokens that an answer is reserved where the r
 _ANSWER: Final = 800  # tokens that an answer is taken to have
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
-    """Dollars for a million tokens of prompt and of answer; ``batch``: the part of it that batches cost."""
-
-    prompt: float
-    completion: float = 0.0
-    batch: float = 1.0
-
-    def of(self, prompt_tokens: int, completion_tokens: int, batch: bool = False) -> float:
-        """Dollars, asked one by one or by a batch."""
-        whole = (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
-        return whole * self.batch if batch else whole
-
-
 @cache
-def price_of(model: str) -> Price | None:
-    """A model's price in the data of the genai-prices package; ``None``: not known."""
+def _rates(model: str) -> tuple[float, float, float] | None:
+    """Dollars for a token of prompt and of answer, and the part of them that a batch costs; ``None``: not known."""
     from genai_prices import Usage, calc_price
 
     thousand = Usage(input_tokens=1_000, output_tokens=1_000)  # below the steps that some prices have
@@ -48,8 +34,16 @@ def price_of(model: str) -> Price | None:
             price = calc_price(thousand, model, provider_id=provider)
             batch = calc_price(thousand, model, provider_id=provider, price_context={"processing": "batch"})
             part = float(batch.total_price / price.total_price) if price.total_price else 1.0
-            return Price(float(price.input_price) * 1_000, float(price.output_price or 0) * 1_000, part)
+            return float(price.input_price) / 1_000, float(price.output_price or 0) / 1_000, part
     return None
+
+
+def price_of(model: str, prompt_tokens: int, completion_tokens: int, batch: bool = False) -> float | None:
+    """Dollars, by the genai-prices package, asked one by one or by a batch; ``None`` where the price is not known."""
+    rates = _rates(model)
+    if rates is None:
+        return None
+    return (prompt_tokens * rates[0] + completion_tokens * rates[1]) * (rates[2] if batch else 1.0)
 
 
 @cache
@@ -96,8 +90,7 @@ def answer_guess(most: int | None) -> int:
 
 def call_cost(model: str, prompt_tokens: int, completion_tokens: int, batch: bool = False) -> Spending:
     """One call with so many tokens."""
-    price = price_of(model)
-    money = price.of(prompt_tokens, completion_tokens, batch) if price else None
+    money = price_of(model, prompt_tokens, completion_tokens, batch)
     return Spending(1, 0, prompt_tokens, completion_tokens, money)
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from evidencebench_core.data.store import Store
 
+_BATCHES: Final = 3  # that a request takes part in
 _FAILURES: Final = 10  # in a row, after which the run ends
 _VECTORS: Final = 64  # texts that are sent together
 
@@ -83,7 +84,7 @@ class LLM:
 
     async def __aexit__(self, *_: object) -> None:
         await self.transport.close()
-        await self.answers.commit()  # answers to calls that were cancelled, too
+        await self.answers.pay(Spending())  # and answers to calls that were cancelled, too
 
     @property
     def note(self) -> str:
@@ -186,14 +187,18 @@ class LLM:
                 if failure.parameter in call.body and failure.parameter not in learnt:
                     learnt.add(failure.parameter)
                     refused.add(failure.parameter)
-                elif failure.parameter or n_tries == self.transport.n_tries:
-                    raise failure.error from failure
-                elif self.transport.n_tries is None and not self.gate.waits(failure.pause, expected, began):
-                    failure.error.stops_run = True
+                elif failure.parameter or not self._waits(failure, n_tries, expected, began):
+                    failure.error.stops_run |= not self.transport.is_batch
                     raise failure.error from failure
             else:
                 self.gate.answered(expected, sum(answer.tokens(call.prompt_tokens)), answer.seconds)
                 return answer
+
+    def _waits(self, failure: TryAgainError, n_tries: int, expected: int, began: float) -> bool:
+        """Whether a call is made again, in three batches at most, or once the server is less busy."""
+        if self.transport.is_batch:
+            return n_tries < _BATCHES
+        return self.gate.waits(failure.pause, expected, began)
 
     def _accepted(self, call: Call) -> dict[str, Any]:
         """The body without what the server does not know, or under its other name."""

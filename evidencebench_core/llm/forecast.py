@@ -61,11 +61,10 @@ def forecast(
     whole = Forecast(cached=round(times * n_stored))
     for group in groups.values():
         prompts, answers, reason = _tokens(store, group, times)
-        price, n_calls = price_of(group[0].model), round(times * len(group))
+        model, n_calls = group[0].model, round(times * len(group))
         costs = []
         for prompt, answer in zip(map(round, prompts), map(round, answers), strict=True):
-            money = price.of(prompt, answer, batch) if price else None
-            costs.append(Spending(n_calls, 0, prompt, answer, money))
+            costs.append(Spending(n_calls, 0, prompt, answer, price_of(model, prompt, answer, batch)))
         is_open = group[0].max_tokens is None
         whole += Forecast(
             **asdict(costs[1]), low=costs[0], high=costs[2], rests_on=(reason,), is_open=is_open

@@ -107,8 +107,8 @@ class Gate:
         self._latency += (seconds - self._latency) / 8
         self._pause = _SHORTEST_PAUSE
 
-    def waits(self, pause: float | None, tokens: float, began: float) -> bool:
-        """The server was too busy for a call of so many tokens, made at ``began``, and may name a pause in seconds.
+    def waits(self, pause: float, tokens: float, began: float) -> bool:
+        """The server was too busy for a call of so many tokens, made at ``began``, and may name a pause in seconds (else NaN).
 
         Whether the call should wait; not once nobody was answered for ten minutes.
         """
@@ -117,9 +117,9 @@ class Gate:
         if now >= self._paused_until:  # else the call had begun before the others were refused
             if now - self._halved_at > self._latency:
                 self._at_once, self._halved_at = max(1.0, self._at_once / 2), now
-            self._paused_until = now + (self._pause if pause is None else pause)
+            self._paused_until = now + (pause if pause >= 0 else self._pause)
             self._pause = min(_LONGEST_PAUSE, 2 * self._pause)
-        elif pause is not None:
+        elif pause >= 0:
             self._paused_until = max(self._paused_until, now + pause)
         return now - max(began, self._answered_at) < _PATIENCE
 

@@ -9,9 +9,9 @@ import logging
 import math
 import re
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.errors import LLMAnswerError, LLMError, LLMRejectedError, LLMUnreachableError
 from evidencebench_core.llm.answers import Answer, valid_text
@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     import openai
 
 AGAIN: Final = "Start again to try once more: what is answered is kept."
+_CHECK: Final = f"Check the server. {AGAIN}"
 _MOST_BYTES: Final = 64 << 20  # of a reply
-_SILENCE_AT_FIRST: Final = (
-    60.0  # seconds without an answer, after which a server is asked whether it is there
-)
+_SILENCE_AT_FIRST: Final = 60.0  # seconds after which a server that never answered is asked for its models
 _PRESENCE: Final = 15.0  # that it may take to list its models
 _SILENCE: Final = 600.0  # after which a call is given up
 _RETRIES, _RETRIES_AT_FIRST = 40, 4  # of what may pass: of 8 s at most, so some five minutes
@@ -36,8 +35,7 @@ _ENDS_RUN: Final = {
     404: "Check the model's name and the address (OPENAI_BASE_URL, usually ending in /v1).",
 }
 _UNKNOWN: Final = re.compile(
-    r"unknown|unrecognized|unexpected|not (?:permitted|supported)|unsupported.parameter|does not support",
-    re.I,
+    r"(?i)unknown|unrecognized|unexpected|not (permitted|supported)|unsupported.parameter|does not support"
 )
 
 
@@ -67,38 +65,33 @@ class Call:
         return {name: value for name, value in self.body.items() if name not in fixed}
 
 
-class Transport(Protocol):
-    """One way to reach a model; another protocol would be another class."""
-
-    is_paid: bool  # whether calls are reserved and answers kept
-    is_batch: bool  # whether answers come hours later, at the price of a batch
-    n_tries: int | None  # of a call while the server is busy; None: as long as it answers others
-
-    async def send(self, call: Call, body: dict[str, Any]) -> Answer:
-        """The answer to a body of a call; `TryAgainError` where another try may have one, else an `LLMError`."""
-        ...
-
-    async def close(self) -> None:
-        """Give up what is open."""
-        ...
-
-
+@dataclass
 class TryAgainError(Exception):
     """The server is busy, or does not know a parameter; ``error`` is the meaning where that does not pass."""
 
-    def __init__(self, error: LLMError, parameter: str = "", pause: float = math.nan) -> None:
-        super().__init__(str(error))
-        self.error = error
-        self.parameter = parameter  # that the server does not know
-        self.pause = pause if pause > 0 else None  # seconds that a busy server names
+    error: LLMError
+    parameter: str = ""  # that the server does not know
+    pause: float = math.nan  # seconds that a busy server names
 
 
-class Rehearsal:
+class Transport:
+    """One way to reach a model; another protocol would be another class."""
+
+    is_paid = True  # whether calls are reserved and answers kept
+    is_batch = False  # whether answers come hours later, at the price of a batch
+
+    async def send(self, call: Call, body: dict[str, Any]) -> Answer:
+        """The answer to a body of a call; `TryAgainError` where another try may have one, else an `LLMError`."""
+        raise NotImplementedError
+
+    async def close(self) -> None:
+        """Give up what is open."""
+
+
+class Rehearsal(Transport):
     """Answers calls as they are expected to be, and remembers them."""
 
-    is_paid: bool = False
-    is_batch: bool = False
-    n_tries: int | None = None
+    is_paid = False
 
     def __init__(self) -> None:
         self.calls: dict[str, Call] = {}
@@ -109,16 +102,9 @@ class Rehearsal:
         self.n_asked += 1
         return Answer(call.rehearsal)
 
-    async def close(self) -> None:
-        """Nothing is open."""
 
-
-class HTTP:
+class HTTP(Transport):
     """Calls one by one, by the openai package, which tries again what may pass."""
-
-    is_paid: bool = True
-    is_batch: bool = False
-    n_tries: int | None = None
 
     def __init__(self, connection: Connection, wire: httpx2.AsyncBaseTransport | None = None) -> None:
         self.connection, self._wire = connection, wire
@@ -161,8 +147,15 @@ class HTTP:
             raise server_error(self.connection, LLMUnreachableError, problem, AGAIN, True) from None
         finally:
             post.cancel()
-        read = _read_vectors if call.path == "embeddings" else read_completion
-        return replace(read(_document(content), body, self.connection), seconds=time.monotonic() - began)
+        try:
+            document = json.loads(content)
+        except (ValueError, RecursionError):
+            document = None
+        if call.path == "embeddings":
+            answer = _read_vectors(document, body["input"], self.connection)
+        else:
+            answer = read_completion(document, self.connection)
+        return replace(answer, seconds=time.monotonic() - began)
 
     async def _post(self, call: Call, body: dict[str, Any]) -> bytes:
         """The content of the server's reply."""
@@ -213,7 +206,7 @@ def _bounded_client(connection: Connection, wire: httpx2.AsyncBaseTransport | No
                 async for part in reply.aiter_bytes():
                     content += part
                     if len(content) > _MOST_BYTES and not request.url.path.endswith("/content"):  # of a batch
-                        raise server_error(connection, LLMAnswerError, "replies with more than 64 MiB", AGAIN)
+                        raise server_error(connection, LLMAnswerError, "replies with more than 64 MiB")
             finally:
                 await reply.aclose()
             headers = {name: value for name, value in reply.headers.items() if name != "content-encoding"}
@@ -229,23 +222,18 @@ def _bounded_client(connection: Connection, wire: httpx2.AsyncBaseTransport | No
 # -- replies ------------------------------------------------------------------------------------------
 
 
-def _document(content: bytes) -> Any:
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        return None
-
-
-def read_completion(document: Any, body: Mapping[str, Any], connection: Connection) -> Answer:
+def read_completion(document: Any, connection: Connection) -> Answer:
     """The answer in a chat completion, without the key, were the server to echo it; else `LLMAnswerError`."""
     try:
         choice = document["choices"][0]
         message = choice["message"]
         content, refusal = message.get("content"), message.get("refusal")
         reasoning = message.get("reasoning_content") or message.get("reasoning")
-        finish_reason = choice.get("finish_reason")
     except (KeyError, IndexError, TypeError, AttributeError) as error:
-        raise _unreadable(connection, document, "no choice in it") from error
+        words = (
+            error_text(document.get("error"), "no choice in it") if isinstance(document, dict) else "no JSON"
+        )
+        raise server_error(connection, LLMAnswerError, f"replies with no answer: {words}") from error
     if isinstance(content, list):  # parts, of which some servers make a text
         content = "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
 
@@ -254,7 +242,7 @@ def read_completion(document: Any, body: Mapping[str, Any], connection: Connecti
 
     return Answer(
         text=text(content),
-        finish_reason=clipped_text(text(finish_reason), 40),
+        finish_reason=clipped_text(text(choice.get("finish_reason")), 40),
         refusal=text(refusal) or None,
         prompt_tokens=_count(document, "prompt_tokens"),
         completion_tokens=_count(document, "completion_tokens"),
@@ -263,16 +251,15 @@ def read_completion(document: Any, body: Mapping[str, Any], connection: Connecti
     )
 
 
-def _read_vectors(document: Any, body: Mapping[str, Any], connection: Connection) -> Answer:
+def _read_vectors(document: Any, texts: Sequence[str], connection: Connection) -> Answer:
     """The vectors in a reply, as an answer whose text is their bytes; else `LLMAnswerError`."""
     import numpy as np
 
     try:
         data = sorted(document["data"], key=lambda item: item["index"])
-        pairs = zip(body["input"], data, strict=True)
-        vectors = np.array([item["embedding"] for _, item in pairs], dtype="<f4")
+        vectors = np.array([item["embedding"] for _, item in zip(texts, data, strict=True)], dtype="<f4")
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise _unreadable(connection, document, "not a vector for each text") from error
+        raise server_error(connection, LLMAnswerError, "replies with no vector for each text") from error
     text = base64.b64encode(vectors.tobytes()).decode("ascii")
     return Answer(text, prompt_tokens=_count(document, "prompt_tokens"), completion_tokens=0)
 
@@ -284,13 +271,21 @@ def _count(document: Mapping[str, Any], name: str) -> int | None:
     return number if type(number) is int and 0 <= number < 10**9 else None
 
 
-def _unreadable(connection: Connection, document: Any, problem: str) -> LLMError:
-    """The error of a reply that is no answer, in the server's words if it has any."""
-    words = error_text(document.get("error"), problem) if isinstance(document, dict) else problem
-    return server_error(connection, LLMAnswerError, f"replies with no answer: {words}", AGAIN)
-
-
 # -- failures -----------------------------------------------------------------------------------------
+
+
+def openai_failure(
+    connection: Connection, error: openai.APIError, parameters: Collection[str] = ()
+) -> LLMError | TryAgainError:
+    """The meaning of an error of the openai package."""
+    import openai
+
+    if isinstance(error, openai.APIStatusError):
+        pause = error.response.headers.get("retry-after", "")
+        seconds = float(pause) if re.fullmatch(r"[\d.]+", pause) else math.nan  # else a date
+        return failure(connection, error.status_code, error.body, error.message, parameters, seconds)
+    reason = str(error.__cause__ or error) or type(error.__cause__).__name__
+    return server_error(connection, LLMUnreachableError, reason, _CHECK, True)
 
 
 def failure(
@@ -301,45 +296,28 @@ def failure(
     parameters: Collection[str] = (),
     pause: float = math.nan,  # seconds that the server names
 ) -> LLMError | TryAgainError:
-    """The meaning of a status: a `TryAgainError`, an error that ends the run, or one of this call alone."""
-    words = error_text(reason, default)
-    problem, details = f"answers {status}: {words}", reason if isinstance(reason, dict) else {}
+    """The meaning of a status: to try again, an error that ends the run, or one of this call alone."""
+    words, details = error_text(reason, default), reason if isinstance(reason, dict) else {}
+    problem = f"answers {status}: {words}"
     if status in _ENDS_RUN:
         return server_error(connection, LLMRejectedError, problem, _ENDS_RUN[status], True)
     if status >= 500 or status in (408, 409, 429):
         ends_run = pause > _SILENCE or details.get("code") == "insufficient_quota"  # nobody waits for these
-        error = server_error(connection, LLMUnreachableError, problem, f"Check the server. {AGAIN}", ends_run)
-        is_busy = not ends_run and (status == 429 or (status == 503 and not math.isnan(pause)))
-        return TryAgainError(error, pause=pause) if is_busy else error
-    named = [name for name in parameters if re.search(rf"\b{re.escape(name)}\b", words)]
-    name = details.get("param") or ("".join(named[:1]) if _UNKNOWN.search(words) else "")
+        error = server_error(connection, LLMUnreachableError, problem, _CHECK, ends_run)
+        is_busy = status == 429 or (status == 503 and pause >= 0)
+        return TryAgainError(error, pause=pause) if is_busy and not ends_run else error
+    is_unknown = _UNKNOWN.search(f"{details.get('code')} {words}")
+    named = [name for name in parameters if re.search(rf"\b{re.escape(name)}\b", words)] if is_unknown else []
+    name = details.get("param") or "".join(named[:1])
     if name not in parameters and name != "max_completion_tokens":
         remedy = "See what the server says; a prompt that is too long can be asked by sections."
         return server_error(connection, LLMRejectedError, problem, remedy)
     error = server_error(connection, LLMRejectedError, problem, f"Give another {name}, or none.", True)
-    return TryAgainError(error, name) if _UNKNOWN.search(f"{details.get('code')} {words}") else error
-
-
-def openai_failure(
-    connection: Connection, error: openai.APIError, parameters: Collection[str] = ()
-) -> LLMError | TryAgainError:
-    """The meaning of an error of the openai package."""
-    import openai
-
-    if isinstance(error, openai.APIStatusError):
-        headers = error.response.headers
-        try:
-            pause = float(headers.get("retry-after-ms") or "nan") / 1_000
-            pause = float(headers.get("retry-after") or "nan") if math.isnan(pause) else pause
-        except ValueError:  # a date
-            pause = math.nan
-        return failure(connection, error.status_code, error.body, error.message, parameters, pause)
-    reason = str(error.__cause__ or error) or type(error.__cause__).__name__
-    return server_error(connection, LLMUnreachableError, reason, f"Check the server. {AGAIN}", True)
+    return TryAgainError(error, name) if is_unknown else error
 
 
 def server_error(
-    connection: Connection, kind: type[LLMError], problem: str, remedy: str, stops_run: bool = False
+    connection: Connection, kind: type[LLMError], problem: str, remedy: str = AGAIN, stops_run: bool = False
 ) -> LLMError:
     """An error of a server; of its words, which may be any page, one line without keys."""
     line = (connection.without_keys(problem).splitlines() or [""])[0]

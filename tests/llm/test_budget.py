@@ -13,6 +13,7 @@ from evidencebench_core.llm import LLM, Answer, Budget, Call, Connection, Limits
 from evidencebench_core.llm.answers import AnswerStore, estimated_prompt_tokens, estimated_tokens, spending_of
 from evidencebench_core.llm.budget import call_cost, price_source
 from evidencebench_core.llm.forecast import forecast
+from evidencebench_core.llm.transport import Transport
 from evidencebench_core.llm.work import results
 
 PRICED, LOCAL = "gpt-4o", "local"  # no price of the second is known
@@ -28,15 +29,10 @@ def asked(
 ) -> list[Any]:
     """Answers and errors of so many calls, all made at once."""
 
-    class Scripted:
-        is_paid, is_batch, n_tries = True, False, None
-
+    class Scripted(Transport):
         async def send(self, call: Call, body: dict[str, Any]) -> Answer:
             await asyncio.sleep(0)
             return answer(int(call.key.split()[1]))
-
-        async def close(self) -> None:
-            pass
 
     llm = LLM(Connection("http://h/v1"), None, budget, Limits(at_once), transport=Scripted())
     calls = [call(number, **how) for number in range(n)]
@@ -94,13 +90,12 @@ def test_tokens_are_estimated() -> None:
 
 
 def test_prices_are_those_of_the_package() -> None:
-    price = price_of("gpt-4o-2024-08-06")
-    assert price == price_of("gpt-4o") != price_of("gpt-4o-2024-05-13")
-    assert price is not None
-    assert price.of(1_000, 100) == pytest.approx((1_000 * price.prompt + 100 * price.completion) / 1e6)
-    assert price.of(1_000, 100, batch=True) == pytest.approx(price.of(1_000, 100) * price.batch)
-    assert price_of("text-embedding-3-small") is not None
-    assert price_of(LOCAL) is None
+    price = price_of("gpt-4o-2024-08-06", 1_000, 100)
+    assert price == price_of("gpt-4o", 1_000, 100) != price_of("gpt-4o-2024-05-13", 1_000, 100)
+    assert price == pytest.approx(1_000 * 2.5e-6 + 100 * 10e-6)
+    assert price_of("gpt-4o", 1_000, 100, batch=True) == pytest.approx(price / 2)
+    assert price_of("text-embedding-3-small", 1, 0) is not None
+    assert price_of(LOCAL, 1, 1) is None
     assert price_source().startswith("genai-prices ")
 
 

@@ -92,10 +92,11 @@ class Session:
         return replace(fewer, reasons=earlier | dict(fewer.reasons))
 
     def _cost(self, answer: Answer) -> float | None:
-        price = price_of(self.parameters["model"])
-        if price is None or answer.prompt_tokens is None or answer.completion_tokens is None:
+        if answer.prompt_tokens is None or answer.completion_tokens is None:
             return None
-        return price.of(answer.prompt_tokens, answer.completion_tokens, answer.batch)
+        return price_of(
+            self.parameters["model"], answer.prompt_tokens, answer.completion_tokens, answer.batch
+        )
 
     def messages(self, part: Part, template: Prompt) -> tuple[Message, ...]:
         """The prompt, filled in."""

@@ -22,6 +22,7 @@ from evidencebench_core.llm.client import gather
 from evidencebench_core.llm.transport import (
     AGAIN,
     HTTP,
+    Transport,
     TryAgainError,
     failure,
     openai_failure,
@@ -64,18 +65,16 @@ class BatchEngine:
             self.note = ""
 
 
-@dataclass(slots=True)
-class _Batches:
-    """The batches of one run, as a `Transport`: a call waits for the batch that it takes part in."""
+@dataclass
+class _Batches(Transport):
+    """The batches of one run: a call waits for the one that it takes part in."""
 
+    is_batch = True
     engine: BatchEngine
     plan: Plan
     http: HTTP
     waiting: dict[str, tuple[Call, dict[str, Any], asyncio.Future[Answer]]] = field(default_factory=dict)
     has_earlier: asyncio.Event = field(default_factory=asyncio.Event)
-    is_paid: bool = True
-    is_batch: bool = True
-    n_tries: int | None = 3  # batches that a request takes part in before it is given up
 
     async def ask(self, unit: Unit, question: str, llm: LLM) -> Any:
         """As the plan asks, once the answers of batches that were begun earlier are in the store."""
@@ -165,7 +164,7 @@ class _Batches:
         status, body = response.get("status_code") or 500, response.get("body") or {}
         if status == 200:
             try:
-                return replace(read_completion(body, call.body, connection), batch=True)
+                return replace(read_completion(body, connection), batch=True)
             except LLMError as error:
                 return error
         reason = body.get("error") or line.get("error")

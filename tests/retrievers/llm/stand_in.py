@@ -9,15 +9,14 @@ import numpy as np
 from evidencebench_core.data import open_store
 from evidencebench_core.errors import LLMError
 from evidencebench_core.llm import LLM, Answer, Call, Connection, answer_of
+from evidencebench_core.llm.transport import Transport
 from evidencebench_core.retrievers import Query, make_retriever
 
 Said = str | Answer | LLMError
 
 
-class Speaking:
+class Speaking(Transport):
     """A transport whose answers a function makes of the call; an error is raised."""
-
-    is_paid, is_batch, n_tries = True, False, None
 
     def __init__(self, say: Callable[[Call], Said]) -> None:
         self.say = say
@@ -27,9 +26,6 @@ class Speaking:
         if isinstance(said, LLMError):
             raise said
         return Answer(said, "stop", None, 100, 10, 0.5) if isinstance(said, str) else said
-
-    async def close(self) -> None:
-        pass
 
 
 class StandIn(LLM):

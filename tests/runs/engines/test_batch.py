@@ -199,15 +199,14 @@ def test_a_batch_that_is_not_carried_out_says_why(store: Store, monkeypatch: pyt
 
 
 def test_caps_hold_and_prices_are_those_of_batches(store: Store) -> None:
-    price, budget = price_of("gpt-4o"), Budget(calls=4)
+    price, budget = price_of("gpt-4o", 100, 10), Budget(calls=4)
     settings = {"model": "gpt-4o", "strategy": "cot"}
     assert price is not None
-    assert price.batch == 0.5
     with batch_server(pick) as server:
         with pytest.raises(BudgetReachedError):
             run(store, server, settings, budget=budget)
         assert len(server.asked()) == 4
-        assert (budget.spent.calls, budget.spent.money) == (4, pytest.approx(4 * price.of(100, 10) / 2))
+        assert (budget.spent.calls, budget.spent.money) == (4, pytest.approx(4 * price / 2))
         with pytest.raises(BudgetReachedError):  # the cap is of the run, over all its starts
             run(store, server, settings, budget=Budget(calls=4))
         last = run(store, server, settings)

@@ -24,16 +24,10 @@ from components.models.server import known_models, session_model
 from components.widgets.markdown import literal
 from components.widgets.switches import on_off_switch
 from evidencebench_core.errors import SettingError
-from evidencebench_core.llm import prompt_names
 from evidencebench_core.retrievers import RETRIEVERS, SettingField, fields_of, read_settings
 from evidencebench_core.runs import RunInfo
 
 _PARAM: Final = "r"  # of the address
-_OTHER_PROMPTS: Final = (
-    *("annotate-", "answer-", "citation-", "cited-", "negation", "nugget-", "paraphrase", "regenerate"),
-    "reliability-",
-)  # that choose no sentences
-
 WidgetFor = Callable[[str, object], dict[str, Any]]
 
 
@@ -115,10 +109,9 @@ def settings_fields(name: str, widget: WidgetFor) -> dict[str, object]:
 
 def _known_values() -> dict[str, list[str]]:
     """What can be chosen for settings of a retriever that asks a server, as far as that is known."""
-    prompts = [name for name in prompt_names() if not name.startswith(_OTHER_PROMPTS)]
     datasets = [info.name for info in resources.store().datasets()]
     models = list(known_models())
-    return {"prompt": prompts, "examples": datasets, **({"model": models} if models else {})}
+    return {"examples": datasets, **({"model": models} if models else {})}
 
 
 def _draw_field(
@@ -131,7 +124,7 @@ def _draw_field(
             label,
             known if value is None or value in known else [str(value), *known],
             index=None,
-            placeholder="the strategy's own" if label == "prompt" else "none",
+            placeholder="none",
             help=help_text,
             accept_new_options=label == "model",
             **widget(value),

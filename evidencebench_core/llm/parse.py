@@ -10,35 +10,27 @@ from typing import Final, Literal
 
 OutcomeKind = Literal["selection", "empty", "unknown", "no_list", "refusal", "cut_off"]
 
-_THINKING: Final = re.compile(r"<(/?)(?:think|thinking)>|\[(/?)THINK\]", re.IGNORECASE)
+_THINKING: Final = re.compile(r"(?i)<(/?)(?:think|thinking)>|\[(/?)THINK\]")
 _SORRY: Final = re.compile(
-    r"\s*(?:sorry|i apologi[sz]e|i(?:['’]m| am) (?:sorry|unable)|i (?:can(?:not|['’]t)|won['’]t))\b",
-    re.IGNORECASE,
+    r"(?i)\s*(sorry|i apologi[sz]e|i(['’]m| am) (sorry|unable)|i (cannot|can['’]t|won['’]t))\b"
 )
 _WESTERN: Final = str.maketrans("［］【】：，、；–—", "[][]:,,;--")
-_MARKUP: Final = re.compile(r"```\w*|[*`]|<[/|]?[a-z]\w{0,20}\|?>", re.IGNORECASE)
+_MARKUP: Final = re.compile(r"(?im)```\w*|[*`]|<[/|]?[a-z]\w{0,20}\|?>|^ *\|[^\d\n]*$")
 _NOTE: Final = re.compile(r"\([^()]*\)")
-_DECISION: Final = re.compile(
-    r"\bd[eé]cision(?: is)?[\"' ]*(?:[:=]|-(?= )|$|(?=[\[\d]))", re.IGNORECASE | re.MULTILINE
-)
+_DECISION: Final = re.compile(r"(?im)\bd[eé]cision(?: is)?[\"' ]*(?:[:=]|-(?= )|$|(?=[\[\d]))")
 _BRACKETS: Final = re.compile(
     r"[^.\d\[\]\n]{0,60}\n?(\[[^\[\]]*\](?:,? ?(?:and )?\[[^\[\]]*\])*)"
 )  # [3, 7], or [3], [7]
 _LABEL: Final = re.compile(
-    r"^(?:(?:my|the|final|answer|selection|selected|choice|sentences|indices|are|is)\b ?){0,5}:"
+    r"^((my|the|final|answer|selection|selected|choice|sentences|indices|are|is)\b ?){0,5}:"
 )
-_ROW: Final = re.compile(
-    r"[ >|+-]*(?:\d{1,3}[.)] (?=\[))?(?:sentence |index |s)?\[?(\d{1,9})[.)\]]?(?: ?[:|-] .*| *\|?)",
-    re.IGNORECASE,
-)
-_NUMBERS: Final = re.compile(
-    r"(?<![\d.])(\d{1,9})(?:\.0)?(?: ?(?:-|to) ?s?(\d{1,9}))?(?!\d|\.\d)", re.IGNORECASE
-)
-_FILLING: Final = re.compile(r"and|or|ind(?:ex|ices)|sentences?|s|[\s\[\]*,;:.'\"`#&-]", re.IGNORECASE)
-_NONE: Final = re.compile(r"[ \n\"'-]*(?:none|nothing|no (?:\w+ )?(?:sentences?|indices))\b", re.IGNORECASE)
+_ITEM: Final = r"(?i)[ >|+-]*(?:\d{1,3}[.)] (?=\[))?(?:sentence |index |s)?\[?(\d{1,9})[.)\]]?"
+_ROW: Final = re.compile(_ITEM + r"(?: ?[:|(-].*| *\|?)")
+_NUMBERS: Final = re.compile(r"(?i)(?<![\d.])(\d{1,9})(?:\.0)?(?: ?(?:-|to) ?s?(\d{1,9}))?(?!\d|\.\d)")
+_FILLING: Final = re.compile(r"(?i)and|or|ind(?:ex|ices)|sentences?|s|[\s\[\]*,;:.'\"`#&-]")
+_NONE: Final = re.compile(r"(?i)[ \n\"'-]*(none|nothing|no (\w+ )?(sentences?|indices))\b(?!.*\bexcept\b)")
 _REASON: Final = re.compile(
-    r"^[ \t>*•#(\[-]*(?:sentence |index )?(\d{1,7})[\])*. ]{0,4}[:-][ \t]*(\S.*)$",
-    re.IGNORECASE | re.MULTILINE,
+    r"(?im)^[ \t>*•#(\[-]*(?:sentence |index )?(\d{1,7})[\])*. ]{0,4}[:-][ \t]*(\S.*)$"
 )
 _NO_INFORMATION: Final = re.compile(
     r"\bnot (?:\w+ ){0,3}(?:enough|sufficient) information|\binsufficient information"
@@ -48,7 +40,7 @@ _NO_OF_A_NOUN: Final = re.compile(  # "no evidence", "table no. 5"; the words na
     r"\bno(?=[ \t]+(?!(?:and|as|based|because|but|however|i|in|it|not|on|or|since|the|there|they|this|we)\b)\w)"
     r"|(?<=\w )no(?=\. ?\d)"
 )
-_NOT: Final = r"\b(?:not|never|cannot|neither|nor|\w+n't)(?: [\w']+){0,6}? "
+_NOT: Final = r"\b(?:not|never|cannot|neither|nor|whether|\w+n't)(?: [\w']+){0,6}? "
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,21 +124,20 @@ def read_label(text: str, labels: Sequence[str]) -> str | None:
     """
     plain = (after_thinking(text) or "").lower().replace("’", "'")
     plain = re.sub(r"\A\W*\*+no\*+", "no.", plain)  # in bold it stands alone
-    plain = _NO_OF_A_NOUN.sub("", re.sub(r"[*_\"“”`]", "", plain))
+    plain = re.sub(r"[*_\"“”`]", "", plain)
     words = "|".join(sorted(map(re.escape, labels), key=len, reverse=True))
-    plain = re.sub(
-        rf"\b(?:{words})(?:, ?(?:{words})){{0,5}},? ?(?:/|\b(?:and|or)\b) ?(?:{words})\b", "", plain
-    )
+    label, choice = rf"\b({words})\b", rf"\b(?:{words})(?:, ?(?:{words})){{0,5}},? ?(?:%s) ?(?:{words})\b"
+    plain = _NO_OF_A_NOUN.sub("not", re.sub(choice % r"/|\bor\b", "", plain))
+    plain = re.sub(choice % r"\band\b", "", plain)
     if "unknown" in labels:
         plain = _NO_INFORMATION.sub("unknown", plain)
-    label = rf"\b({words})\b"
-    plain = re.sub(rf"{label}|{_NOT}{label}", lambda match: match[1] or "", plain)
-    if statements := re.findall(rf"\b(?:answer|decision|conclusion)(?: is)?[\s:]*{label}", plain):
-        return str(statements[-1])
-    if first := re.match(rf"\W*(?:\d{{1,2}}[.)]\W*)?{label}", plain):
-        return first[1]
-    named = set(re.findall(label, plain))
-    return named.pop() if len(named) == 1 else None
+    denials = re.findall(rf"{_NOT}{label}|{label} (?:is|was) (?:not|wrong)\b", plain)
+    denied = {before or behind for before, behind in denials}
+    for place in (r"\b(?:answer|decision|conclusion)(?: is)?[\s:]*", r"\A\W*(?:\d{1,2}[.)]\W*)?", ""):
+        found = [name for name in re.findall(place + label, plain) if name not in denied]
+        if found and (place or len(set(found)) == 1):
+            return str(found[-1])
+    return None
 
 
 def _chosen(answer: str, *, is_cut: bool) -> list[range] | None:
@@ -202,7 +193,8 @@ def _json_list(answer: str) -> list[range] | None:
     except (ValueError, RecursionError):
         return None
     if isinstance(value, dict):
-        value = next((item for item in reversed(value.values()) if isinstance(item, list)), None)
+        lists = {key.lower(): item for key, item in value.items() if isinstance(item, list)}
+        value = lists.get("decision", next(reversed(lists.values()), None))
     if not isinstance(value, list):
         return None
     items = [item.get("index") if isinstance(item, dict) else item for item in value]

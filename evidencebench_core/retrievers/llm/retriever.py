@@ -49,9 +49,6 @@ class LanguageModelSettings(Settings):
         "any number, for results with examples if named; auto: cot for ER, result-section for Result-ER, "
         "unconstrained without a budget.",
     )
-    prompt: str | None = Field(
-        None, description="A prompt of your own in the place of the strategy's first one."
-    )
     prompts: str | None = Field(
         None,
         description="A folder with prompts named like ours (cot.txt, regenerate.txt) that take their place, such as "
@@ -98,15 +95,13 @@ class LanguageModel(ServedRetriever):
             raise _error("has no model", "Name one, as in --set model=gpt-4o-mini.")
         if chosen.strategy == "icl" and chosen.examples is None:
             raise _error("icl has no examples", "Name a dataset of the store, as in --set examples=train.")
-        if chosen.strategy == "auto" and chosen.prompt:
-            raise _error("has a prompt of its own and the strategy auto", "Name the strategy it is for.")
         folder = None if chosen.prompts is None else Path(chosen.prompts).expanduser()
         self._again = prompt(REGENERATE, folder)
         self._again.messages(n_given=2, budget=1)  # an unknown field is an error here, not amid a run
         self._templates: dict[tuple[str, Focus], tuple[Prompt, ...]] = {}
         for focus, budget in product(_FOCUSES, (1, None)):
             strategy = strategy_for(chosen.strategy, focus, budget)
-            templates = prompts_for(strategy, focus, chosen.prompt, chosen.examples is not None, folder)
+            templates = prompts_for(strategy, focus, chosen.examples is not None, folder)
             self._templates[strategy, focus] = templates
         self._pool = None if chosen.examples is None else ExamplePool(self.store, chosen.examples)
         used = {self._again, *chain.from_iterable(self._templates.values())}

@@ -157,22 +157,14 @@ def strategy_for(name: str, focus: Focus, budget: int | None) -> str:
 
 
 def prompts_for(
-    strategy: str,
-    focus: Focus,
-    replacement: str | None = None,
-    has_examples: bool = False,
-    folder: Path | None = None,
+    strategy: str, focus: Focus, has_examples: bool = False, folder: Path | None = None
 ) -> tuple[Prompt, ...]:
-    """The prompts of a strategy in the order of their use; a ``replacement`` takes the place of the first.
-
-    Those in the ``folder`` come before the user's and ours.
-    """
+    """The prompts of a strategy in the order of their use; those in the ``folder`` come before ours."""
     is_by_section = STRATEGIES[strategy] is by_section
     first = f"{strategy}-results" if focus == "results" and not is_by_section else strategy
     if first == "unconstrained-results" and has_examples:
         first = "unconstrained-results-icl"
-    names = [first if replacement is None else replacement]
-    names += [f"{strategy}-final"] if is_by_section else []
+    names = (first, f"{strategy}-final") if is_by_section else (first,)
     return tuple(_checked(prompt(name, folder)) for name in names)
 
 

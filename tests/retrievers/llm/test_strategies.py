@@ -12,7 +12,7 @@ from evidencebench_core.llm.answers import Answer
 from evidencebench_core.llm.outcome import OUTCOME_FLAGS, OUTCOME_KINDS, counts_text, outcome_counts
 from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.retrievers.llm.retriever import calls_in, outcome_of, reasons_in
-from tests.retrievers.llm.stand_in import Said, StandIn, asked, in_turn, retrieved
+from tests.retrievers.llm.stand_in import Said, StandIn, asked, in_turn
 from tests.retrievers.queries import make_query
 
 PAPER = ["Title", "We asked.", "We found.", "Methods", "Two groups.", "Results", "It fell.", "By 5 mmHg."]
@@ -204,31 +204,21 @@ class TestSettings:
             ({"model": None}, "has no model"),
             ({"strategy": "icl"}, "icl has no examples"),
             ({"extra_body": "top_p=1"}, "Give a JSON object"),
-            ({"prompt": "cot"}, "the strategy it is for"),
         ],
     )
     def test_settings_that_cannot_be(self, settings: dict[str, object], problem: str) -> None:
         with pytest.raises(SettingError, match=problem):
             made({"model": "m"} | settings)
 
-    def test_a_prompt_of_ones_own(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("EVIDENCEBENCH_PROMPTS", str(tmp_path))
-        own = {"model": "m", "strategy": "cot", "prompt": "mine"}
-        for body in ("Choose from\n$sentences", "For $hypothesis", "$hypothesis $sentences $aspect"):
-            (tmp_path / "mine.txt").write_text(f"version: 3\n=== user ===\n{body}")
-            with pytest.raises(SettingError, match="cannot stand"):
-                made(own)
-        (tmp_path / "mine.txt").write_text("version: 3\n=== user ===\nMy way: $hypothesis $sentences $budget")
-        client, model = in_turn("DECISION: [1]"), made(own)
-        assert "mine 3-" in model.basis["prompts"]
-        assert calls_in(retrieved(client, model, QUERY))[0].prompt.startswith("mine 3-")
-        assert client.prompts[0].startswith("My way: Tea lowers")
-
     def test_a_folder_of_prompts(self, tmp_path: Path) -> None:
         own = {"model": "m", "prompts": str(tmp_path)}
         for folder, problem in (tmp_path, "holds none"), (tmp_path / "gone", "is no folder"):
             with pytest.raises(SettingError, match=rf"{folder}' {problem}.*cot\.txt"):
                 made(own | {"prompts": str(folder)})
+        for body in ("Choose from\n$sentences", "For $hypothesis", "$hypothesis $sentences $aspect"):
+            (tmp_path / "cot.txt").write_text(f"version: 3\n=== user ===\n{body}")
+            with pytest.raises(SettingError, match="cannot stand"):
+                made(own)
         for name, body in ("cot", "Theirs: $hypothesis $sentences"), ("regenerate", "Fewer!"):
             (tmp_path / f"{name}.txt").write_text(f"version: 1\n=== user ===\n{body}")
         theirs, ours = (set(made(s).basis["prompts"].split(", ")) for s in (own, {"model": "m"}))

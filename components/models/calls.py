@@ -9,9 +9,10 @@ import streamlit as st
 from components.app import resources
 from components.widgets.markdown import literal
 from evidencebench_core.llm.answers import request_of
-from evidencebench_core.llm.outcome import OUTCOME_KINDS, CallRecord
+from evidencebench_core.llm.outcome import OUTCOME_KINDS
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.llm.retriever import calls_in, outcome_of, reasons_in
+from evidencebench_core.retrievers.llm.strategies import CallRecord
 from evidencebench_core.words import dollars, quantity
 
 _SHORT: Final = 400  # characters of a text that needs no box to scroll in

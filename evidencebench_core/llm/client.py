@@ -20,9 +20,8 @@ from evidencebench_core.llm.answers import (
     spending_of,
     valid_text,
 )
-from evidencebench_core.llm.budget import Budget, Spending, answer_guess
+from evidencebench_core.llm.budget import Budget, Gate, Limits, Spending, answer_guess
 from evidencebench_core.llm.connection import Connection, connection_from_environment
-from evidencebench_core.llm.pace import Gate, Limits
 from evidencebench_core.llm.transport import AGAIN, HTTP, Call, Transport, TryAgainError, server_error
 
 if TYPE_CHECKING:
@@ -150,7 +149,7 @@ class LLM:
                         raise server_error(self.connection, LLMAnswerError, "answers without any text", AGAIN)
             except LLMError as error:
                 # A prompt that is refused after others were answered says nothing about the next one.
-                self._n_failures += not (self.gate.has_answered and isinstance(error, LLMRejectedError))
+                self._n_failures += not (self.gate.answered_at > 0 and isinstance(error, LLMRejectedError))
                 error.stops_run |= self._n_failures >= _FAILURES
                 raise
             self._n_failures = 0
@@ -191,7 +190,7 @@ class LLM:
                     failure.error.stops_run |= not self.transport.is_batch
                     raise failure.error from failure
             else:
-                self.gate.answered(expected, sum(answer.tokens(call.prompt_tokens)), answer.seconds)
+                self.gate.answered(expected, sum(answer.tokens(call.prompt_tokens)))
                 return answer
 
     def _waits(self, failure: TryAgainError, n_tries: int, expected: int, began: float) -> bool:

@@ -1,14 +1,8 @@
-"""The outcome of asking a model: a record of every call, and the outcome in words that a run can be counted by."""
-
-from __future__ import annotations
+"""The outcomes of asking a model, in words that a run can be counted by."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
-from pydantic import TypeAdapter
-
-from evidencebench_core.llm.answers import Answer
 from evidencebench_core.llm.parse import OutcomeKind, after_thinking, no_answer_reason
 
 OUTCOME_KINDS: Final[Mapping[str, str]] = {
@@ -62,38 +56,14 @@ def least_informative(kinds: Iterable[OutcomeKind]) -> OutcomeKind:
     return next((kind for kind in (*UNREADABLE, "unknown") if kind in present), "empty")
 
 
-@dataclass(frozen=True, slots=True)
-class CallRecord:
-    """One question to the model; the store has its request under ``answer.key``."""
-
-    step: str  # "whole paper", "section 2 of 7", "final choice"
-    prompt: str  # name and version
-    kind: str  # of `OUTCOME_KINDS`
-    answer: Answer
-    cost: float | None = None  # dollars when the answer was first given, where price and tokens are known
-
-
-_CALLS: Final = TypeAdapter(tuple[CallRecord, ...])
-
-
-def call_documents(calls: Iterable[CallRecord]) -> list[dict[str, object]]:
-    """Calls as JSON values, which `calls_of` reads; what is empty is left out."""
-    documents: list[dict[str, object]] = _CALLS.dump_python(tuple(calls), mode="json", exclude_defaults=True)
-    return documents
-
-
-def calls_of(documents: object) -> tuple[CallRecord, ...]:
-    """The calls in what `call_documents` has made."""
-    return _CALLS.validate_python(documents)
-
-
 def unread_keys(result: Any) -> list[str]:
     """The keys of the answers behind a stored result that were cut off, or that nobody could read.
 
     A result is one answer, or a list that ends with the details of a retrieval.
     """
     if isinstance(result, list):
-        kinds = [(call.kind, call.answer.key) for call in calls_of(result[-1].get("calls", ()))]
+        calls = result[-1].get("calls", ())
+        kinds = [(call["kind"], call["answer"].get("key", "")) for call in calls]
     else:
         text = after_thinking(str(result.get("text", "")))
         reason = no_answer_reason(text, finish_reason=result.get("finish_reason")) or (

@@ -242,7 +242,7 @@ def read_completion(document: Any, connection: Connection) -> Answer:
 
     return Answer(
         text=text(content),
-        finish_reason=clipped_text(text(choice.get("finish_reason")), 40),
+        finish_reason=text(choice.get("finish_reason"))[:40],
         refusal=text(refusal) or None,
         prompt_tokens=_count(document, "prompt_tokens"),
         completion_tokens=_count(document, "completion_tokens"),

@@ -13,13 +13,14 @@ from pydantic import Field
 
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.llm.outcome import CallRecord, call_documents, calls_of
 from evidencebench_core.llm.prompts import Prompt, prompt
 from evidencebench_core.retrievers.base import Query, Retrieval, ServedRetriever, ranking_in_order
 from evidencebench_core.retrievers.llm.examples import MADE_UP, ExamplePool
 from evidencebench_core.retrievers.llm.strategies import (
+    CALLS,
     REGENERATE,
     STRATEGIES,
+    CallRecord,
     Session,
     prompts_for,
     strategy_for,
@@ -95,6 +96,10 @@ class LanguageModel(ServedRetriever):
             raise _error("has no model", "Name one, as in --set model=gpt-4o-mini.")
         if chosen.strategy == "icl" and chosen.examples is None:
             raise _error("icl has no examples", "Name a dataset of the store, as in --set examples=train.")
+        most = chosen.max_tokens
+        if most is None:
+            most = _MAX_TOKENS_THINKING if chosen.reasoning_effort else _MAX_TOKENS
+        self._parameters = parameters_of(chosen.model, {**chosen.values(), "max_tokens": most})
         folder = None if chosen.prompts is None else Path(chosen.prompts).expanduser()
         self._again = prompt(REGENERATE, folder)
         self._again.messages(n_given=2, budget=1)  # an unknown field is an error here, not amid a run
@@ -117,7 +122,7 @@ class LanguageModel(ServedRetriever):
         budget = None if strategy == "unconstrained" else query.budget
         templates = self._templates[strategy, query.focus]
         examples = self._examples(query, strategy, templates)
-        session = Session(llm, query, budget, templates, self._again, self._parameters(), examples)
+        session = Session(llm, query, budget, templates, self._again, self._parameters, examples)
         choice = await STRATEGIES[strategy](session)
         n_picks = len(choice.indices)
         if query.budget is not None and n_picks > query.budget:
@@ -127,18 +132,11 @@ class LanguageModel(ServedRetriever):
             "strategy": strategy,
             "n_unknown": session.n_unknown,
             "reasons": [choice.reasons.get(index, "") for index in choice.indices],
-            "calls": call_documents(session.calls),
+            "calls": CALLS.dump_python(tuple(session.calls), mode="json", exclude_defaults=True),
         }
         seconds = sum(call.answer.seconds for call in session.calls)
         ranking = ranking_in_order(choice.indices)
         return replace(ranking, n_picks=n_picks, seconds=seconds, details=MappingProxyType(details))
-
-    def _parameters(self) -> dict[str, Any]:
-        """The fields of every request but the messages."""
-        most = self.settings.max_tokens
-        if most is None:
-            most = _MAX_TOKENS_THINKING if self.settings.reasoning_effort else _MAX_TOKENS
-        return parameters_of(self.settings.model, {**self.settings.values(), "max_tokens": most})
 
     def _examples(self, query: Query, strategy: str, templates: tuple[Prompt, ...]) -> str:
         if not any("examples" in template.fields for template in templates):
@@ -162,7 +160,7 @@ def reasons_in(retrieval: Retrieval) -> dict[int, str]:
 
 def calls_in(retrieval: Retrieval) -> tuple[CallRecord, ...]:
     """The calls behind a retrieval, in order."""
-    return calls_of(retrieval.details.get("calls", ()))
+    return CALLS.validate_python(retrieval.details.get("calls", ()))
 
 
 def _check_folder(folder: Path, used: Iterable[Prompt]) -> None:

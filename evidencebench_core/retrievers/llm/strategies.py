@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from pydantic import TypeAdapter
+
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.answers import Answer, Message, estimated_prompt_tokens
 from evidencebench_core.llm.budget import price_of
 from evidencebench_core.llm.client import gather
-from evidencebench_core.llm.outcome import UNREADABLE, CallRecord, least_informative
+from evidencebench_core.llm.outcome import UNREADABLE, least_informative
 from evidencebench_core.llm.parse import ParsedAnswer, read_answer
 from evidencebench_core.llm.prompts import Prompt, numbered, prompt
 
@@ -31,6 +33,21 @@ class Part(NamedTuple):
     step: str
     indices: Sequence[int]
     first: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One question to the model; the store has its request under ``answer.key``."""
+
+    step: str  # "whole paper", "section 2 of 7", "final choice"
+    prompt: str  # name and version
+    kind: str  # of `OUTCOME_KINDS`
+    answer: Answer
+    cost: float | None = None  # dollars when the answer was first given, where price and tokens are known
+
+
+CALLS: Final = TypeAdapter(tuple[CallRecord, ...])
+"""Calls as JSON values, and back."""
 
 
 @dataclass

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from evidencebench_core.data.store import Store
-from evidencebench_core.llm import LLM, Connection, Limits, Message
+from evidencebench_core.errors import BudgetReachedError
+from evidencebench_core.llm import LLM, Budget, Connection, Limits, Message
 from evidencebench_core.llm.answers import request_of
 from evidencebench_core.runs import (
     Plan,
@@ -199,6 +200,38 @@ def test_a_killed_run_goes_on_and_pays_nothing_twice(shared: Store) -> None:
     assert set(paid.values()) == {1}
     with shared.read() as db:
         assert db.execute("SELECT count(*) FROM llm_answers").fetchone() == (4 * N_INSTANCES,)
+
+
+def test_only_what_could_not_be_read_is_asked_again(store: Store) -> None:
+    first = {
+        "0": reply("Hard to say."),
+        "1": reply("DECISION: [1, 2", finish_reason="length"),
+        "2": reply("DECISION: none"),
+    }
+    with scripted(answering(lambda sent: first.pop(cohort(sent), reply("DECISION: [3]")))) as server:
+        run_id = finished(executing(server, store)).run_id
+        asked_again = planned(server, store, fresh="unread")
+        assert set(asked_again.missing) == {"tiny_0", "tiny_1"}
+        assert estimate(asked_again).calls == 2
+        assert finished(execute(asked_again)).done == 6
+        assert len(server.requests) == 6 + 2
+        assert planned(server, store, fresh="unread").missing == {}
+    picks = RunStore(store).selections(run_id, "er@10")
+    assert picks == {f"tiny_{number}": () if number == 2 else (3,) for number in range(6)}
+
+
+def test_an_estimate_and_caps_go_on_from_what_the_run_has_had(store: Store) -> None:
+    with scripted(reply("DECISION: [3]")) as server:
+        guess = estimate(planned(server, store))
+        assert guess.rests_on == ("a guess",)
+        for calls, n_requests in ((4, 4), (4, 4), (5, 5)):  # the cap is of the run, over all its starts
+            llm = LLM(Connection(server.url, "secret"), store, Budget(calls=calls), Limits(8))
+            with pytest.raises(BudgetReachedError, match=f"cap of {calls} calls"):
+                finished(execute(plan(store, "tiny", "llm", MODEL, ["er@10"], llm=llm)))
+            assert len(server.requests) == n_requests
+        learnt = estimate(planned(server, store))
+        assert (learnt.rests_on, learnt.completion_tokens) == (("5 answers with these settings",), 10)
+        assert learnt.prompt_tokens == pytest.approx(100, abs=2)
 
 
 # -- questions to a model -------------------------------------------------------------------------------

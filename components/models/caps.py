@@ -47,9 +47,7 @@ def draw_caps() -> None:
             **local_widget(f"cap.{name}", kind(text) if text else None),
         )
         set_session_text(f"llm.cap.{name}", "" if value is None else str(value))
-    st.caption(
-        "A run that reaches a cap stops there. What is answered is kept, and costs nothing the next time."
-    )
+    st.caption("A run stops before it passes a cap; earlier starts of it count. Stored answers cost nothing.")
 
 
 def closing_note(job: Job, budget: Budget | None, steps: Iterable[tuple[int, int, str]]) -> str:

@@ -285,6 +285,8 @@ def openai_failure(
         seconds = float(pause) if re.fullmatch(r"[\d.]+", pause) else math.nan  # else a date
         return failure(connection, error.status_code, error.body, error.message, parameters, seconds)
     reason = str(error.__cause__ or error) or type(error.__cause__).__name__
+    if isinstance(error, openai.APITimeoutError):
+        reason = "has not answered in time"
     return server_error(connection, LLMUnreachableError, reason, _CHECK, True)
 
 

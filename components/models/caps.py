@@ -31,7 +31,7 @@ def session_budget() -> Budget:
 
 def session_llm(budget: Budget | None = None) -> LLM:
     """The server of this browser session, with its answers kept in the store."""
-    return LLM(session_connection(), resources.store(), budget=budget)
+    return LLM(session_connection(), resources.store(), budget or Budget())
 
 
 def draw_caps() -> None:

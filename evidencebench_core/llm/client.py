@@ -6,7 +6,7 @@ import asyncio
 import base64
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.data.primitives import digest
@@ -35,6 +35,7 @@ _FAILURES: Final = 10  # in a row, after which the run ends
 _VECTORS: Final = 64  # texts that are sent together
 
 
+@dataclass(eq=False)
 class LLM:
     """A server with language models; asked within ``async with``, by one event loop at a time.
 
@@ -42,56 +43,43 @@ class LLM:
     server is asked again for answers that are there: for all, or for those under some keys.
     """
 
-    def __init__(
-        self,
-        connection: Connection | None = None,
-        store: Store | None = None,
-        budget: Budget | None = None,
-        limits: Limits | None = None,
-        *,
-        fresh: bool | Collection[str] = False,
-        run_id: str = "",
-        transport: Transport | None = None,
-    ) -> None:
-        self.connection, self.store = connection or connection_from_environment(), store
-        self.budget, self.limits = budget or Budget(), limits or Limits()
-        self.fresh, self.run_id = fresh, run_id
-        self.transport: Transport = transport or HTTP(self.connection)
+    connection: Connection = field(default_factory=connection_from_environment)
+    store: Store | None = None
+    budget: Budget = field(default_factory=Budget)
+    limits: Limits = field(default_factory=Limits)
+    fresh: bool | Collection[str] = False
+    run_id: str = ""
+    transport: Transport | None = None  # without one HTTP
+
+    def __post_init__(self) -> None:
+        self._transport = self.transport or HTTP(self.connection)
         self.n_open = 0  # calls that have begun, and are neither answered nor given up
-        self.gate = Gate(self.limits)  # another one for every loop
-        self.answers = AnswerStore(store, fresh, run_id)  # and this
         self._refused: dict[str, set[str]] = defaultdict(set)  # parameters that a model does not know
         self._n_failures = 0
-        self._locks: dict[str, asyncio.Lock] = {}
+        self._begin()
 
-    def derived(self, **changes: Any) -> LLM:
-        """Another client of the same server with the same caps; ``changes`` are arguments of the constructor."""
-        same = {
-            "limits": self.limits,
-            "fresh": self.fresh,
-            "run_id": self.run_id,
-            "transport": self.transport,
-        }
-        return LLM(self.connection, self.store, self.budget, **(same | changes))
+    def _begin(self) -> None:
+        """Have what belongs to an event loop anew."""
+        self.gate, self.answers = Gate(self.limits), AnswerStore(self.store, self.fresh, self.run_id)
+        self._locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def __aenter__(self) -> LLM:
-        self._locks, self.gate = defaultdict(asyncio.Lock), Gate(self.limits)
-        self.answers = AnswerStore(self.store, self.fresh, self.run_id)
+        self._begin()
         if self.store is not None and self.run_id:
             self.budget.begin(self.run_id, spending_of(self.store, self.run_id))
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self.transport.close()
+        await self._transport.close()
         await self.answers.pay(Spending())  # and answers to calls that were cancelled, too
 
     @property
     def note(self) -> str:
         """Why calls wait, or what the server does not know, in a line for people. From any thread."""
-        refused = (
-            f"{model} does not know {', '.join(names)}" for model, names in self._refused.items() if names
-        )
-        return self.gate.note or "; ".join(refused)
+        unknown = [
+            f"{model} does not know {name}" for model in self._refused for name in self._refused[model]
+        ]
+        return self.gate.note or "; ".join(unknown)
 
     # -- questions ---------------------------------------------------------------------------------
 
@@ -139,8 +127,8 @@ class LLM:
             if answer := self.answers.get(call.key):
                 self.budget.count(Spending(cached=1))
                 return answer
-            if not self.transport.is_paid:
-                return await self.transport.send(call, call.body)
+            if not self._transport.is_paid:
+                return await self._transport.send(call, call.body)
             try:
                 answer = await self._ask(call)
                 if is_empty(answer) and not call.allow_empty:
@@ -157,7 +145,7 @@ class LLM:
 
     async def _ask(self, call: Call) -> Answer:
         """The server's answer, committed while its call is still reserved."""
-        async with self.budget.reserve(call, self.transport.is_batch) as settle:
+        async with self.budget.reserve(call, self._transport.is_batch) as settle:
             self.n_open += 1
             try:
                 return await self._reply(call, settle)
@@ -175,7 +163,7 @@ class LLM:
         while True:
             try:
                 async with self.gate.permit(expected):
-                    answer = await self.transport.send(call, self._accepted(call))
+                    answer = await self._transport.send(call, self._accepted(call))
                     left_out = tuple(name for name in call.body if name in refused and name != "max_tokens")
                     answer = replace(answer, left_out=left_out)
                     await self.keep(
@@ -187,7 +175,7 @@ class LLM:
                     learnt.add(failure.parameter)
                     refused.add(failure.parameter)
                 elif failure.parameter or not self._waits(failure, n_tries, expected, began):
-                    failure.error.stops_run |= not self.transport.is_batch
+                    failure.error.stops_run |= not self._transport.is_batch
                     raise failure.error from failure
             else:
                 self.gate.answered(expected, sum(answer.tokens(call.prompt_tokens)))
@@ -195,7 +183,7 @@ class LLM:
 
     def _waits(self, failure: TryAgainError, n_tries: int, expected: int, began: float) -> bool:
         """Whether a call is made again, in three batches at most, or once the server is less busy."""
-        if self.transport.is_batch:
+        if self._transport.is_batch:
             return n_tries < _BATCHES
         return self.gate.waits(failure.pause, expected, began)
 

@@ -146,7 +146,7 @@ def execute(
 
 
 def _progress(plan: Plan, engine: Engine, cancelled: Callable[[], bool]) -> Iterator[Progress]:
-    runs, llm = RunStore(plan.store), plan.llm and plan.llm.derived(fresh=plan.fresh, run_id=plan.run_id)
+    runs, llm = RunStore(plan.store), plan.llm and replace(plan.llm, fresh=plan.fresh, run_id=plan.run_id)
     report = Progress(plan.run_id, plan.total - len(plan.missing), plan.total)
     yield report
     training = plan.retriever.training if plan.retriever else ()
@@ -210,7 +210,7 @@ def estimate(*plans: Plan, batch: bool = False) -> RunEstimate:
         n = len(plan.missing)
         sample = dict(list(plan.missing.items())[:: -(-n // _SAMPLE)])
         pieces = (work for _, work in _pieces(plan, sample))
-        llm = plan.llm.derived(fresh=plan.fresh)
+        llm = replace(plan.llm, fresh=plan.fresh)
         _, of_plan = rehearse(llm, *pieces, times=n / len(sample), batch=batch)
         cost += of_plan
         n_looked_at += len(sample)

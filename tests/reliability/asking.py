@@ -73,7 +73,7 @@ def carry_out(store: Store, plan: Plan, say: Callable[[str], str]) -> str:
         return Answer(say(call.body["messages"][-1]["content"]), "stop", completion_tokens=3, seconds=0.1)
 
     assert plan.llm is not None
-    for _ in execute(replace(plan, llm=plan.llm.derived(transport=Speaking(answered)))):
+    for _ in execute(replace(plan, llm=replace(plan.llm, transport=Speaking(answered)))):
         pass
     return plan.run_id
 

@@ -57,7 +57,7 @@ class BatchEngine:
         if plan.llm is None or not plan.missing:
             return
         batches = _Batches(self, plan, HTTP(plan.llm.connection))
-        llm = plan.llm.derived(transport=batches, limits=Limits(_AT_ONCE))
+        llm = replace(plan.llm, transport=batches, limits=Limits(_AT_ONCE))
         plan = replace(plan, ask=batches.ask)
         try:
             yield from model_answers(plan, llm, stopped=stopped, grace=0.0, beside=batches.run)

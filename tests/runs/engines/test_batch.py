@@ -33,7 +33,7 @@ def pick(request: dict[str, Any]) -> str:
 
 
 def planned(store: Store, url: str, settings: dict[str, Any] | None = None, **more: Any) -> Plan:
-    llm = LLM(Connection(url, "sk-a-very-secret-key"), store, more.pop("budget", None))
+    llm = LLM(Connection(url, "sk-a-very-secret-key"), store, more.pop("budget", Budget()))
     return plan(store, "tiny", "llm", settings or COT, more.pop("tasks", ["er@10"]), llm=llm, **more)
 
 

@@ -33,14 +33,12 @@ class Engine(Protocol):
 
     def check(self, plan: Plan) -> None:
         """Raise an `EvidenceBenchError` where it cannot answer the units of a plan; nothing is begun."""
-        ...
 
     def answers(self, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Results]:
         """Results as they come, in any order; once ``stopped`` says so no unit is begun.
 
         An `EvidenceBenchError` that every further unit would meet is raised after all that was answered before it.
         """
-        ...
 
 
 @dataclass(slots=True)

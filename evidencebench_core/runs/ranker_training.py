@@ -9,24 +9,23 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import CROSS_VALIDATED, Retrieval
-from evidencebench_core.retrievers.encoding import TrainedOn
+from evidencebench_core.retrievers.encoding import Encoder, TrainedOn
+from evidencebench_core.retrievers.ranker.model import Ranker
+from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from evidencebench_core.retrievers.ranker.retriever import EvidenceRanker, ranking_of
+from evidencebench_core.retrievers.ranker.training import Example, example_of, fit_ranker, folds_by_paper
 from evidencebench_core.runs.evaluation import score_run
 from evidencebench_core.runs.execution import Step
 from evidencebench_core.runs.planning import DEFAULT_TASKS
 from evidencebench_core.runs.store import RunStore, retrieval_spec
 from evidencebench_core.tasks import Score, task_named
-
-if TYPE_CHECKING:
-    from evidencebench_core.retrievers.ranker.model import Ranker
-    from evidencebench_core.retrievers.ranker.training import Example
 
 _MOST_SENTENCES: Final = 300_000  # that are held in memory: of a larger dataset papers are drawn
 
@@ -61,9 +60,6 @@ def train_ranker(
     than papers; 0 is no cross-validation. ``out`` is the model's folder, by default the one that ``evidence-ranker``
     looks for.
     """
-    from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
-    from evidencebench_core.retrievers.ranker.training import fit_ranker, folds_by_paper
-
     began = time.monotonic()
     if seed < 0 or folds < 0 or folds == 1:
         remedy = "Give a seed of 0 or more, and at least 2 folds; or 0 to train only."
@@ -108,9 +104,6 @@ def train_ranker(
 def _read_examples(
     store: Store, info: DatasetInfo, encoder: str, seed: int, report: Callable[[Step], object]
 ) -> list[Example]:
-    from evidencebench_core.retrievers.encoding import Encoder
-    from evidencebench_core.retrievers.ranker.training import example_of
-
     rows = store.rows(info, store.ids(info))
     usable = [row for row in rows if row.n_aspects and row.n_sentences]
     if not usable:

@@ -8,13 +8,13 @@ import random
 import secrets
 import sqlite3
 import struct
-import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields
 from importlib.metadata import PackageNotFoundError, version
 from itertools import accumulate
+from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -61,9 +61,6 @@ _TRAINED_ON: Final = """INSERT OR IGNORE INTO trained_on (run_id, instance_id)
     SELECT runs.id, instance_id FROM runs JOIN instances ON instances.dataset_id = runs.dataset_id
         JOIN papers ON papers.id = paper
     WHERE runs.id = ?1 AND papers.key IN (SELECT value FROM json_each(?2))"""
-
-_under_way = set[tuple[str, str]]()  # stores and runs that this process carries out
-_claiming = threading.Lock()
 
 
 # -- what a run is --------------------------------------------------------------------------------------
@@ -276,31 +273,26 @@ class RunStore:
         """Delete a run with its results, its notes, its judges' runs, and the same retriever's over variants."""
         ids = [run.id]
         if run.retriever and not run.variant:
-            same = (run.retriever, run.settings, run.basis, run.sample)
+            same = attrgetter("retriever", "settings", "basis", "sample")
             variants = [other for other in self.runs(run.dataset, variants=True) if other.variant]
-            ids += [
-                run.id for run in variants if (run.retriever, run.settings, run.basis, run.sample) == same
-            ]
+            ids += [other.id for other in variants if same(other) == same(run)]
         with self.store.write() as db:
             db.executemany("DELETE FROM runs WHERE id = ?", [(run_id,) for run_id in ids])
 
     @contextmanager
     def under_way(self, run_id: str) -> Iterator[None]:
         """While the block runs nobody else carries this run out; `StoreError` with its id if somebody does."""
-        key, process = (str(self.store.path), run_id), process_mark(os.getpid())
-        with _claiming, self.store.write() as db:
-            row = db.execute("SELECT process FROM runs_under_way WHERE run_id = ?", (run_id,)).fetchone()
-            other = row[0] if row else ""
-            pid = int(other.split()[0]) if other else 0
-            if key in _under_way or (other not in ("", process) and process_mark(pid) == other):
-                remedy = "Wait until that has ended, or stop it."
-                raise StoreError(f"run {run_id}", f"is under way in process {pid}", remedy)
-            db.execute("INSERT OR REPLACE INTO runs_under_way VALUES (?, ?)", (run_id, process))
-            _under_way.add(key)
+        with self.store.write() as db:
+            for (process,) in db.execute("SELECT process FROM runs_under_way WHERE run_id = ?", (run_id,)):
+                pid = int(process.split()[0])
+                if process_mark(pid) == process:  # it is alive
+                    remedy = "Wait until that has ended, or stop it."
+                    raise StoreError(f"run {run_id}", f"is under way in process {pid}", remedy)
+            values = (run_id, process_mark(os.getpid()))
+            db.execute("INSERT OR REPLACE INTO runs_under_way VALUES (?, ?)", values)
         try:
             yield
         finally:
-            _under_way.discard(key)
             with suppress(StoreError), self.store.write() as db:
                 db.execute("DELETE FROM runs_under_way WHERE run_id = ?", (run_id,))
 
@@ -387,18 +379,12 @@ class RunStore:
         """By unit how many picks there are (``None``: all) and columns, of the instances that a task asks about."""
         info, chosen = run if isinstance(run, RunInfo) else self.run(run), task_named(task)
         optimal = "optimal" if chosen.focus == "all" else "results_optimal"
-        budget = f"instances.{optimal}" if chosen.budget == "optimal" else ":budget"
-        sql = f"""SELECT unit, coalesce(n_picks, {budget}), {columns} FROM results
+        sql = f"""SELECT unit, coalesce(n_picks, iif(?4 = 'optimal', {optimal}, ?4)), {columns} FROM results
             JOIN runs ON runs.id = run_id
             JOIN instances ON instances.dataset_id = runs.dataset_id AND instances.instance_id = unit
-            WHERE run_id = :run AND question = :question AND error IS NULL AND {optimal} IS NOT NULL
-            AND (:unit IS NULL OR unit = :unit) ORDER BY unit"""
-        values = {
-            "run": info.id,
-            "question": info.question(chosen),
-            "unit": instance_id,
-            "budget": chosen.budget,
-        }
+            WHERE run_id = ?1 AND question = ?2 AND error IS NULL AND {optimal} IS NOT NULL
+            AND (?3 IS NULL OR unit = ?3) ORDER BY unit"""
+        values = (info.id, info.question(chosen), instance_id, chosen.budget)
         with self.store.read() as db:
             return db.execute(sql, values).fetchall()
 
@@ -427,9 +413,7 @@ def _add(db: sqlite3.Connection, run_id: str, results: Results, replace: bool = 
     db.executemany(_REPLACE if replace else _ADD, rows)
 
 
-def _columns(
-    result: Retrieval | Result | str,
-) -> tuple[bytes | None, int | None, bytes | None, str | None, str]:
+def _columns(result: Retrieval | Result | str) -> tuple[bytes | int | str | None, ...]:
     """Ranking, number of picks, payload, error, outcome."""
     if isinstance(result, str):
         return None, None, None, result, ""
@@ -457,15 +441,12 @@ def _info(row: sqlite3.Row) -> RunInfo:
     of_retrieval: dict[str, Any] = {}
     if row["kind"] == RETRIEVAL:
         sample = Sample(**settings["sample"]) if "sample" in settings else None
-        of_retrieval = {key: settings.get(key, "") for key in ("retriever", "basis", "variant")}
-        of_retrieval["sample"] = sample
-        parts = (of_retrieval["variant"], sample, settings["basis"].get("folds"))
-        extra = ", ".join(str(part) for part in parts if part)
-        settings = {
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in settings["settings"].items()
-        }
-        label = label or run_label(of_retrieval["retriever"], settings, extra)
+        retriever, basis, variant = settings["retriever"], settings["basis"], settings.get("variant", "")
+        of_retrieval = {"retriever": retriever, "basis": basis, "variant": variant, "sample": sample}
+        extra = ", ".join(str(part) for part in (variant, sample, basis.get("folds")) if part)
+        values = settings["settings"].items()
+        settings = {key: tuple(value) if isinstance(value, list) else value for key, value in values}
+        label = label or run_label(retriever, settings, extra)
     counts = json.loads(row["counts"])
     same = ("id", "kind", "subject", "created_at", "dataset", "n_with_results", "n_trained_on")
     return RunInfo(

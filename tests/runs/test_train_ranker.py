@@ -44,7 +44,7 @@ def test_each_fold_is_fitted_without_its_papers(
         fitted.append({example.paper_id for example in examples})
         return fit(examples, encoder, seed)
 
-    monkeypatch.setattr(training, "fit_ranker", record)
+    monkeypatch.setattr("evidencebench_core.runs.ranker_training.fit_ranker", record)
     done = trained(store, tmp_path / "model", folds=4)
     *folds, whole = fitted
     assert len(folds) == done.n_folds == 4

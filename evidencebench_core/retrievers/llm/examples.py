@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -14,14 +13,9 @@ from evidencebench_core.llm.prompts import example_text
 from evidencebench_core.metrics import optimal_cover
 
 if TYPE_CHECKING:
-    from evidencebench_core.data.model import Focus, Instance
+    from evidencebench_core.data.model import Instance
     from evidencebench_core.data.store import Store
     from evidencebench_core.retrievers.base import Query
-
-_TASKS: Final[Mapping[Focus, tuple[str, str]]] = {  # with a fixed budget, and with the optimal one
-    "all": ("er@10", "er@optimal"),
-    "results": ("result-er@5", "result-er@optimal"),
-}
 
 MADE_UP: Final = example_text(
     "Regular afternoon naps improve the working memory of older adults.",
@@ -37,11 +31,7 @@ MADE_UP: Final = example_text(
 
 
 class ExamplePool:
-    """Examples of one dataset, in one random order for all queries; for any number of threads.
-
-    Every query gets the first ones that are not its own: so the beginnings of prompts are alike, which servers with a
-    prompt cache are quicker and cheaper on.
-    """
+    """Examples of one dataset, in one random order for all queries, so that the beginnings of prompts are alike."""
 
     def __init__(self, store: Store, dataset: str) -> None:
         info = store.dataset(dataset)
@@ -52,10 +42,7 @@ class ExamplePool:
         self._read = lru_cache(maxsize=256)(lambda instance_id: store.get(info, instance_id))
 
     def draw(self, query: Query, n: int) -> tuple[str, ...]:
-        """``n`` examples for a query, or as many as there are, as they stand in a prompt.
-
-        Passed over are instances of the query's hypothesis or paper, and those with nothing to cover in its focus.
-        """
+        """``n`` examples, or as many as there are, of other hypotheses and papers and with something to cover."""
         key, hypothesis = paper_key(query.sentences, query.sentence_types), _words(query.hypothesis)
         examples: list[str] = []
         for instance_id in self._order:
@@ -80,7 +67,7 @@ def _words(text: str) -> str:
 
 def _gold(instance: Instance, query: Query) -> tuple[str, ...]:
     """The gold list of the query's task: the file's own selection, or one as small that covers as much."""
-    fixed, best = _TASKS[query.focus]
-    stored = instance.stored.get(fixed if fixed.endswith(f"@{query.budget}") else best)
+    family = "er" if query.focus == "all" else "result-er"
+    stored = instance.stored.get(f"{family}@{query.budget}", instance.stored.get(f"{family}@optimal"))
     indices = optimal_cover(instance.evidence.covers(query.focus)) if stored is None else stored
     return tuple(instance.sentences[index] for index in indices)

@@ -43,10 +43,8 @@ class RayEngine:
             remedy = "Leave out --engine ray; --concurrency asks more at once."
             raise SettingError("Ray engine", "the run asks a server, which one machine can do", remedy)
         if plan.spec.settings["retriever"] == OWN:
-            remedy = "Leave out --engine ray."
-            raise SettingError(
-                "Ray engine", "the run is of a system of one's own, which is here only", remedy
-            )
+            problem = "the run is of a system of one's own, which is here only"
+            raise SettingError("Ray engine", problem, "Leave out --engine ray.")
         if importlib.util.find_spec("ray") is None:
             remedy = "Install it: .venv/bin/pip install -c constraints.txt -e '.[ray]'."
             raise RetrieverError("Ray engine", "is not installed", remedy)
@@ -75,9 +73,8 @@ class RayEngine:
         pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
         n_threads = max((pool["num_threads"] for pool in pools), default=1)
         # A worker makes its own retriever; the oracle goes with its gold.
-        units = (
-            replace(unit, retriever=None) if plan.retriever else unit for unit in plan.units(plan.missing)
-        )
+        made = plan.units(plan.missing)
+        units = (replace(unit, retriever=None) if plan.retriever else unit for unit in made)
         shards = iter(lambda: list(islice(units, _SHARD)), [])
         under_way: list[Any] = []
         try:
@@ -100,9 +97,8 @@ def answers_of(name: str, settings: str, n_threads: int, units: Sequence[Unit]) 
     """Units answered in a worker, which makes a retriever once."""
     results: dict[str, dict[str, Any]] = {}
     for unit in units:
-        answers = compute(
-            unit if unit.retriever else replace(unit, retriever=_made(name, settings, n_threads))
-        )
+        retriever = unit.retriever or _made(name, settings, n_threads)
+        answers = compute(replace(unit, retriever=retriever))
         results[unit.id] = {  # a mapping proxy cannot be pickled
             question: answer if isinstance(answer, str) else replace(answer, details=dict(answer.details))
             for question, answer in answers.items()

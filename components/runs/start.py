@@ -70,8 +70,11 @@ def start_dialog(dataset: DatasetInfo, task: Task) -> None:
     if fields_of(entry.settings_class):
 
         def widget(setting: str, value: object) -> dict[str, object]:
-            first = session_model() or value if setting == "model" and entry.asks_server else value
-            return local_widget(f"run.{name}.{setting}", first)
+            if (
+                setting == "model" and entry.asks_server and session_model()
+            ):  # another choice of it, another widget
+                return local_widget(f"run.{name}.{setting}.{session_model()}", session_model())
+            return local_widget(f"run.{name}.{setting}", value)
 
         with st.expander("Settings", expanded=entry.asks_server and not session_model()):
             settings = settings_fields(name, widget)

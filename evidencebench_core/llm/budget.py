@@ -60,7 +60,8 @@ def price_source() -> str:
     days = re.findall(
         r"start_date=datetime.date\((\d+), (\d+), (\d+)\)", inspect.getsource(genai_prices.data)
     )
-    newest = max((date(*map(int, day)) for day in days), default="unknown")
+    begun = [day for day in (date(*map(int, parts)) for parts in days) if day <= date.today()]  # noqa: DTZ011
+    newest = max(begun, default="unknown")
     return f"genai-prices {version('genai-prices')} of {newest}"
 
 
@@ -103,7 +104,8 @@ def call_cost(model: str, prompt_tokens: int, completion_tokens: int, batch: boo
 class Budget:
     """Counts calls, tokens and money, and begins no call that might go beyond a cap; for one event loop at a time.
 
-    A call is reserved with the most that it can cost: a token for each byte of its prompt, and ``max_tokens`` of its
+    A call is reserved with the most that it can cost: a token for each byte of its prompt (or more, where servers have
+    counted more), and ``max_tokens`` of its
     request. One that has no room beside those under way waits for them. Caps are of a run, earlier starts included.
     Where requests set no ``max_tokens`` a call can pass a cap by what its answer has beyond `UNLIMITED_ANSWER`.
     """
@@ -116,6 +118,7 @@ class Budget:
         self._run_id, self._earlier = "", Spending()
         self._under_way = Spending()
         self._overhead: int | None = None  # tokens beyond a prompt's bytes, as counted; None: no answer yet
+        self._longest_prompt = 0  # tokens that a server counted
         self._waiting: list[asyncio.Future[None]] = []
 
     @property
@@ -144,7 +147,8 @@ class Budget:
         """
         most_answer = UNLIMITED_ANSWER if call.max_tokens is None else call.max_tokens
         while True:
-            most = call_cost(call.model, call.most_prompt_tokens + (self._overhead or 0), most_answer, batch)
+            most_prompt = max(call.most_prompt_tokens + (self._overhead or 0), self._longest_prompt)
+            most = call_cost(call.model, most_prompt, most_answer, batch)
             spent = self.spent.plus(self._earlier)
             if problem := self._problem(spent, most, call.model):
                 remedy = "Raise it and start again: what is answered is kept and costs nothing."
@@ -163,6 +167,7 @@ class Budget:
             cost = call_cost(call.model, *answer.tokens(call.prompt_tokens), batch) if answer else most
             if answer is not None:
                 self._overhead = max(self._overhead or 0, cost.prompt_tokens - call.most_prompt_tokens)
+                self._longest_prompt = max(self._longest_prompt, cost.prompt_tokens)
             return cost
 
         self._under_way = self._under_way.plus(most)

@@ -1,7 +1,7 @@
 """Caps that hold, prices, and estimates that learn, by hand."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -25,7 +25,12 @@ def call(n: int = 0, model: str = PRICED, most: int | None = 200, size: int = 30
 
 
 def asked(
-    budget: Budget, n: int, answer: Callable[[int], Answer], at_once: int = 32, **how: Any
+    budget: Budget,
+    n: int,
+    answer: Callable[[int], Answer],
+    at_once: int = 32,
+    sizes: Sequence[int] = (),
+    **how: Any,
 ) -> list[Any]:
     """Answers and errors of so many calls, all made at once."""
 
@@ -35,7 +40,7 @@ def asked(
             return answer(int(call.key.split()[1]))
 
     llm = LLM(Connection("http://h/v1"), None, budget, Limits(at_once), transport=Scripted())
-    calls = [call(number, **how) for number in range(n)]
+    calls = [call(number, size=size, **how) for number, size in enumerate(sizes or [300] * n)]
     pieces = [(made.key, partial(LLM._answer, call=made)) for made in calls]
     collected: list[Any] = []
     try:
@@ -65,10 +70,20 @@ def test_answers_of_every_length_keep_within_a_cap_in_dollars() -> None:
     budget = Budget(money=1.0)
     lengths = [(17 * number) % 16_001 for number in range(400)]
     *_, error = asked(
-        budget, 400, lambda n: Answer("x", "stop", None, 7_000, lengths[n]), most=16_000, size=28_000
+        budget, 400, lambda n: Answer("x", "stop", None, 7_000, lengths[n]), sizes=[28_000] * 400, most=16_000
     )
     assert isinstance(error, BudgetReachedError)
     assert 0.7 < (budget.spent.money or 0) <= 1.0
+
+
+def test_a_server_that_counts_all_prompts_alike_passes_no_cap() -> None:
+    budget = Budget(
+        tokens=100_000
+    )  # the first prompt has bytes enough for what is counted, the others have not
+    sizes = [28_000, *[2_000] * 63]
+    *_, error = asked(budget, 64, lambda _: Answer("x", "stop", None, 7_000, 200), sizes=sizes)
+    assert isinstance(error, BudgetReachedError)
+    assert 80_000 < budget.spent.tokens <= 100_000
 
 
 def test_a_model_without_a_price_has_caps_in_calls_and_tokens() -> None:
@@ -116,17 +131,17 @@ def test_an_estimate_learns_from_stored_answers(tmp_path: Any) -> None:
     store = open_store(tmp_path / "store.sqlite")
     calls = [call(1_000 + number, most=16_000) for number in range(96)]
     guess = forecast(store, calls, 4, 1.0, False)
-    assert (guess.rests_on, guess.calls, guess.cached) == (("a guess",), 96, 4)
+    assert (guess.rests_on, guess.calls, guess.cached) == ({"a guess": 96}, 96, 4)
     assert (guess.low.completion_tokens, guess.high.completion_tokens) == (96 * 100, 96 * 16_000)
     keep(store, 12, lambda number: 8_000 + 100 * number, most=500)  # the same prompt, other settings
     learnt = forecast(store, calls, 0, 1.0, False)
-    assert learnt.rests_on == ("12 answers to the same prompt",)
+    assert learnt.rests_on == {"answers to the same prompts": 12}
     assert learnt.prompt_tokens == learnt.high.prompt_tokens == 96 * 2 * 75
     assert learnt.completion_tokens == 96 * 8_550
     assert learnt.low.completion_tokens < 96 * 8_400 < 96 * 8_700 < learnt.high.completion_tokens < 96 * 9_000
     keep(store, 5, lambda _: 15_000, most=16_000)
     same = forecast(store, calls, 0, 2.0, False)
-    assert (same.rests_on, same.calls) == (("5 answers with these settings",), 192)
+    assert (same.rests_on, same.calls) == ({"answers with these settings": 5}, 192)
     assert same.low.completion_tokens == same.high.completion_tokens == 192 * 15_000
     assert forecast(store, [call(most=None)], 0, 1.0, False).is_open
 

@@ -223,14 +223,14 @@ def test_only_what_could_not_be_read_is_asked_again(store: Store) -> None:
 def test_an_estimate_and_caps_go_on_from_what_the_run_has_had(store: Store) -> None:
     with scripted(reply("DECISION: [3]")) as server:
         guess = estimate(planned(server, store))
-        assert guess.rests_on == ("a guess",)
+        assert guess.rests_on == {"a guess": 6}
         for calls, n_requests in ((4, 4), (4, 4), (5, 5)):  # the cap is of the run, over all its starts
             llm = LLM(Connection(server.url, "secret"), store, Budget(calls=calls), Limits(8))
             with pytest.raises(BudgetReachedError, match=f"cap of {calls} calls"):
                 finished(execute(plan(store, "tiny", "llm", MODEL, ["er@10"], llm=llm)))
             assert len(server.requests) == n_requests
         learnt = estimate(planned(server, store))
-        assert (learnt.rests_on, learnt.completion_tokens) == (("5 answers with these settings",), 10)
+        assert (learnt.rests_on, learnt.completion_tokens) == ({"answers with these settings": 5}, 10)
         assert learnt.prompt_tokens == pytest.approx(100, abs=2)
 
 

@@ -104,10 +104,10 @@ def call_cost(model: str, prompt_tokens: int, completion_tokens: int, batch: boo
 class Budget:
     """Counts calls, tokens and money, and begins no call that might go beyond a cap; for one event loop at a time.
 
-    A call is reserved with the most that it can cost: a token for each byte of its prompt (or more, where servers have
-    counted more), and ``max_tokens`` of its
-    request. One that has no room beside those under way waits for them. Caps are of a run, earlier starts included.
-    Where requests set no ``max_tokens`` a call can pass a cap by what its answer has beyond `UNLIMITED_ANSWER`.
+    A call is reserved with the most that it can cost: a token for each byte of its prompt, or more where the server
+    has counted more, and ``max_tokens`` of its request. One without room beside those under way waits for them. Caps
+    are of a run, earlier starts included. Where requests set no ``max_tokens`` a call can pass a cap by what its
+    answer has beyond `UNLIMITED_ANSWER`.
     """
 
     def __init__(

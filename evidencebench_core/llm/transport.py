@@ -210,7 +210,7 @@ def _bounded_client(connection: Connection, wire: httpx2.AsyncBaseTransport | No
             finally:
                 await reply.aclose()
             headers = {name: value for name, value in reply.headers.items() if name != "content-encoding"}
-            if reply.status_code == 429 or (reply.status_code == 503 and "retry-after" in headers):
+            if reply.status_code == 429 or (reply.status_code == 503 and _pause(headers) >= 0):
                 headers["x-should-retry"] = "false"
             return httpx2.Response(
                 reply.status_code, headers=headers, content=bytes(content), request=request
@@ -281,13 +281,18 @@ def openai_failure(
     import openai
 
     if isinstance(error, openai.APIStatusError):
-        pause = error.response.headers.get("retry-after", "")
-        seconds = float(pause) if re.fullmatch(r"[\d.]+", pause) else math.nan  # else a date
-        return failure(connection, error.status_code, error.body, error.message, parameters, seconds)
+        pause = _pause(error.response.headers)
+        return failure(connection, error.status_code, error.body, error.message, parameters, pause)
     reason = str(error.__cause__ or error) or type(error.__cause__).__name__
     if isinstance(error, openai.APITimeoutError):
         reason = "has not answered in time"
     return server_error(connection, LLMUnreachableError, reason, _CHECK, True)
+
+
+def _pause(headers: Mapping[str, str]) -> float:
+    """The seconds that a server names; NaN where it names none, or a date."""
+    text = headers.get("retry-after", "")
+    return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else math.nan
 
 
 def failure(

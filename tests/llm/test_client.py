@@ -135,7 +135,8 @@ def test_an_answer_that_cannot_be_kept_ends_the_run(store: Store, monkeypatch: p
 
 
 def test_what_passes_is_asked_again() -> None:
-    with scripted(status(500), reset(), reply("at last")) as server:
+    later = status(503, headers={"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"})
+    with scripted(later, reset(), reply("at last")) as server:
         llm = llm_of(server)
         assert answer_of(llm, question()).text == "at last"
         assert (len(server.requests), llm.budget.spent.calls) == (3, 1)

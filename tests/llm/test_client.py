@@ -211,22 +211,6 @@ def test_half_a_surrogate_pair_is_sent_and_kept_as_one_odd_character(store: Stor
         ]
 
 
-def test_a_parameter_that_is_refused_is_left_out() -> None:
-    def picky(request: dict[str, Any]) -> Any:
-        for name in ("temperature", "max_tokens"):
-            if name in request:
-                return status(400, "unsupported", param=name, code="unsupported_parameter")
-        return reply("fine")
-
-    with scripted(answering(picky)) as server:
-        llm = llm_of(server)
-        first, second = (answer_of(llm, question(text, temperature=0.0, max_tokens=7)) for text in ("a", "b"))
-        assert (first.text, first.left_out) == ("fine", ("temperature",))
-        assert second.left_out == ("temperature",)
-        assert server.requests[-1].json["max_completion_tokens"] == 7
-        assert len(server.requests) == 4  # learnt once
-
-
 def test_a_server_that_is_not_there_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evidencebench_core.llm.transport._RETRIES_AT_FIRST", 0)
     nobody = LLM(Connection("http://127.0.0.1:9/v1", KEY))
@@ -275,18 +259,17 @@ def with_usage(usage: str) -> Any:
     return body(text.replace(json.dumps(completion("paid")["usage"]), usage).encode())
 
 
-@pytest.mark.parametrize(
-    "usage",
-    [
+STRANGE = [
+    *(
         '{"prompt_tokens": NaN, "completion_tokens": Infinity}',
         '{"prompt_tokens": "7", "completion_tokens": 2.25}',
-        '{"prompt_tokens": -1000000000, "completion_tokens": true}',
-        f'{{"prompt_tokens": {10**300}, "completion_tokens": [1]}}',
-        '"lots"',
-        "[1, 2]",
-        "null",
-    ],
-)
+    ),
+    *('{"prompt_tokens": -1000000000, "completion_tokens": true}', '"lots"', "[1, 2]", "null"),
+    f'{{"prompt_tokens": {10**300}, "completion_tokens": [1]}}',
+]
+
+
+@pytest.mark.parametrize("usage", STRANGE)
 def test_a_paid_answer_is_kept_whatever_its_usage_says(store: Store, usage: str) -> None:
     with scripted(with_usage(usage)) as server:
         for _ in range(2):
@@ -375,21 +358,22 @@ def test_a_refused_value_ends_the_run_in_the_servers_words(error: Any, message: 
         assert len(server.requests) == n_requests
 
 
-def test_an_unknown_parameter_is_left_out_and_said() -> None:
+def test_what_a_server_does_not_know_is_left_out_or_renamed_and_said() -> None:
     def picky(request: dict[str, Any]) -> Any:
+        for name in ("temperature", "max_tokens"):
+            if name in request:
+                return status(400, "unsupported", param=name, code="unsupported_parameter")
         unknown = "reasoning_effort" in request
-        return (
-            status(400, "Unrecognized request argument supplied: reasoning_effort")
-            if unknown
-            else reply("fine")
-        )
+        return status(400, "Unrecognized request argument: reasoning_effort") if unknown else reply("fine")
 
     with scripted(answering(picky)) as server:
-        llm = llm_of(server)
-        answers = answers_of(llm, *(question(str(n), reasoning_effort="low") for n in range(20)))
-        assert {answer.left_out for answer in answers} == {("reasoning_effort",)}
-        assert "m does not know reasoning_effort" in llm.note
-        assert len(server.requests) <= 20 + 8
+        llm = llm_of(server, limits=Limits(1))
+        parameters = {"temperature": 0.0, "max_tokens": 7, "reasoning_effort": "low"}
+        answers = answers_of(llm, *(question(str(n), **parameters) for n in range(20)))
+        assert {answer.left_out for answer in answers} == {("temperature", "reasoning_effort")}
+        assert server.requests[-1].json["max_completion_tokens"] == 7
+        assert all(name in llm.note for name in parameters)
+        assert len(server.requests) == 20 + 3  # learnt once
 
 
 # -- busy and silent servers ---------------------------------------------------------------------------

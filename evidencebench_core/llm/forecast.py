@@ -50,7 +50,7 @@ class Forecast(Spending):
             **asdict(self.plus(other)),
             low=self.low.plus(other.low),
             high=self.high.plus(other.high),
-            rests_on=Counter(self.rests_on) + Counter(other.rests_on),
+            rests_on=dict(Counter(self.rests_on) + Counter(other.rests_on)),
             is_open=self.is_open or other.is_open,
         )
 

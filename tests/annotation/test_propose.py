@@ -52,7 +52,7 @@ class Model:
     requests: list[Any]
 
     def llm(self, budget: Budget | None = None) -> LLM:
-        return LLM(Connection(self.url, "s"), self.store, budget, Limits(1))
+        return LLM(Connection(self.url, "s"), self.store, budget or Budget(), Limits(1))
 
     def propose(self, *inputs: ProposalInput, budget: Budget | None = None) -> dict[str, Annotation]:
         for _ in execute(proposal_plan(self.store, inputs, "m", llm=self.llm(budget))):

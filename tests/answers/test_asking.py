@@ -34,7 +34,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def llm(store: Store, url: str) -> LLM:
-    return LLM(Connection(url, "secret"), store, None, Limits(8))
+    return LLM(Connection(url, "secret"), store, limits=Limits(8))
 
 
 def done(plan: Plan) -> Progress:

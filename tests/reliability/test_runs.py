@@ -39,7 +39,7 @@ def store() -> Store:
 
 
 def llm(server: Scripted, store: Store, budget: Budget | None = None) -> LLM:
-    return LLM(Connection(server.url, "secret"), store, budget)
+    return LLM(Connection(server.url, "secret"), store, budget or Budget())
 
 
 def run(plan: Plan) -> str:

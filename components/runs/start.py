@@ -70,11 +70,9 @@ def start_dialog(dataset: DatasetInfo, task: Task) -> None:
     if fields_of(entry.settings_class):
 
         def widget(setting: str, value: object) -> dict[str, object]:
-            if (
-                setting == "model" and entry.asks_server and session_model()
-            ):  # another choice of it, another widget
-                return local_widget(f"run.{name}.{setting}.{session_model()}", session_model())
-            return local_widget(f"run.{name}.{setting}", value)
+            model = session_model() if setting == "model" and entry.asks_server else ""
+            # The key names the session's model, so that choosing another one fills the field anew.
+            return local_widget(f"run.{name}.{setting}.{model}", model or value)
 
         with st.expander("Settings", expanded=entry.asks_server and not session_model()):
             settings = settings_fields(name, widget)

@@ -192,9 +192,9 @@ class Budget:
             return ""
         if held.money is None or call.money is None:
             return f"in dollars cannot be kept: the price of {model} is not known; cap calls or tokens"
-        more = f"the next call takes at most ${call.money:,.4f}"
-        is_over = held.money + call.money > self.money + 1e-12
-        return f"of ${self.money:,.4f} {spent} ${held.money:,.4f}, {more}" if is_over else ""
+        if held.money + call.money <= self.money + 1e-12:
+            return ""
+        return f"of ${self.money:,.4f} {spent} ${held.money:,.4f}, the next call takes at most ${call.money:,.4f}"
 
 
 @dataclass(frozen=True, slots=True)

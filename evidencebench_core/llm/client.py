@@ -59,7 +59,7 @@ class LLM:
         self._begin()
 
     def _begin(self) -> None:
-        """Have what belongs to an event loop anew."""
+        """Make a gate, locks and an answer store for the next event loop, since each belongs to one."""
         self.gate, self.answers = Gate(self.limits), AnswerStore(self.store, self.fresh, self.run_id)
         self._locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -166,9 +166,8 @@ class LLM:
                     answer = await self._transport.send(call, self._accepted(call))
                     left_out = tuple(name for name in call.body if name in refused and name != "max_tokens")
                     answer = replace(answer, left_out=left_out)
-                    await self.keep(
-                        call, answer, settle(answer)
-                    )  # so that a kill costs only the calls under way
+                    # With its permit, so that a kill costs only the calls under way.
+                    await self.keep(call, answer, settle(answer))
             except TryAgainError as failure:
                 n_tries += 1
                 if failure.parameter in call.body and failure.parameter not in learnt:

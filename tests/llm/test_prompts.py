@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.llm import prompt, prompt_names
-from evidencebench_core.llm.prompts import example_text, numbered
+from evidencebench_core.llm.prompts import example_text, numbered, prompt, prompt_names
 from evidencebench_core.retrievers.llm.strategies import REGENERATE, STRATEGIES, prompts_for
 
 

@@ -34,6 +34,7 @@ DEFAULTS = {
     "k": str(DEFAULT_BUDGET),
     "r": default_retriever(),
     "abstract": "",  # 1: more than two findings from the abstract
+    "focus": "",  # all: not the results alone
     "sentence": "",
     "view": "text",
     "page": "",
@@ -134,8 +135,14 @@ def _search(state: PageState, papers: Sequence[OpenPaper], hypothesis: str) -> d
     if not hypothesis:
         st.info("Write a statement above: the sentences that bear on it are then marked in the paper.")
         return {}
-    is_abstract = state["abstract"] == "1"
-    return findings_of(papers, hypothesis, _retriever(state), _budget(state), abstract_too=is_abstract)
+    return findings_of(
+        papers,
+        hypothesis,
+        _retriever(state),
+        _budget(state),
+        focus="all" if state["focus"] == "all" else "results",
+        abstract_too=state["abstract"] == "1",
+    )
 
 
 def _draw_notice(findings: Findings) -> None:
@@ -186,8 +193,13 @@ def _draw_search_settings(state: PageState) -> None:
     st.selectbox("Chosen by", names, **state.widget("r", chosen))
     st.number_input("Sentences", 1, _MAX_BUDGET, **state.widget("k", _budget(state), lambda k: k))
     st.toggle(
-        "The abstract too",
-        help="Else at most two findings are from the abstract: whoever brings a paper has read it.",
+        "Methods and patients too",
+        help="Else it looks for results alone, where the retriever makes that difference.",
+        **state.widget("focus", state["focus"] == "all", lambda on: "all" if on else None),
+    )
+    st.toggle(
+        "More of the abstract",
+        help="Else at most two of its sentences, so that there is room for what the paper itself says.",
         **state.widget("abstract", state["abstract"] == "1", lambda on: "1" if on else None),
     )
 

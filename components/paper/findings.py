@@ -15,9 +15,10 @@ from components.app.state import PageState
 from components.paper.opened import OpenPaper, page_image
 from components.widgets.component import component, sentence_event
 from components.widgets.markdown import literal
+from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import PaperError
 from evidencebench_core.export import csv_text, findings_document, findings_html, pick_documents
-from evidencebench_core.export.findings import NOTHING, first_page, passage_documents
+from evidencebench_core.export.findings import NOTHING, STANCE_WORDS, first_page, passage_documents
 from evidencebench_core.papers.find import Findings, findings_in
 from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.words import clipped_text, file_stem, quantity
@@ -28,7 +29,13 @@ _component = component(
 
 
 def findings_of(
-    papers: Sequence[OpenPaper], hypothesis: str, retriever: str, budget: int, *, abstract_too: bool
+    papers: Sequence[OpenPaper],
+    hypothesis: str,
+    retriever: str,
+    budget: int,
+    *,
+    focus: Focus,
+    abstract_too: bool,
 ) -> dict[str, Findings]:
     """Findings by the paper's ref; a search that is broken off goes on with the next paper."""
     findings, progress = {}, st.empty()
@@ -36,7 +43,7 @@ def findings_of(
         for done, opened in enumerate(papers):
             if done:
                 progress.progress(done / len(papers), literal(clipped_text(opened.title, 60)))
-            findings[opened.ref] = _findings(opened, hypothesis, retriever, budget, abstract_too)
+            findings[opened.ref] = _findings(opened, hypothesis, retriever, budget, focus, abstract_too)
     progress.empty()
     return findings
 
@@ -47,10 +54,10 @@ def findings_of(
     hash_funcs={OpenPaper: lambda opened: (opened.ref, hash(opened.paper.sentences))},
 )
 def _findings(
-    opened: OpenPaper, hypothesis: str, retriever: str, budget: int, abstract_too: bool
+    opened: OpenPaper, hypothesis: str, retriever: str, budget: int, focus: Focus, abstract_too: bool
 ) -> Findings:
     chosen = make_retriever(retriever)
-    return findings_in(opened.read, hypothesis, chosen, budget, abstract_too=abstract_too)
+    return findings_in(opened.read, hypothesis, chosen, budget, focus=focus, abstract_too=abstract_too)
 
 
 def draw_findings(state: PageState, findings: Findings, *, large: bool = False) -> None:
@@ -59,12 +66,21 @@ def draw_findings(state: PageState, findings: Findings, *, large: bool = False) 
         best = "" if findings.best is None else f" Closest: {findings.best:.2f} of 1."
         st.warning(f"{NOTHING}{best}")
     passages = [
-        {**passage, "index": findings.picks[passage["rank"] - 1], "why": "" if large else passage["why"]}
+        {
+            **passage,
+            "index": min(passage["picks"], key=findings.picks.index),
+            "why": "" if large else passage["why"],
+        }
         for passage in passage_documents(findings)
     ]
     _component(
         key="findings",
-        data={"passages": passages, "selected": state.number("sentence"), "large": large},
+        data={
+            "passages": passages,
+            "selected": state.number("sentence"),
+            "large": large,
+            "stances": STANCE_WORDS,
+        },
         on_event_change=sentence_event(
             "findings", set(findings.picks), lambda index: state.put(sentence=index, page=None)
         ),

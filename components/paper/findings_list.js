@@ -7,20 +7,32 @@ function words(tag, className, text) {
   return node;
 }
 
-/** One passage: its rank and place, the picked sentences among those between them, and why. */
+/** A sentence in pieces, of which the words of the statement are underlined, and whether it is for or against it. */
+function sentenceOf(sentence, stanceWords) {
+  const node = words("span", sentence.is_pick ? "said" : "around", "");
+  for (const [text, isShared] of sentence.pieces) node.append(isShared ? element("u", "", text) : text);
+  if (sentence.stance) node.append(" ", element("b", `stance ${sentence.stance}`, stanceWords[sentence.stance]));
+  return node;
+}
+
+/** One passage: its number and place, the picked sentences among those between them, what they point at, and why. */
 function row(passage, data) {
   const item = element("div", "pick");
   item.dataset.sentence = String(passage.index);
   item.tabIndex = 0;
   item.setAttribute("role", "button");
-  item.setAttribute("aria-label", `Finding ${passage.rank}, ${passage.place}. Show it in the paper.`);
   item.setAttribute("aria-pressed", String(passage.picks.includes(data.selected)));
   const body = element("div", "body");
   const text = element("p", "text");
-  for (const [part, isPick] of passage.parts) text.append(words("span", isPick ? "said" : "around", part), " ");
+  for (const sentence of passage.sentences) text.append(sentenceOf(sentence, data.stances), " ");
   body.append(words("div", "where", passage.place), text);
+  for (const { label, caption } of passage.floats) {
+    const line = words("p", "float", "");
+    line.append(element("b", "", label), ` ${caption}`);
+    body.append(line);
+  }
   if (passage.why) body.append(words("p", "why", passage.why));
-  item.append(words("span", "place", String(passage.rank)), body);
+  item.append(words("span", "place", String(passage.number)), body);
   const line = element("li");
   line.append(item);
   return line;
@@ -30,7 +42,13 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const list = parentElement.querySelector(".findings");
   list.classList.toggle("dark", darkPage(list));
   list.classList.toggle("large", data.large);
-  list.replaceChildren(...data.passages.map((passage) => row(passage, data)));
+  const rows = [];
+  for (const [place, passage] of data.passages.entries()) {
+    const isOther = passage.is_abstract !== data.passages[place - 1]?.is_abstract;
+    if (isOther) rows.push(words("li", "group", passage.is_abstract ? "What the abstract says" : "In the paper itself"));
+    rows.push(row(passage, data));
+  }
+  list.replaceChildren(...rows);
   if (!data.passages.length) list.append(words("li", "empty", "No sentence was picked."));
   const items = [...list.querySelectorAll(".pick")];
   const choose = (item) => {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,7 +23,9 @@ from evidencebench_core.papers.find import Findings
 
 _ZOOMS: Final = ("", "100", "150", "200")  # percent; "": as wide as there is room
 _SHARP: Final = {"200": 3.0}  # pixels a point, else 2
-_RIGHT: Final = 0.45  # of the width; a line that begins beyond it stands in a column on the right
+_RIGHT: Final = (
+    0.45  # of the width; a sentence whose widest line begins beyond it stands in a column on the right
+)
 _KEY: Final = "pages"
 
 _component = component("page_view", Path(__file__).parent, '<div class="page-view"></div>', palette=".sheet")
@@ -37,10 +39,11 @@ def text_or_pages(
     It opens at the best finding beyond the abstract. ``plain`` is for an audience: no indices, no keys.
     """
     picks, first = ((), None) if findings is None else (findings.picks, lead(findings))
+    numbers = {} if findings is None else findings.numbers
     selected = state.number("sentence")
     with st.container(key="paper-stays-in-sight"):
         if state["view"] == "page" and opened.has_pages:
-            _draw_page(state, opened, picks, first)
+            _draw_page(state, opened, numbers, first)
             return
         view = view_of(
             opened.paper.instance(hypothesis or "No statement yet", opened.ref),
@@ -79,7 +82,7 @@ def shown_page(page: int | None, selected: int | None, first: int | None, paper:
     return page or (paper.pages.get(first, 1) if first is not None else 1)
 
 
-def _draw_page(state: PageState, opened: OpenPaper, picks: Sequence[int], first: int | None) -> None:
+def _draw_page(state: PageState, opened: OpenPaper, numbers: Mapping[int, int], first: int | None) -> None:
     selected, zoom = state.number("sentence"), state["zoom"] if state["zoom"] in _ZOOMS else ""
     wanted = shown_page(state.number("page"), selected, first, opened.paper)
     try:
@@ -102,7 +105,7 @@ def _draw_page(state: PageState, opened: OpenPaper, picks: Sequence[int], first:
             state.put(page=int(event["page"]), sentence=None)
 
     data = {
-        **page_data(opened.paper, image, picks),
+        **page_data(opened.paper, image, numbers),
         "src": f"data:image/webp;base64,{b64encode(image.webp).decode()}",
         "selected": selected,
         "zoom": zoom,
@@ -111,10 +114,11 @@ def _draw_page(state: PageState, opened: OpenPaper, picks: Sequence[int], first:
     _component(key=_KEY, data=data, on_event_change=on_event)
 
 
-def page_data(paper: Paper, image: PageImage, picks: Sequence[int]) -> dict[str, Any]:
-    """A page as the browser gets it: every sentence on it with its boxes, in percent of the page, and the picks."""
-    places = {index: place for place, index in enumerate(picks, start=1)}
+def page_data(paper: Paper, image: PageImage, numbers: Mapping[int, int]) -> dict[str, Any]:
+    """A page as the browser gets it: every sentence on it with its boxes, in percent of the page, and the picks.
 
+    ``numbers`` are those of the passages, by pick.
+    """
     sentences = []
     for index, boxes in enumerate(paper.boxes):
         here = [box for box in boxes if box.page == image.page]
@@ -123,10 +127,10 @@ def page_data(paper: Paper, image: PageImage, picks: Sequence[int]) -> dict[str,
         sentences.append(
             {
                 "index": index,
-                "place": places.get(index),
-                "right": here[0].x0 > _RIGHT * image.width,
+                "place": numbers.get(index),
+                "right": max(here, key=lambda box: box.x1 - box.x0).x0 > _RIGHT * image.width,
                 "rects": [share_of_page(box, image) for box in here],
-                "text": paper.sentences[index] if index in places else "",
+                "text": paper.sentences[index] if index in numbers else "",
             }
         )
     pages = paper.pages
@@ -136,5 +140,5 @@ def page_data(paper: Paper, image: PageImage, picks: Sequence[int]) -> dict[str,
         "width": image.width,
         "height": image.height,
         "sentences": sentences,
-        "picks": [[index, pages[index]] for index in sorted(picks) if index in pages],
+        "picks": [[index, pages[index]] for index in sorted(numbers) if index in pages],
     }

@@ -34,6 +34,9 @@ def find(
     ),
     settings: options.Settings = None,
     abstract_too: bool = Option(False, "--abstract-too", help="take more than two from the abstract"),
+    all_aspects: bool = Option(
+        False, "--all-aspects", help="look for methods and patients too, not results alone"
+    ),
     html: Path | None = Option(None, metavar="PATH", help="write a page to take home (one paper)"),
     json: Json = False,
 ) -> Output | None:
@@ -54,7 +57,15 @@ def find(
     if html is not None and len(read) > 1:
         raise SettingError("--html", "is for one paper", "Give one paper.")
     results = [
-        findings_in(paper, hypothesis.strip(), chosen, k, llm=llm, abstract_too=abstract_too)
+        findings_in(
+            paper,
+            hypothesis.strip(),
+            chosen,
+            k,
+            focus="all" if all_aspects else "results",
+            llm=llm,
+            abstract_too=abstract_too,
+        )
         for paper in read.values()
     ]
     results.sort(key=lambda findings: -(findings.best or 0.0))

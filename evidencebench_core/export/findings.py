@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Set
 from datetime import datetime
 from functools import cache
 from itertools import chain
@@ -15,10 +13,10 @@ from typing import Any, Final
 from evidencebench_core.export.run_rows import versions
 from evidencebench_core.export.tables import places_and_scores
 from evidencebench_core.papers import Box, PageImage, Paper
-from evidencebench_core.papers.find import MAX_FROM_ABSTRACT, Findings
-from evidencebench_core.retrievers.bm25 import tokens_of
+from evidencebench_core.papers.find import MAX_FROM_ABSTRACT, Findings, floats_cited
+from evidencebench_core.retrievers.bm25 import token_spans, tokens_of
 from evidencebench_core.retrievers.llm.retriever import reasons_in
-from evidencebench_core.words import enumerated, one_line
+from evidencebench_core.words import one_line
 
 NOTICE: Final = (
     "A computer program chose these sentences. It can miss important evidence, and it can show sentences that are not "
@@ -28,50 +26,55 @@ NOTHING: Final = (
     "No sentence comes close to the statement: the paper may say nothing on it. "
     "What follows is the nearest there is."
 )
-_MAX_WORDS: Final = 6  # that a reason names
-_FIGURES: Final = re.compile(r"\d\s?%|\bp\s?[<=>]|\b95\s?% ?CI\b|\b\d+\.\d+\b", re.IGNORECASE)
-_COMPARES: Final = re.compile(r"\b(?:than|compared with|compared to|versus|vs)\b", re.IGNORECASE)
-
-
-def reasons(findings: Findings, groups: Iterable[Sequence[int]]) -> list[str]:
-    """Why sentences that stand together may bear on the statement: only what a reader can check in them.
-
-    The words that they share with the statement (of many the rarest in the paper), whether they give figures or
-    compare; a model's reasons in its own words.
-    """
-    paper, by_model = findings.read.paper, reasons_in(findings.retrieval)
-    words_of = [frozenset(tokens_of(sentence, "word-stop")) for sentence in paper.sentences]
-    n_with = Counter(chain.from_iterable(words_of))
-    asked = dict.fromkeys(word for word in tokens_of(findings.hypothesis, "word-stop") if len(word) > 1)
-    texts = []
-    for group in groups:
-        there = asked.keys() & frozenset().union(*(words_of[index] for index in group))
-        rarest = sorted(there, key=n_with.__getitem__)[:_MAX_WORDS]
-        shared = [word for word in asked if word in rarest]
-        parts = [f"shares {enumerated(shared)} with the statement"] if shared else []
-        parts += ["gives figures"] if any(_FIGURES.search(paper.sentences[index]) for index in group) else []
-        parts += ["compares"] if any(_COMPARES.search(paper.sentences[index]) for index in group) else []
-        said = " ".join(f"The model says: {by_model[index]}" for index in group if index in by_model)
-        texts.append(" ".join(filter(None, (said, f"It {enumerated(parts)}." if parts else ""))))
-    return texts
+STANCE_WORDS: Final = {
+    "supports": "supports it",
+    "against": "against it",
+    "neither": "neither for nor against",
+}
 
 
 def passage_documents(findings: Findings) -> list[dict[str, Any]]:
-    """The passages for people, best first: rank, place, parts of the text with whether each was picked, and why."""
-    paper, passages = findings.read.paper, findings.passages
-    why = reasons(findings, [passage.picks for passage in passages])
+    """The passages for people: the abstract's first, each with its number, place, text, and what it points at.
+
+    A sentence is in ``pieces``, each a text and whether it is a word that the hypothesis has, too.
+    """
+    paper, by_model = findings.read.paper, reasons_in(findings.retrieval)
+    words = frozenset(tokens_of(findings.hypothesis, "word-stop"))
     return [
         {
-            "rank": passage.rank,
+            "number": passage.number,
+            "is_abstract": passage.is_abstract,
             "picks": list(passage.picks),
             "place": section_of(paper, passage.sentences[0]),
-            "parts": [[paper.sentences[index], index in passage.picks] for index in passage.sentences],
-            "why": text,
+            "sentences": [
+                {
+                    "index": index,
+                    "is_pick": index in passage.picks,
+                    "pieces": _pieces(paper.sentences[index], words),
+                    "stance": findings.stances.get(index, ""),
+                }
+                for index in passage.sentences
+            ],
+            "why": " ".join(by_model[index] for index in passage.picks if index in by_model),
+            "floats": [
+                {"label": item.label, "caption": item.caption, "page": item.page}
+                for item in floats_cited(paper, passage.picks)
+            ],
             "before": _neighbour(paper, passage.sentences[0], -1),
             "after": _neighbour(paper, passage.sentences[-1], 1),
         }
-        for passage, text in zip(passages, why, strict=True)
+        for passage in findings.passages
     ]
+
+
+def _pieces(sentence: str, words: Set[str]) -> list[tuple[str, bool]]:
+    pieces, end = [], 0
+    for token, start, stop in token_spans(sentence, "word-stop"):
+        if token in words:
+            pieces += [(sentence[end:start], False), (sentence[start:stop], True)]
+            end = stop
+    pieces.append((sentence[end:], False))
+    return [piece for piece in pieces if piece[0]]
 
 
 def section_of(paper: Paper, index: int) -> str:
@@ -82,21 +85,23 @@ def section_of(paper: Paper, index: int) -> str:
 
 def pick_documents(findings: Findings) -> list[dict[str, Any]]:
     """The picks as JSON-able values, best first."""
-    paper, retrieval = findings.read.paper, findings.retrieval
+    paper, retrieval, numbers = findings.read.paper, findings.retrieval, findings.numbers
     rank, score = places_and_scores(retrieval)
-    why = reasons(findings, [[index] for index in findings.picks])
+    by_model = reasons_in(retrieval)
     return [
         {
             "sentence": index,
+            "passage": numbers[index],
             "section": paper.sections[index],
             "type": paper.sentence_types[index],
             "text": paper.sentences[index],
             "rank": rank.get(index),
             "score": score.get(index),
             **({"page": paper.pages[index]} if index in paper.pages else {}),
-            **({"why": text} if text else {}),
+            **({"why": by_model[index]} if index in by_model else {}),
+            **({"stance": findings.stances[index]} if index in findings.stances else {}),
         }
-        for index, text in zip(findings.picks, why, strict=True)
+        for index in findings.picks
     ]
 
 
@@ -156,6 +161,7 @@ def findings_html(
         moment=_moment(created_at),
         passages=passages,
         notice=NOTICE,
+        stance_words=STANCE_WORDS,
         nothing="" if findings.is_close or not passages else NOTHING,
         marked=marked,
         facts={
@@ -211,11 +217,11 @@ def share_of_page(box: Box, image: PageImage) -> tuple[float, float, float, floa
 
 
 def _boxes(findings: Findings, image: PageImage) -> list[tuple[object, ...]]:
-    """Where the picks stand on a page (`share_of_page`), the rank before the first box of each."""
+    """Where the picks stand on a page (`share_of_page`), the passage's number before the first box of each."""
     boxes: list[tuple[object, ...]] = []
-    for rank, index in enumerate(findings.picks, start=1):
+    for index, number in findings.numbers.items():
         here = [box for box in findings.read.paper.boxes[index] if box.page == image.page]
-        boxes += [("" if number else rank, *share_of_page(box, image)) for number, box in enumerate(here)]
+        boxes += [("" if place else number, *share_of_page(box, image)) for place, box in enumerate(here)]
     return boxes
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from evidencebench_core.data.model import Instance
-from evidencebench_core.export.findings import left_out_text, passage_documents
+from evidencebench_core.export.findings import STANCE_WORDS, left_out_text, passage_documents
 from evidencebench_core.papers.find import Findings
 from evidencebench_core.words import one_line, quantity, wrapped
 
@@ -51,7 +51,8 @@ def findings_text(results: Sequence[Findings], width: int) -> Iterator[str]:
     """The lines of what was found for one hypothesis, paper by paper, the closest first."""
     yield from wrapped(f"Hypothesis: {results[0].hypothesis}", width)
     for number, findings in enumerate(results, start=1):
-        head = findings.read.paper.title or findings.read.name
+        paper = findings.read.paper
+        head = paper.title or findings.read.name
         best = "" if findings.best is None else f" (closest {findings.best:.2f} of 1)"
         yield ""
         yield from wrapped(f"{number}. {head}{best}" if len(results) > 1 else head, width)
@@ -60,8 +61,14 @@ def findings_text(results: Sequence[Findings], width: int) -> Iterator[str]:
             yield from wrapped(nothing, width, "   ")
         elif number <= WHOLE:
             for passage in passage_documents(findings):
-                yield f"\n{passage['rank']:>3}  {one_line(passage['place'])}"
-                yield from wrapped(" ".join(text for text, _ in passage["parts"]), width, "     ")
+                yield f"\n{passage['number']:>3}  {one_line(passage['place'])}"
+                text = " ".join(paper.sentences[sentence["index"]] for sentence in passage["sentences"])
+                yield from wrapped(text, width, "     ")
+                for sentence in passage["sentences"]:
+                    if sentence["stance"]:
+                        yield f"     {STANCE_WORDS[sentence['stance']]}"
+                for item in passage["floats"]:
+                    yield from wrapped(f"{item['label']}: {item['caption']}", width, "     ")
                 if passage["why"]:
                     yield from wrapped(f"Why: {passage['why']}", width, "     ")
 

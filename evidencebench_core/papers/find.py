@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from evidencebench_core.data.files import file_content
+from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import EvidenceBenchError, PaperError
 from evidencebench_core.llm import LLM, answer_of
-from evidencebench_core.papers import ENDINGS, MAX_BYTES, Paper, read_paper
+from evidencebench_core.papers import ENDINGS, MAX_BYTES, Float, Paper, read_paper
 from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
 from evidencebench_core.retrievers import Retrieval, Retriever, ServedRetriever, query_of
 from evidencebench_core.retrievers.dense import cosines
@@ -18,12 +20,13 @@ from evidencebench_core.retrievers.encoding import MINILM, Encoder
 
 DEFAULT_BUDGET: Final = 10
 MAX_FROM_ABSTRACT: Final = 2
-"""Picks from the abstract: whoever brings a paper has read it."""
+"""Picks from the abstract, which stand as a group of their own; the others are from the body."""
 CLOSE: Final = 0.5
 """Cosine of the closest pick to the hypothesis, below which a paper may say nothing on it: on train 99% of the papers
 lie above it for their own hypothesis, and 7% for that of another paper."""
 MAX_PAPERS: Final = 100
 _LABEL: Final = 3  # words of a sentence of an abstract that is no more than a label: "Methods"
+_POINTER: Final = re.compile(r"\b(Tab|Fig)(?:les?|ures?|s?\.)?\s*(S?\d{1,3})", re.IGNORECASE)
 
 
 def default_retriever() -> str:
@@ -47,9 +50,10 @@ class ReadPaper:
 class Passage:
     """Picked sentences that stand together, and what stands between them."""
 
+    number: int  # from 1, the same wherever the passage is shown
     sentences: tuple[int, ...]  # in the order of the paper
     picks: tuple[int, ...]  # of these the picked ones
-    rank: int  # of the best pick, from 1
+    is_abstract: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,9 @@ class Findings:
     retrieval: Retrieval
     picks: tuple[int, ...]  # best first
     best: float | None  # cosine of the closest pick to the hypothesis; None where nothing was embedded
+    stances: Mapping[int, str] = field(
+        default_factory=dict
+    )  # of picks: a model's "supports", "against", "neither"
 
     @property
     def is_close(self) -> bool:
@@ -70,22 +77,46 @@ class Findings:
 
     @property
     def passages(self) -> tuple[Passage, ...]:
-        """Picks that stand together in a section, or around one sentence, as one passage; the best first."""
-        sections = self.read.paper.sections
+        """Picks that stand together in a section, or around one sentence, as one passage.
+
+        Those of the abstract come first, then those of the body, each group with its best pick first.
+        """
+        paper = self.read.paper
         groups: list[list[int]] = []
         for index in sorted(self.picks):
             last = groups[-1][-1] if groups else -9
-            if index - last <= 2 and sections[index] == sections[last]:
+            if index - last <= 2 and paper.sections[index] == paper.sections[last]:
                 groups[-1].append(index)
             else:
                 groups.append([index])
-        passages = [
+        groups.sort(key=lambda group: min(map(self.picks.index, group)))
+        groups.sort(key=lambda group: paper.sentence_types[group[0]] != "abstract")
+        return tuple(
             Passage(
-                tuple(range(group[0], group[-1] + 1)), tuple(group), 1 + min(map(self.picks.index, group))
+                number,
+                tuple(range(group[0], group[-1] + 1)),
+                tuple(group),
+                paper.sentence_types[group[0]] == "abstract",
             )
-            for group in groups
-        ]
-        return tuple(sorted(passages, key=lambda passage: passage.rank))
+            for number, group in enumerate(groups, start=1)
+        )
+
+    @property
+    def numbers(self) -> dict[int, int]:
+        """The number of its passage by pick."""
+        return {pick: passage.number for passage in self.passages for pick in passage.picks}
+
+
+def floats_cited(paper: Paper, sentences: Iterable[int]) -> list[Float]:
+    """The tables and figures of a paper that its sentences point at."""
+    texts = [paper.sentences[index] for index in sentences]
+    cited = {_float_key(match) for text in texts for match in _POINTER.finditer(text)}
+    labels = [(item, _POINTER.match(item.label)) for item in paper.floats]
+    return [item for item, match in labels if match and _float_key(match) in cited]
+
+
+def _float_key(pointer: re.Match[str]) -> tuple[str, str]:
+    return pointer[1].lower(), pointer[2].upper()
 
 
 def findings_in(
@@ -94,13 +125,17 @@ def findings_in(
     retriever: Retriever,
     budget: int = DEFAULT_BUDGET,
     *,
+    focus: Focus = "results",
     llm: LLM | None = None,
     abstract_too: bool = False,
 ) -> Findings:
-    """The picks of a retriever in a paper that was read; `RetrieverError` where it has no answer."""
+    """The picks of a retriever in a paper that was read; `RetrieverError` where it has no answer.
+
+    ``focus`` is what a retriever that makes a difference looks for: results, or all that experts want of a study.
+    """
     paper = read.paper
     n_asked = budget if abstract_too else budget + paper.sentence_types.count("abstract")
-    query = query_of(paper.instance(hypothesis), "all", n_asked)
+    query = query_of(paper.instance(hypothesis), focus, n_asked)
     if llm is None or not isinstance(retriever, ServedRetriever):
         retrieval = retriever.retrieve(query)
     else:

@@ -61,6 +61,16 @@ class Doubt:
 
 
 @dataclass(frozen=True, slots=True)
+class Float:
+    """A table or a figure, which is not in the pool itself; sentences point at it by its label."""
+
+    label: str  # "Table 2", "Figure 1"
+    caption: str
+    page: int | None = None  # of a PDF, from 1
+    box: Box | None = None  # where it is printed, caption included
+
+
+@dataclass(frozen=True, slots=True)
 class Paper:
     """A paper as a candidate pool."""
 
@@ -75,6 +85,7 @@ class Paper:
     # For every sentence its lines on the pages, of a PDF; else empty. A sentence added by hand has none.
     boxes: tuple[tuple[Box, ...], ...] = ()
     licence: str = ""  # one of `licence.LICENCES`, as the file says it
+    floats: tuple[Float, ...] = ()  # in the order of the paper
 
     @property
     def sections(self) -> tuple[str, ...]:
@@ -118,5 +129,9 @@ class Paper:
                 "left_out": MappingProxyType(raw["left_out"]),
                 "doubts": tuple(Doubt(**doubt) for doubt in raw["doubts"]),
                 "boxes": tuple(tuple(Box(*box) for box in boxes) for boxes in raw["boxes"]),
+                "floats": tuple(
+                    Float(**item | {"box": Box(*item["box"]) if item["box"] else None})
+                    for item in raw["floats"]
+                ),
             }
         )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from evidencebench_core.export import findings_document, findings_html
-from evidencebench_core.export.findings import first_page, reasons
+from evidencebench_core.export.findings import first_page, passage_documents
 from evidencebench_core.papers import Box, PageImage
 from evidencebench_core.papers.find import Findings, ReadPaper, findings_in
 from evidencebench_core.papers.read import paper_of_file
@@ -31,16 +31,16 @@ def findings() -> Findings:
     return findings_in(read, "A salt <i>substitute</i> lowers pressure.", make_retriever("bm25"), 3)
 
 
-def test_a_reason_says_only_what_stands_in_the_sentences(findings: Findings) -> None:
-    sentences = findings.read.paper.sentences
-    why = reasons(findings, [[index] for index in range(len(sentences))])
-    by_text = dict(zip(sentences, why, strict=True))
-    assert "gives figures" in by_text["Pressure fell by 4.9% with the substitute."]
-    assert "compares" in by_text["It was lower than before."]
-    assert by_text["Sleep did not change."] == ""
-    assert "figures" not in by_text["A salt substitute was tested."]
-    passage = [sentences.index(text) for text in ("It was lower than before.", "Sleep did not change.")]
-    assert reasons(findings, [passage]) == [by_text["It was lower than before."]]
+def test_a_passage_has_its_sentences_in_pieces_with_the_words_of_the_statement(findings: Findings) -> None:
+    paper = findings.read.paper
+    passages = passage_documents(replace(findings, stances={findings.picks[0]: "supports"}))
+    sentences = [sentence for passage in passages for sentence in passage["sentences"]]
+    for sentence in sentences:
+        assert "".join(text for text, _ in sentence["pieces"]) == paper.sentences[sentence["index"]]
+    shared = {text.lower() for sentence in sentences for text, is_shared in sentence["pieces"] if is_shared}
+    assert shared == {"salt", "substitute", "pressure"}
+    assert [passage["number"] for passage in passages] == list(range(1, len(passages) + 1))
+    assert [sentence["index"] for sentence in sentences if sentence["stance"]] == [findings.picks[0]]
 
 
 def test_three_sheets_whole_in_themselves(findings: Findings) -> None:

@@ -92,7 +92,12 @@ def test_at_most_two_findings_are_from_the_abstract_unless_asked_for(
 def picked(app: App) -> list[str]:
     """The sentences of the findings that were picked."""
     (passages,) = [data["passages"] for data in app.component_data if "passages" in data]
-    return [text for passage in passages for text, is_pick in passage["parts"] if is_pick]
+    return [
+        "".join(text for text, _ in sentence["pieces"])
+        for passage in passages
+        for sentence in passage["sentences"]
+        if sentence["is_pick"]
+    ]
 
 
 def test_an_upload_is_searched_kept_when_that_is_asked_for_renamed_and_removed(

@@ -1,5 +1,6 @@
 """Picks in a reader's own paper: beyond the abstract, as passages, and nothing where nothing is close."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,13 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers import Paper
+from evidencebench_core.papers import Float, Paper
 from evidencebench_core.papers.find import (
     MAX_FROM_ABSTRACT,
     Findings,
     Passage,
     ReadPaper,
     findings_in,
+    floats_cited,
     paper_at,
     papers_at,
     picks_in,
@@ -57,11 +59,20 @@ def passages_of(*picks: int) -> tuple[Passage, ...]:
 
 
 def test_neighbours_are_one_passage_by_hand() -> None:
-    passages = passages_of(12, 18, 10, 8)
-    assert [(passage.sentences, passage.picks, passage.rank) for passage in passages] == [
-        ((8, 9, 10, 11, 12), (8, 10, 12), 1), ((18,), (18,), 2),
+    passages = passages_of(18, 12, 10, 8, 3)
+    assert [(passage.number, passage.sentences, passage.picks) for passage in passages] == [
+        (1, (3,), (3,)), (2, (18,), (18,)), (3, (8, 9, 10, 11, 12), (8, 10, 12)),
     ]  # fmt: skip
+    assert [passage.is_abstract for passage in passages] == [True, False, False]
     assert len(passages_of(6, 8)) == 2  # another section begins between them
+
+
+def test_a_sentence_brings_the_tables_and_figures_that_it_points_at() -> None:
+    labels = ("Table 1", "Table 2", "Fig. 2", "Figure 12", "Table S1", "Box")
+    sentences = ("Tables 1 and 3 say so (figure 12A, tab. s1).", "Nothing here (1).", "See Fig 2.")
+    paper = replace(PAPER, sentences=sentences, floats=tuple(Float(label, "") for label in labels))
+    cited = [[item.label for item in floats_cited(paper, [index])] for index in range(3)]
+    assert cited == [["Table 1", "Figure 12", "Table S1"], [], ["Fig. 2"]]
 
 
 TEXT = b"Night work\n\nAbstract\nNurses were followed.\n\nResults\nNight work raised the risk of diabetes. Tea is hot."

@@ -151,6 +151,7 @@ def _dataset_of(store: Store, instance_id: str) -> str:
 
 Listed = Literal["datasets", "instances", "runs", "papers", "items", "answers"]
 Kind = Literal["dataset", "run", "paper", "items", "answers"]
+Deletable = Literal[Kind, "embeddings"]
 _NAME: Final = Argument(..., metavar="NAME", help="a name; of a run or a paper its id also")
 _COUNTS: Final = ("n_instances", "n_papers", "n_result_instances")
 COLUMNS: Final[dict[Listed, tuple[str, ...]]] = {
@@ -224,12 +225,17 @@ def rename(
 @verb("delete run 3f2a --yes")
 def delete(
     store: Store,
-    kind: Kind = Argument(..., help="what it is"),
+    kind: Deletable = Argument(..., help="what it is; `embeddings all` are those kept for a second look"),
     name: str = _NAME,
     yes: bool = Option(False, "--yes", help="delete it; without this, only say what would go"),
 ) -> Output:
-    """Delete a dataset, a run or a paper, and everything that belongs to it."""
-    text, _, remove = _subject(store, kind, name)
+    """Delete a dataset, a run or a paper, and everything that belongs to it; or the cache of embeddings."""
+    from evidencebench_core.retrievers.encoding import cache_folder, cache_size, empty_cache
+
+    remove: Callable[[], object] = empty_cache
+    text = f"{cache_size() / 1e6:,.0f} MB of embeddings in {cache_folder()}"
+    if kind != "embeddings":
+        text, _, remove = _subject(store, kind, name)
     if yes:
         remove()
     title = f"Deleted {text}." if yes else f"{text} would be deleted: repeat it with --yes."

@@ -40,6 +40,18 @@ _BATCH: Final = 8  # texts of about one length: more are padded to the longest
 _DDL: Final = """CREATE TABLE IF NOT EXISTS vectors (
     model BLOB NOT NULL, text BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, text))"""
 
+_BYTES_USED: Final = (
+    "SELECT (page_count - freelist_count) * page_size "
+    "FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
+)
+_MAX_CACHE_BYTES: Final = 4 << 30  # some two million sentences of 384 dimensions
+_DROPPED: Final = 0.2  # of the vectors, the oldest, where there is no more room
+
+# torch's threads spin while they wait for each other, which starves them beside other work: on two cores with a second
+# run beside it encoding takes several times as long (benchmarks/encoding.py). They read this when torch is imported.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("GOMP_SPINCOUNT", "0")
+
 _log = logging.getLogger(__name__)
 _loaded: dict[tuple[str, str], Any] = {}  # models by their class and identity
 _loading, _encoding = threading.Lock(), threading.Lock()
@@ -110,9 +122,13 @@ def load_encoder(model: str, kind: str = "SentenceTransformer", *, shared: bool 
             with warnings.catch_warnings():  # a notebook would be told to install ipywidgets
                 warnings.simplefilter("ignore", TqdmWarning)
                 import sentence_transformers
+                import torch
+                from joblib import cpu_count
                 from transformers.utils import logging as transformers_logging
 
             transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+            # joblib knows what this process may use of a machine: affinity and the quota of its container
+            torch.set_num_threads(min(torch.get_num_threads(), cpu_count()))
             folder, make = model_folder(model), getattr(sentence_transformers, kind)
             of_hub = _is_of_hub(model)
             options = {"revision": folder.name} if of_hub else {"local_files_only": True}
@@ -280,7 +296,25 @@ def _read_cache(model: str, texts: Sequence[str]) -> dict[str, NDArray[np.float3
 
 def _write_cache(model: str, vectors: Mapping[str, NDArray[np.float32]]) -> None:
     rows = [(*_key(model, text), vector.astype("<f4").tobytes()) for text, vector in vectors.items()]
-    _in_cache(lambda db: db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows))
+
+    def write(db: sqlite3.Connection) -> None:
+        db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+        if db.execute(_BYTES_USED).fetchone()[0] > _MAX_CACHE_BYTES:
+            oldest = "SELECT rowid FROM vectors ORDER BY rowid LIMIT (SELECT ? * count(*) FROM vectors)"
+            db.execute(f"DELETE FROM vectors WHERE rowid IN ({oldest})", (_DROPPED,))
+
+    _in_cache(write)
+
+
+def cache_size() -> int:
+    """Bytes of the file of embeddings; it grows to some 4 GiB, then the oldest make room."""
+    path = cache_folder() / "embeddings.sqlite"
+    return path.stat().st_size if path.is_file() else 0
+
+
+def empty_cache() -> None:
+    """Forget all embeddings; they are made again where they are needed."""
+    (cache_folder() / "embeddings.sqlite").unlink(missing_ok=True)
 
 
 def _key(*names: str) -> list[bytes]:

@@ -1,6 +1,9 @@
 """The packaged model, its cache, and that nothing leaves this machine."""
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -10,7 +13,14 @@ from numpy.typing import NDArray
 
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import encoding, make_retriever
-from evidencebench_core.retrievers.encoding import Encoder, cache_folder, minilm_folder, model_identity
+from evidencebench_core.retrievers.encoding import (
+    Encoder,
+    cache_folder,
+    cache_size,
+    empty_cache,
+    minilm_folder,
+    model_identity,
+)
 from tests.retrievers.conftest import tiny_bert
 
 ODD = (
@@ -99,6 +109,36 @@ def test_a_cache_that_cannot_be_used_costs_only_time(
     monkeypatch.setenv("EVIDENCEBENCH_CACHE", str(tmp_path / "file" / "folder"))
     assert vectors_of("minilm", *texts).tobytes() == first.tobytes()
     assert encoded_texts == texts * 3
+
+
+def test_the_cache_has_a_bound_and_the_oldest_make_room(
+    encoded_texts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, last = [f"first {n}" for n in range(8)], [f"last {n}" for n in range(2)]
+    vectors_of("minilm", *first)
+    monkeypatch.setattr(encoding, "_MAX_CACHE_BYTES", 1)
+    vectors_of("minilm", *last)  # ten, of which a fifth goes
+    monkeypatch.setattr(encoding, "_MAX_CACHE_BYTES", 1 << 30)
+    encoded_texts.clear()
+    vectors_of("minilm", *first, *last)
+    assert encoded_texts == first[:2]
+    assert cache_size() > 0
+    empty_cache()
+    assert cache_size() == 0
+
+
+@pytest.mark.slow
+@pytest.mark.model
+def test_threads_do_not_spin_while_they_wait() -> None:
+    code = (
+        "import os; from evidencebench_core.retrievers.encoding import load_encoder; load_encoder('minilm'); "
+        "import torch; assert torch.get_num_threads() <= len(os.sched_getaffinity(0)); "
+        "print(os.environ['OMP_WAIT_POLICY'], os.environ['GOMP_SPINCOUNT'])"
+    )
+    names = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
+    environment = {name: value for name, value in os.environ.items() if name not in names}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
+    assert done.stdout.split() == [b"PASSIVE", b"0"]
 
 
 @pytest.mark.slow

@@ -40,7 +40,9 @@ def encode_sentences(n_sentences: int) -> int:
     from evidencebench_core.retrievers.encoding import encode, load_encoder
 
     load_encoder("minilm")
-    texts = [f"Group {n} had a lower risk of events after {n} weeks of treatment." for n in range(n_sentences)]
+    texts = [
+        f"Group {n} had a lower risk of events after {n} weeks of treatment." for n in range(n_sentences)
+    ]
     encode("minilm", texts[:8])
     seconds, cpu = time.perf_counter(), time.process_time()
     encode("minilm", texts)

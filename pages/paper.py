@@ -23,7 +23,7 @@ from components.widgets.table import Column, Row, table
 from evidencebench_core.export import left_out_text
 from evidencebench_core.export.findings import NOTICE, section_of
 from evidencebench_core.papers import Paper
-from evidencebench_core.papers.find import DEFAULT_BUDGET, Findings, default_retriever
+from evidencebench_core.papers.find import DEFAULT_BUDGET, DEFAULT_RETRIEVER, Findings
 from evidencebench_core.retrievers import RETRIEVERS
 from evidencebench_core.words import clipped_text, quantity
 
@@ -32,7 +32,7 @@ DEFAULTS = {
     "over": "",  # several papers, of which one question is asked
     "h": "",
     "k": str(DEFAULT_BUDGET),
-    "r": default_retriever(),
+    "r": DEFAULT_RETRIEVER,
     "abstract": "",  # 1: more than two findings from the abstract
     "focus": "",  # all: not the results alone
     "sentence": "",
@@ -156,7 +156,7 @@ def _draw_notice(findings: Findings) -> None:
 
 
 def _retriever(state: PageState) -> str:
-    return state["r"] if state["r"] in _retrievers() else default_retriever()
+    return state["r"] if state["r"] in _retrievers() else DEFAULT_RETRIEVER
 
 
 def _retrievers() -> list[str]:

@@ -16,7 +16,7 @@ from evidencebench_core.retrievers import (
     read_settings,
     retriever_entry,
 )
-from evidencebench_core.retrievers.ranker.model_file import trained_model
+from evidencebench_core.retrievers.ranker.model_file import model_folder, read_model
 from evidencebench_core.runs import RunInfo
 
 MOST_CHOICES: Final = 3  # as many as the reader can tell apart
@@ -46,18 +46,18 @@ class Choice:
 
     @property
     def key(self) -> str:
-        """Tells its answers from others'; has the digest of the trained model that is there now, where one is used."""
+        """Tells its answers from others'; has the digest of the ranker that is there now, where one is used."""
         settings = dict(self.settings)
-        if uses_trained_model(self.name, settings) and (trained := trained_model()):
-            settings["weights"] = trained[1]
+        if uses_default_ranker(self.name, settings):
+            _, settings["weights"] = read_model(model_folder("default"))
         return json.dumps([self.name, settings], sort_keys=True)
 
     def _parts(self, keys: Iterable[str]) -> list[str]:
         return [self.option, *(f"{key}={setting_text(self.settings[key])}" for key in keys)]
 
 
-def uses_trained_model(name: str, settings: Mapping[str, object]) -> bool:
-    """Whether a retriever is, or merges, the ranker that was trained here."""
+def uses_default_ranker(name: str, settings: Mapping[str, object]) -> bool:
+    """Whether a retriever is, or merges, the ranker that was trained here last, or the shipped one."""
     members = [part.strip() for part in setting_text(settings.get("of", "")).split(",")]
     if name == "hybrid" and "evidence-ranker" in members:
         return settings.get("evidence-ranker.model", "default") == "default"

@@ -12,7 +12,7 @@ from components.app import resources
 from components.app.choices import Choice, choice_of
 from components.app.reading import Reading, retrieval
 from components.models.asking import Question, answer_or_button, stored_answer
-from components.models.ranker import has_seen, offer_training
+from components.models.ranker import has_seen
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.retrievers import ELSEWHERE, RETRIEVERS, Retrieval
@@ -42,12 +42,8 @@ class Answer:
 
 def answers_to(reading: Reading, choices: Sequence[Choice]) -> list[Answer]:
     """Ask every system; one that fails, or that waits for a click, is said and left out."""
-    asked = [choice for choice in choices if not (choice.run and _of_run(reading, choice.run))]
-    untrained = offer_training(asked)
     answers: list[Answer] = []
     for choice in choices:
-        if choice in untrained:
-            continue
         try:
             answer = _answer(reading, choice)
             if answer is not None:

@@ -8,15 +8,13 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.choices import Choice, uses_trained_model
 from components.app.jobs import Job
-from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from evidencebench_core.data import DATASETS, DatasetInfo, Instance, Store
 from evidencebench_core.data.model import paper_key
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import make_retriever
-from evidencebench_core.retrievers.ranker.model_file import default_model_path, read_model, trained_model
+from evidencebench_core.retrievers.ranker.model_file import SHIPPED, model_folder, read_model
 from evidencebench_core.runs import RunInfo, Step, train_ranker, trained_on_ids
 from evidencebench_core.words import quantity
 
@@ -24,35 +22,19 @@ TRAIN: Final = "train"  # the kind of the job
 _LICENCE: Final = DATASETS["evidencebench"].splits["train"].licence
 
 
-def offer_training(choices: Sequence[Choice], in_dialog: bool = False) -> tuple[Choice, ...]:
-    """Those of the choices that lack their trained model; if there are any, the ways to train one are drawn.
-
-    The page behind a dialog shows the jobs.
-    """
-    lacking = tuple(choice for choice in choices if uses_trained_model(choice.name, choice.settings))
-    if not lacking or trained_model() is not None:
-        return ()
-    with st.container(border=True):
-        names = " and ".join(dict.fromkeys(literal(choice.name) for choice in lacking))
-        needs = "needs" if len(lacking) == 1 else "need"
-        st.markdown(
-            f"**{names} {needs} a trained model, and there is none yet**\n\nIt learns from papers whose evidence is "
-            "marked, on this machine. Until then **structure** works at once: it looks at the same things with fixed "
-            "weights, and needs no training."
-        )
-        draw_ways_to_train("-dialog" if in_dialog else "")
-        if not in_dialog:
-            job_panel(TRAIN)
-    return lacking
-
-
-def draw_ways_to_train(where: str = "") -> None:
-    """Train on a dataset of the store; without one it is said where to get one."""
+def ranker_text() -> str:
+    """What the ranker in use has learnt from, for people; an error's words where it cannot be read."""
+    folder = model_folder("default")
     try:
-        if default_model_path().exists():
-            read_model(default_model_path())
+        trained_on = read_model(folder)[0].trained_on
     except RetrieverError as error:
-        st.warning(literal(str(error)))
+        return str(error)
+    origin = "the one that comes with this program" if folder == SHIPPED else "one that was trained here"
+    return f"{origin}, learnt from {trained_on.n_instances:,} instances of {trained_on.dataset}"
+
+
+def draw_ways_to_train() -> None:
+    """Train on a dataset of the store; without one it is said where to get one."""
     store = resources.store()
     real = {info.name: info for info in store.datasets() if not info.synthetic}
     if not real:
@@ -64,7 +46,7 @@ def draw_ways_to_train(where: str = "") -> None:
         return
     name = next(iter(real))
     if len(real) > 1:
-        name = st.selectbox("Dataset to train on", list(real), key=f"train-on{where}")
+        name = st.selectbox("Dataset to train on", list(real), key="train-on")
     info = real[name]
     # About a second a paper to embed, the first time, and up to two minutes to fit six models.
     minutes = min(info.n_papers, 3000) / 60 + 2
@@ -73,7 +55,7 @@ def draw_ways_to_train(where: str = "") -> None:
         f"{minutes:.0f} minutes, in the background. Cross-validated by paper, so that you know how good it is."
     )
     is_busy = any(not job.status.ended for job in resources.jobs().jobs(TRAIN))
-    if st.button(f"Train on {literal(name)}", type="primary", key=f"train{where}", disabled=is_busy):
+    if st.button(f"Train on {literal(name)}", type="primary", key="train", disabled=is_busy):
         title = f"Train evidence-ranker on {name}"
         resources.jobs().start(TRAIN, "model", title, lambda job: _train(store, name, job))
         st.rerun()
@@ -86,7 +68,7 @@ def _train(store: Store, dataset: str, job: Job) -> str:
         counted = f": {step.done:,} of {step.total:,} {step.unit}" if step.total else ""
         job.report(step.done, step.total, step.text + counted, stop=True)
 
-    trained = train_ranker(store, dataset, report=report)
+    trained = train_ranker(store, [dataset], report=report)
     learnt = f"Trained on {quantity(trained.n_instances, 'instance')}"
     if not trained.scores:
         return f"{learnt} of one paper, so nothing could be cross-validated."

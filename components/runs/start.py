@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import streamlit as st
 
 from components.app import resources
-from components.app.choices import Choice, problem_of
+from components.app.choices import problem_of
 from components.app.jobs import Job
 from components.app.session import flash, local_widget
-from components.frame.page import percent
 from components.frame.upload import uploaded_path
 from components.models.caps import closing_note, draw_caps
 from components.models.plans import draw_chosen_server, draw_plans_cost, plan_steps, start_plans
-from components.models.ranker import draw_ways_to_train, offer_training
+from components.models.ranker import draw_ways_to_train, ranker_text
 from components.models.retriever_picker import settings_fields
 from components.models.server import session_model
 from components.widgets.guarded import guarded_part
@@ -27,7 +26,6 @@ from evidencebench_core.data import DatasetInfo
 from evidencebench_core.export.predictions import import_run
 from evidencebench_core.llm import LLM
 from evidencebench_core.retrievers import RETRIEVERS, fields_of, read_settings, retriever_entry, run_label
-from evidencebench_core.retrievers.ranker.model_file import trained_model
 from evidencebench_core.runs import Plan, RunInfo, RunStore, Sample, plan
 from evidencebench_core.tasks import TASKS, Task, task_named
 
@@ -90,10 +88,9 @@ def start_dialog(dataset: DatasetInfo, task: Task) -> None:
         return st.number_input(label, 1, most, None, placeholder=f"all {most:,}", key=key)
 
     limit, n_drawn = count("Only the first", "run.limit"), count("A random sample of", "run.sample")
-    lacks_training = offer_training([Choice(name, settings)], in_dialog=True)
     tasks = [known[task_name] for task_name in task_names]
     new = NewRun(dataset.name, name, settings, tasks, limit, Sample(n_drawn) if n_drawn else None)
-    _draw_start(new, "Start", is_ready=bool(task_names) and not lacks_training and not (limit and n_drawn))
+    _draw_start(new, "Start", is_ready=bool(task_names) and not (limit and n_drawn))
 
 
 @st.dialog("Resume a run", width="medium")
@@ -185,23 +182,12 @@ def keeping_dialog(runs: Sequence[RunInfo]) -> None:
 @st.dialog("Train the evidence ranker", width="medium")
 @guarded_part("This dialog")
 def train_dialog() -> None:
-    """How good the trained ranker is, and the ways to train one."""
-    trained = trained_model()
-    if trained is None:
-        st.markdown("It learns from papers whose evidence is marked, on this machine. None is trained yet.")
-    else:
-        model = trained[0]
-        of = f"{model.trained_on.n_instances:,} instances of {literal(model.trained_on.dataset)}"
-        scores: Any = model.notes.get("cross_validated") or {}
-        lines = [
-            f"- {task_named(name).title}: {percent(score.get('aspect_recall'))}"
-            for name, score in scores.items()
-        ]
-        st.markdown(
-            f"Trained on {of}. Cross-validated by paper, so on papers that it had not seen:\n"
-            + "\n".join(lines)
-        )
-    draw_ways_to_train("-dialog")
+    """Which ranker is in use, and the ways to train one."""
+    st.markdown(
+        f"In use: {literal(ranker_text())}. One that is trained here, on papers whose evidence is marked, takes its "
+        "place on this machine."
+    )
+    draw_ways_to_train()
 
 
 def unfinished_tasks(run: RunInfo, dataset: DatasetInfo) -> list[Task]:

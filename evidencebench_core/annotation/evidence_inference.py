@@ -38,6 +38,12 @@ _VERBS: Final = {  # by how a label begins, what an aspect says
     "significantly decrease": "significantly decreased",
     "no significant difference": "made no significant difference to",
 }
+_CLAIMS: Final = {  # by verb, what a hypothesis claims
+    "significantly increased": "increases",
+    "significantly decreased": "reduces",
+    "made no significant difference to": "does not change",
+}
+_MOST_CLAIMS: Final = 3  # of one comparison, in other words
 _TAG: Final = re.compile(r"<[^>]+>")
 _MAX_BYTES: Final = 256 << 20
 _REMEDY: Final = (
@@ -146,7 +152,8 @@ def trial_instances(
 ) -> Iterator[Instance]:
     """Instances, whose ids begin with ``name``: one a comparison with two covered outcomes or more.
 
-    Every outcome is a result aspect, covered by the sentences that were quoted for the more frequent answer. Papers
+    Every outcome is a result aspect, covered by the sentences that were quoted for the more frequent answer. The
+    hypothesis stands in ``construction`` in other words, too: a ranker learns from all of them. Papers
     without an open licence are left out. ``report`` is called with papers done and papers in all.
     """
     for done, (article, prompts) in enumerate(trials.prompts.items()):
@@ -193,6 +200,7 @@ def _instance(
 ) -> Instance | None:
     """The raw instance of a comparison; ``None`` where too few of its outcomes are covered."""
     texts: dict[str, str] = {}  # an outcome that stands twice is one aspect
+    claims: dict[str, str] = {}
     marks: dict[str, set[int]] = {}
     for prompt in group:
         answers = trials.answers[prompt.id]
@@ -200,6 +208,7 @@ def _instance(
         outcome = prompt.outcome.casefold()
         text = f"Compared with {prompt.comparator}, {prompt.intervention} {verb} {prompt.outcome}"
         texts.setdefault(outcome, text)
+        claims.setdefault(outcome, f"{prompt.intervention} {_CLAIMS[verb]} {prompt.outcome}.")
         for answer in answers:
             sentences = sentences_of_quote(finder, answer.quote)
             if answer.verb == verb:
@@ -222,6 +231,11 @@ def _instance(
         "review": {"title": "Evidence Inference", "licence": "MIT"},
         "paper_licence": paper.licence,
         "prompts": [prompt.id for prompt in group],
+        "wordings": [
+            *list(claims.values())[:_MOST_CLAIMS],
+            f"{group[0].intervention} improves {group[0].outcome} compared with {group[0].comparator}.",
+            f"{group[0].intervention} is associated with {last}.",
+        ],
         "coverage": {"n_aspects": len(aspects), "n_covered": len(covered)},
         "gold": SUFFICIENT,
     }

@@ -29,9 +29,7 @@ def find(
     ),
     hypothesis: str = Option(..., metavar="TEXT", help="what to look for"),
     k: int = Option(10, metavar="N", min=1, help="how many sentences"),
-    retriever: str | None = Option(
-        None, metavar="R", help="default: evidence-ranker if trained, else hybrid"
-    ),
+    retriever: str | None = Option(None, metavar="R", help="default: evidence-ranker"),
     settings: options.Settings = None,
     abstract_too: bool = Option(False, "--abstract-too", help="take more than two from the abstract"),
     all_aspects: bool = Option(
@@ -43,12 +41,12 @@ def find(
     """Show what bears on a hypothesis in any paper."""
     from evidencebench_core.export import findings_document
     from evidencebench_core.export.text import WHOLE, findings_text, remarks
-    from evidencebench_core.papers.find import default_retriever, findings_in
+    from evidencebench_core.papers.find import DEFAULT_RETRIEVER, findings_in
     from evidencebench_core.retrievers import ServedRetriever, make_retriever, retriever_entry
 
     if not hypothesis.strip():
         raise SettingError("--hypothesis", "is empty", "Write the hypothesis to look for in the paper.")
-    entry = retriever_entry(retriever or default_retriever())
+    entry = retriever_entry(retriever or DEFAULT_RETRIEVER)
     if entry.sees_gold:
         raise SettingError(f"retriever {entry.name}", "needs gold, which no new paper has", "Choose another.")
     chosen = make_retriever(entry.name, options.settings_of(settings), store=store)

@@ -308,19 +308,19 @@ def import_run(
 @verb("train-ranker --dataset train")
 def train_ranker(
     store: Store,
-    dataset: options.Dataset,
+    dataset: list[str] = Option(..., metavar="D", help="what to learn from; cross-validated on the first"),
     folds: int = Option(5, metavar="N", help="of the cross-validation; 0: train only"),
     encoder: str = Option("minilm", metavar="MODEL", help="minilm, a folder, or a Hugging Face name"),
     seed: int = Option(0, metavar="N", help="of folds and networks"),
     out: Path | None = Option(None, metavar="FOLDER", help="where to (default: where evidence-ranker looks)"),
 ) -> Output:
-    """Train evidence-ranker on gold, and cross-validate it."""
+    """Train evidence-ranker on gold, of one dataset or several, and cross-validate it."""
     from evidencebench_core.runs import train_ranker as training
 
     with printed_steps() as report:
         done = training(store, dataset, folds=folds, encoder=encoder, seed=seed, out=out, report=report)
     document = {
-        "dataset": done.dataset.name, "dataset_sha256": done.dataset.sha256, "n_trained_on": done.n_instances,
+        "datasets": {info.name: info.sha256 for info in done.datasets}, "n_trained_on": done.n_instances,
         "encoder": encoder, "seed": seed, "model": str(done.path), "weights": done.digest,
         "seconds": round(done.seconds, 1), "run": done.run_id, "folds": done.n_folds,
         "cross_validated": {task: score.as_dict() for task, score in done.scores.items()},
@@ -334,7 +334,7 @@ def train_ranker(
     if not done.scores:
         return Output(document, notes=notes)
     notes.append(f"The answers of the cross-validation are run {done.run_id}: compare it with others.")
-    title = f"{done.dataset.name}, cross-validated by paper in {done.n_folds} folds"
+    title = f"{done.datasets[0].name}, cross-validated by paper in {done.n_folds} folds"
     return _scored(document, list(done.scores.values()), title, notes)
 
 

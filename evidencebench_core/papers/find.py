@@ -18,6 +18,7 @@ from evidencebench_core.retrievers import Retrieval, Retriever, ServedRetriever,
 from evidencebench_core.retrievers.dense import cosines
 from evidencebench_core.retrievers.encoding import MINILM, Encoder
 
+DEFAULT_RETRIEVER: Final = "evidence-ranker"
 DEFAULT_BUDGET: Final = 10
 MAX_FROM_ABSTRACT: Final = 2
 """Picks from the abstract, which stand as a group of their own; the others are from the body."""
@@ -27,14 +28,6 @@ lie above it for their own hypothesis, and 7% for that of another paper."""
 MAX_PAPERS: Final = 100
 _LABEL: Final = 3  # words of a sentence of an abstract that is no more than a label: "Methods"
 _POINTER: Final = re.compile(r"\b(Tab|Fig)(?:les?|ures?|s?\.)?\s*(S?\d{1,3})", re.IGNORECASE)
-
-
-def default_retriever() -> str:
-    """The evidence-ranker where one is trained, else hybrid, which finds most beyond the abstract (ER@10 on train:
-    hybrid 41.3, dense 41.0, bm25 39.3, structure 34.2, with at most two picks from the abstract)."""
-    from evidencebench_core.retrievers.ranker.model_file import trained_model
-
-    return "hybrid" if trained_model() is None else "evidence-ranker"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Everything that is fitted is fitted inside the fold, on the other folds alone; n
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -20,7 +20,7 @@ from evidencebench_core.retrievers.encoding import Encoder, TrainedOn
 from evidencebench_core.retrievers.ranker.model import Ranker
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from evidencebench_core.retrievers.ranker.retriever import EvidenceRanker, ranking_of
-from evidencebench_core.retrievers.ranker.training import Example, example_of, fit_ranker, folds_by_paper
+from evidencebench_core.retrievers.ranker.training import Example, examples_of, fit_ranker, folds_by_paper
 from evidencebench_core.runs.evaluation import score_run
 from evidencebench_core.runs.execution import Step
 from evidencebench_core.runs.planning import DEFAULT_TASKS
@@ -34,11 +34,11 @@ _MOST_SENTENCES: Final = 300_000  # that are held in memory: of a larger dataset
 class RankerTraining:
     """A training that is done."""
 
-    dataset: DatasetInfo
+    datasets: tuple[DatasetInfo, ...]
     n_instances: int  # learnt from
     path: Path  # the model's folder
     digest: str
-    n_folds: int  # of the cross-validation; 0 without one
+    n_folds: int  # of the cross-validation on the first dataset; 0 without one
     scores: Mapping[str, Score]  # by task name, each instance ranked by a model that has not seen its paper
     run_id: str | None  # of the run with the answers of the cross-validation
     seconds: float
@@ -46,7 +46,7 @@ class RankerTraining:
 
 def train_ranker(
     store: Store,
-    dataset: str,
+    datasets: Sequence[str],
     *,
     folds: int = 5,
     encoder: str = "minilm",
@@ -54,22 +54,23 @@ def train_ranker(
     out: Path | None = None,
     report: Callable[[Step], object] = lambda _: None,
 ) -> RankerTraining:
-    """Cross-validate, train on everything, write the model, and keep the held-out answers as a run.
+    """Cross-validate on the first dataset, train on all, write the model, and keep the held-out answers as a run.
 
-    Nothing is written before all of it is computed; what ``report`` raises gives it up. There are no more ``folds``
-    than papers; 0 is no cross-validation. ``out`` is the model's folder, by default the one that ``evidence-ranker``
-    looks for.
+    A fold learns from the other folds and from the other datasets, without the papers that it is asked of. Nothing is
+    written before all of it is computed; what ``report`` raises gives it up. There are no more ``folds`` than papers;
+    0 is no cross-validation. ``out`` is the model's folder, by default the one that ``evidence-ranker`` looks for.
     """
     began = time.monotonic()
     if seed < 0 or folds < 0 or folds == 1:
         remedy = "Give a seed of 0 or more, and at least 2 folds; or 0 to train only."
         raise SettingError("train-ranker", f"is given the seed {seed} and {folds} folds", remedy)
-    info, runs = store.dataset(dataset), RunStore(store)
-    examples = _read_examples(store, info, encoder, seed, report)
-    paper_ids, paper_keys = [example.paper_id for example in examples], store.paper_keys(info)
+    infos, runs = tuple(map(store.dataset, dict.fromkeys(datasets))), RunStore(store)
+    examples, *others = (_read_examples(store, info, encoder, seed, report) for info in infos)
+    beside = [example for of_dataset in others for example in of_dataset]
+    paper_ids = [example.paper_id for example in examples]
     n_papers = len(set(paper_ids))
     n_folds = min(folds, n_papers) if n_papers > 1 else 0
-    keys = {paper_keys[example.instance_id] for example in examples}
+    keys = {example.paper_key for example in (*examples, *beside)}
     encoder_data = TrainedOn.read(encoder)
     seen_keys = {key for data in encoder_data for key in data.paper_keys}
     if n_folds and keys & seen_keys:
@@ -79,26 +80,32 @@ def train_ranker(
     fold_of = folds_by_paper(paper_ids, max(n_folds, 1), seed)
     for fold in range(n_folds):
         report(Step(f"Cross-validating by paper in {n_folds} folds", fold, n_folds, "folds"))
-        pairs = list(zip(examples, fold_of, strict=True))
-        ranker = fit_ranker([example for example, other in pairs if other != fold], encoder, seed)
-        unseen = {example.instance_id: example for example, other in pairs if other == fold}
-        answers |= {name: _answers(ranker, example) for name, example in unseen.items()}
-    report(Step(f"Training on {len(examples):,} instances"))
-    ranker = fit_ranker(examples, encoder, seed)
+        unseen = [example for example, other in zip(examples, fold_of, strict=True) if other == fold]
+        unseen_keys = {example.paper_key for example in unseen}
+        learnt_from = [example for example in (*examples, *beside) if example.paper_key not in unseen_keys]
+        ranker = fit_ranker(learnt_from, encoder, seed)
+        first = {
+            example.instance_id: example for example in reversed(unseen)
+        }  # as it is worded in the dataset
+        answers |= {name: _answers(ranker, example) for name, example in first.items()}
+    n_instances = len({example.instance_id for example in (*examples, *beside)})
+    report(Step(f"Training on {n_instances:,} instances"))
+    ranker = fit_ranker([*examples, *beside], encoder, seed)
 
-    trained_on = TrainedOn(info.name, len(examples), tuple(sorted(keys | seen_keys)))
+    names = " and ".join(info.name for info in infos)
+    trained_on = TrainedOn(names, n_instances, tuple(sorted(keys | seen_keys)))
     path = out or default_model_path()
     digest = write_model(replace(ranker, trained_on=trained_on), path)
     run_id, scores = None, {}
     if answers:
         folds_text = f"{n_folds} folds, seed {seed}"
         basis = {"weights": digest, "encoder": ranker.encoder_identity, "folds": folds_text}
-        spec = retrieval_spec(info.sha256, EvidenceRanker.name, {"model": CROSS_VALIDATED}, basis)
+        spec = retrieval_spec(infos[0].sha256, EvidenceRanker.name, {"model": CROSS_VALIDATED}, basis)
         run_id = spec.id
         runs.create(spec, *encoder_data, results=answers)
         scores = {task: score_run(store, run_id, task) for task in DEFAULT_TASKS}
     seconds = time.monotonic() - began
-    return RankerTraining(info, len(examples), path, digest, n_folds, scores, run_id, seconds)
+    return RankerTraining(infos, n_instances, path, digest, n_folds, scores, run_id, seconds)
 
 
 def _read_examples(
@@ -118,10 +125,9 @@ def _read_examples(
         report(Step(f"Learning from {n_of}: those with gold, up to a size"))
     examples: list[Example] = []
     embedding = Encoder(encoder)
-    for instance in store.get_many(info, [row.id for row in usable]):
-        report(Step("Reading and embedding", len(examples), len(usable), "instances"))
-        vectors = embedding.vectors(instance.hypothesis, instance.sentences)
-        examples.append(example_of(instance, vectors))
+    for done, instance in enumerate(store.get_many(info, [row.id for row in usable])):
+        report(Step("Reading and embedding", done, len(usable), "instances"))
+        examples += examples_of(instance, embedding)
     return examples
 
 

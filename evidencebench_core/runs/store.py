@@ -443,7 +443,8 @@ def _info(row: sqlite3.Row) -> RunInfo:
         sample = Sample(**settings["sample"]) if "sample" in settings else None
         retriever, basis, variant = settings["retriever"], settings["basis"], settings.get("variant", "")
         of_retrieval = {"retriever": retriever, "basis": basis, "variant": variant, "sample": sample}
-        extra = ", ".join(str(part) for part in (variant, sample, basis.get("folds")) if part)
+        learnt_from = f"learnt from {basis['learnt from']}" if basis.get("learnt from") else ""
+        extra = ", ".join(str(part) for part in (variant, sample, basis.get("folds"), learnt_from) if part)
         values = settings["settings"].items()
         settings = {key: tuple(value) if isinstance(value, list) else value for key, value in values}
         label = label or run_label(retriever, settings, extra)

@@ -129,6 +129,8 @@ def run_dialog(name: str, dataset: str, task: str = "er@optimal") -> None:
         start.resume_dialog(info, runs(info)[0], [task_named(task)])
     elif name == "import":
         start.import_dialog(info)
+    elif name == "train":
+        start.train_dialog()
     else:
         start.keeping_dialog(runs(info))
 

@@ -71,24 +71,19 @@ def tiny(tmp_path: Path) -> Path:
 
 
 @pytest.mark.usefixtures("hashing_encoder")
-def test_choosing_the_ranker_without_a_model_says_how_to_come_by_one(
+def test_the_ranker_answers_at_once_and_says_what_it_learnt_from(
     open_page: OpenPage, sample_store: Store, tiny: Path
 ) -> None:
-    app = open_page("browse", instance="sample_trial", r="evidence-ranker")
+    app = open_page("browse", instance="sample_trial", r="evidence-ranker~hybrid;of=bm25,evidence-ranker")
+    assert not app.problems
+    assert "What each pick of evidence-ranker adds" in app.words
+    app = drawn(run_dialog, "train", "sample_data")
+    assert "comes with this program" in app.words
     assert not [label for label in app.labels() if label.startswith("Train on")]  # of invented papers
     ingest(sample_store, tiny, "tiny")
-    app = open_page("browse", dataset="tiny", instance="tiny_0", r="evidence-ranker~structure")
-    assert "needs a trained model, and there is none yet" in app.words
-    assert "Train on tiny" in app.labels()
-    assert not app.error
-    assert "What each pick of structure adds" in app.words  # it answered
-    app.run(r="hybrid;of=bm25,evidence-ranker~evidence-ranker")
-    assert "hybrid and evidence-ranker need a trained model" in app.words
-    app = drawn(run_dialog, "start", "tiny")
-    for retriever, is_missing in (("evidence-ranker", True), ("structure", False)):
-        app.selectbox(key="run.retriever").set_value(retriever).run()
-        assert ("needs a trained model" in app.words) == is_missing
-        assert app.button(key="run.Start").disabled == is_missing
+    assert "Train on tiny" in drawn(run_dialog, "train", "sample_data").labels()
+    write_model(small_model(), default_model_path())
+    assert "was trained here" in drawn(run_dialog, "train", "sample_data").words
 
 
 def test_runs_that_nobody_can_ask_and_runs_over_a_sample_stand_on_every_page(

@@ -31,7 +31,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def trained(store: Store, folder: Path, **options: int) -> RankerTraining:
-    return train_ranker(store, "tiny", out=folder, **options)
+    return train_ranker(store, ["tiny"], out=folder, **options)
 
 
 def test_each_fold_is_fitted_without_its_papers(
@@ -66,7 +66,7 @@ def test_giving_up_leaves_nothing(store: Store, tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train_ranker(store, "tiny", out=tmp_path / "model", folds=2, report=report)
+        train_ranker(store, ["tiny"], out=tmp_path / "model", folds=2, report=report)
     assert not (tmp_path / "model").exists()
     assert RunStore(store).runs("tiny") == ()
 

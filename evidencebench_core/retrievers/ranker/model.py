@@ -39,6 +39,7 @@ COLUMNS: Final[tuple[str, ...]] = (
 N_OWN: Final = len(FEATURES) + len(TOPICS)
 """How many columns are of the sentence itself."""
 
+_COSINE: Final = FEATURES.index("cosine")
 LARGEST_INPUT: Final = 4.0  # standard deviations
 
 _Array = NDArray[np.float64]
@@ -90,8 +91,12 @@ class Ranker:
     trees : mapping of focus to str
         LightGBM's text of a sum of regression trees over the first `N_OWN` columns.
     trained_on : TrainedOn
+    selecting : Selecting
+        How picks follow from scores.
+    cosine_weight : float
+        How much closeness to the hypothesis counts beside what was learnt, both in standard deviations.
     notes : mapping
-        Seed, numbers of instances and sentences: JSON values.
+        Seed, numbers of examples and sentences: JSON values.
     """
 
     encoder: str
@@ -101,9 +106,10 @@ class Ranker:
     network: Network
     trees: Mapping[Focus, str]
     trained_on: TrainedOn = field(default_factory=TrainedOn)
+    selecting: Selecting = field(default_factory=Selecting)
+    cosine_weight: float = 0.0
     notes: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
 
-    selecting: ClassVar[Selecting] = Selecting(sharpness=4.0, closeness=1.5, overlap_weight=0.2)
     trees_share: ClassVar[float] = 0.15  # how much the trees' standardised scores count beside the network's
     trees_least_budget: ClassVar[int] = 5  # for fewer picks of result aspects the trees are not asked
 
@@ -117,7 +123,8 @@ class Ranker:
         if query.focus == "all" or query.budget is None or query.budget >= self.trees_least_budget:
             trees = standardised(_booster(self.trees[query.focus]).predict(columns[:, :N_OWN], num_threads=1))
             scores = (1 - self.trees_share) * scores + self.trees_share * trees
-        return standardised(scores)
+        cosine = standardised(features.rows[:, _COSINE].astype(np.float64))
+        return standardised(standardised(scores) + self.cosine_weight * cosine)
 
 
 @lru_cache(maxsize=4)

@@ -12,15 +12,20 @@ from evidencebench_core.data.files import whole_file
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.encoding import TrainedOn
 from evidencebench_core.retrievers.ranker.model import COLUMNS, Network, Projection, Ranker
+from evidencebench_core.retrievers.ranker.selection import Selecting
 
 FILE: Final = "ranker.safetensors"
-_FORMAT: Final = "evidencebench-ranker 9"
+SHIPPED: Final = Path(__file__).with_name("shipped")
+"""The folder of the ranker that comes with this package; scripts/make-ranker makes it."""
+_FORMAT: Final = "evidencebench-ranker 10"
 _PARTS: Final[dict[str, type[Any]]] = {
     "topics": Projection,
     "shared_topics": Projection,
     "network": Network,
 }
-_REMEDY: Final = "Train one: evidencebench train-ranker --dataset NAME, or use the retriever structure."
+_REMEDY: Final = (
+    "Train one: evidencebench train-ranker --dataset NAME, or remove its file to use the one shipped."
+)
 
 
 def default_model_path() -> Path:
@@ -33,24 +38,21 @@ def default_model_path() -> Path:
 
 
 def model_folder(name: str) -> Path:
-    """The folder of a model by its setting; ``default`` is the one trained here last."""
-    return default_model_path() if name == "default" else Path(name).expanduser()
-
-
-def trained_model() -> tuple[Ranker, str] | None:
-    """The model that ``evidence-ranker`` would use, and its digest; ``None`` while there is none."""
-    try:
-        return read_model(model_folder("default"))
-    except RetrieverError:
-        return None
+    """The folder of a model by its setting: ``default`` is the one trained here last, else the shipped one."""
+    if name == "shipped":
+        return SHIPPED
+    if name != "default":
+        return Path(name).expanduser()
+    return default_model_path() if (default_model_path() / FILE).exists() else SHIPPED
 
 
 def write_model(ranker: Ranker, folder: Path) -> str:
     """Write a model; its digest."""
     from safetensors.numpy import save
 
-    facts = {"format": _FORMAT, "columns": COLUMNS, "trained_on": asdict(ranker.trained_on)}
-    for name in ("encoder", "encoder_identity", "trees", "notes"):
+    facts: dict[str, Any] = {"format": _FORMAT, "columns": COLUMNS}
+    facts |= {name: asdict(getattr(ranker, name)) for name in ("trained_on", "selecting")}
+    for name in ("encoder", "encoder_identity", "trees", "cosine_weight", "notes"):
         facts[name] = getattr(ranker, name)
     parts = {part: getattr(ranker, part)._asdict() for part in _PARTS}
     arrays = {f"{part}.{name}": array for part, of_part in parts.items() for name, array in of_part.items()}
@@ -87,9 +89,9 @@ def _read(path: Path, _status: tuple[int, int]) -> tuple[Ranker, str]:
         part: kind(**{name: arrays[f"{part}.{name}"] for name in kind._fields})
         for part, kind in _PARTS.items()
     }
-    record = facts.pop("trained_on")
+    record, selecting = facts.pop("trained_on"), Selecting(**facts.pop("selecting"))
     trained_on = TrainedOn(**record | {"paper_keys": tuple(record["paper_keys"])})
-    return Ranker(**facts, **parts, trained_on=trained_on), _digest(path.read_bytes())
+    return Ranker(**facts, **parts, trained_on=trained_on, selecting=selecting), _digest(path.read_bytes())
 
 
 def _digest(content: bytes) -> str:

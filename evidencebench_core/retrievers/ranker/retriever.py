@@ -23,7 +23,7 @@ class EvidenceRankerSettings(Settings):
     model: str = Field(
         "default",
         min_length=1,
-        description="The model's folder: default, the one train-ranker wrote last, or a path.",
+        description="The model's folder, or default: the one train-ranker wrote last, else the one shipped.",
     )
 
 
@@ -36,7 +36,7 @@ class EvidenceRanker(Retriever):
     name = "evidence-ranker"
     summary = (
         "Learnt from gold evidence: a small network over structure, words and meaning, and picks that cover much "
-        f"between them. Needs a model: evidencebench train-ranker. {ALL}"
+        f"between them. The model that comes with it has learnt from trials; train-ranker trains another. {ALL}"
     )
     settings_class = EvidenceRankerSettings
     by_budget = True
@@ -57,7 +57,7 @@ class EvidenceRanker(Retriever):
         if self.encoder.identity != self.ranker.encoder_identity:
             problem = f"was trained with another embedding model than {self.ranker.encoder} is now"
             raise RetrieverError(place, problem, "Train it again: evidencebench train-ranker.")
-        self.basis = {"weights": weights}
+        self.basis = {"weights": weights, "learnt from": self.ranker.trained_on.dataset}
         self.training = (self.ranker.trained_on,)
 
     def rank(self, query: Query) -> Retrieval:

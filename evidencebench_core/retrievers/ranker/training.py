@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evidencebench_core.data.model import EvidenceSet, Focus, Instance
+from evidencebench_core.data.model import EvidenceSet, Focus, Instance, paper_key
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.base import Query, query_of
-from evidencebench_core.retrievers.encoding import model_identity
+from evidencebench_core.retrievers.encoding import Encoder, model_identity
 from evidencebench_core.retrievers.ranker.features import Features, features_of, unit_vectors
 from evidencebench_core.retrievers.ranker.model import (
     FOCUSES,
@@ -25,6 +25,7 @@ from evidencebench_core.retrievers.ranker.model import (
     Ranker,
     columns_of,
 )
+from evidencebench_core.retrievers.ranker.selection import Selecting
 
 if TYPE_CHECKING:
     import torch
@@ -50,20 +51,39 @@ _TREES: Final = {
     "deterministic": True,
     "force_col_wise": True,
 }
+_SELECTING: Final = Selecting(sharpness=4.0, closeness=1.5, overlap_weight=0.2)
+# What was learnt from quotes alone is carried to complete gold with closeness to the hypothesis beside it, and with
+# more picks that are alike.
+_SUFFICIENT_SELECTING: Final = Selecting(sharpness=4.0, closeness=3.0, overlap_weight=0.2)
+_SUFFICIENT_COSINE_WEIGHT: Final = 0.5
 _MOST_ROWS: Final = 8_000  # that principal axes are found in
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An instance to learn from."""
+    """An instance to learn from, in one wording of its hypothesis."""
 
     instance_id: str
     paper_id: str
+    paper_key: str
     query: Query
     evidence: EvidenceSet
     features: Features
     vectors: NDArray[np.float32]  # (1 + n, dimensions), of length 1: the hypothesis, then the sentences
-    covers: tuple[NDArray[np.float32], ...]  # by focus (n, aspects): 1 where a sentence covers an aspect
+    # By focus (n, aspects): 1 where a sentence covers an aspect. Gold that is sufficient, not complete, is of results
+    # alone: what it does not mark of the methods is no counter-example, so that it says nothing on all aspects.
+    covers: tuple[NDArray[np.float32], ...]
+    weight: float = 1.0
+
+
+def examples_of(instance: Instance, encoder: Encoder) -> list[Example]:
+    """The examples of an instance: as it is, then in the other wordings that it was made with."""
+    vectors = encoder.vectors(instance.hypothesis, instance.sentences)
+    examples = [example_of(instance, vectors)]
+    for wording in instance.construction.get("wordings", ()):
+        worded = np.concatenate([encoder.vectors(wording, ()), vectors[1:]])
+        examples.append(example_of(replace(instance, hypothesis=wording), worded))
+    return examples
 
 
 def example_of(instance: Instance, vectors: NDArray[np.float32]) -> Example:
@@ -71,14 +91,18 @@ def example_of(instance: Instance, vectors: NDArray[np.float32]) -> Example:
     unit = unit_vectors(vectors)
     covers = []
     for focus in FOCUSES:
-        aspects = [sorted(sentences) for sentences in instance.evidence.covers(focus) if sentences]
+        is_silent = focus == "all" and instance.is_sufficient
+        aspects = [] if is_silent else [sorted(each) for each in instance.evidence.covers(focus) if each]
         table = np.zeros((len(instance.sentences), len(aspects)), dtype=np.float32)
         for column, sentences in enumerate(aspects):
             table[sentences, column] = 1
         covers.append(table)
     query = query_of(instance)
     features = features_of(query, vectors)
-    return Example(instance.id, instance.paper_id, query, instance.evidence, features, unit, tuple(covers))
+    key = paper_key(instance.sentences, instance.sentence_types)
+    return Example(
+        instance.id, instance.paper_id, key, query, instance.evidence, features, unit, tuple(covers)
+    )
 
 
 def fit_ranker(examples: Sequence[Example], encoder: str, seed: int = 0) -> Ranker:
@@ -105,16 +129,23 @@ def _fit_ranker(examples: Sequence[Example], encoder: str, seed: int) -> Ranker:
     shared_topics = _principal_axes([example.vectors[1:] * example.vectors[0] for example in examples], seed)
     columns = [columns_of(example.features, example.vectors, topics, shared_topics) for example in examples]
     covers = [example.covers for example in examples]
-    if not any(of_results.size for _, of_results in covers):  # no result aspects: ranked as for all
+    weights = [example.weight for example in examples]
+    # Without aspects of one focus its sentences are ranked as for the other.
+    is_sufficient = not any(of_all.size for of_all, _ in covers)
+    if is_sufficient:
+        covers = [(of_results, of_results) for _, of_results in covers]
+    elif not any(of_results.size for _, of_results in covers):
         covers = [(of_all, of_all) for of_all, _ in covers]
     return Ranker(
         encoder=encoder,
         encoder_identity=model_identity(encoder),
         topics=topics,
         shared_topics=shared_topics,
-        network=_fit_network(columns, covers, seed),
-        trees=_fit_trees(columns, covers, seed),
-        notes={"n_instances": len(examples), "n_sentences": sum(map(len, columns)), "seed": seed},
+        network=_fit_network(columns, covers, weights, seed),
+        trees=_fit_trees(columns, covers, weights, seed),
+        selecting=_SUFFICIENT_SELECTING if is_sufficient else _SELECTING,
+        cosine_weight=_SUFFICIENT_COSINE_WEIGHT if is_sufficient else 0.0,
+        notes={"n_examples": len(examples), "n_sentences": sum(map(len, columns)), "seed": seed},
     )
 
 
@@ -145,6 +176,7 @@ def _principal_axes(blocks: Sequence[NDArray[np.float32]], seed: int) -> Project
 def _fit_network(
     columns: Sequence[NDArray[np.float32]],
     covers: Sequence[tuple[NDArray[np.float32], ...]],
+    weights: Sequence[float],
     seed: int,
 ) -> Network:
     """Fit `N_NETWORKS` networks at once, and put them side by side. AdamW, dropout of half of inputs and units."""
@@ -175,11 +207,11 @@ def _fit_network(
     seen = torch.ones(N_NETWORKS, 1, n_columns)
     seen[::2, :, -2 * len(TOPICS) :] = 0
 
-    weights = [
+    parameters = [
         {"params": [hidden, out, linear], "weight_decay": 1.0},
         {"params": [bias], "weight_decay": 0.0},
     ]
-    optimiser = torch.optim.AdamW(weights, lr=_RATE)
+    optimiser = torch.optim.AdamW(parameters, lr=_RATE)
     n_batches = -(-len(inputs) // _BATCH)
     n_steps = N_EPOCHS * n_batches
     schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -196,7 +228,10 @@ def _fit_network(
             scores = read @ linear + units @ out
             papers = torch.split(scores, [len(inputs[place]) for place in batch], dim=1)
             loss = sum(
-                (_loss(paper, tables[place]) for paper, place in zip(papers, batch, strict=True)),
+                (
+                    weights[place] * _loss(paper, tables[place])
+                    for paper, place in zip(papers, batch, strict=True)
+                ),
                 torch.zeros(()),
             )
             optimiser.zero_grad()
@@ -217,7 +252,10 @@ def _fit_network(
 
 
 def _fit_trees(
-    columns: Sequence[NDArray[np.float32]], covers: Sequence[tuple[NDArray[np.float32], ...]], seed: int
+    columns: Sequence[NDArray[np.float32]],
+    covers: Sequence[tuple[NDArray[np.float32], ...]],
+    weights: Sequence[float],
+    seed: int,
 ) -> dict[Focus, str]:
     """By focus regression trees on how much of the evidence a sentence is, as LightGBM's text.
 
@@ -228,17 +266,18 @@ def _fit_trees(
 
     trees: dict[Focus, str] = {}
     for output, focus in enumerate(FOCUSES):
-        rows, parts = [], []
-        for paper, tables in zip(columns, covers, strict=True):
+        rows, parts, row_weights = [], [], []
+        for paper, tables, weight in zip(columns, covers, weights, strict=True):
             table = tables[output]
             if table.shape[1]:
                 shares = table / np.maximum(table.sum(axis=0), 1)
                 rows.append(paper[:, :N_OWN])
+                row_weights.append(np.full(len(paper), weight))
                 parts.append([table.max(axis=1), table.mean(axis=1), shares.mean(axis=1)])
         targets = np.concatenate(parts, axis=1)
         spread = targets.std(axis=1, keepdims=True) + 1e-9
         target = ((targets - targets.mean(axis=1, keepdims=True)) / spread).mean(axis=0)
-        data = lightgbm.Dataset(np.concatenate(rows), target)
+        data = lightgbm.Dataset(np.concatenate(rows), target, weight=np.concatenate(row_weights))
         trees[focus] = lightgbm.train({**_TREES, "seed": seed}, data, _N_TREES).model_to_string()
     return trees
 

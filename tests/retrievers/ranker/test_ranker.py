@@ -9,7 +9,7 @@ import pytest
 
 from evidencebench_core.data.model import Instance
 from evidencebench_core.errors import RetrieverError
-from evidencebench_core.papers.find import default_retriever
+from evidencebench_core.papers.find import DEFAULT_RETRIEVER
 from evidencebench_core.retrievers import Query, make_retriever, query_of
 from evidencebench_core.retrievers.ranker import model_file
 from evidencebench_core.retrievers.ranker.model import Network, Ranker
@@ -82,9 +82,8 @@ def own_model(model: Ranker, encoded_texts: list[str]) -> str:
 
 
 def test_the_retriever_end_to_end(own_model: str, instances: Sequence[Instance]) -> None:
-    assert default_retriever() == "evidence-ranker"
     retriever = make_retriever("evidence-ranker")
-    assert retriever.basis == {"weights": own_model}
+    assert retriever.basis == {"weights": own_model, "learnt from": ""}
     for budget in (0, 1, 7, 35, 100, None):
         retrieval = retriever.retrieve(query_of(instances[0], "results", budget))
         assert sorted(retrieval.ranking) == list(range(40))
@@ -97,5 +96,13 @@ def test_models_that_cannot_be_asked(own_model: str, tmp_path: Path) -> None:
     for folder in ("cross-validated", str(tmp_path / "none"), str(tmp_path / "other")):
         with pytest.raises(RetrieverError):
             make_retriever("evidence-ranker", {"model": folder})
-    (default_model_path() / "ranker.safetensors").unlink()
-    assert (default_retriever(), model_file.trained_model()) == ("hybrid", None)
+
+
+def test_the_shipped_model_is_used_until_one_is_trained(model: Ranker, encoded_texts: list[str]) -> None:
+    shipped, digest = read_model(model_file.SHIPPED)
+    assert make_retriever(DEFAULT_RETRIEVER).basis["weights"] == digest
+    assert shipped.trained_on.n_instances > 200
+    assert (model_file.SHIPPED / model_file.FILE).stat().st_size < 3_000_000
+    own = write_model(model, default_model_path())
+    assert make_retriever(DEFAULT_RETRIEVER).basis["weights"] == own
+    assert make_retriever(DEFAULT_RETRIEVER, {"model": "shipped"}).basis["weights"] == digest

@@ -80,10 +80,10 @@ def _draw_way_back(state: PageState, label: str) -> None:
 
 def _draw_paper(state: PageState, opened: OpenPaper, *, is_presenting: bool) -> None:
     """One paper: the statement and the findings on the left, the paper on the right."""
+    st.markdown(f"## {literal(opened.title, 300)}")
     if is_presenting:
         st.html(_PRESENT_CSS)
     else:
-        st.markdown(f"## {literal(opened.title, 300)}")
         _draw_remarks(opened.paper)
     left, right = st.columns([45, 55], gap="medium")
     with left:

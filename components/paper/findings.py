@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,13 +12,12 @@ import pandas as pd
 import streamlit as st
 
 from components.app.state import PageState
-from components.paper.opened import OpenPaper, page_image
+from components.paper.opened import OpenPaper, pdf_of
 from components.widgets.component import component, sentence_event
 from components.widgets.markdown import literal
 from evidencebench_core.data.model import Focus
-from evidencebench_core.errors import PaperError
 from evidencebench_core.export import csv_text, findings_document, findings_html, pick_documents
-from evidencebench_core.export.findings import NOTHING, STANCE_WORDS, first_page, passage_documents
+from evidencebench_core.export.findings import NOTHING, STANCE_WORDS, highlights_pdf, passage_documents
 from evidencebench_core.papers.find import Findings, findings_in
 from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.words import clipped_text, file_stem, quantity
@@ -88,9 +87,9 @@ def draw_findings(state: PageState, findings: Findings, *, large: bool = False) 
 
 
 def draw_files(opened: OpenPaper, findings: Findings, budget: int) -> None:
-    """The page to take home, and the picks as CSV and JSON; each file is made when it is asked for."""
-    files = (
-        ("Page to take home (HTML)", "html", "text/html", lambda: take_home_page(opened, findings, budget)),
+    """What to take home, and the picks as CSV and JSON; each file is made when it is asked for."""
+    files: list[tuple[str, str, str, Callable[[], str | bytes]]] = [
+        ("Web page (HTML)", "html", "text/html", lambda: take_home_page(opened, findings, budget)),
         ("CSV", "csv", "text/csv", lambda: csv_text(pd.DataFrame(pick_documents(findings)))),
         (
             "JSON",
@@ -98,21 +97,22 @@ def draw_files(opened: OpenPaper, findings: Findings, budget: int) -> None:
             "application/json",
             lambda: json.dumps(findings_document(findings, budget), indent=1),
         ),
-    )
+    ]
+    if opened.has_pages:
+        pdf = (
+            "PDF with highlights",
+            "pdf",
+            "application/pdf",
+            lambda: highlights_pdf(findings, pdf_of(opened)),
+        )
+        files.insert(0, pdf)
     stem = file_stem(f"evidence {opened.title}")
     for label, ending, mime, make in files:
         st.download_button(label, make, f"{stem}.{ending}", mime, on_click="ignore", width="stretch")
 
 
 def take_home_page(opened: OpenPaper, findings: Findings, budget: int) -> str:
-    """The findings as one HTML file of three sheets."""
-    page, image = first_page(findings), None
-    if page is not None and opened.has_pages:
-        try:
-            image = page_image(opened, page, 1.5)
-        except PaperError:  # the passages stand in its place
-            image = None
+    """The findings as one HTML file."""
     words = ["find", opened.given or "PAPER", "--hypothesis", findings.hypothesis, "--k", str(budget)]
     command = "evidencebench " + shlex.join([*words, "--retriever", findings.retriever.name])
-    now = datetime.now(UTC).isoformat(timespec="minutes")
-    return findings_html(findings, image=image, command=command, created_at=now)
+    return findings_html(findings, datetime.now(UTC), pdf=pdf_of(opened), command=command)

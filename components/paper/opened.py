@@ -111,8 +111,12 @@ def _kept_paper(own: OwnPaper) -> OpenPaper:
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs={OpenPaper: lambda opened: opened.ref})
 def page_image(opened: OpenPaper, page: int, scale: float) -> PageImage:
     """A page of a paper that has pages, from 1."""
-    content = opened.pdf or resources.own_papers().pdf(int(opened.ref))
-    return drawn_page(content, page, scale, opened.name)
+    return drawn_page(pdf_of(opened), page, scale, opened.name)
+
+
+def pdf_of(opened: OpenPaper) -> bytes:
+    """The file of a paper that has pages; else nothing."""
+    return opened.pdf or (resources.own_papers().pdf(int(opened.ref)) if opened.pdf_kept else b"")
 
 
 def named_papers(refs: str) -> list[OpenPaper]:

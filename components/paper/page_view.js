@@ -1,7 +1,5 @@
 // Draws the data of pages.py: a page of a PDF with boxes over its sentences. Text is only ever written with textContent.
 
-const GAP = 2; // pixels between two ranks in the margin
-
 /** What stays while pages come and go: the bar, and the part that scrolls. */
 function frame(root) {
   const bar = element("div", "bar", "", { role: "group", "aria-label": "Pages" });
@@ -14,18 +12,6 @@ function frame(root) {
   root.append(bar, element("div", "scroll", "", { tabindex: "0", role: "region" }));
 }
 
-/** The ranks beside the page, each at its sentence, none on another. */
-function placeRanks(sheet) {
-  for (const side of ["left", "right"]) {
-    let free = 0;
-    for (const rank of sheet.querySelectorAll(`.rank.${side}`)) {
-      const top = Math.max((sheet.clientHeight * Number(rank.dataset.top)) / 100 - 2, free);
-      rank.style.top = `${top}px`;
-      free = top + rank.offsetHeight + GAP;
-    }
-  }
-}
-
 function drawSheet(data, choose) {
   const sheet = element("div", "sheet");
   sheet.style.width = data.zoom ? `${(data.width * Number(data.zoom)) / 75}px` : "100%"; // 96 pixels are 72 points
@@ -33,25 +19,24 @@ function drawSheet(data, choose) {
   const picture = element("img", "", "", { alt: `Page ${data.page} of ${data.n_pages}, as printed`, draggable: "false" });
   picture.src = data.src;
   sheet.append(picture);
-  const byPlace = (a, b) => a.rects[0][1] - b.rects[0][1];
-  for (const sentence of [...data.sentences].sort(byPlace)) {
-    const boxes = sentence.rects.map(([left, top, width, height]) => {
+  for (const { index, place, rects } of data.sentences) {
+    const boxes = rects.map(([left, top, width, height]) => {
       const box = element("div", "box");
       Object.assign(box.style, { left: `${left}%`, top: `${top}%`, width: `${width}%`, height: `${height}%` });
       return box;
     });
+    const label = data.beside.find((label) => label[3] === index);
     const parts = [...boxes];
-    if (sentence.place !== null) {
-      const label = `Pick ${sentence.place}: ${sentence.text}`;
-      const rank = element("button", `rank ${sentence.right ? "right" : "left"}`, String(sentence.place), {
-        type: "button", "aria-label": label, "aria-pressed": String(sentence.index === data.selected), "data-key": `rank-${sentence.index}`, "data-top": String(sentence.rects[0][1]),
-      });
+    if (label) {
+      const [side, top, text] = label;
+      const rank = element("button", `rank ${side}`, text, { type: "button", "aria-label": `Passage ${text}`, "aria-pressed": String(index === data.selected), "data-key": `rank-${index}` });
+      rank.style.top = `${top}%`;
       parts.push(rank);
     }
     for (const part of parts) {
-      part.classList.toggle("picked", sentence.place !== null);
-      part.classList.toggle("selected", sentence.index === data.selected);
-      part.onclick = () => choose(sentence.index);
+      part.classList.toggle("picked", place !== null);
+      part.classList.toggle("selected", index === data.selected);
+      part.onclick = () => choose(index);
       part.onmouseenter = part.onfocus = () => boxes.forEach((box) => box.classList.add("lit"));
       part.onmouseleave = part.onblur = () => boxes.forEach((box) => box.classList.remove("lit"));
     }
@@ -118,10 +103,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const [left, top] = [scroll.scrollLeft, scroll.scrollTop];
   scroll.replaceChildren(sheet);
   scroll.setAttribute("aria-label", `Page ${data.page} of ${data.n_pages}`);
-  root.sizes?.disconnect();
-  root.sizes = new ResizeObserver(() => placeRanks(sheet));
-  root.sizes.observe(sheet);
-  placeRanks(sheet);
   scroll.scrollTo(isNew ? 0 : left, isNew ? 0 : top);
   if (isNew || moved) {
     const target = sheet.querySelector(".box.selected") ?? (isNew ? sheet.querySelector(".box.picked") : null);

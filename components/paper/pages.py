@@ -16,16 +16,13 @@ from components.widgets.component import component, sentence_in
 from components.widgets.markdown import literal
 from components.widgets.paper_view import paper_view
 from evidencebench_core.errors import PaperError
-from evidencebench_core.export.findings import lead, share_of_page
+from evidencebench_core.export.findings import lead, numbers_beside, share_of_page
 from evidencebench_core.export.reader import System, view_of
 from evidencebench_core.papers import Box, PageImage, Paper
 from evidencebench_core.papers.find import Findings
 
 _ZOOMS: Final = ("", "100", "150", "200")  # percent; "": as wide as there is room
 _SHARP: Final = {"200": 3.0}  # pixels a point, else 2
-_RIGHT: Final = (
-    0.45  # of the width; a sentence whose widest line begins beyond it stands in a column on the right
-)
 _KEY: Final = "pages"
 
 _component = component("page_view", Path(__file__).parent, '<div class="page-view"></div>', palette=".sheet")
@@ -38,17 +35,18 @@ def text_or_pages(
 
     It opens at the best finding beyond the abstract. ``plain`` is for an audience: no indices, no keys.
     """
-    picks, first = ((), None) if findings is None else (findings.picks, lead(findings))
+    first = None if findings is None else lead(findings)
     numbers = {} if findings is None else findings.numbers
     selected = state.number("sentence")
     with st.container(key="paper-stays-in-sight"):
         if state["view"] == "page" and opened.has_pages:
             _draw_page(state, opened, numbers, first)
             return
+        system = findings and System(findings.retriever.name, tuple(numbers), tuple(numbers.values()))
         view = view_of(
             opened.paper.instance(hypothesis or "No statement yet", opened.ref),
-            systems=[System(findings.retriever.name, picks)] if findings is not None else [],
-            active=None if findings is None else 0,
+            systems=[system] if system else [],
+            active=0 if system else None,
             selected=first if selected is None else selected,
             plain=plain,
         )
@@ -128,9 +126,7 @@ def page_data(paper: Paper, image: PageImage, numbers: Mapping[int, int]) -> dic
             {
                 "index": index,
                 "place": numbers.get(index),
-                "right": max(here, key=lambda box: box.x1 - box.x0).x0 > _RIGHT * image.width,
                 "rects": [share_of_page(box, image) for box in here],
-                "text": paper.sentences[index] if index in numbers else "",
             }
         )
     pages = paper.pages
@@ -140,5 +136,6 @@ def page_data(paper: Paper, image: PageImage, numbers: Mapping[int, int]) -> dic
         "width": image.width,
         "height": image.height,
         "sentences": sentences,
+        "beside": numbers_beside(paper, numbers, image),
         "picks": [[index, pages[index]] for index in sorted(numbers) if index in pages],
     }

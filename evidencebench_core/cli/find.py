@@ -15,7 +15,7 @@ from evidencebench_core.cli.frame import Json, Store, command_line, verb
 from evidencebench_core.errors import SettingError
 
 if TYPE_CHECKING:
-    from evidencebench_core.papers.find import Findings, ReadPaper
+    from evidencebench_core.papers.find import ReadPaper
 
 
 @verb('find paper.pdf --hypothesis "Night work increases the risk of diabetes."', creates=True)
@@ -36,10 +36,11 @@ def find(
         False, "--all-aspects", help="look for methods and patients too, not results alone"
     ),
     html: Path | None = Option(None, metavar="PATH", help="write a page to take home (one paper)"),
+    pdf: Path | None = Option(None, metavar="PATH", help="write the paper's PDF with highlights (one paper)"),
     json: Json = False,
 ) -> Output | None:
     """Show what bears on a hypothesis in any paper."""
-    from evidencebench_core.export import findings_document
+    from evidencebench_core.export.findings import findings_document, findings_html, highlights_pdf
     from evidencebench_core.export.text import WHOLE, findings_text, remarks
     from evidencebench_core.papers.find import DEFAULT_RETRIEVER, findings_in
     from evidencebench_core.retrievers import ServedRetriever, make_retriever, retriever_entry
@@ -52,8 +53,14 @@ def find(
     chosen = make_retriever(entry.name, options.settings_of(settings), store=store)
     llm = ask.llm(store) if isinstance(chosen, ServedRetriever) else None
     read, problems = _papers_at(papers)
-    if html is not None and len(read) > 1:
-        raise SettingError("--html", "is for one paper", "Give one paper.")
+    first, *others = read
+    if others and (html or pdf):
+        raise SettingError("--html" if html else "--pdf", "is for one paper", "Give one paper.")
+    content = b""
+    if (html or pdf) and read[first].paper.kind == "pdf" and Path(first).is_file():
+        content = Path(first).read_bytes()
+    if pdf and not content:
+        raise SettingError("--pdf", f"needs a PDF file, and {first} is none", "Write a web page: --html.")
     results = [
         findings_in(
             paper,
@@ -68,7 +75,13 @@ def find(
     ]
     results.sort(key=lambda findings: -(findings.best or 0.0))
     if html is not None:
-        _write_html(html, results[0], Path(next(iter(read))))
+        command = command_line()
+        for path in filter(None, (Path(first), html, pdf)):
+            command = command.replace(str(path), path.name)  # no folder is told
+        text = findings_html(results[0], datetime.now(UTC), pdf=content, command=command)
+        _write(html, text.encode(), "page")
+    if pdf is not None:
+        _write(pdf, highlights_pdf(results[0], content), "highlighted PDF")
     if not json:
         print(*findings_text(results, width()), sep="\n")
     for line in (*problems, *(line for findings in results[:WHOLE] for line in remarks(findings))):
@@ -89,17 +102,9 @@ def _papers_at(papers: list[str]) -> tuple[dict[str, ReadPaper], list[str]]:
     return {"-": read_content(content, "standard input")}, []
 
 
-def _write_html(path: Path, findings: Findings, file: Path) -> None:
+def _write(path: Path, content: bytes, what: str) -> None:
     from evidencebench_core.data.files import whole_file
-    from evidencebench_core.export.findings import findings_html, first_page
-    from evidencebench_core.papers import page_image
 
-    page, image = first_page(findings), None
-    if page is not None and file.is_file():
-        image = page_image(file.read_bytes(), page, 1.5)
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    command = command_line().replace(str(file), file.name).replace(str(path), path.name)  # no folder is told
-    text = findings_html(findings, image=image, command=command, created_at=now)
     with whole_file(path) as stream:
-        stream.write(text.encode())
-    note(f"The page is in {path}")
+        stream.write(content)
+    note(f"The {what} is in {path}")

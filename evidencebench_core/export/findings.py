@@ -1,22 +1,25 @@
-"""What was found in one paper: as JSON, as a table, and as one HTML file of three sheets to take home."""
+"""What was found in one paper: as JSON, as a table, as one HTML file to take home, and as highlights in its PDF."""
 
 from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping, Set
+from contextlib import suppress
 from datetime import datetime
 from functools import cache
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, Final
 
+from evidencebench_core.errors import PaperError
 from evidencebench_core.export.run_rows import versions
 from evidencebench_core.export.tables import places_and_scores
-from evidencebench_core.papers import Box, PageImage, Paper
+from evidencebench_core.palette import MARKS
+from evidencebench_core.papers import Box, PageImage, Paper, highlighted_pdf, page_images
 from evidencebench_core.papers.find import MAX_FROM_ABSTRACT, Findings, floats_cited
 from evidencebench_core.retrievers.bm25 import token_spans, tokens_of
 from evidencebench_core.retrievers.llm.retriever import reasons_in
-from evidencebench_core.words import one_line
+from evidencebench_core.words import clipped_text, one_line
 
 NOTICE: Final = (
     "A computer program chose these sentences. It can miss important evidence, and it can show sentences that are not "
@@ -31,6 +34,9 @@ STANCE_WORDS: Final = {
     "against": "against it",
     "neither": "neither for nor against",
 }
+_MAX_SHOWN: Final = 8  # pages with marks, and pictures of tables and figures
+_RIGHT: Final = 0.45  # of the width; a line that begins beyond it stands in a column on the right
+_LINE: Final = 2.0  # percent of a page; numbers that stand closer would overlap
 
 
 def passage_documents(findings: Findings) -> list[dict[str, Any]]:
@@ -131,39 +137,38 @@ def findings_document(findings: Findings, budget: int) -> dict[str, Any]:
     }
 
 
-def findings_html(
-    findings: Findings,
-    *,
-    image: PageImage | None = None,
-    command: str = "",
-    created_at: str = "",
-) -> str:
-    """One self-contained page of three sheets: the findings, the marked page, how they were found.
+def findings_html(findings: Findings, created_at: datetime, *, pdf: bytes = b"", command: str = "") -> str:
+    """One self-contained web page: the findings, the pages with their marks, how they were found.
 
-    ``image`` is of the page of `first_page`; without it the second sheet has the passages in
-    their context. No script, no outside request, no text is markup.
+    Without the ``pdf`` that the paper was read from, or where its pages cannot be drawn, the sentences around the
+    passages stand with them instead. No script, no outside request, no text is markup.
     """
     paper = findings.read.paper
     passages = passage_documents(findings)
-    marked = None
-    if image is not None:
-        webp = b64encode(image.webp).decode()
-        marked = {
-            "src": f"data:image/webp;base64,{webp}",
-            "page": image.page,
-            "boxes": _boxes(findings, image),
-        }
+    pages = marked_pages(findings)
+    shown = sorted(pages[:_MAX_SHOWN])
+    cited = [item for item in floats_cited(paper, findings.picks) if item.page and item.box][:_MAX_SHOWN]
+    marked: list[PageImage] = []
+    pictures: list[PageImage] = []
+    with suppress(PaperError):
+        if pdf:
+            marked = page_images(highlights_pdf(findings, pdf), [(page, None) for page in shown])
+            pictures = page_images(pdf, [(item.page or 1, item.box) for item in cited])
     settings = findings.retriever.settings.values()
     page: str = _template().render(
-        title=findings.hypothesis,
-        paper_title=paper.title or findings.read.name,
+        hypothesis=findings.hypothesis,
+        title=paper.title or findings.read.name,
         source=findings.read.source,
-        moment=_moment(created_at),
+        moment=f"{created_at.day} {created_at:%B %Y}",
         passages=passages,
         notice=NOTICE,
         stance_words=STANCE_WORDS,
         nothing="" if findings.is_close or not passages else NOTHING,
-        marked=marked,
+        marked=[(image, numbers_beside(paper, findings.numbers, image)) for image in marked],
+        more_pages=sorted(pages[_MAX_SHOWN:]),
+        pictures={item.label: image for item, image in zip(cited, pictures, strict=False)},
+        source_of=lambda image: f"data:image/webp;base64,{b64encode(image.webp).decode()}",
+        picked=MARKS["picked"],
         facts={
             "Searched": f"{len(paper.sentences):,} sentences and headings; at most {MAX_FROM_ABSTRACT} findings from"
             " the abstract unless that was asked for",
@@ -190,10 +195,27 @@ def lead(findings: Findings) -> int | None:
     return next(chain(beyond, findings.picks), None)
 
 
-def first_page(findings: Findings) -> int | None:
-    """The page to show of a paper, from 1: that of its `lead`; ``None`` for a paper without pages."""
-    index = lead(findings)
-    return None if index is None else findings.read.paper.pages.get(index)
+def marked_pages(findings: Findings) -> list[int]:
+    """The pages with picks, from 1, those of the first passages first; none for a paper without pages."""
+    boxes = findings.read.paper.boxes
+    picks = [pick for passage in findings.passages for pick in passage.picks] if boxes else []
+    return list(dict.fromkeys(box.page for pick in picks for box in boxes[pick]))
+
+
+def highlights_pdf(findings: Findings, pdf: bytes) -> bytes:
+    """The PDF of the paper with the picks highlighted, each with number, stance, statement and reason."""
+    paper, reasons = findings.read.paper, reasons_in(findings.retrieval)
+    marks = []
+    for index, number in findings.numbers.items():
+        lines = [f"Passage {number}", f"Searched for: {findings.hypothesis}"]
+        if index in findings.stances:
+            lines[0] += f": {STANCE_WORDS[findings.stances[index]]}"
+        if index in reasons:
+            lines.append(f"The model says: {reasons[index]}")
+        comment = "\n".join(clipped_text(one_line(line), 2000) for line in lines)
+        boxes = paper.boxes[index] if paper.boxes else ()
+        marks += [(tuple(here), comment) for _, here in groupby(boxes, lambda box: box.page)]
+    return highlighted_pdf(pdf, marks, findings.read.name)
 
 
 def left_out_text(left_out: Mapping[str, int]) -> str:
@@ -216,13 +238,29 @@ def share_of_page(box: Box, image: PageImage) -> tuple[float, float, float, floa
     return left, top, max(right - left, 0.0), max(foot - top, 0.0)
 
 
-def _boxes(findings: Findings, image: PageImage) -> list[tuple[object, ...]]:
-    """Where the picks stand on a page (`share_of_page`), the passage's number before the first box of each."""
-    boxes: list[tuple[object, ...]] = []
-    for index, number in findings.numbers.items():
-        here = [box for box in findings.read.paper.boxes[index] if box.page == image.page]
-        boxes += [("" if place else number, *share_of_page(box, image)) for place, box in enumerate(here)]
-    return boxes
+def numbers_beside(
+    paper: Paper, numbers: Mapping[int, int], image: PageImage
+) -> list[tuple[str, float, str, int]]:
+    """The numbers of passages beside a page: on which side, percent from the top, text, and the pick it stands at.
+
+    It stands once on a side, beside the column that has the widest line of the pick; those of one line stand together.
+    """
+    places: dict[tuple[str, int], tuple[str, float, int, int]] = {}
+    for index in sorted(numbers):
+        lines = [box for box in paper.boxes[index] if box.page == image.page]
+        if lines:
+            widest = max(range(len(lines)), key=lambda at: lines[at].x1 - lines[at].x0)
+            side = "right" if lines[widest].x0 > _RIGHT * image.width else "left"
+            tops = [at for at in range(1, widest + 1) if lines[at].y0 < lines[at - 1].y0]  # of columns
+            top = share_of_page(lines[max(tops, default=0)], image)[1]
+            places.setdefault((side, numbers[index]), (side, top, numbers[index], index))
+    beside: list[tuple[str, float, str, int]] = []
+    for side, top, number, index in sorted(places.values()):
+        if beside and beside[-1][0] == side and top - beside[-1][1] < _LINE:
+            beside[-1] = (side, beside[-1][1], f"{beside[-1][2]} {number}", beside[-1][3])
+        else:
+            beside.append((side, top, str(number), index))
+    return beside
 
 
 def _neighbour(paper: Paper, index: int, step: int) -> str:
@@ -231,14 +269,6 @@ def _neighbour(paper: Paper, index: int, step: int) -> str:
     if not 0 <= place < len(paper.sentences) or paper.sections[place] != paper.sections[index]:
         return ""
     return "" if paper.sentence_types[place] == "section_name" else paper.sentences[place]
-
-
-def _moment(created_at: str) -> str:
-    try:
-        when = datetime.fromisoformat(created_at)
-    except ValueError:
-        return created_at
-    return f"{when.day} {when:%B %Y}"
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Papers are read, and their pages drawn, in a child process that can be killed: what a file costs is bounded.
+"""Papers are read, drawn and highlighted in a child process that can be killed: what a file costs is bounded.
 
 The file goes to the child by its standard input and the answer comes back by its standard output; nothing is written
 to disk, and the child is given neither keys nor other settings of the environment. The child is this module too:
@@ -15,14 +15,14 @@ import sys
 import threading
 import time
 from base64 import b64decode, b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.paper import PageImage, Paper
+from evidencebench_core.papers.paper import Box, PageImage, Paper
 from evidencebench_core.papers.read import file_place, paper_of_file
 
 MIB: Final = 1024 * 1024
@@ -63,12 +63,24 @@ def read_paper(content: bytes, name: str = "", check: Callable[[], None] | None 
 
 def page_image(content: bytes, page: int, scale: float = 2.0, name: str = "") -> PageImage:
     """A page of a PDF (from 1) as an image, ``scale`` pixels a point; beyond the last page it is the last one."""
-    raw = _ask_child({"page": page, "scale": scale}, content, name)["image"]
-    return PageImage(**raw | {"webp": b64decode(raw["webp"])})
+    return page_images(content, [(page, None)], scale, name)[0]
+
+
+def page_images(
+    content: bytes, parts: Sequence[tuple[int, Box | None]], scale: float = 2.0, name: str = ""
+) -> list[PageImage]:
+    """Several pages as `page_image` has them, or what stands in a box of one."""
+    raw = _ask_child({"pages": parts, "scale": scale}, content, name)["images"]
+    return [PageImage(**image | {"webp": b64decode(image["webp"])}) for image in raw]
+
+
+def highlighted_pdf(content: bytes, marks: Sequence[tuple[Sequence[Box], str]], name: str = "") -> bytes:
+    """A PDF with a highlight for each mark: the boxes of its lines, all on one page, and a comment."""
+    return b64decode(_ask_child({"marks": marks}, content, name)["pdf"])
 
 
 def _ask_child(
-    task: dict[str, object], content: bytes, name: str, check: Callable[[], None] | None = None
+    task: Mapping[str, object], content: bytes, name: str, check: Callable[[], None] | None = None
 ) -> dict[str, Any]:
     place = file_place(name)
     if len(content) > MAX_BYTES:
@@ -131,11 +143,16 @@ def main() -> int:
     content = sys.stdin.buffer.read()
     answer: dict[str, Any]
     try:
-        if "page" in header:
-            from evidencebench_core.papers.pdf.rendering import drawn_page  # pdfium only for a PDF
+        if "pages" in header:
+            from evidencebench_core.papers.pdf.rendering import drawn_pages  # pdfium only for a PDF
 
-            image = drawn_page(content, header["page"], header["scale"], place)
-            answer = {"image": asdict(image) | {"webp": b64encode(image.webp).decode()}}
+            images = drawn_pages(content, header["pages"], header["scale"], place)
+            encoded = (asdict(image) | {"webp": b64encode(image.webp).decode()} for image in images)
+            answer = {"images": list(encoded)}
+        elif "marks" in header:
+            from evidencebench_core.papers.pdf.highlights import highlighted
+
+            answer = {"pdf": b64encode(highlighted(content, header["marks"], place)).decode()}
         else:
             answer = {"paper": paper_of_file(content, header["name"]).as_dict()}
     except PaperError as error:

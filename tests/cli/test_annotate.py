@@ -12,6 +12,7 @@ from tests.annotation.scripted_model import paper_text, scripted_answer
 from tests.annotation.trials_folder import trials_folder
 from tests.cli.conftest import Command
 from tests.llm.server import answering, reply, scripted
+from tests.papers.pdf.hostile import paged
 
 TEXT = "Night work\n\nAbstract\nNurses were followed.\n\nResults\nNight work raised the risk of diabetes. Tea is hot."
 
@@ -23,8 +24,14 @@ def test_find_prints_picks_and_writes_the_page(command: Command, tmp_path: Path)
     words = ("find", file, "--retriever", "dense", "--html", page, "--hypothesis")
     document = command.json(*words, "Night work causes diabetes.")
     assert document["picks"][0]["text"] == "Night work raised the risk of diabetes."
-    assert page.read_text().count('class="sheet"') == 3
+    assert page.read_text().count('class="sheet"') == 2
     assert "may say nothing" in command(*words, "Quantum computers factor integers.").out
+    assert command(*words, "Night work.", "--pdf", tmp_path / "out.pdf").code == 1  # a text is no PDF
+    file = tmp_path / "night.pdf"
+    file.write_bytes(paged())
+    words = ("find", file, "--retriever", "bm25", "--pdf", tmp_path / "out.pdf", "--hypothesis")
+    assert command(*words, "A sentence is printed.").code == 0
+    assert b"/Highlight" in (tmp_path / "out.pdf").read_bytes()
 
 
 def test_proposals_of_a_file_of_papers_are_exported_ingested_and_run(

@@ -5,7 +5,7 @@
  *
  * @typedef {{label: string, text: string|null, result: boolean, focus: boolean,
  *            covered: boolean|null, sentences: number[]}} Aspect
- * @typedef {{name: string, picks: number[]}} System
+ * @typedef {{name: string, picks: number[], numbers: number[]}} System
  * @typedef {{paper: string, height: number, texts: string[], types: string, marks: string,
  *            aspects: Aspect[], systems: System[], active: number|null,
  *            notes: {sentence: number, words: string, flagged: boolean}[],

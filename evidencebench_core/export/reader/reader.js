@@ -171,7 +171,7 @@ class Reader {
   /** Marks, ranks and the other systems' letters; only what differs is touched. */
   drawMarks() {
     const { marks, systems, active, aspects, by } = this.data;
-    const ranks = systems.map(({ picks }) => new Map(picks.map((index, place) => [index, place + 1])));
+    const ranks = systems.map(({ picks, numbers }) => new Map(picks.map((index, place) => [index, numbers[place] ?? place + 1])));
     this.sentences.forEach((sentence, i) => {
       const rank = (active !== null && ranks[active]?.get(i)) || 0;
       if (sentence.mark !== marks[i] || sentence.rank !== rank) {

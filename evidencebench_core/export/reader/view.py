@@ -40,6 +40,7 @@ class System:
 
     name: str
     picks: tuple[int, ...]
+    numbers: tuple[int, ...] = ()  # shown beside the picks instead of their places
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ def view_data(view: PaperView, height: int = 720) -> dict[str, Any]:
         "types": _type_letters(view.sentences, view.sentence_types),
         "marks": _mark_letters(view, picks),
         "aspects": [_aspect_data(aspect, view.focus, picks) for aspect in view.aspects],
-        "systems": [{"name": system.name, "picks": list(system.picks)} for system in view.systems],
+        "systems": [asdict(system) for system in view.systems],
         "active": active,
         "selected": _position(view.selected, n),
         "aspect": _position(view.aspect, len(view.aspects)),

@@ -235,7 +235,7 @@ def _fit_network(
                 torch.zeros(()),
             )
             optimiser.zero_grad()
-            (loss / len(batch)).backward()  # type: ignore[no-untyped-call]
+            (loss / len(batch)).backward()
             optimiser.step()
             schedule.step()
 

@@ -38,9 +38,10 @@ def test_the_page_shown(page: int | None, selected: int | None, first: int | Non
 def test_boxes_are_shares_of_the_page_and_stay_on_it() -> None:
     first = page_data(PAPER, PageImage(1, 2, 600, 800, b""), {1: 1, 3: 2})
     assert (first["page"], first["n_pages"], first["picks"]) == (1, 2, [[1, 1]])
+    assert first["beside"] == [("right", 10, "1", 1)]
     one, two = first["sentences"]
-    assert one == {"index": 0, "place": None, "right": False, "rects": [(10, 10, 40, 2.5)], "text": ""}
-    assert (two["index"], two["place"], two["right"], two["text"]) == (1, 1, True, "On one and two.")
+    assert one == {"index": 0, "place": None, "rects": [(10, 10, 40, 2.5)]}
+    assert (two["index"], two["place"]) == (1, 1)
     second = page_data(PAPER, PageImage(2, 2, 600, 800, b""), {})
     assert [one["rects"] for one in second["sentences"]] == [[(10, 10, 40, 2.5)], [(0, 100, 100, 0)]]
     assert page_data(PAPER, PageImage(1, 2, 0, 0, b""), {})["sentences"][0]["rects"] == [(0, 0, 0, 0)]

@@ -10,6 +10,7 @@ from typing import Final
 
 from evidencebench_core.data.files import file_content
 from evidencebench_core.data.model import Focus
+from evidencebench_core.data.sections import section_classes
 from evidencebench_core.errors import EvidenceBenchError, PaperError
 from evidencebench_core.llm import LLM, answer_of
 from evidencebench_core.papers import ENDINGS, MAX_BYTES, Float, Paper, read_paper
@@ -20,13 +21,27 @@ from evidencebench_core.retrievers.encoding import MINILM, Encoder
 
 DEFAULT_RETRIEVER: Final = "evidence-ranker"
 DEFAULT_BUDGET: Final = 10
-MAX_FROM_ABSTRACT: Final = 2
+MAX_FROM_ABSTRACT: Final = 3
 """Picks from the abstract, which stand as a group of their own; the others are from the body."""
 CLOSE: Final = 0.5
 """Cosine of the closest pick to the hypothesis, below which a paper may say nothing on it: on train 99% of the papers
 lie above it for their own hypothesis, and 7% for that of another paper."""
 MAX_PAPERS: Final = 100
 _LABEL: Final = 3  # words of a sentence of an abstract that is no more than a label: "Methods"
+_OPENING: Final = 0.4  # of an abstract: aims and methods, before the results
+_EARLIER_WORK: Final = re.compile(
+    r"\[\s?\d|\bet al\b|\((?:[A-Z][^()]{0,60}\s)?(?:19|20)\d\d[a-z]?\b|\(\s?\d+[,–-]"
+    r"|\bprevious(?:ly)? (?:stud|report)|\breported by\b|\bother studies\b|\bprior stud"
+)
+_THIS_WORK: Final = re.compile(
+    r"\b(?:we|our|here|th(?:is|e present|e current) (?:study|trial)|these (?:results|findings|data))\b",
+    re.IGNORECASE,
+)
+_LEVEL: Final = re.compile(  # of significance, as a method
+    r"\b(?:considered|defined as|deemed|taken as)\b.{0,40}\bsignifican"
+    r"|\bsignifican\w+ (?:was|level)\b.{0,40}(?:set|defined|p\s*<)",
+    re.IGNORECASE,
+)
 _POINTER: Final = re.compile(r"\b(Tab|Fig)(?:les?|ures?|s?\.)?\s*(S?\d{1,3})", re.IGNORECASE)
 
 
@@ -134,7 +149,7 @@ def findings_in(
     else:
         served = retriever
         retrieval = answer_of(llm, lambda server: served.answer(server, query))
-    picks = picks_in(paper, retrieval, budget, abstract_too=abstract_too)
+    picks = picks_in(paper, retrieval.ranking, budget, focus, abstract_too=abstract_too)
     # One that goes by words or places alone spares its reader the seconds that an embedding model takes to load.
     has_model = bool(retriever.basis) or retriever.asks_server
     best = _closest(paper, hypothesis, picks) if has_model else None
@@ -142,22 +157,37 @@ def findings_in(
 
 
 def picks_in(
-    paper: Paper, retrieval: Retrieval, budget: int, *, abstract_too: bool = False
+    paper: Paper, ranking: Iterable[int], budget: int, focus: Focus = "results", *, abstract_too: bool = False
 ) -> tuple[int, ...]:
-    """The first picks of a retrieval, at most `MAX_FROM_ABSTRACT` of them from the abstract; no headings or labels."""
-    picks: list[int] = []
-    n_abstract = 0
-    for index in retrieval.ranking:
-        is_abstract = paper.sentence_types[index] == "abstract"
-        is_label = is_abstract and len(paper.sentences[index].split()) <= _LABEL
-        if paper.sentence_types[index] == "section_name" or is_label:
-            continue
-        n_abstract += is_abstract
-        if abstract_too or not is_abstract or n_abstract <= MAX_FROM_ABSTRACT:
-            picks.append(index)
-        if len(picks) == budget:
-            break
-    return tuple(picks)
+    """The first of a ranking, without headings and labels, what is not this study's findings behind all else.
+
+    Up to `MAX_FROM_ABSTRACT` of the abstract come first, half of a small budget at most, and the others are from the
+    body; with ``abstract_too`` there is no such difference.
+    """
+    types = paper.sentence_types
+    behind = _background(paper, focus)
+    order = [index for index in ranking if types[index] != "section_name"]
+    order.sort(key=lambda index: index in behind)
+    abstract = [index for index in order if types[index] == "abstract"]
+    labels = {index for index in abstract if len(paper.sentences[index].split()) <= _LABEL}
+    if abstract_too:
+        return tuple(index for index in order if index not in labels)[:budget]
+    first = [index for index in abstract if index not in labels][: min(MAX_FROM_ABSTRACT, budget // 2)]
+    body = [index for index in order if types[index] != "abstract"]
+    return tuple([*first, *body][:budget])
+
+
+def _background(paper: Paper, focus: Focus) -> set[int]:
+    """Sentences on other studies: the introduction, and what cites earlier work; for results also those on methods."""
+    abstract = [index for index, kind in enumerate(paper.sentence_types) if kind == "abstract"]
+    behind = set(abstract[: int(_OPENING * len(abstract))]) if focus == "results" else set()
+    elsewhere = {"introduction"} | ({"methods"} if focus == "results" else set())
+    parts = section_classes(paper.sentences, paper.sentence_types)
+    for index, (sentence, part) in enumerate(zip(paper.sentences, parts, strict=True)):
+        cites = part != "results" and _EARLIER_WORK.search(sentence) and not _THIS_WORK.search(sentence)
+        if part in elsewhere or cites or _LEVEL.search(sentence):
+            behind.add(index)
+    return behind
 
 
 def _closest(paper: Paper, hypothesis: str, picks: Sequence[int]) -> float | None:

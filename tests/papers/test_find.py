@@ -41,16 +41,38 @@ N = len(PAPER.sentences)
 
 
 @given(st.permutations(range(N)), st.integers(1, 30))
-def test_at_most_two_from_the_abstract_and_no_heading(ranking: list[int], budget: int) -> None:
-    retrieval = Retrieval(tuple(ranking), (), budget)
-    picks = picks_in(PAPER, retrieval, budget)
+def test_the_abstract_comes_first_is_not_all_and_has_no_heading(ranking: list[int], budget: int) -> None:
+    picks = picks_in(PAPER, ranking, budget, "all")
     kinds = [PAPER.sentence_types[index] for index in picks]
-    assert kinds.count("abstract") <= MAX_FROM_ABSTRACT
+    n_abstract = min(MAX_FROM_ABSTRACT, budget // 2)
+    assert kinds[:n_abstract] == ["abstract"] * n_abstract
     assert "section_name" not in kinds
-    assert len(picks) == min(budget, N_BODY + MAX_FROM_ABSTRACT)
-    assert list(picks) == [index for index in ranking if index in picks]
-    everything = picks_in(PAPER, retrieval, budget, abstract_too=True)
+    assert len(picks) == min(budget, N_BODY + n_abstract)
+    for group in (picks[:n_abstract], picks[n_abstract:]):
+        assert list(group) == [index for index in ranking if index in group]
+    everything = picks_in(PAPER, ranking, budget, "all", abstract_too=True)
     assert len(everything) == min(budget, N - 2)
+
+
+def test_what_is_not_this_studys_finding_stands_behind() -> None:
+    sentences = {
+        "Introduction": ("Tea is drunk.",),
+        "Methods": ("We gave them tea.",),
+        "Results": ("Tea helped (12, 13).", "P < 0.05 was considered to be significant."),
+        "Discussion": ("Tea helped in Oslo [3].", "As in Oslo [3], our tea helped.", "Tea is hot."),
+    }
+    texts = tuple(text for name, body in sentences.items() for text in (name, *body))
+    kinds = tuple("section_name" if text in sentences else "normal_paragraph" for text in texts)
+    paper = replace(PAPER, sentences=texts, sentence_types=kinds)  # type: ignore[arg-type]
+    order = [texts[index] for index in picks_in(paper, range(len(texts)), 9)]
+    assert order[:3] == ["Tea helped (12, 13).", "As in Oslo [3], our tea helped.", "Tea is hot."]
+    assert order[3:] == [
+        "Tea is drunk.",
+        "We gave them tea.",
+        sentences["Results"][1],
+        sentences["Discussion"][0],
+    ]
+    assert texts[picks_in(paper, range(len(texts)), 1, "all")[0]] == "We gave them tea."
 
 
 def passages_of(*picks: int) -> tuple[Passage, ...]:

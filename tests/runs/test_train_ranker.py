@@ -1,17 +1,18 @@
 """Cross-validation is honest: a fold is fitted without its papers, and its gold changes nothing in it."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from evidencebench_core.data import Store
+from evidencebench_core.data import Store, ingest
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.ranker import training
 from evidencebench_core.retrievers.ranker.model import Ranker
 from evidencebench_core.retrievers.ranker.training import Example
 from evidencebench_core.runs import RankerTraining, RunStore, Step, score_run, train_ranker
-from tests.factories import raw_dataset, store_with
+from tests.factories import raw_dataset, store_with, written
 
 pytestmark = pytest.mark.usefixtures("encoded_texts")
 
@@ -51,6 +52,31 @@ def test_each_fold_is_fitted_without_its_papers(
     assert all(fold < whole for fold in folds)
     assert set.intersection(*folds) == set()  # each paper is left out once
     assert sum(len(whole - fold) for fold in folds) == len(whole)
+
+
+def test_other_datasets_are_learnt_from_without_the_papers_that_are_asked(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingest(
+        store, written(raw_dataset(12), tmp_path / "more.json"), "more"
+    )  # the papers of tiny, and four more
+    fitted: list[Counter[str]] = []
+    fit = training.fit_ranker
+
+    def record(examples: Sequence[Example], encoder: str, seed: int = 0) -> Ranker:
+        fitted.append(Counter(example.instance_id for example in examples))
+        return fit(examples, encoder, seed)
+
+    monkeypatch.setattr("evidencebench_core.runs.ranker_training.fit_ranker", record)
+    done = train_ranker(store, ["tiny", "more"], out=tmp_path / "model", folds=4)
+    *folds, whole = fitted
+    assert done.n_instances == len(whole) == 12
+    assert sum(whole.values()) == 20
+    assert [len(fold) for fold in folds] == [10] * 4
+    asked = [set(whole) - set(fold) for fold in folds]
+    assert set().union(*asked) == set(store.ids("tiny"))
+    assert done.run_id
+    assert set(RunStore(store).retrievals(done.run_id, "er@10")) == set(store.ids("tiny"))
 
 
 @pytest.mark.parametrize("options", [{"folds": 1}, {"seed": -1}])

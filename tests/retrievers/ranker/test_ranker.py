@@ -7,15 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evidencebench_core.data.model import Instance
+from evidencebench_core.data.model import SUFFICIENT, Instance
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.papers.find import DEFAULT_RETRIEVER
 from evidencebench_core.retrievers import Query, make_retriever, query_of
+from evidencebench_core.retrievers.encoding import Encoder
 from evidencebench_core.retrievers.ranker import model_file
 from evidencebench_core.retrievers.ranker.model import Network, Ranker
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, read_model, write_model
 from evidencebench_core.retrievers.ranker.retriever import ranking_of
-from evidencebench_core.retrievers.ranker.training import Example, fit_ranker, folds_by_paper
+from evidencebench_core.retrievers.ranker.training import Example, examples_of, fit_ranker, folds_by_paper
 from tests.retrievers.ranker.made_up import inputs_of, made, small_model
 
 
@@ -46,6 +47,35 @@ def test_without_result_aspects_they_are_ranked_as_all(examples: Sequence[Exampl
     bare = [replace(example, covers=(example.covers[0], example.covers[0][:, :0])) for example in examples]
     ranker = fit_ranker(bare, "minilm")
     assert ranker.trees["all"] == ranker.trees["results"]
+
+
+def test_gold_that_is_sufficient_says_nothing_on_methods_and_every_wording_is_learnt_from(
+    encoded_texts: list[str], few_epochs: None
+) -> None:
+    wordings = ["Tea helps.", "Tea is bad."]
+    trial = replace(made(1), construction={"gold": SUFFICIENT, "wordings": wordings})
+    learnt = examples_of(trial, Encoder("minilm"))
+    assert [example.query.hypothesis for example in learnt] == [trial.hypothesis, *wordings]
+    assert {example.covers[0].shape[1] for example in learnt} == {0}
+    assert {example.covers[1].shape[1] for example in learnt} == {2}
+    ranker = fit_ranker(learnt, "minilm")
+    assert ranker.trees["all"] == ranker.trees["results"]
+    query = query_of(trial, "results", None)
+    by_words, by_meaning = (
+        replace(ranker, cosine_weight=weight).scores(query, learnt[0].features, learnt[0].vectors)
+        for weight in (0.0, 1000.0)
+    )
+    cosine = learnt[0].vectors[1:] @ learnt[0].vectors[0]
+    assert by_meaning.argmax() == cosine.argmax()
+    assert not np.allclose(by_words, by_meaning)
+
+
+def test_a_weight_of_nothing_is_no_example(examples: Sequence[Example], few_epochs: None) -> None:
+    half = len(examples) // 2
+    light = [replace(example, weight=0.0) for example in examples[half:]]
+    turned = [replace(example, covers=tuple(1 - table for table in example.covers)) for example in light]
+    first, second = (fit_ranker([*examples[:half], *beside], "minilm") for beside in (light, turned))
+    assert np.allclose(first.network.hidden, second.network.hidden)
 
 
 def test_a_model_is_read_as_it_was_written(

@@ -12,6 +12,8 @@ import streamlit as st
 from components.app import resources
 from components.app.session import flash, open_later, session_text, set_session_text
 from components.app.state import PageState
+from components.models.server import session_model
+from components.paper.asked import draw_questions, model_button
 from components.paper.bring import MAX_HYPOTHESIS, UNREAD, draw_bring, open_paper, open_what_was_read
 from components.paper.findings import draw_files, draw_findings, findings_of
 from components.paper.opened import OpenPaper, named_papers
@@ -19,7 +21,9 @@ from components.paper.pages import text_or_pages, view_switch
 from components.widgets.guarded import drop_missing, guarded_page, name_window
 from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
+from components.widgets.switches import option_switch
 from components.widgets.table import Column, Row, table
+from evidencebench_core.data.model import Focus
 from evidencebench_core.export import left_out_text
 from evidencebench_core.export.findings import NOTICE, section_of
 from evidencebench_core.papers import Paper
@@ -100,11 +104,14 @@ def _draw_paper(state: PageState, opened: OpenPaper, *, is_presenting: bool) -> 
             if not is_presenting:
                 with st.popover("More"):
                     _draw_menu(state, opened, hypothesis)
+                _draw_focus(state)
+                model_button()
         findings = _search(state, [opened], hypothesis).get(opened.ref)
         if findings is not None:
             if not is_presenting:
                 _draw_notice(findings)
-            draw_findings(state, findings, large=is_presenting)
+            findings, answer = draw_questions(opened, findings, _focus(state), can_ask=not is_presenting)
+            draw_findings(state, findings, answer, large=is_presenting)
             if is_presenting:
                 _draw_notice(findings)
     with saving:
@@ -140,7 +147,7 @@ def _search(state: PageState, papers: Sequence[OpenPaper], hypothesis: str) -> d
         hypothesis,
         _retriever(state),
         _budget(state),
-        focus="all" if state["focus"] == "all" else "results",
+        focus=_focus(state),
         abstract_too=state["abstract"] == "1",
     )
 
@@ -155,14 +162,25 @@ def _draw_notice(findings: Findings) -> None:
     st.caption(f"{head}{notice}")
 
 
+def _focus(state: PageState) -> Focus:
+    return "all" if state["focus"] == "all" else "results"
+
+
+def _draw_focus(state: PageState) -> None:
+    """The switch between results and all, where the retriever makes that difference."""
+    if RETRIEVERS[_retriever(state)].by_focus:
+        focuses = {"": "Results", "all": "Methods too"}
+        option_switch(state, "focus", "What it looks for", focuses, label_visibility="collapsed")
+
+
 def _retriever(state: PageState) -> str:
     return state["r"] if state["r"] in _retrievers() else DEFAULT_RETRIEVER
 
 
 def _retrievers() -> list[str]:
-    """Those that work on this machine and need no gold."""
-    entries = RETRIEVERS.items()
-    return [name for name, entry in entries if not (entry.sees_gold or entry.asks_server)]
+    """Those that need no gold, and work on this machine, or by the model of this session."""
+    names = [name for name, entry in RETRIEVERS.items() if not (entry.sees_gold or entry.asks_server)]
+    return [*names, "llm"] if session_model() else names
 
 
 def _budget(state: PageState) -> int:
@@ -192,11 +210,6 @@ def _draw_search_settings(state: PageState) -> None:
     chosen = _retriever(state)
     st.selectbox("Chosen by", names, **state.widget("r", chosen))
     st.number_input("Sentences", 1, _MAX_BUDGET, **state.widget("k", _budget(state), lambda k: k))
-    st.toggle(
-        "Methods and patients too",
-        help="Else it looks for results alone, where the retriever makes that difference.",
-        **state.widget("focus", state["focus"] == "all", lambda on: "all" if on else None),
-    )
     st.toggle(
         "More of the abstract",
         help="Else at most two of its sentences, so that there is room for what the paper itself says.",
@@ -263,10 +276,12 @@ def _draw_several(state: PageState, papers: Sequence[OpenPaper]) -> None:
     if session_text(UNREAD):
         st.warning(literal(session_text(UNREAD)))
     hypothesis = _statement(state, "")
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Find evidence", type="primary")
         with st.popover("More"):
             _draw_search_settings(state)
+        _draw_focus(state)
+        model_button()
     found = _search(state, papers, hypothesis)
     best = {ref: findings.best or 0.0 for ref, findings in found.items()}
     ordered = sorted(papers, key=lambda opened: -best.get(opened.ref, 0.0))

@@ -26,7 +26,7 @@ from evidencebench_core.answers.asking import (
     cited_run_scores,
 )
 from evidencebench_core.answers.brackets import CitedSentence
-from evidencebench_core.answers.cited import CitedAnswer, CitedScores
+from evidencebench_core.answers.cited import NO_ANSWER, CitedAnswer, CitedScores
 from evidencebench_core.answers.judging import KIND
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.data.model import Focus
@@ -48,13 +48,6 @@ _FIGURES: Final = {
     "grounded_recall": "Aspects that such a citation covers",
 }
 _OF_ANSWER: Final = ("sentence", "document", "aspect")  # what the address has of one answer only
-_NO_ANSWER: Final = {
-    "empty": "The model says that the paper holds nothing on the hypothesis.",
-    "no_list": "The model's words could not be read as an answer.",
-    "refusal": "The model refused to answer.",
-    "cut_off": "The answer was cut off.",
-    "failed": "The call failed: ask again.",
-}
 
 
 @dataclass(frozen=True)
@@ -131,7 +124,7 @@ def draw_answer_to(state: PageState, dataset: DatasetInfo, chosen: Chosen) -> No
         if answer.verdict:
             st.caption(f"The model's verdict: {answer.verdict}. There is no gold for that.")
         if answer.outcome != "answer":
-            st.info(_NO_ANSWER[answer.outcome])
+            st.info(NO_ANSWER[answer.outcome])
         answer_prose(
             [_prose(place, part, gold) for place, part in enumerate(answer.sentences, 1)], key="cited",
             chosen=str(sentence), document="" if index is None else str(index),

@@ -11,7 +11,7 @@ import streamlit as st
 from components.app import resources
 from components.app.choices import Choice, choice_of
 from components.app.reading import Reading, retrieval
-from components.models.asking import Question, answer_or_button, stored_answer
+from components.models.asking import answers_or_button, reading_question, stored_answers
 from components.models.ranker import has_seen
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
@@ -63,8 +63,8 @@ def answer_at_hand(reading: Reading, choice: Choice) -> Retrieval | None:
     if choice.name in ELSEWHERE:
         return None
     if RETRIEVERS[choice.name].asks_server:
-        answer = stored_answer(Question(reading, choice))
-        return answer if isinstance(answer, Retrieval) else None
+        (answer,), _ = stored_answers(reading_question(reading, choice))
+        return answer
     return retrieval(reading, choice)
 
 
@@ -79,7 +79,7 @@ def _answer(reading: Reading, choice: Choice) -> Answer | None:
         st.caption(f"{lacks}: its retriever is asked.")
         return _answer(reading, choice_of(choice.name, choice.settings))
     if RETRIEVERS[choice.name].asks_server:
-        answer = answer_or_button(Question(reading, choice))
+        (answer,) = answers_or_button(reading_question(reading, choice))
         return Answer(choice, answer) if answer else None
     loads = choice.name in _ENCODING and not is_loaded()
     text = "Loading the embedding model …" if loads else f"{choice.name} reads the paper …"

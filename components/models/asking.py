@@ -1,4 +1,4 @@
-"""A retriever that asks a server: answered from the store if it was ever asked, else on a click, since it may cost.
+"""A question to a server: answered from the store if it was ever asked, else on a click, since it may cost.
 
 The asking is a job: the reader goes on reading meanwhile, and an answer that was begun is kept even if they leave.
 """
@@ -6,8 +6,10 @@ The asking is a job: the reader goes on reading meanwhile, and an answer that wa
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from typing import Any, Final, Generic, TypeVar
 
 import streamlit as st
 
@@ -15,97 +17,94 @@ from components.app import resources
 from components.app.choices import Choice
 from components.app.jobs import Job, JobCancelled
 from components.app.reading import Reading
-from components.app.session import flash, session_connection
+from components.app.session import session_connection
 from components.models.caps import session_budget, session_llm, spent_text
 from components.models.server import address_text, draw_model_needed
 from components.widgets.guarded import guarded_part
 from components.widgets.markdown import literal
-from evidencebench_core.errors import EvidenceBenchError, LLMCancelledError, SettingError
-from evidencebench_core.llm import Forecast, Work, answer_of, rehearse
+from evidencebench_core.errors import LLMCancelledError, SettingError
+from evidencebench_core.llm import LLM, Forecast, Work, answer_of, rehearse
+from evidencebench_core.llm.client import gather
 from evidencebench_core.retrievers import Retrieval, ServedRetriever, make_retriever
-from evidencebench_core.words import quantity
+from evidencebench_core.words import dollars, quantity
 
+_T = TypeVar("_T")
 _JOB: Final = "ask"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What a retriever is asked about a paper."""
+class Question(Generic[_T]):
+    """What a model is asked, in one or several pieces."""
 
-    reading: Reading
-    choice: Choice
-
-    @property
-    def label(self) -> str:
-        return self.choice.label
-
-    @property
-    def model(self) -> str:
-        """Empty while none is chosen."""
-        return str(self.choice.settings.get("model") or "")
+    label: str  # who answers, or what is asked
+    model: str  # empty while none is chosen
+    about: tuple[object, ...]  # tells it from other questions; holds no key
+    works: Sequence[Work[_T]]  # what a client is asked, a piece each
 
     @property
     def subject(self) -> str:
-        """Of its job: tells it from other questions, at other servers too; holds no key."""
-        settings = sorted(self.choice.settings.items(), key=str)
-        about = (self.reading.key, self.choice.name, settings, session_connection().address)
+        """Of its job: tells it from other questions, at other servers too."""
+        about = (self.label, self.model, self.about, session_connection().address)
         return hashlib.sha256(repr(about).encode("utf-8", "replace")).hexdigest()
 
-    def work(self) -> Work[Retrieval]:
-        """What a client is asked, by a retriever of its own."""
-        retriever = make_retriever(self.choice.name, self.choice.settings, store=resources.store())
-        if not isinstance(retriever, ServedRetriever):
-            raise SettingError(f"retriever {self.choice.name}", "asks no server", "Choose one that does.")
-        query = self.reading.query()
-        return lambda llm: retriever.answer(llm, query)
+
+def reading_question(reading: Reading, choice: Choice) -> Question[Retrieval]:
+    """What a retriever is asked about a paper."""
+    about = (reading.key, choice.name, sorted(choice.settings.items(), key=str))
+    model = str(choice.settings.get("model") or "")
+    if not model:
+        return Question(choice.label, model, about, ())
+    retriever = make_retriever(choice.name, choice.settings, store=resources.store())
+    if not isinstance(retriever, ServedRetriever):
+        raise SettingError(f"retriever {choice.name}", "asks no server", "Choose one that does.")
+    return Question(choice.label, model, about, [partial(retriever.answer, query=reading.query())])
 
 
-def stored_answer(question: Question) -> Retrieval | Forecast:
-    """The answer, if all of it is in the store; else what is still to be asked. Nothing is sent."""
-    (answer,), cost = rehearse(session_llm(), question.work())
-    return cost if answer is None else answer
+def stored_answers(question: Question[_T]) -> tuple[list[_T | None], Forecast]:
+    """Of each piece the answer, if all of it is in the store, and the cost of the others. Nothing is sent."""
+    return rehearse(session_llm(), *question.works)
 
 
-def answer_or_button(question: Question) -> Retrieval | None:
-    """The stored answer; or ``None``, and the button with the cost, the progress or the failure is drawn."""
+def answers_or_button(question: Question[_T], *, small: bool = False) -> list[_T | None]:
+    """The stored answers, ``None`` for a piece without; for those, the button with the cost is drawn.
+
+    While they are asked, their progress is drawn in its place; a failure above it. A ``small`` button has the cost
+    in its words.
+    """
     name = literal(question.label)
     if not question.model:
         draw_model_needed(question.label)
-        return None
-    jobs = resources.jobs().jobs(_JOB)
-    job = next((job for job in jobs if job.subject == question.subject), None)
+        return [None]
+    job = next((job for job in resources.jobs().jobs(_JOB) if job.subject == question.subject), None)
+    answers, cost = stored_answers(question)
     if job is not None and not job.status.ended:
         with st.container(border=True):
-            st.fragment(_draw_progress, run_every=0.4)(job, question.label)
-        return None
-    answer = stored_answer(question)
+            st.fragment(_draw_progress, run_every=0.4)(job)
+        return answers
+    if None not in answers:
+        return answers
     if job is not None and job.status.state == "failed":
         st.error(f"{name}: **call failed.** {literal(job.status.note)}")
-    if isinstance(answer, Retrieval):
-        return answer
     if job is not None and job.status.state == "cancelled":
         st.caption(f"{name} was stopped. Answers that had come in full are kept.")
+    button: dict[str, Any] = {"key": f"ask.{question.label}", "on_click": _start, "args": (question,)}
+    if small:
+        short = f"about {max(100, round(cost.tokens, -2)):,} tokens, {literal(dollars(cost.money))}"
+        st.button(f"{name} ({short})", help=_cost_text(cost), wrap=True, **button)
+        return answers
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{name}** has not answered this yet. {_cost_text(answer)}")
-        st.button(
-            "Ask the model" if job is None else "Try again",
-            type="primary",
-            key=f"ask.{question.label}",
-            on_click=_start,
-            args=(question,),
-        )
-    return None
+        st.markdown(f"**{name}** has not answered this yet. {_cost_text(cost)}")
+        st.button("Ask the model" if job is None else "Try again", type="primary", **button)
+    return answers
 
 
-def _start(question: Question) -> None:
+def _start(question: Question[_T]) -> None:
     """Ask in the background."""
     budget = session_budget()
     llm = session_llm(budget)
-    try:
-        work = question.work()
-    except EvidenceBenchError as error:
-        flash(literal(str(error)))
-        return
+
+    async def every(llm: LLM) -> list[_T]:
+        return await gather(*(work(llm) for work in question.works))
 
     def ask(job: Job) -> str:
         def stopped() -> bool:
@@ -113,22 +112,21 @@ def _start(question: Question) -> None:
             return job.cancelled()
 
         try:
-            answer_of(llm, work, stopped=stopped, grace=0.0)
+            answer_of(llm, every, stopped=stopped, grace=0.0)
         except LLMCancelledError as error:
             raise JobCancelled from error
         return spent_text(budget.spent)
 
-    title = f"{question.choice.name} reads {question.reading.instance.id}"
-    resources.jobs().start(_JOB, question.subject, title, ask)
+    resources.jobs().start(_JOB, question.subject, question.label, ask)
 
 
 @guarded_part()
-def _draw_progress(job: Job, label: str) -> None:
+def _draw_progress(job: Job) -> None:
     """How far the answer is, and the button that stops it; a fragment that runs again and again."""
     if job.status.ended:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{literal(label)}** is answering, {quantity(job.status.done, 'call')} so far …")
+        st.markdown(f"**{literal(job.title)}** {quantity(job.status.done, 'call')} so far …")
         if st.button("Stop", key=f"stop.{job.id}", disabled=job.status.state == "cancelling"):
             job.cancel()
             st.rerun(scope="fragment")

@@ -85,6 +85,9 @@ def draw_bring(state: PageState) -> None:
             help="One claim in one sentence works best. You can also write it once the paper is open.",
             **state.widget("h", state["h"], lambda words: " ".join(words.split())),
         )
+        if st.button("No paper at hand? See a sample"):
+            open_paper(state, next(iter(sample_papers())))
+            st.rerun()
     _draw_kept(state)
 
 

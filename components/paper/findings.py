@@ -5,22 +5,30 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, Final
 
 import pandas as pd
 import streamlit as st
 
 from components.app.state import PageState
+from components.models.calls import outcome_line
+from components.models.server import session_model
+from components.paper.asked import asked_findings
 from components.paper.opened import OpenPaper, pdf_of
 from components.widgets.component import component, sentence_event
 from components.widgets.markdown import literal
+from evidencebench_core.answers.cited import NO_ANSWER, CitedAnswer
 from evidencebench_core.data.model import Focus
 from evidencebench_core.export import csv_text, findings_document, findings_html, pick_documents
 from evidencebench_core.export.findings import NOTHING, STANCE_WORDS, highlights_pdf, passage_documents
 from evidencebench_core.papers.find import Findings, findings_in
-from evidencebench_core.retrievers import make_retriever
+from evidencebench_core.retrievers import RETRIEVERS, make_retriever
 from evidencebench_core.words import clipped_text, file_stem, quantity
+
+_MOST_SENTENCES: Final = 20  # of an answer; it is asked for five at most
 
 _component = component(
     "findings_list", Path(__file__).parent, '<ol class="findings"></ol>', palette=".findings"
@@ -37,6 +45,8 @@ def findings_of(
     abstract_too: bool,
 ) -> dict[str, Findings]:
     """Findings by the paper's ref; a search that is broken off goes on with the next paper."""
+    if RETRIEVERS[retriever].asks_server:
+        return asked_findings(papers, hypothesis, budget, focus, abstract_too=abstract_too)
     findings, progress = {}, st.empty()
     with st.spinner(f"{retriever} reads {quantity(len(papers), 'paper')} …"):
         for done, opened in enumerate(papers):
@@ -59,8 +69,12 @@ def _findings(
     return findings_in(opened.read, hypothesis, chosen, budget, focus=focus, abstract_too=abstract_too)
 
 
-def draw_findings(state: PageState, findings: Findings, *, large: bool = False) -> None:
-    """The passages, best first; a click, or the keys n and p, show one in the paper."""
+def draw_findings(
+    state: PageState, findings: Findings, answer: CitedAnswer | None, *, large: bool = False
+) -> None:
+    """A model's answer, and the passages; a click, or the keys n and p, show a sentence in the paper."""
+    if not findings.picks and (line := outcome_line(findings.retrieval, None)):
+        st.caption(f"The model's answer to the search: {line}.")
     if findings.picks and not findings.is_close:
         best = "" if findings.best is None else f" Closest: {findings.best:.2f} of 1."
         st.warning(f"{NOTHING}{best}")
@@ -72,6 +86,7 @@ def draw_findings(state: PageState, findings: Findings, *, large: bool = False) 
         }
         for passage in passage_documents(findings)
     ]
+    cited = answer.selection if answer else ()
     _component(
         key="findings",
         data={
@@ -79,11 +94,23 @@ def draw_findings(state: PageState, findings: Findings, *, large: bool = False) 
             "selected": state.number("sentence"),
             "large": large,
             "stances": STANCE_WORDS,
+            "model": session_model(),
+            "answer": answer and _answer_data(answer),
+            "cited": {index: findings.read.paper.sentences[index] for index in cited},
         },
         on_event_change=sentence_event(
-            "findings", set(findings.picks), lambda index: state.put(sentence=index, page=None)
+            "findings", {*findings.picks, *cited}, lambda index: state.put(sentence=index, page=None)
         ),
     )
+
+
+def _answer_data(answer: CitedAnswer) -> dict[str, Any]:
+    sentences = [
+        {**asdict(sentence), "text": clipped_text(sentence.text, 2000)}
+        for sentence in answer.sentences[:_MOST_SENTENCES]
+    ]
+    problem = NO_ANSWER.get(answer.outcome, "")
+    return {"verdict": answer.verdict or "none", "problem": problem, "sentences": sentences}
 
 
 def draw_files(opened: OpenPaper, findings: Findings, budget: int) -> None:

@@ -38,11 +38,30 @@ function row(passage, data) {
   return line;
 }
 
+/** A model's answer: its verdict, and sentences with a button for each that they cite. */
+function answerRows({ answer, model, cited, selected }) {
+  const head = words("li", "group", `What ${model} says of the paper`);
+  const item = words("li", "answer", answer.problem || `Verdict on the statement: ${answer.verdict}`);
+  for (const sentence of answer.sentences) {
+    const line = words("p", "text", sentence.text);
+    for (const index of sentence.citations) {
+      const cite = element("button", "cite", String(index), { type: "button", title: cited[index], "aria-pressed": String(index === selected) });
+      cite.dataset.sentence = String(index);
+      line.append(" ", cite);
+    }
+    for (const index of sentence.unknown) line.append(" ", element("b", "stance", `[${index}]: not in this paper`));
+    const more = sentence.n_unknown - sentence.unknown.length;
+    if (more > 0) line.append(` and ${more.toLocaleString()} more that are not`);
+    item.append(line);
+  }
+  return [head, item];
+}
+
 export default function ({ data, parentElement, setTriggerValue }) {
   const list = parentElement.querySelector(".findings");
   list.classList.toggle("dark", darkPage(list));
   list.classList.toggle("large", data.large);
-  const rows = [];
+  const rows = data.answer ? answerRows(data) : [];
   for (const [place, passage] of data.passages.entries()) {
     const isOther = passage.is_abstract !== data.passages[place - 1]?.is_abstract;
     if (isOther) rows.push(words("li", "group", passage.is_abstract ? "What the abstract says" : "In the paper itself"));
@@ -52,11 +71,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (!data.passages.length) list.append(words("li", "empty", "No sentence was picked."));
   const items = [...list.querySelectorAll(".pick")];
   const choose = (item) => {
-    for (const other of items) other.setAttribute("aria-pressed", String(other === item));
+    for (const other of list.querySelectorAll("[aria-pressed]")) other.setAttribute("aria-pressed", String(other === item));
     setTriggerValue("event", { sentence: Number(item.dataset.sentence) });
   };
   list.onclick = (event) => {
-    const item = event.target.closest?.(".pick");
+    const item = event.target.closest?.("[data-sentence]");
     if (item && !String(window.getSelection())) choose(item);
   };
   // n and p go to the next and previous finding, wherever the focus is, where no text field wants the key.

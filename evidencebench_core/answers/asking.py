@@ -66,13 +66,14 @@ def _answers(store: Store, dataset: str, run_id: str) -> dict[str, CitedAnswer]:
     sizes = {instance_id: gold.n_sentences for instance_id, gold in store.evidence_sets(dataset)}
     results = RunStore(store).results(run_id)
     return {
-        instance_id: _answer(result, sizes[instance_id])
+        instance_id: answer_in(result, sizes[instance_id])
         for instance_id, result in results.items()
         if instance_id in sizes
     }
 
 
-def _answer(result: Result | str, n_sentences: int) -> CitedAnswer:
+def answer_in(result: Result | str, n_sentences: int) -> CitedAnswer:
+    """The answer in a stored result; one of outcome "failed" in the error of a call."""
     if isinstance(result, str):
         return CitedAnswer("failed")
     said = {name: result.get(name) for name in ("refusal", "finish_reason")}

@@ -16,6 +16,7 @@ _BRACKET: Final = re.compile(r"\s*[\[［【]([^\[\]［］【】]{1,2000})[\]］�
 _DOCUMENTS: Final = re.compile(
     r"\s*(?:PMIDs?\s*:?\s*)?\d{1,20}\s*(?:[,;]\s*(?:PMID\s*:?\s*)?\d{1,20}\s*)*", re.IGNORECASE
 )
+_MOST_UNKNOWN: Final = 5  # that are named
 _MARK: Final = "\ue000"  # stands for a bracket while the text is split
 _ONE_MASK: Final = re.compile(_MARK)
 _MASK: Final = re.compile(f" ?{_MARK}")
@@ -27,12 +28,14 @@ _STOP: Final = re.compile(r"[.!?…][\"'”’»)}]*$")
 class CitedSentence:
     """A sentence without its citations (the claim that is put to a judge), and what it cites, each once.
 
-    ``citations`` are documents' ids, or sentence indices. ``n_unknown`` counts indices that were not shown.
+    ``citations`` are documents' ids, or sentence indices. ``n_unknown`` counts indices that were not shown;
+    ``unknown`` has the first of them.
     """
 
     text: str
     citations: tuple[Any, ...] = ()
     n_unknown: int = 0
+    unknown: tuple[int, ...] = ()
 
 
 def cited_sentences(text: str) -> tuple[CitedSentence, ...]:
@@ -48,18 +51,19 @@ def cited_sentences(text: str) -> tuple[CitedSentence, ...]:
 def index_sentences(text: str, shown_indices: Collection[int]) -> tuple[CitedSentence, ...]:
     """The sentences of an answer that cites sentence indices: ``[3, 5-7]``, ``[S12]``, ``[sentences 3 and 7]``.
 
-    An index that was not shown is dropped and counted.
+    An index that was not shown is left out, and counted.
     """
     known = frozenset(shown_indices)
     sentences = []
     for claim, ranges in _split(text, index_list):
-        cited, n_unknown = dict[int, None](), 0
+        cited, unknown, n_unknown = dict[int, None](), list[int](), 0
         for numbers in ranges:
             fewer = numbers if len(numbers) < 10_000 else sorted(known)
             inside = [name for name in fewer if name in known and name in numbers]
             cited |= dict.fromkeys(inside)
             n_unknown += len(numbers) - len(inside)
-        sentences.append(CitedSentence(claim, tuple(cited), n_unknown))
+            unknown += itertools.islice((name for name in numbers if name not in known), _MOST_UNKNOWN)
+        sentences.append(CitedSentence(claim, tuple(cited), n_unknown, tuple(unknown[:_MOST_UNKNOWN])))
     return tuple(sentences)
 
 

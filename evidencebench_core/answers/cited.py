@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import pandas as pd
 
@@ -19,12 +19,18 @@ from evidencebench_core.llm.parse import after_thinking, no_answer_reason
 from evidencebench_core.metrics import aspect_recall, ceiling_range, random_expectation
 from evidencebench_core.stats import Estimate, interval
 
-if TYPE_CHECKING:
-    pass
-
 CitedOutcome = Literal["answer", "empty", "no_list", "refusal", "cut_off", "failed"]
 Pair: TypeAlias = tuple[int, int]
 Support = Literal["supports", "contradicts", "neutral"]
+
+NO_ANSWER: Final[Mapping[str, str]] = {
+    "empty": "The model says that the paper holds nothing on the hypothesis.",
+    "no_list": "The model's words could not be read as an answer.",
+    "refusal": "The model refused to answer.",
+    "cut_off": "The answer was cut off.",
+    "failed": "The call failed: ask again.",
+}
+"""Why there is no answer, for people, by outcome."""
 
 _HEAD: Final = re.compile(r"^[ \t>#*_`]*ANSWER[ \t*_`]*:[ \t*_`]*", re.IGNORECASE | re.MULTILINE)
 _VERDICT: Final = re.compile(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +15,13 @@ from evidencebench_core.cli import options
 from evidencebench_core.cli.emit import Output, note, width
 from evidencebench_core.cli.frame import Json, Store, command_line, verb
 from evidencebench_core.errors import SettingError
+from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
-    from evidencebench_core.papers.find import ReadPaper
+    from evidencebench_core.answers.cited import CitedAnswer
+    from evidencebench_core.data.model import Focus
+    from evidencebench_core.llm import LLM
+    from evidencebench_core.papers.find import Findings, ReadPaper
 
 
 @verb('find paper.pdf --hypothesis "Night work increases the risk of diabetes."', creates=True)
@@ -31,6 +37,11 @@ def find(
     k: int = Option(10, metavar="N", min=1, help="how many sentences"),
     retriever: str | None = Option(None, metavar="R", help="default: evidence-ranker"),
     settings: options.Settings = None,
+    answer: bool = Option(False, "--answer", help="have --model say what the paper finds, citing sentences"),
+    stances: bool = Option(
+        False, "--stances", help="have --model say which sentences are for, which against"
+    ),
+    model: str | None = Option(None, metavar="M", help="the model for --answer and --stances"),
     abstract_too: bool = Option(False, "--abstract-too", help="take more than two from the abstract"),
     all_aspects: bool = Option(
         False, "--all-aspects", help="look for methods and patients too, not results alone"
@@ -40,8 +51,10 @@ def find(
     json: Json = False,
 ) -> Output | None:
     """Show what bears on a hypothesis in any paper."""
-    from evidencebench_core.export.findings import findings_document, findings_html, highlights_pdf
+    from evidencebench_core.answers.of_paper import answer_about
+    from evidencebench_core.export.findings import findings_document
     from evidencebench_core.export.text import WHOLE, findings_text, remarks
+    from evidencebench_core.llm import answer_of
     from evidencebench_core.papers.find import DEFAULT_RETRIEVER, findings_in
     from evidencebench_core.retrievers import ServedRetriever, make_retriever, retriever_entry
 
@@ -51,15 +64,16 @@ def find(
     if entry.sees_gold:
         raise SettingError(f"retriever {entry.name}", "needs gold, which no new paper has", "Choose another.")
     chosen = make_retriever(entry.name, options.settings_of(settings), store=store)
-    llm = ask.llm(store) if isinstance(chosen, ServedRetriever) else None
+    if (answer or stances) and not model:
+        raise SettingError("--model", "is not given", "Name the model that --answer and --stances ask.")
+    llm = ask.llm(store) if model or isinstance(chosen, ServedRetriever) else None
+    focus: Focus = "all" if all_aspects else "results"
     read, problems = _papers_at(papers)
     first, *others = read
     if others and (html or pdf):
         raise SettingError("--html" if html else "--pdf", "is for one paper", "Give one paper.")
-    content = b""
-    if (html or pdf) and read[first].paper.kind == "pdf" and Path(first).is_file():
-        content = Path(first).read_bytes()
-    if pdf and not content:
+    is_pdf = read[first].paper.kind == "pdf" and Path(first).is_file()
+    if pdf and not is_pdf:
         raise SettingError("--pdf", f"needs a PDF file, and {first} is none", "Write a web page: --html.")
     results = [
         findings_in(
@@ -67,27 +81,29 @@ def find(
             hypothesis.strip(),
             chosen,
             k,
-            focus="all" if all_aspects else "results",
+            focus=focus,
             llm=llm,
             abstract_too=abstract_too,
         )
         for paper in read.values()
     ]
     results.sort(key=lambda findings: -(findings.best or 0.0))
-    if html is not None:
-        command = command_line()
-        for path in filter(None, (Path(first), html, pdf)):
-            command = command.replace(str(path), path.name)  # no folder is told
-        text = findings_html(results[0], datetime.now(UTC), pdf=content, command=command)
-        _write(html, text.encode(), "page")
-    if pdf is not None:
-        _write(pdf, highlights_pdf(results[0], content), "highlighted PDF")
+    answers: list[CitedAnswer] = []
+    for place, findings in enumerate(results):
+        if llm is not None and model and stances:
+            results[place] = _with_stances(llm, findings, model)
+        if llm is not None and model and answer:
+            about = partial(answer_about, read=findings.read, hypothesis=findings.hypothesis)
+            answers.append(answer_of(llm, partial(about, focus=focus, model=model)))
+    _write_files(results[0], Path(first), Path(first).read_bytes() if is_pdf else b"", html, pdf)
     if not json:
-        print(*findings_text(results, width()), sep="\n")
+        print(*findings_text(results, width(), answers), sep="\n")
     for line in (*problems, *(line for findings in results[:WHOLE] for line in remarks(findings))):
         note(line)
     note("Highlights can miss evidence. They are no medical advice.")
     documents = [findings_document(findings, k) for findings in results] if json else []
+    for document, cited in zip(documents, answers, strict=False):
+        document["answer"] = asdict(cited)
     several = {"papers": documents, "problems": problems}
     return Output(documents[0] if len(documents) == 1 and not problems else several) if json else None
 
@@ -102,9 +118,32 @@ def _papers_at(papers: list[str]) -> tuple[dict[str, ReadPaper], list[str]]:
     return {"-": read_content(content, "standard input")}, []
 
 
-def _write(path: Path, content: bytes, what: str) -> None:
-    from evidencebench_core.data.files import whole_file
+def _with_stances(llm: LLM, findings: Findings, model: str) -> Findings:
+    from evidencebench_core.answers.of_paper import stances_of
+    from evidencebench_core.llm import answer_of
 
-    with whole_file(path) as stream:
-        stream.write(content)
-    note(f"The {what} is in {path}")
+    by_pick = answer_of(llm, partial(stances_of, findings=findings, model=model))
+    if n_unread := len(findings.picks) - len(by_pick):
+        note(f"Of {quantity(n_unread, 'sentence')} the model's words could not be read")
+    return replace(findings, stances=by_pick)
+
+
+def _write_files(
+    findings: Findings, paper: Path, content: bytes, html: Path | None, pdf: Path | None
+) -> None:
+    """The page and the PDF to take home, as far as asked for; ``content`` is the paper's, where it is a PDF."""
+    from evidencebench_core.data.files import whole_file
+    from evidencebench_core.export.findings import findings_html, highlights_pdf
+
+    if html is not None:
+        command = command_line()
+        for path in filter(None, (paper, html, pdf)):
+            command = command.replace(str(path), path.name)  # no folder is told
+        text = findings_html(findings, datetime.now(UTC), pdf=content, command=command)
+        with whole_file(html) as stream:
+            stream.write(text.encode())
+        note(f"The page is in {html}")
+    if pdf is not None:
+        with whole_file(pdf) as stream:
+            stream.write(highlights_pdf(findings, content))
+        note(f"The highlighted PDF is in {pdf}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from evidencebench_core.answers.cited import NO_ANSWER, CitedAnswer
 from evidencebench_core.data.model import Instance
 from evidencebench_core.export.findings import STANCE_WORDS, left_out_text, passage_documents
 from evidencebench_core.papers.find import Findings
@@ -47,8 +48,13 @@ def instance_text(instance: Instance, dataset: str, width: int) -> Iterator[str]
         yield from wrapped(f"{text}{covers}", width, f"{mark} {index:>4}  ", f"{mark}       ")
 
 
-def findings_text(results: Sequence[Findings], width: int) -> Iterator[str]:
-    """The lines of what was found for one hypothesis, paper by paper, the closest first."""
+def findings_text(
+    results: Sequence[Findings], width: int, answers: Sequence[CitedAnswer] = ()
+) -> Iterator[str]:
+    """The lines of what was found for one hypothesis, paper by paper, the closest first.
+
+    ``answers`` are a model's, one a paper, where it was asked.
+    """
     yield from wrapped(f"Hypothesis: {results[0].hypothesis}", width)
     for number, findings in enumerate(results, start=1):
         paper = findings.read.paper
@@ -56,6 +62,7 @@ def findings_text(results: Sequence[Findings], width: int) -> Iterator[str]:
         best = "" if findings.best is None else f" (closest {findings.best:.2f} of 1)"
         yield ""
         yield from wrapped(f"{number}. {head}{best}" if len(results) > 1 else head, width)
+        yield from _answer_text(answers[number - 1], width) if answers else ()
         if not findings.is_close:
             nothing = f"No sentence comes close to it{best}: the paper may say nothing on it."
             yield from wrapped(nothing, width, "   ")
@@ -71,6 +78,17 @@ def findings_text(results: Sequence[Findings], width: int) -> Iterator[str]:
                     yield from wrapped(f"{item['label']}: {item['caption']}", width, "     ")
                 if passage["why"]:
                     yield from wrapped(f"Why: {passage['why']}", width, "     ")
+
+
+def _answer_text(answer: CitedAnswer, width: int) -> Iterator[str]:
+    yield ""
+    yield from wrapped(
+        f"The model's verdict: {answer.verdict or 'none'}. {NO_ANSWER.get(answer.outcome, '')}", width
+    )
+    for sentence in answer.sentences:
+        cited = "".join(f" [{index}]" for index in sentence.citations)
+        unknown = "".join(f" [{index}: not in this paper]" for index in sentence.unknown)
+        yield from wrapped(f"{sentence.text}{cited}{unknown}", width, "     ")
 
 
 def remarks(findings: Findings) -> list[str]:

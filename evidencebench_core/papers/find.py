@@ -15,7 +15,7 @@ from evidencebench_core.errors import EvidenceBenchError, PaperError
 from evidencebench_core.llm import LLM, answer_of
 from evidencebench_core.papers import ENDINGS, MAX_BYTES, Float, Paper, read_paper
 from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
-from evidencebench_core.retrievers import Retrieval, Retriever, ServedRetriever, query_of
+from evidencebench_core.retrievers import Query, Retrieval, Retriever, ServedRetriever, query_of
 from evidencebench_core.retrievers.dense import cosines
 from evidencebench_core.retrievers.encoding import MINILM, Encoder
 
@@ -142,8 +142,7 @@ def findings_in(
     ``focus`` is what a retriever that makes a difference looks for: results, or all that experts want of a study.
     """
     paper = read.paper
-    n_asked = budget if abstract_too else budget + paper.sentence_types.count("abstract")
-    query = query_of(paper.instance(hypothesis), focus, n_asked)
+    query = query_in(paper, hypothesis, budget, focus, abstract_too=abstract_too)
     if llm is None or not isinstance(retriever, ServedRetriever):
         retrieval = retriever.retrieve(query)
     else:
@@ -154,6 +153,14 @@ def findings_in(
     has_model = bool(retriever.basis) or retriever.asks_server
     best = _closest(paper, hypothesis, picks) if has_model else None
     return Findings(read, hypothesis, retriever, retrieval, picks, best)
+
+
+def query_in(
+    paper: Paper, hypothesis: str, budget: int, focus: Focus, *, abstract_too: bool = False
+) -> Query:
+    """What a retriever is asked: for more than the budget, as few of the abstract's sentences will stay."""
+    n_asked = budget if abstract_too else budget + paper.sentence_types.count("abstract")
+    return query_of(paper.instance(hypothesis), focus, n_asked)
 
 
 def picks_in(

@@ -39,11 +39,11 @@ def test_indices_with_ranges_and_words() -> None:
     assert index_sentences(text, range(13)) == (
         CitedSentence("A lowers B.", (2, 5, 6, 7)),
         CitedSentence("C rises.", (12, 3, 7)),
-        CitedSentence("D fell [1.2] and.", (), 1),
+        CitedSentence("D fell [1.2] and.", (), 1, (99,)),
         CitedSentence("E [95% CI 1-2] is.", (4,)),
     )
     (one,) = index_sentences("All [0-999999999].", range(3))
-    assert one == CitedSentence("All.", (0, 1, 2), 999_999_997)
+    assert one == CitedSentence("All.", (0, 1, 2), 999_999_997, (3, 4, 5, 6, 7))
 
 
 @given(st.text("ab [],.13\n\ue000", max_size=60))

@@ -10,6 +10,7 @@ from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import open_store
 from tests.annotation.scripted_model import paper_text, scripted_answer
 from tests.annotation.trials_folder import trials_folder
+from tests.answers import test_of_paper as tea
 from tests.cli.conftest import Command
 from tests.llm.server import answering, reply, scripted
 from tests.papers.pdf.hostile import paged
@@ -32,6 +33,22 @@ def test_find_prints_picks_and_writes_the_page(command: Command, tmp_path: Path)
     words = ("find", file, "--retriever", "bm25", "--pdf", tmp_path / "out.pdf", "--hypothesis")
     assert command(*words, "A sentence is printed.").code == 0
     assert b"/Highlight" in (tmp_path / "out.pdf").read_bytes()
+
+
+def test_find_asks_a_model_what_the_paper_says_and_which_sentences_are_for_or_against(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "tea.txt"
+    file.write_text(tea.TEXT)
+    words = ("find", file, "--retriever", "lead", "--hypothesis", tea.HYPOTHESIS, "--answer", "--stances")
+    assert "--model" in command.failure(*words)
+    with scripted(answering(tea.model)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "x")
+        document, printed = command.json(*words, "--model", "m"), command(*words, "--model", "m")
+    assert [pick.get("stance") for pick in document["picks"]] == ["supports", "against", "neither", None]
+    assert document["answer"]["verdict"] == "mixed"
+    assert "[3] [999: not in this paper]" in printed.out
 
 
 def test_proposals_of_a_file_of_papers_are_exported_ingested_and_run(

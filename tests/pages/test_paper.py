@@ -1,14 +1,18 @@
 """Your paper: brought, read, searched beyond the abstract, kept, presented."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from evidencebench_core.answers.cited import NO_ANSWER
 from evidencebench_core.data import Store
 from evidencebench_core.papers import Doubt, Paper
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.read import paper_of_file
-from tests.pages.app import App, OpenPage
+from tests.answers import test_of_paper as tea
+from tests.llm.server import answering, reply, scripted
+from tests.pages.app import App, OpenPage, with_server
 from tests.papers.test_europe_pmc import Service, service
 
 __all__ = ["service"]  # the fixture
@@ -91,10 +95,9 @@ def test_at_most_two_findings_are_from_the_abstract_unless_asked_for(
 
 def picked(app: App) -> list[str]:
     """The sentences of the findings that were picked."""
-    (passages,) = [data["passages"] for data in app.component_data if "passages" in data]
     return [
         "".join(text for text, _ in sentence["pieces"])
-        for passage in passages
+        for passage in shown(app)["passages"]
         for sentence in passage["sentences"]
         if sentence["is_pick"]
     ]
@@ -125,6 +128,43 @@ def test_an_upload_is_searched_kept_when_that_is_asked_for_renamed_and_removed(
 def test_a_page_that_cannot_be_drawn_says_so(open_page: OpenPage, own: OwnPapers, paper: Paper) -> None:
     bad = own.save(replace(paper, kind="pdf"), "S", "Salt is bad.", b"%PDF-1.7 x")
     assert "cannot be read as PDF" in searched(open_page, str(bad.id), view="page").words
+
+
+def shown(app: App) -> dict[str, Any]:
+    """What the list of findings was given to draw."""
+    (data,) = [data for data in app.component_data if "passages" in data]
+    return data
+
+
+def test_a_model_is_asked_about_a_paper_on_a_click_and_what_it_said_is_kept(
+    open_page: OpenPage, own: OwnPapers, own_places: None
+) -> None:
+    ref = str(own.save(paper_of_file(tea.TEXT.encode(), "tea.txt"), "Tea", tea.HYPOTHESIS).id)
+    with scripted(answering(tea.model)) as server:
+        app = open_page("paper", with_server(server.url), paper=ref, r="bm25").finish()
+        assert "tokens, price unknown" in app.named("button", "What does this paper say").label
+        assert not server.requests
+        app.ask("What does this paper say").ask("For or against")
+        assert "1 could not be read" in app.words
+        n_asked = len(server.requests)
+        again = open_page("paper", with_server(server.url), paper=ref, r="bm25", present="1").finish()
+        assert len(server.requests) == n_asked
+    first = shown(again)["answer"]["sentences"][0]
+    assert (first["text"], first["unknown"]) == ("It <b>lowers</b> *pressure*.", [999])
+    assert shown(again)["cited"] == {"3": "Tea lowers pressure.", "4": "Tea raises pressure."}
+    sentences = [sentence for passage in shown(again)["passages"] for sentence in passage["sentences"]]
+    assert {sentence["stance"] for sentence in sentences} == {"supports", "against", "neither", ""}
+
+
+def test_a_model_searches_a_paper_and_a_refusal_is_said(
+    open_page: OpenPage, own: OwnPapers, paper: Paper, own_places: None
+) -> None:
+    ref = str(own.save(paper, "Salt", HYPOTHESIS).id)
+    with scripted(reply("DECISION: [7]"), reply("I cannot help with that.")) as server:
+        app = open_page("paper", with_server(server.url), paper=ref, r="llm", focus="all").finish()
+        assert "has not answered this yet" in app.words
+        assert picked(app.ask()) == ["Systolic pressure was lower with the salt substitute."]
+        assert shown(app.ask("What does this paper say"))["answer"]["problem"] == NO_ANSWER["refusal"]
 
 
 def test_a_hostile_paper_is_shown_as_text(open_page: OpenPage, own: OwnPapers, paper: Paper) -> None:

@@ -12,6 +12,7 @@ import streamlit as st
 from components.app import resources
 from components.app.session import flash, open_later, session_text, set_session_text
 from components.app.state import PageState
+from components.models.ranker import ranker_text
 from components.models.server import session_model
 from components.paper.asked import draw_questions, model_button
 from components.paper.bring import MAX_HYPOTHESIS, UNREAD, draw_bring, open_paper, open_what_was_read
@@ -209,10 +210,12 @@ def _draw_search_settings(state: PageState) -> None:
     names = _retrievers()
     chosen = _retriever(state)
     st.selectbox("Chosen by", names, **state.widget("r", chosen))
+    if chosen == DEFAULT_RETRIEVER:
+        st.caption(f"In use: {literal(ranker_text())}.")
     st.number_input("Sentences", 1, _MAX_BUDGET, **state.widget("k", _budget(state), lambda k: k))
     st.toggle(
         "More of the abstract",
-        help="Else at most two of its sentences, so that there is room for what the paper itself says.",
+        help="Else at most three of its sentences, so that there is room for what the paper itself says.",
         **state.widget("abstract", state["abstract"] == "1", lambda on: "1" if on else None),
     )
 

@@ -18,6 +18,7 @@ from evidencebench_core.palette import MARKS
 from evidencebench_core.papers import Box, PageImage, Paper, highlighted_pdf, page_images
 from evidencebench_core.papers.find import MAX_FROM_ABSTRACT, Findings, floats_cited
 from evidencebench_core.retrievers.bm25 import token_spans, tokens_of
+from evidencebench_core.retrievers.encoding import TrainedOn
 from evidencebench_core.retrievers.llm.retriever import reasons_in
 from evidencebench_core.words import clipped_text, one_line
 
@@ -45,7 +46,8 @@ def passage_documents(findings: Findings) -> list[dict[str, Any]]:
     A sentence is in ``pieces``, each a text and whether it is a word that the hypothesis has, too.
     """
     paper, by_model = findings.read.paper, reasons_in(findings.retrieval)
-    words = frozenset(tokens_of(findings.hypothesis, "word-stop"))
+    # Without numbers: the 2 of "type 2" is no word of "42.2%".
+    words = {token for token in tokens_of(findings.hypothesis, "word-stop") if not token.isdigit()}
     return [
         {
             "number": passage.number,
@@ -173,7 +175,7 @@ def findings_html(findings: Findings, created_at: datetime, *, pdf: bytes = b"",
             "Searched": f"{len(paper.sentences):,} sentences and headings; at most {MAX_FROM_ABSTRACT} findings from"
             " the abstract unless that was asked for",
             "Left out of the paper": left_out_text(paper.left_out) or "nothing",
-            "Chosen by": findings.retriever.name,
+            "Chosen by": " ".join([findings.retriever.name, *map(_learnt, findings.retriever.training)]),
             "Settings": ", ".join(f"{name}={_plain(value)}" for name, value in settings.items()) or "none",
             "Closest sentence": "unknown"
             if findings.best is None
@@ -221,6 +223,10 @@ def highlights_pdf(findings: Findings, pdf: bytes) -> bytes:
 def left_out_text(left_out: Mapping[str, int]) -> str:
     """``tables (3), figures (1)``: what there was at least one of."""
     return ", ".join(f"{name} ({number:,})" for name, number in left_out.items() if number)
+
+
+def _learnt(data: TrainedOn) -> str:
+    return f"(learnt from {data.n_instances:,} instances of {data.dataset})"
 
 
 def _plain(value: object) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -38,7 +37,6 @@ DEFAULTS = {
     "h": "",
     "k": str(DEFAULT_BUDGET),
     "r": DEFAULT_RETRIEVER,
-    "abstract": "",  # 1: more than two findings from the abstract
     "focus": "",  # all: not the results alone
     "sentence": "",
     "view": "text",
@@ -149,7 +147,6 @@ def _search(state: PageState, papers: Sequence[OpenPaper], hypothesis: str) -> d
         _retriever(state),
         _budget(state),
         focus=_focus(state),
-        abstract_too=state["abstract"] == "1",
     )
 
 
@@ -189,10 +186,12 @@ def _budget(state: PageState) -> int:
 
 
 def _draw_menu(state: PageState, opened: OpenPaper, hypothesis: str) -> None:
-    """What few need: how it is searched, what was recognised, the ways on, and the kept paper's name."""
+    """What few need: how it is searched, what was left out, the ways on, and the kept paper's name."""
     _draw_search_settings(state)
-    with st.expander("What was recognised"):
-        _draw_sections(opened.paper)
+    left_out = left_out_text(opened.paper.left_out) or "nothing"
+    st.caption(
+        f"Left out of the paper: {literal(left_out)}. Licence: {opened.paper.licence or 'none named'}."
+    )
     if opened.origin == "kept":
         st.button(
             "Mark evidence yourself",
@@ -213,11 +212,6 @@ def _draw_search_settings(state: PageState) -> None:
     if chosen == DEFAULT_RETRIEVER:
         st.caption(f"In use: {literal(ranker_text())}.")
     st.number_input("Sentences", 1, _MAX_BUDGET, **state.widget("k", _budget(state), lambda k: k))
-    st.toggle(
-        "More of the abstract",
-        help="Else at most three of its sentences, so that there is room for what the paper itself says.",
-        **state.widget("abstract", state["abstract"] == "1", lambda on: "1" if on else None),
-    )
 
 
 def _draw_remarks(paper: Paper) -> None:
@@ -229,18 +223,6 @@ def _draw_remarks(paper: Paper) -> None:
                 f"- **{literal(doubt.place, 120)}**: {literal(doubt.text, 300)}" for doubt in paper.doubts
             ]
             st.markdown("\n".join(places))
-
-
-def _draw_sections(paper: Paper) -> None:
-    """Headings with the number of sentences under each, and what was left out."""
-    pairs = zip(paper.sections, paper.sentence_types, strict=True)
-    counts = Counter(section for section, kind in pairs if kind != "section_name")
-    lines = [
-        f"- {literal(section, 90) or 'before the first heading'}: {n:,}" for section, n in counts.items()
-    ]
-    left_out = left_out_text(paper.left_out) or "nothing"
-    st.markdown("\n".join(lines[:60]))
-    st.caption(f"Left out: {literal(left_out)}. Licence: {paper.licence or 'none named'}.")
 
 
 def _draw_kept(state: PageState, opened: OpenPaper, hypothesis: str) -> None:

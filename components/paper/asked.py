@@ -40,17 +40,12 @@ def _model_dialog() -> None:
 
 
 def asked_findings(
-    papers: Sequence[OpenPaper], hypothesis: str, budget: int, focus: Focus, *, abstract_too: bool
+    papers: Sequence[OpenPaper], hypothesis: str, budget: int, focus: Focus
 ) -> dict[str, Findings]:
     """The findings of a model in the papers that it has read; for the others the button that asks it is drawn."""
     model, llm = session_model(), session_llm()
     retriever = LanguageModel(LanguageModelSettings.read("llm", {"model": model}), store=resources.store())
-    wanted: dict[str, Any] = {
-        "hypothesis": hypothesis,
-        "budget": budget,
-        "focus": focus,
-        "abstract_too": abstract_too,
-    }
+    wanted: dict[str, Any] = {"hypothesis": hypothesis, "budget": budget, "focus": focus}
     works = [partial(retriever.answer, query=query_in(opened.paper, **wanted)) for opened in papers]
     about = (tuple(opened.ref for opened in papers), *wanted.values())
     retrievals = answers_or_button(Question(f"llm model={model}", model, about, works))

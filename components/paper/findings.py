@@ -42,17 +42,16 @@ def findings_of(
     budget: int,
     *,
     focus: Focus,
-    abstract_too: bool,
 ) -> dict[str, Findings]:
     """Findings by the paper's ref; a search that is broken off goes on with the next paper."""
     if RETRIEVERS[retriever].asks_server:
-        return asked_findings(papers, hypothesis, budget, focus, abstract_too=abstract_too)
+        return asked_findings(papers, hypothesis, budget, focus)
     findings, progress = {}, st.empty()
     with st.spinner(f"{retriever} reads {quantity(len(papers), 'paper')} …"):
         for done, opened in enumerate(papers):
             if done:
                 progress.progress(done / len(papers), literal(clipped_text(opened.title, 60)))
-            findings[opened.ref] = _findings(opened, hypothesis, retriever, budget, focus, abstract_too)
+            findings[opened.ref] = _findings(opened, hypothesis, retriever, budget, focus)
     progress.empty()
     return findings
 
@@ -62,11 +61,8 @@ def findings_of(
     show_spinner=False,
     hash_funcs={OpenPaper: lambda opened: (opened.ref, hash(opened.paper.sentences))},
 )
-def _findings(
-    opened: OpenPaper, hypothesis: str, retriever: str, budget: int, focus: Focus, abstract_too: bool
-) -> Findings:
-    chosen = make_retriever(retriever)
-    return findings_in(opened.read, hypothesis, chosen, budget, focus=focus, abstract_too=abstract_too)
+def _findings(opened: OpenPaper, hypothesis: str, retriever: str, budget: int, focus: Focus) -> Findings:
+    return findings_in(opened.read, hypothesis, make_retriever(retriever), budget, focus=focus)
 
 
 def draw_findings(

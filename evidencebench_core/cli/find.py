@@ -42,7 +42,6 @@ def find(
         False, "--stances", help="have --model say which sentences are for, which against"
     ),
     model: str | None = Option(None, metavar="M", help="the model for --answer and --stances"),
-    abstract_too: bool = Option(False, "--abstract-too", help="take more than two from the abstract"),
     all_aspects: bool = Option(
         False, "--all-aspects", help="look for methods and patients too, not results alone"
     ),
@@ -83,7 +82,6 @@ def find(
             k,
             focus=focus,
             llm=llm,
-            abstract_too=abstract_too,
         )
         for paper in read.values()
     ]

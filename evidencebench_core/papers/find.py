@@ -135,53 +135,46 @@ def findings_in(
     *,
     focus: Focus = "results",
     llm: LLM | None = None,
-    abstract_too: bool = False,
 ) -> Findings:
     """The picks of a retriever in a paper that was read; `RetrieverError` where it has no answer.
 
     ``focus`` is what a retriever that makes a difference looks for: results, or all that experts want of a study.
     """
     paper = read.paper
-    query = query_in(paper, hypothesis, budget, focus, abstract_too=abstract_too)
+    query = query_in(paper, hypothesis, budget, focus)
     if llm is None or not isinstance(retriever, ServedRetriever):
         retrieval = retriever.retrieve(query)
     else:
         served = retriever
         retrieval = answer_of(llm, lambda server: served.answer(server, query))
-    picks = picks_in(paper, retrieval.ranking, budget, focus, abstract_too=abstract_too)
+    picks = picks_in(paper, retrieval.ranking, budget, focus)
     # One that goes by words or places alone spares its reader the seconds that an embedding model takes to load.
     has_model = bool(retriever.basis) or retriever.asks_server
     best = _closest(paper, hypothesis, picks) if has_model else None
     return Findings(read, hypothesis, retriever, retrieval, picks, best)
 
 
-def query_in(
-    paper: Paper, hypothesis: str, budget: int, focus: Focus, *, abstract_too: bool = False
-) -> Query:
+def query_in(paper: Paper, hypothesis: str, budget: int, focus: Focus) -> Query:
     """What a retriever is asked: for more than the budget, as few of the abstract's sentences will stay."""
-    n_asked = budget if abstract_too else budget + paper.sentence_types.count("abstract")
+    n_asked = budget + paper.sentence_types.count("abstract")
     return query_of(paper.instance(hypothesis), focus, n_asked)
 
 
-def picks_in(
-    paper: Paper, ranking: Iterable[int], budget: int, focus: Focus = "results", *, abstract_too: bool = False
-) -> tuple[int, ...]:
+def picks_in(paper: Paper, ranking: Iterable[int], budget: int, focus: Focus = "results") -> tuple[int, ...]:
     """The first of a ranking, without headings and labels, what is not this study's findings behind all else.
 
-    Up to `MAX_FROM_ABSTRACT` of the abstract come first, half of a small budget at most, and the others are from the
-    body; with ``abstract_too`` there is no such difference.
+    Up to `MAX_FROM_ABSTRACT` of the abstract come first, half of a small budget at most; the others are of the body.
     """
     types = paper.sentence_types
     behind = _background(paper, focus)
-    order = [index for index in ranking if types[index] != "section_name"]
-    order.sort(key=lambda index: index in behind)
-    abstract = [index for index in order if types[index] == "abstract"]
-    labels = {index for index in abstract if len(paper.sentences[index].split()) <= _LABEL}
-    if abstract_too:
-        return tuple(index for index in order if index not in labels)[:budget]
-    first = [index for index in abstract if index not in labels][: min(MAX_FROM_ABSTRACT, budget // 2)]
-    body = [index for index in order if types[index] != "abstract"]
-    return tuple([*first, *body][:budget])
+    order = sorted(ranking, key=lambda index: index in behind)
+    abstract = [
+        index
+        for index in order
+        if types[index] == "abstract" and len(paper.sentences[index].split()) > _LABEL
+    ]
+    body = [index for index in order if types[index] == "normal_paragraph"]
+    return tuple([*abstract[: min(MAX_FROM_ABSTRACT, budget // 2)], *body][:budget])
 
 
 def _background(paper: Paper, focus: Focus) -> set[int]:

@@ -78,12 +78,13 @@ class Example:
 
 def examples_of(instance: Instance, encoder: Encoder) -> list[Example]:
     """The examples of an instance: as it is, then in the other wordings that it was made with."""
-    vectors = encoder.vectors(instance.hypothesis, instance.sentences)
-    examples = [example_of(instance, vectors)]
-    for wording in instance.construction.get("wordings", ()):
-        worded = np.concatenate([encoder.vectors(wording, ()), vectors[1:]])
-        examples.append(example_of(replace(instance, hypothesis=wording), worded))
-    return examples
+    hypotheses = [instance.hypothesis, *instance.construction.get("wordings", ())]
+    vectors = encoder.vectors(hypotheses[0], [*hypotheses[1:], *instance.sentences])
+    of_sentences = vectors[len(hypotheses) :]
+    return [
+        example_of(replace(instance, hypothesis=hypothesis), np.concatenate([vector[None], of_sentences]))
+        for hypothesis, vector in zip(hypotheses, vectors, strict=False)
+    ]
 
 
 def example_of(instance: Instance, vectors: NDArray[np.float32]) -> Example:

@@ -94,7 +94,7 @@ def draw_bring(state: PageState) -> None:
 def _files() -> None:
     limit = MAX_BYTES // _MIB
     uploads = st.file_uploader(
-        f"PDF with a text layer, Word (DOCX), JATS, Markdown or text, one or several, up to {limit} MiB",
+        f"PDF with text, saved web page, Word, JATS, TEI, Markdown or text, one or several, up to {limit} MiB",
         type=ENDINGS,
         accept_multiple_files=True,
         max_upload_size=min(limit, int(st.get_option("server.maxUploadSize"))),

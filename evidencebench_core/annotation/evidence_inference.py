@@ -23,8 +23,9 @@ from evidencebench_core.data.files import file_content
 from evidencebench_core.data.model import SUFFICIENT, Instance
 from evidencebench_core.data.quotes import QuoteFinder, letters
 from evidencebench_core.errors import DataError, EvidenceBenchError, PaperError, shown
-from evidencebench_core.papers import Paper, read_paper
-from evidencebench_core.papers.blocks import clean_text
+from evidencebench_core.papers import Paper
+from evidencebench_core.papers.blocks import clean_text, paper_of_blocks
+from evidencebench_core.papers.jats import read_jats
 
 MIN_ASPECTS: Final = 2
 """Outcomes of a comparison that a sentence covers; with fewer it is no instance."""
@@ -165,7 +166,7 @@ def trial_instances(
         counts.n_prompts += len(prompts)
         try:
             content = trials.article_file(article)
-            paper = read_paper(content, f"PMC{article}.nxml")
+            paper = paper_of_blocks(read_jats(content, f"PMC{article}.nxml"), "jats")  # the user's own folder
         except EvidenceBenchError as error:
             counts.unread.append(str(error))
             counts.left_out["no full text"] += len(groups)

@@ -18,9 +18,11 @@ from evidencebench_core.data.model import SentenceType
 from evidencebench_core.data.sections import CAPTION, PaperPart, class_of_heading, is_label, part_of_heading
 from evidencebench_core.data.sentences import sentences_of
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.paper import Paper, PaperKind
+from evidencebench_core.papers.paper import Float, Paper, PaperKind
 
 _MAX_SENTENCES: Final = 5000  # the longest paper of the benchmark has 794
+_MAX_FLOATS: Final = 200
+_MAX_CAPTION: Final = 2000  # characters
 BlockKind = Literal["heading", "abstract", "paragraph"]
 
 _TYPE_OF: Final[Mapping[BlockKind, SentenceType]] = {
@@ -38,7 +40,7 @@ _FRONT_LENGTH: Final = 4000  # characters of authors and addresses
 _MAX_TITLE: Final = 400
 _RUN_IN: Final = re.compile(r"(?:abstract|summary)\s*[:.—–-]\s*(?=\S)|ABSTRACT\s+(?=[A-Z])", re.IGNORECASE)
 _KEYWORDS: Final = re.compile(r"key ?words?\s*[:—–]", re.IGNORECASE)
-_STOP: Final = re.compile(r"\s*[.:|–—]\s*\S")  # between a caption's number and its words
+_STOP: Final = re.compile(r"\s*[.:|–—](?!\d)\s*\S")  # between a caption's number and its words
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +63,35 @@ class RawPaper:
     notes: list[str] = field(default_factory=list)
     paper_id: str = ""
     licence: str = ""
+    floats: Sequence[Float] = ()
     has_parts: bool = False  # the blocks are those of abstract and text alone
 
 
 def clean_text(text: str) -> str:
     """Text for a candidate pool: white space is one space each, what cannot be seen or shown is gone."""
     return " ".join(_BROKEN.sub("\ufffd", _UNSEEN.sub("", text)).split())
+
+
+def float_of(label: str, caption: str) -> Float:
+    """A table or figure, called as sentences cite it: "Fig. 2" and "TABLE 2." are "Figure 2" and "Table 2".
+
+    Where the caption begins with the label, it is taken from there.
+    """
+    label, caption = clean_text(label), clean_text(caption)
+    printed, in_caption = CAPTION.match(label), CAPTION.match(caption)
+    name = _float_name(printed or in_caption) or label.rstrip(" .:")
+    if in_caption and _float_name(in_caption) == name:
+        caption = in_caption["rest"]
+    return Float(name, caption.lstrip(" .:|–—")[:_MAX_CAPTION])
+
+
+def _float_name(match: re.Match[str] | None) -> str:
+    if match is None:
+        return ""
+    group = "tables" if match["tables"] else "figures"
+    word = {"tab": "Table", "fig": "Figure"}.get(match[group][:3].casefold(), match[group].capitalize())
+    number = match.string[match.end(group) : match.start("rest")].strip()
+    return f"{match.string[: match.start(group)]}{word} {number}"
 
 
 def paper_of_blocks(raw: RawPaper, kind: PaperKind) -> Paper:
@@ -96,6 +121,7 @@ def paper_of_blocks(raw: RawPaper, kind: PaperKind) -> Paper:
         raise PaperError("the paper", problem, "Give the full text, or paste it as text.")
     missing = [] if title else ["No title was recognised."]
     missing += [] if "abstract" in types else ["No abstract was recognised."]
+    missing += [] if "normal_paragraph" in types else ["The file has the abstract only, not the full text."]
     digest = hashlib.sha256("\n".join(sentences).encode()).hexdigest()
     return Paper(
         paper_id=clean_text(raw.paper_id) or f"paper_{digest[:12]}",
@@ -106,6 +132,7 @@ def paper_of_blocks(raw: RawPaper, kind: PaperKind) -> Paper:
         left_out=MappingProxyType({name: n for name, n in raw.left_out.items() if n}),
         notes=tuple(dict.fromkeys([*raw.notes, *missing])),
         licence=raw.licence,
+        floats=tuple(each for each in raw.floats if each.label)[:_MAX_FLOATS],
     )
 
 
@@ -126,13 +153,15 @@ def with_parts(raw: RawPaper) -> RawPaper:
     walk.left_out["front matter"] += n_front
     for block in blocks[n_front:]:
         if block.kind == "abstract":
+            walk.part = "body"  # what a heading "Abstract" opened
             walk.blocks.append(block)
         elif block.kind == "heading":
             walk.pass_heading(block)
         else:
             walk.pass_text(block)
     left_out = walk.left_out + Counter(raw.left_out)
-    return replace(raw, blocks=walk.blocks, title=title, left_out=left_out, has_parts=True)
+    floats = [*raw.floats, *walk.floats]
+    return replace(raw, blocks=walk.blocks, title=title, left_out=left_out, floats=floats, has_parts=True)
 
 
 def _is_title(blocks: Sequence[Block]) -> bool:
@@ -166,6 +195,7 @@ class _Walk:
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self.left_out: Counter[str] = Counter()
+        self.floats: list[Float] = []
         self.part: PaperPart = "body"
         self.level = 0  # of the heading that opened the part
         self.has_results = False  # results or what follows them have begun
@@ -215,6 +245,7 @@ class _Walk:
             return
         elif (caption := CAPTION.match(text)) and _STOP.match(caption["rest"]):
             self.left_out["tables" if caption["tables"] else "figures"] += 1
+            self.floats.append(float_of("", text))
         elif _KEYWORDS.match(text):
             self.left_out["back matter"] += 1
         elif self.part == "abstract":

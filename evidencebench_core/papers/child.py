@@ -49,7 +49,7 @@ def read_paper(content: bytes, name: str = "", check: Callable[[], None] | None 
     Parameters
     ----------
     name : str
-        What the file is called: for messages, and its ending decides between text and Markdown. Never a path.
+        What the file is called: for messages, and its ending decides for Markdown and a piece of a page. Never a path.
     check : callable, optional
         Called about every 0.05 s; what it raises kills the child and is raised here.
 

@@ -229,12 +229,12 @@ def paper_at(where: str) -> ReadPaper:
 
 
 def paper_files(folder: Path) -> tuple[str, ...]:
-    """The files below a folder that papers are called like, by name; hidden ones are left out."""
+    """The files below a folder that papers are called like, by name; none that is hidden, or belongs to a page."""
     paths = [path for path in folder.rglob("*") if path.suffix[1:].lower() in ENDINGS and path.is_file()]
     files = sorted(
         str(path)
         for path in paths
-        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if not any(part.startswith(".") or part.endswith("_files") for part in path.relative_to(folder).parts)
     )
     if not 0 < len(files) <= MAX_PAPERS:
         remedy = f"Name a folder with 1 to {MAX_PAPERS} ({', '.join(ENDINGS)})."

@@ -17,7 +17,7 @@ from evidencebench_core.data.model import EvidenceSet, Instance, SentenceType
 from evidencebench_core.data.sections import section_titles
 from evidencebench_core.errors import PaperError
 
-PaperKind = Literal["jats", "pdf", "docx", "text", "markdown"]
+PaperKind = Literal["jats", "tei", "html", "pdf", "docx", "text", "markdown"]
 
 
 class Box(NamedTuple):
@@ -46,6 +46,16 @@ class PageImage:
 
 
 @dataclass(frozen=True, slots=True)
+class Float:
+    """A table or figure, which is not in the pool: what a sentence that cites it brings along."""
+
+    label: str  # "Table 2", "Figure 1"; "" where none was recognised
+    caption: str  # plain text without the label, cut after 2,000 characters
+    page: int | None = None  # of a PDF, from 1
+    box: Box | None = None  # of a PDF
+
+
+@dataclass(frozen=True, slots=True)
 class Doubt:
     """Something about the recovered text that a reader should check against the printed paper."""
 
@@ -58,16 +68,6 @@ class Doubt:
         """Section and page, for a reader."""
         parts = [self.section, f"page {self.page}" if self.page else ""]
         return ", ".join(part for part in parts if part) or "before the first heading"
-
-
-@dataclass(frozen=True, slots=True)
-class Float:
-    """A table or a figure, which is not in the pool itself; sentences point at it by its label."""
-
-    label: str  # "Table 2", "Figure 1"
-    caption: str
-    page: int | None = None  # of a PDF, from 1
-    box: Box | None = None  # where it is printed, caption included
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Paper:
     # For every sentence its lines on the pages, of a PDF; else empty. A sentence added by hand has none.
     boxes: tuple[tuple[Box, ...], ...] = ()
     licence: str = ""  # one of `licence.LICENCES`, as the file says it
-    floats: tuple[Float, ...] = ()  # in the order of the paper
+    floats: tuple[Float, ...] = ()  # its tables and figures, in the order of the file
 
     @property
     def sections(self) -> tuple[str, ...]:
@@ -118,20 +118,19 @@ class Paper:
     def as_dict(self) -> dict[str, Any]:
         """The paper as JSON has it; `from_dict` turns it back."""
         raw = asdict(replace(self, left_out=dict(self.left_out)))
-        return raw | {"boxes": [[list(box) for box in boxes] for boxes in self.boxes]}
+        floats = [asdict(each) | {"box": each.box and list(each.box)} for each in self.floats]
+        return raw | {"boxes": [[list(box) for box in boxes] for boxes in self.boxes], "floats": floats}
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> Paper:
         """A paper that `as_dict` wrote, also after a way through JSON."""
+        floats = [each | {"box": each["box"] and Box(*each["box"])} for each in raw["floats"]]
         return cls(
             **{name: tuple(value) if isinstance(value, list) else value for name, value in raw.items()}
             | {
                 "left_out": MappingProxyType(raw["left_out"]),
                 "doubts": tuple(Doubt(**doubt) for doubt in raw["doubts"]),
                 "boxes": tuple(tuple(Box(*box) for box in boxes) for boxes in raw["boxes"]),
-                "floats": tuple(
-                    Float(**item | {"box": Box(*item["box"]) if item["box"] else None})
-                    for item in raw["floats"]
-                ),
+                "floats": tuple(Float(**each) for each in floats),
             }
         )

@@ -12,20 +12,27 @@ from typing import Final
 from evidencebench_core.errors import PaperError, shown
 from evidencebench_core.papers.blocks import RawPaper, clean_text, paper_of_blocks
 from evidencebench_core.papers.docx import read_docx
+from evidencebench_core.papers.html_page import read_html
 from evidencebench_core.papers.jats import read_jats
 from evidencebench_core.papers.markdown import looks_like_markdown, read_markdown
 from evidencebench_core.papers.paper import Paper, PaperKind
 from evidencebench_core.papers.plain_text import decoded_text, read_text
+from evidencebench_core.papers.tei import read_tei
 
-ENDINGS: Final = ("pdf", "docx", "xml", "nxml", "txt", "text", "md", "markdown")
+ENDINGS: Final = ("pdf", "docx", "xml", "nxml", "html", "htm", "txt", "text", "md", "markdown")
 _FORMATS: Final[Mapping[PaperKind, Callable[[bytes, str], RawPaper]]] = {
     "jats": read_jats,
+    "html": read_html,
+    "tei": read_tei,
     "docx": read_docx,
     "markdown": read_markdown,
     "text": read_text,
 }
-_GIVE: Final = "Give JATS XML, PDF, DOCX, Markdown or plain text, or paste the text."
+_GIVE: Final = "Give JATS XML, TEI, a saved page, PDF, DOCX, Markdown or plain text, or paste the text."
 _XML: Final = (b"\xfe\xff\x00<", b"\xff\xfe<\x00", b"\x00<\x00", b"<\x00")  # UTF-16
+_HTML: Final = re.compile(rb"<!doctype\s+html|<html[\s>]", re.IGNORECASE)
+_TEI: Final = re.compile(rb"<(?:\w+:)?TEI[\s>]")
+_PAGES: Final = frozenset({"html", "htm", "xhtml"})
 _MARKDOWN: Final = frozenset({"md", "markdown", "qmd", "rmd"})
 
 
@@ -43,15 +50,16 @@ def paper_of_file(content: bytes, name: str = "") -> Paper:
 
 
 def kind_of(content: bytes, name: str = "") -> PaperKind:
-    """Which kind a file is, by its first bytes; its name's ending decides between text and Markdown only."""
+    """Which kind a file is, by its first bytes; its name's ending decides for Markdown and for a piece of a page."""
     head = content[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
+    ending = name.rpartition(".")[2].lower()
     if b"%PDF-" in content[:1024]:
         return "pdf"
     if content.startswith(b"PK\x03\x04"):
         return "docx"
     if content.startswith(_XML) or re.match(rb"<[?!A-Za-z]", head):
-        return "jats"
-    if name.rpartition(".")[2].lower() in _MARKDOWN:
+        return "html" if _HTML.search(head) or ending in _PAGES else "tei" if _TEI.search(head) else "jats"
+    if ending in _MARKDOWN:
         return "markdown"
     return "markdown" if looks_like_markdown(decoded_text(content, file_place(name))[0]) else "text"
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.blocks import Block, RawPaper, clean_text, paper_of_blocks
-from evidencebench_core.papers.paper import Paper
+from evidencebench_core.papers.blocks import Block, RawPaper, clean_text, float_of, paper_of_blocks
 from tests.papers.rendering import of_type, outline
 
 BLOCKS = [
@@ -69,6 +68,23 @@ def test_clean_text_can_always_be_written(text: str) -> None:
     cleaned.encode("utf-8")
 
 
+@pytest.mark.parametrize(
+    ("label", "caption", "expected"),
+    [
+        ("Fig. 2.", "A cup.", ("Figure 2", "A cup.")),
+        ("TABLE IV", "Table IV: Cups", ("Table IV", "Cups")),
+        ("", "Supplementary Fig S1 | Cups", ("Supplementary Figure S1", "Cups")),
+        ("Figure 1", "Table 2 drawn.", ("Figure 1", "Table 2 drawn.")),
+        ("Key:", "A cup.", ("Key", "A cup.")),
+    ],
+)
+def test_floats_are_called_as_sentences_cite_them(
+    label: str, caption: str, expected: tuple[str, str]
+) -> None:
+    made = float_of(label, caption)
+    assert (made.label, made.caption) == expected
+
+
 TEXT = Block("paragraph", "Text.")
 
 
@@ -104,7 +120,3 @@ def test_a_paper_is_an_instance_without_gold() -> None:
     assert PAPER.instance("x", "mine").id == "mine"
     with pytest.raises(PaperError, match="hypothesis: is empty"):
         PAPER.instance("  ")
-
-
-def test_json_round_trip() -> None:
-    assert Paper.from_dict(json.loads(json.dumps(PAPER.as_dict()))) == PAPER

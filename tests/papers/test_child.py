@@ -15,7 +15,7 @@ from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import child, read_paper
 from evidencebench_core.papers.read import paper_of_file
 
-TEXT = b"Tea is hot. It cools in Fig. 2."
+TEXT = b"Tea is hot. It cools in Fig. 2.\n\nFig. 2. A cup."
 SLOW = b"Tea " + b"( " * 400_000  # the general splitter takes more than linear time for this
 
 

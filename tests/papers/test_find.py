@@ -114,6 +114,8 @@ def test_a_folder_stands_for_its_papers_and_what_cannot_be_read_is_named(tmp_pat
     (tmp_path / "a.txt").write_bytes(TEXT)
     (tmp_path / "b.pdf").write_bytes(b"no PDF at all \x00\x01\x02\x03\x04\x05")
     (tmp_path / ".hidden.txt").write_bytes(TEXT)
+    (tmp_path / "page_files").mkdir()
+    (tmp_path / "page_files" / "frame.txt").write_bytes(TEXT)
     read, problems = papers_at([str(tmp_path)])
     assert [Path(where).name for where in read] == ["a.txt"]
     assert len(problems) == 1

@@ -1,6 +1,6 @@
-"""Four papers of different layout, read, against candidate pools written by hand.
+"""Papers of several formats and shapes, read, against candidate pools that were written or looked through by hand.
 
-Their text is ours. A line of a gold file is a sentence: H heading, A abstract, P paragraph.
+Their text is ours. A line of a gold file is a sentence (H heading, A abstract, P paragraph) or a float (F).
 """
 
 import re
@@ -11,14 +11,15 @@ import pytest
 from evidencebench_core.papers.read import paper_of_file
 
 GOLD = Path(__file__).parent / "gold"
-FILES = ("nested.xml", "structured.xml", "markdown.md", "plain.txt")
+PAGES = ("pmc.htm", "old_pmc.htm", "springer.htm", "wiley.htm", "bmj.htm", "plos.htm", "elsevier.htm")
+FILES = ("nested.xml", "structured.xml", "markdown.md", "plain.txt", "grobid.xml", *PAGES)
 LETTERS = {"section_name": "H", "abstract": "A", "normal_paragraph": "P"}
 
 
 def gold_of(name: str) -> tuple[list[str], dict[str, int], str]:
     """Sentences, counts of what is left out, and the paper id (or "")."""
     lines = (GOLD / name).with_suffix(".gold").read_text(encoding="utf-8").splitlines()
-    sentences = [line for line in lines if line[:2] in {"H ", "A ", "P "}]
+    sentences = [line for line in lines if line[:2] in {"H ", "A ", "P ", "F "}]
     (counted,) = [line.removeprefix("left_out ") for line in lines if line.startswith("left_out ")]
     counts = {what: int(number) for what, number in re.findall(r"\s*(\D+)=(\d+)", counted)}
     return sentences, counts, next((line[3:] for line in lines if line.startswith("id ")), "")
@@ -31,6 +32,7 @@ def test_sentences_types_and_counts(name: str) -> None:
     read = [
         f"{LETTERS[kind]} {text}" for text, kind in zip(paper.sentences, paper.sentence_types, strict=True)
     ]
+    read += [f"F {each.label}: {each.caption}" for each in paper.floats]
     assert read == sentences
     assert dict(paper.left_out) == counts
     assert not paper_id or paper.paper_id == paper_id

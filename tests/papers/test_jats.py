@@ -36,13 +36,33 @@ def test_inline_markup_is_read_as_one_line() -> None:
     assert texts(read) == ["We used a/b = x2y here."]
 
 
-def test_sections_of_any_depth_have_their_numbers() -> None:
-    deep = "<sec><label>1.1.1</label><title>C</title><p>Three.</p></sec>"
+@pytest.mark.parametrize(
+    ("xml", "read"),
+    [
+        ("<p>See <inline-supplementary-material>Table S1</inline-supplementary-material>.</p>", ["See Table S1."]),
+        ("<p>It rose<fn><p>No.</p></fn>. And fell<fn/>, too.</p>", ["It rose.", "And fell, too."]),
+        ("<p>(<![CDATA[&alpha;&#x2009;&lt; &quot;5&amp;6&nosuch;]]>) &beta;.</p>", ['(α < "5&6&nosuch;) β.']),
+        ("<p>At <inline-formula><alternatives><inline-graphic/><graphic/><math><mi>x</mi></math></alternatives>"
+         "</inline-formula>.</p>", ["At x."]),
+        ("<boxed-text><label>Box 1</label><caption><p>Tea is old.</p></caption><p>Drink it.</p></boxed-text>",
+         ["# Box 1", "Tea is old.", "Drink it."]),
+        ("<disp-quote><p>So be it.</p><attrib>A nurse</attrib></disp-quote>", ["So be it.", "A nurse"]),
+    ],
+)  # fmt: skip
+def test_no_word_is_lost_or_displaced(xml: str, read: list[str]) -> None:
+    assert texts(article(xml)) == read
+
+
+def test_floats_have_label_and_caption() -> None:
+    caption = "<caption><title>Cups of <italic>tea</italic>.</title><p>In m<sup>2</sup>.</p></caption>"
     read = article(
-        f"<sec><label>1</label><title>A</title><p>One.</p><sec><title>B</title>{deep}<p>Four.</p></sec></sec>"
-        "<sec><p>No heading.</p></sec>"
+        f"<fig><label>Fig. 1</label>{caption}<graphic/></fig><fig><graphic/></fig>"
+        f"<p>A.<table-wrap><caption><p>TABLE S2. {'n ' * 3000}</p></caption><table/></table-wrap></p>",
+        rest=f"<floats-group><table-wrap><label>Table III:</label>{caption}</table-wrap></floats-group>",
     )
-    assert texts(read) == ["# 1 A", "One.", "# B", "# 1.1.1 C", "Three.", "Four.", "No heading."]
+    floats = [(each.label, each.caption) for each in read.floats]
+    text = "Cups of tea. In m2."
+    assert floats == [("Figure 1", text), ("Table S2", "n " * 1000), ("Table III", text)]
 
 
 @pytest.mark.parametrize("title", ["Abstract", "ABSTRACT", "Summary"])
@@ -64,7 +84,7 @@ def test_lists_quotes_and_boxes_are_read() -> None:
         "<list><list-item><p>Cold milk.</p></list-item></list></list-item></list> That is all.</p>"
         "<boxed-text><label>Box 1</label><caption><title>Key points</title></caption><p>Tea is hot.</p></boxed-text>"
         "<def-list><def-item><term>SD</term><def><p>standard deviation</p></def></def-item></def-list>"
-        "<disp-quote><p>So be it.</p><attrib>A. B.</attrib></disp-quote>"
+        "<disp-quote><p>So be it.</p></disp-quote>"
     )
     assert texts(read) == [
         "There are", "tea and", "milk.", "Cold milk.", "That is all.", "# Box 1 Key points", "Tea is hot.",
@@ -76,29 +96,22 @@ def test_what_is_left_out_is_counted() -> None:
     read = article(
         "<p>A <disp-formula>x</disp-formula> b.</p><fig><caption><p>No.</p></caption></fig>"
         "<fig-group><fig/><fig/></fig-group><table-wrap><table><tr><td>1</td></tr></table></table-wrap>"
-        "<sec sec-type='supplementary-material'><title>S</title><supplementary-material/></sec>",
+        "<sec sec-type='supplementary-material'><title>S</title><supplementary-material/></sec>"
+        "<sec sec-type='supplementary'><p>S1.</p></sec><code>x</code><array/><media><p>No.</p></media>",
         rest="<back><ack><p>Thanks</p></ack><app-group><app><p>No.</p></app></app-group><fn-group><fn/></fn-group>"
         "<ref-list><ref/><ref/></ref-list></back><floats-group><table-wrap/></floats-group>"
         "<response><body><p>No.</p></body></response>",
     )
     assert texts(read) == ["A b."]
     assert dict(read.left_out) == {
-        "formulas": 1, "figures": 3, "tables": 2, "supplements": 1, "references": 2, "footnotes": 1,
-        "back matter": 2, "other articles": 1,
+        "formulas": 1, "figures": 3, "tables": 3, "supplements": 3, "code": 1, "references": 2,
+        "footnotes": 1, "back matter": 2, "other articles": 1,
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "wrapped",
-    [
-        "<pmc-articleset>{}</pmc-articleset>",
-        "<OAI-PMH><GetRecord><record><metadata>{}</metadata></record></GetRecord></OAI-PMH>",
-    ],
-)
-def test_wrapped_articles(wrapped: str) -> None:
-    doctype = JATS_DOCTYPE.replace("article PUBLIC", f"{wrapped[1:].split('>', maxsplit=1)[0]} PUBLIC")
+def test_wrapped_articles() -> None:
+    wrapped = "<OAI-PMH><GetRecord><record><metadata>{}</metadata></record></GetRecord></OAI-PMH>"
     inner = f"<article>{META.format('')}<body><p>Text.</p></body></article>"
-    assert texts(paper_of_file((doctype + wrapped.format(inner)).encode())) == ["Text."]
     two = paper_of_file(wrapped.format(inner + inner.replace("Text", "Other")).encode())
     assert texts(two) == ["Text."]
     assert two.notes[0] == "The file has 2 articles; the first was read."

@@ -11,7 +11,7 @@ from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import PaperError, UnknownNameError
 from evidencebench_core.papers.blocks import Block, RawPaper, paper_of_blocks
 from evidencebench_core.papers.own import OwnPapers
-from evidencebench_core.papers.paper import Box, Doubt, Paper
+from evidencebench_core.papers.paper import Box, Doubt, Float, Paper
 
 
 @pytest.fixture
@@ -23,7 +23,8 @@ def paper(title: str = "Tea") -> Paper:
     text = Block("paragraph", "Tea is hot. Größe.")
     made = paper_of_blocks(RawPaper([text], title, {"tables": 1}, ["A note."]), "pdf")
     boxes = tuple((Box(1, 50.0, 60.5, 300.25, 70.0), Box(2, 50.0, 60.0, 90.0, 70.0)) for _ in made.sentences)
-    return replace(made, boxes=boxes, doubts=(Doubt("Results", 2, "Mixed."),))
+    floats = (Float("Table 1", "Cups."), Float("Figure 2", "A cup.", 2, boxes[0][1]))
+    return replace(made, boxes=boxes, doubts=(Doubt("Results", 2, "Mixed."),), floats=floats)
 
 
 def test_saved_and_read_again(store: Store) -> None:

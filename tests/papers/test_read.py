@@ -39,6 +39,11 @@ def test_text_that_looks_like_something_else() -> None:
     assert kind_of(b"<5 cups of tea a day were drunk.") == "text"
     assert kind_of("\ufeffTea is hot.".encode()) == "text"
     assert kind_of("<a/>".encode("utf-16")) == "jats"
+    for xml in (b"<?xml version='1.0'?>\n<!-- a --><TEI xmlns='x'>", b"<tei:TEI xmlns:tei='x'>"):
+        assert kind_of(xml, "a.html.xml") == "tei"
+    for page in (b"\n<!DOCTYPE HTML>", b"<?xml version='1.0'?><!-- saved -->\n<html xmlns='x'>"):
+        assert kind_of(page, "paper.nxml") == "html"
+    assert (kind_of(b"<article><p>", "a.htm"), kind_of(b"<article><p>", "a.xml")) == ("html", "jats")
 
 
 @pytest.mark.parametrize(
@@ -49,7 +54,10 @@ def test_text_that_looks_like_something_else() -> None:
         b"\xd0\xcf\x11\xe0" + b"\x00" * 600,  # an old Word file
         gzip.compress(b"Tea" * 100, mtime=0),
         b"\x89PNG\r\n\x00\x00\x00\x00\x00\x00",
-        b"<!DOCTYPE html><html><body>Tea</body></html>",
+        b"<!DOCTYPE html><html><body><h1>Sign in</h1><p>Enable JavaScript to read on.</p></body></html>",
+        b"<!DOCTYPE html><!-- nothing -->",
+        b"<html>" + b"<div>" * 5_000 + b"Tea",
+        b"<TEI><text><body><div>" * 300,
         b"<svg><text>Tea</text></svg>",
         b"<article",
         b'<!DOCTYPE a [<!ENTITY x "y">]><article>&x;</article>',
@@ -65,7 +73,7 @@ def test_files_that_are_no_papers(content: bytes) -> None:
     assert "\n" not in str(caught.value)
 
 
-BEGINNINGS = [b"", b"<article>", b"PK\x03\x04", b"# ", JATS[:200]]
+BEGINNINGS = [b"", b"<article>", b"<html><p>" + b"Tea. " * 30, b"<TEI>", b"PK\x03\x04", b"# ", JATS[:200]]
 
 
 @given(st.binary(max_size=300), st.sampled_from(BEGINNINGS))

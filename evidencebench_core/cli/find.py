@@ -31,7 +31,7 @@ def find(
     papers: list[str] = Argument(
         ...,
         metavar="PAPER...",
-        help="files (PDF, web page, JATS, TEI, DOCX, Markdown, text), - for stdin, PMC or PubMed ids, DOIs, or a folder",
+        help="files (PDF, web page, JATS, TEI, DOCX, Markdown, text), - for stdin, PMC or PubMed ids, DOIs, folders",
     ),
     hypothesis: str = Option(..., metavar="TEXT", help="what to look for"),
     k: int = Option(10, metavar="N", min=1, help="how many sentences"),

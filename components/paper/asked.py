@@ -79,4 +79,4 @@ def draw_questions(
         unread = f", {counts['']} could not be read" if counts[""] else ""
         st.caption(f"{literal(model)} on the sentences: {sides}{unread}.")
     stances = {index: label for index, label in zip(findings.picks, labels, strict=True) if label}
-    return replace(findings, stances=stances), answer
+    return replace(findings, stances=stances, stances_by=model), answer

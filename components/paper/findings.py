@@ -137,5 +137,8 @@ def draw_files(opened: OpenPaper, findings: Findings, budget: int) -> None:
 def take_home_page(opened: OpenPaper, findings: Findings, budget: int) -> str:
     """The findings as one HTML file."""
     words = ["find", opened.given or "PAPER", "--hypothesis", findings.hypothesis, "--k", str(budget)]
-    command = "evidencebench " + shlex.join([*words, "--retriever", findings.retriever.name])
+    words += ["--retriever", findings.retriever.name]
+    if findings.retriever.asks_server:
+        words += ["--set", f"model={findings.retriever.settings.values()['model']}"]
+    command = "evidencebench " + shlex.join(words)
     return findings_html(findings, datetime.now(UTC), pdf=pdf_of(opened), command=command)

@@ -123,7 +123,7 @@ def _with_stances(llm: LLM, findings: Findings, model: str) -> Findings:
     by_pick = answer_of(llm, partial(stances_of, findings=findings, model=model))
     if n_unread := len(findings.picks) - len(by_pick):
         note(f"Of {quantity(n_unread, 'sentence')} the model's words could not be read")
-    return replace(findings, stances=by_pick)
+    return replace(findings, stances=by_pick, stances_by=model)
 
 
 def _write_files(

@@ -176,6 +176,7 @@ def findings_html(findings: Findings, created_at: datetime, *, pdf: bytes = b"",
             " the abstract unless that was asked for",
             "Left out of the paper": left_out_text(paper.left_out) or "nothing",
             "Chosen by": " ".join([findings.retriever.name, *map(_learnt, findings.retriever.training)]),
+            **({"For or against by": findings.stances_by} if findings.stances else {}),
             "Settings": ", ".join(f"{name}={_plain(value)}" for name, value in settings.items()) or "none",
             "Closest sentence": "unknown"
             if findings.best is None

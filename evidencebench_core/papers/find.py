@@ -74,9 +74,8 @@ class Findings:
     retrieval: Retrieval
     picks: tuple[int, ...]  # best first
     best: float | None  # cosine of the closest pick to the hypothesis; None where nothing was embedded
-    stances: Mapping[int, str] = field(
-        default_factory=dict
-    )  # of picks: a model's "supports", "against", "neither"
+    stances: Mapping[int, str] = field(default_factory=dict)  # of picks: "supports", "against", "neither"
+    stances_by: str = ""  # the model that was asked for them
 
     @property
     def is_close(self) -> bool:

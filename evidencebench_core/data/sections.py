@@ -20,7 +20,7 @@ PaperPart = Literal["abstract", "body", "references", "back matter"]
 CAPTION: Final = re.compile(
     r"(?:(?:supplementa(?:ry|l)|supp?l?\.|online|extended data|additional)\s+)?"
     r"(?:(?P<tables>table|tab\.|box)|(?P<figures>figures?|figs?\.?|scheme|chart|plate|graph))"
-    r"\s*(?:[a-z]?\d+[a-z]?|[ivx]+)\b(?P<rest>.*)",
+    r"\s*(?:[a-z]?\d+[a-z]?|[ivx]+|[a-h](?=[:.]))\b(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
 """A line or paragraph that begins like a caption, "Table 1" or "Fig. 2"."""

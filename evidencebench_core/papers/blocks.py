@@ -11,19 +11,22 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from evidencebench_core.data.model import SentenceType
 from evidencebench_core.data.sections import CAPTION, PaperPart, class_of_heading, is_label, part_of_heading
 from evidencebench_core.data.sentences import sentences_of
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.paper import Float, Paper, PaperKind
+from evidencebench_core.papers.paper import Box, Float, Paper, PaperKind
 
 _MAX_SENTENCES: Final = 5000  # the longest paper of the benchmark has 794
 _MAX_FLOATS: Final = 200
 _MAX_CAPTION: Final = 2000  # characters
 BlockKind = Literal["heading", "abstract", "paragraph"]
+Places = tuple[tuple[int, Box], ...]
+"""Where each word of a text begins in it, and where on the pages it is printed."""
 
 _TYPE_OF: Final[Mapping[BlockKind, SentenceType]] = {
     "heading": "section_name",
@@ -50,7 +53,20 @@ class Block:
     kind: BlockKind
     text: str  # as printed; `paper_of_blocks` tidies it
     level: int = 0  # of a heading, from 1; 0 where nobody knows it
-    lines: tuple[Any, ...] = ()  # of a PDF, to find its sentences on the pages
+    places: Places = ()  # of a PDF
+
+    def after(self, n: int) -> Block:
+        """The block without its first characters."""
+        places = tuple((start - n, box) for start, box in self.places)
+        return replace(self, text=self.text[n:], places=places)
+
+    def boxes(self, start: int, end: int) -> tuple[Box, ...]:
+        """Where a part of its text is printed: one box for each line."""
+        words = [box for offset, box in self.places if start <= offset < end]
+        lines = [list(line) for _, line in groupby(words, key=lambda box: (box.page, box.y0, box.y1))]
+        return tuple(
+            line[0]._replace(x0=min(box.x0 for box in line), x1=max(box.x1 for box in line)) for line in lines
+        )
 
 
 @dataclass(slots=True)
@@ -64,6 +80,7 @@ class RawPaper:
     paper_id: str = ""
     licence: str = ""
     floats: Sequence[Float] = ()
+    title_places: Places = ()
     has_parts: bool = False  # the blocks are those of abstract and text alone
 
 
@@ -102,35 +119,40 @@ def paper_of_blocks(raw: RawPaper, kind: PaperKind) -> Paper:
     """
     if not raw.has_parts:
         raw = with_parts(raw)
-    title = clean_text(raw.title)
-    sentences: list[str] = [title] if title else []
-    types: list[SentenceType] = ["section_name"] if title else []
-    for number, block in enumerate(raw.blocks):
+    title = Block("heading", clean_text(raw.title), places=raw.title_places)
+    sentences: list[str] = []
+    types: list[SentenceType] = []
+    boxes: list[tuple[Box, ...]] = []
+    for number, block in enumerate([title, *raw.blocks]):
         text = clean_text(block.text)
-        repeats = number == 0 and text.casefold().rstrip(" .") == title.casefold().rstrip(" .")
+        repeats = number == 1 and text.casefold().rstrip(" .") == title.text.casefold().rstrip(" .")
         if not any(map(str.isalnum, text)) or (repeats and block.kind == "heading"):
             continue
-        of_block = [text] if block.kind == "heading" else sentences_of(text)
-        sentences += of_block
-        types += [_TYPE_OF[block.kind]] * len(of_block)
+        start = 0
+        for sentence in [text] if block.kind == "heading" else sentences_of(text):
+            sentences.append(sentence)
+            types.append(_TYPE_OF[block.kind])
+            boxes.append(block.boxes(start, start + len(sentence)))
+            start += len(sentence) + 1
         if len(sentences) > _MAX_SENTENCES:
             remedy = "Give one paper; the longest of the benchmark has 794 sentences."
             raise PaperError("the paper", f"has more than {_MAX_SENTENCES:,} sentences", remedy)
     if set(types) <= {"section_name"}:
         problem = "has no text to look for evidence in"
         raise PaperError("the paper", problem, "Give the full text, or paste it as text.")
-    missing = [] if title else ["No title was recognised."]
+    missing = [] if title.text else ["No title was recognised."]
     missing += [] if "abstract" in types else ["No abstract was recognised."]
     missing += [] if "normal_paragraph" in types else ["The file has the abstract only, not the full text."]
     digest = hashlib.sha256("\n".join(sentences).encode()).hexdigest()
     return Paper(
         paper_id=clean_text(raw.paper_id) or f"paper_{digest[:12]}",
-        title=title,
+        title=title.text,
         sentences=tuple(sentences),
         sentence_types=tuple(types),
         kind=kind,
         left_out=MappingProxyType({name: n for name, n in raw.left_out.items() if n}),
         notes=tuple(dict.fromkeys([*raw.notes, *missing])),
+        boxes=tuple(boxes) if any(boxes) else (),
         licence=raw.licence,
         floats=tuple(each for each in raw.floats if each.label)[:_MAX_FLOATS],
     )
@@ -145,9 +167,9 @@ def with_parts(raw: RawPaper) -> RawPaper:
     Without a title the first block is it, if it looks like one.
     """
     blocks = [replace(block, text=text) for block in raw.blocks if (text := clean_text(block.text))]
-    title = raw.title
-    if not title and blocks and _is_title(blocks):
-        title, blocks = blocks[0].text, blocks[1:]
+    if not raw.title and blocks and _is_title(blocks):
+        raw = replace(raw, title=blocks[0].text, title_places=blocks[0].places)
+        blocks = blocks[1:]
     walk = _Walk()
     n_front = _front_matter(blocks)
     walk.left_out["front matter"] += n_front
@@ -161,7 +183,7 @@ def with_parts(raw: RawPaper) -> RawPaper:
             walk.pass_text(block)
     left_out = walk.left_out + Counter(raw.left_out)
     floats = [*raw.floats, *walk.floats]
-    return replace(raw, blocks=walk.blocks, title=title, left_out=left_out, floats=floats, has_parts=True)
+    return replace(raw, blocks=walk.blocks, left_out=left_out, floats=floats, has_parts=True)
 
 
 def _is_title(blocks: Sequence[Block]) -> bool:
@@ -252,6 +274,6 @@ class _Walk:
             self.n_texts += 1
             self.blocks.append(replace(block, kind="abstract"))
         elif not self.blocks and (run_in := _RUN_IN.match(text)):
-            self.blocks.append(Block("abstract", text[run_in.end() :]))
+            self.blocks.append(replace(block.after(run_in.end()), kind="abstract"))
         else:
             self.blocks.append(block)

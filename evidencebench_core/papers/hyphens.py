@@ -72,15 +72,23 @@ def running_text(lines: Sequence[str], words: Words) -> str:
     At a hyphen that ends a line the parts are joined; the hyphen stays where the paper has the word with a
     hyphen elsewhere, and where what follows is no lower-case letter.
     """
+    return joined_lines(lines, words)[0]
+
+
+def joined_lines(lines: Sequence[str], words: Words) -> tuple[str, list[int]]:
+    """The `running_text` of lines, and where in it each line begins."""
     text = ""
-    for line in filter(None, map(plain, lines)):
+    starts: list[int] = []
+    for line in lines:
+        line_text = " ".join(plain(line).split())
         if text.endswith("-"):
-            text = _join(text, line, words)
-        elif text.endswith(("–", "—", "/")) and len(text) > 1 and not text[-2].isspace():
-            text += line
+            text = _join(text, line_text, words)
+        elif not text or (text.endswith(("–", "—", "/")) and len(text) > 1 and not text[-2].isspace()):
+            text += line_text
         else:
-            text = f"{text} {line}"
-    return " ".join(text.split())
+            text = f"{text} {line_text}".rstrip()
+        starts.append(len(text) - len(line_text))
+    return text, starts
 
 
 def _join(text: str, line: str, words: Words) -> str:

@@ -18,6 +18,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from evidencebench_core.errors import PaperError
+from evidencebench_core.papers.hyphens import plain
 
 UNREADABLE: Final = "\ufffd"
 """Stands for a character whose font does not say what it is."""
@@ -53,7 +54,7 @@ class Word:
     bold: bool
     italic: bool
     spaced: bool  # whether the file has a space before it
-    page: int = 0
+    page: Page
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ class _Style(NamedTuple):
 
 
 def open_document(content: bytes, place: str) -> pypdfium2.PdfDocument:
-    """A file with pages, and not with too many; `PaperError` for anything else."""
+    """A file with pages, and not with too many; else `PaperError`."""
     try:
         document = pypdfium2.PdfDocument(content)
     except pypdfium2.PdfiumError as error:
@@ -191,8 +192,8 @@ def _letters(page: Page, text: Any, left: float, foot: float) -> Iterator[Word]:
             styles[address] = _style(text, i, item)
         style = styles[address]
         character = _character(text, i, code, style)
-        if character.isspace():
-            spaced = True
+        if not character or character.isspace():
+            spaced |= bool(character)
             continue
         if not style.upright:
             page.n_turned += 1
@@ -209,7 +210,7 @@ def _letters(page: Page, text: Any, left: float, foot: float) -> Iterator[Word]:
         place = (x0, y0)
         if -1 <= x0 <= page.width + 1 and -1 <= y0 <= page.height + 1:
             look = (style.size, style.font, style.bold, style.italic)
-            yield Word(character, x0, x1, y0, *look, spaced, page.number)
+            yield Word(character, x0, x1, y0, *look, spaced, page)
         spaced = False
 
 
@@ -219,9 +220,10 @@ def _character(text: Any, i: int, code: int, style: _Style) -> str:
     character = chr(code) if code < 0x110000 else UNREADABLE
     if (style.has_signs and code < 0x100) or pdfium.FPDFText_HasUnicodeMapError(text, i) == 1:
         return UNREADABLE
-    if not character.isascii() or not character.isprintable():
-        return UNREADABLE if unicodedata.category(character) in ("Cc", "Co", "Cn", "Cs") else character
-    return character
+    category = unicodedata.category(character)
+    if category == "Cf":
+        return ""  # nothing to see
+    return UNREADABLE if category in ("Cc", "Co", "Cn", "Cs") else plain(character)
 
 
 def _advance(style: _Style, code: int, widths: dict[tuple[str, int], float]) -> float:

@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from evidencebench_core.papers.pdf.lines import Line, merged_lines
+from evidencebench_core.papers.pdf.lines import Line, aligned_lines, groups_of, merged_lines, width_of
 
-_ALIGNED: Final = 2.5  # points within which lines begin at the same place
+_SAME: Final = 2.5  # points by which a gutter may differ from page to page
 _INDENT: Final = 30.0  # points by which lists and references may begin right of their column
 _MIN_ROWS: Final = 4
 _MIN_WIDTH: Final = 0.18  # of the width of the text: a column, not a table's
 _MAX_DEPTH: Final = 4
 _MAX_LINES: Final = 2000  # a page with more is no page of text
 _MAX_GAP: Final = 8.0  # ems between words of one line, once the columns are known
+
+Column = list[Line]
+"""Lines that are read from the top down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,34 +35,15 @@ class Gutter:
         return (self.left + self.right) / 2
 
 
-@dataclass(slots=True, eq=False)
-class Column:
-    """Lines that are read from the top down, and the width they have."""
-
-    page: int
-    lines: list[Line]
-    x0: float
-    x1: float
-
-
 def gutters_of(lines: Sequence[Line], expected: Collection[Gutter] = ()) -> list[Gutter]:
     """The gutters of a page from left to right; none for one column."""
     return _Divider(lines, expected).gutters(lines)
 
 
 def columns_of(lines: Sequence[Line], expected: Collection[Gutter] = ()) -> list[Column]:
-    """Columns in reading order.
-
-    Text across the whole width (title, abstract) divides a page into bands; within a band the left column
-    comes before the right one. A column may have columns again. ``expected`` are the gutters of other pages.
-    """
+    """Columns in reading order: from left to right between lines across, at gutters like those of other pages."""
     groups = _Divider(lines, expected).in_reading_order(list(lines))
-    merged = [merged_lines(group, _MAX_GAP) for group in groups]
-    return [
-        Column(rows[0].page, rows, min(row.x0 for row in rows), max(row.x1 for row in rows))
-        for rows in merged
-        if rows
-    ]
+    return [merged_lines(group, _MAX_GAP) for group in groups if group]
 
 
 class _Divider:
@@ -67,8 +51,7 @@ class _Divider:
 
     def __init__(self, lines: Sequence[Line], expected: Collection[Gutter]) -> None:
         self.expected = expected
-        width = max((line.x1 for line in lines), default=0.0) - min((line.x0 for line in lines), default=0.0)
-        self.min_width = max(_MIN_WIDTH * width, 50.0)
+        self.min_width = max(_MIN_WIDTH * width_of(lines), 50.0)
 
     def gutters(self, lines: Sequence[Line], depth: int = 0) -> list[Gutter]:
         gutter = self._gutter(lines) if depth < _MAX_DEPTH else None
@@ -89,10 +72,10 @@ class _Divider:
             right = [line for line in part if line.x0 >= x]
             return self.in_reading_order(left, depth + 1) + self.in_reading_order(right, depth + 1)
 
-        across = [line for line in lines if line.x0 < x < line.x1]
+        across = [line for line in lines if line.x0 < x < line.x1]  # from the top down
         rest = [line for line in lines if line not in across]
         groups: list[list[Line]] = []
-        for band in _bands(across):
+        for band in groups_of(across, _is_near):
             top, foot = band[0].y + 0.3 * band[0].size, band[-1].y - 0.3 * band[-1].size
             groups += side_by_side([line for line in rest if line.y > top])
             beside = [line for line in rest if foot <= line.y <= top]
@@ -104,14 +87,8 @@ class _Divider:
         if not 2 <= len(lines) <= _MAX_LINES:
             return None
         x0, x1 = min(line.x0 for line in lines), max(line.x1 for line in lines)
-        starts: list[list[Line]] = []
-        for line in sorted(lines, key=lambda line: line.x0):
-            if starts and line.x0 - starts[-1][0].x0 < _ALIGNED:
-                starts[-1].append(line)
-            else:
-                starts.append([line])
         best: Gutter | None = None
-        for group in starts:
+        for group in aligned_lines(lines):
             if x0 + 0.2 * (x1 - x0) < group[0].x0 < x1 - 0.1 * (x1 - x0):
                 gutter = self._gutter_before(group, lines)
                 if gutter and (best is None or gutter.n_lines > best.n_lines):
@@ -121,7 +98,7 @@ class _Divider:
     def _gutter_before(self, group: Sequence[Line], lines: Sequence[Line]) -> Gutter | None:
         """The gutter left of lines that begin at the same place, if there is one."""
         start = group[0].x0
-        expected = next((g for g in self.expected if g.right - _ALIGNED < start < g.right + _INDENT), None)
+        expected = next((g for g in self.expected if g.right - _SAME < start < g.right + _INDENT), None)
         n_rows = len({round(line.y) for line in group})
         min_rows = _MIN_ROWS if expected is None else 1
         beyond = 2.0 if expected is None else 2.5 * group[0].size
@@ -137,7 +114,7 @@ class _Divider:
             return None
         edge = sorted(line.x1 for line in left)[int(0.98 * (len(left) - 1))]
         if expected is not None:
-            is_free = edge < expected.left + _ALIGNED
+            is_free = edge < expected.left + _SAME
             return Gutter(expected.left, expected.right, n_rows) if is_free else None
         right = [line for line in near if line.x0 >= start - 1]
         if min(_typical_width(left), _typical_width(right)) < self.min_width:
@@ -153,12 +130,5 @@ def _typical_width(lines: Sequence[Line]) -> float:
     return median(rows.values()) if rows else 0.0
 
 
-def _bands(lines: Collection[Line]) -> list[list[Line]]:
-    """Lines across the gutter, in groups without a wide gap between them, from the top down."""
-    bands: list[list[Line]] = []
-    for line in sorted(lines, key=lambda line: (-line.y, line.x0)):
-        if bands and bands[-1][-1].y - line.y < 2.2 * max(line.size, bands[-1][-1].size):
-            bands[-1].append(line)
-        else:
-            bands.append([line])
-    return bands
+def _is_near(band: Sequence[Line], line: Line) -> bool:
+    return band[-1].y - line.y < 2.2 * max(line.size, band[-1].size)

@@ -4,37 +4,30 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, groupby
+from itertools import chain
 from typing import Final
 
-from evidencebench_core.data.sections import class_of_heading, is_aside, part_of_heading
+from evidencebench_core.data.sections import is_aside, part_of_heading
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.blocks import Block, BlockKind, RawPaper, paper_of_blocks, with_parts
-from evidencebench_core.papers.hyphens import Words, plain, running_text
-from evidencebench_core.papers.paper import Box, Doubt, Paper
+from evidencebench_core.papers.blocks import Block, BlockKind, RawPaper, float_of, paper_of_blocks
+from evidencebench_core.papers.hyphens import Words, joined_lines
+from evidencebench_core.papers.paper import Box, Doubt, Float, Paper
 from evidencebench_core.papers.pdf import roles
 from evidencebench_core.papers.pdf.blocks import (
-    BULLETS,
+    BULLET,
+    PrintedFloat,
     TextBlock,
     blocks_of,
-    ends_abbreviated,
     ends_sentence,
     paragraphs_of,
     without_floats,
 )
-from evidencebench_core.papers.pdf.chars import UNREADABLE, Page, Word, open_document, pages_of
+from evidencebench_core.papers.pdf.chars import UNREADABLE, Page, open_document, pages_of
 from evidencebench_core.papers.pdf.columns import Column, columns_of, gutters_of
-from evidencebench_core.papers.pdf.lines import (
-    Body,
-    Line,
-    body_of,
-    lines_of,
-    without_headers_and_footers,
-    without_line_numbers,
-    without_margins,
-)
+from evidencebench_core.papers.pdf.lines import Body, Line, text_lines
+from evidencebench_core.words import quantity
 
 _MIN_CHARACTERS: Final = 60  # a page below has no text to speak of
 _MAX_UNREADABLE: Final = 0.3
@@ -43,59 +36,48 @@ _MIN_PAGE: Final = 600  # characters of a page, to tell anything from shares of 
 _OTHER_SIGN: Final = re.compile(
     r"\b[PpNnFtr]\s?(?:[¼D]\s?[\d.]+|[5,]\s0?\.\d+)|\d[\d.]*\s?[¼þ]\s?[\d.]+|\d+\.\d+\s6\s\d+\.\d+"
 )
+_UNNAMED: Final = f"Characters that no font names are shown as {UNREADABLE} or other signs, such as 5 for ="
+_VERB: Final = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|can|may|will|\w+ed|\w+ing)\b")
 _ABOVE: Final = 0.75  # how far letters reach from the baseline, in ems
 _BELOW: Final = 0.22
 
 
 def paper_of_pdf(content: bytes, place: str = "the PDF") -> Paper:
-    """The paper in a PDF file with a text layer.
+    """The paper in a PDF file with a text layer; `PaperError` if it cannot be read, has no text, or passes a limit.
 
-    Columns are read one after the other; running headers, footers, page and line numbers, tables, figures,
-    footnotes and references are left out; words broken at line ends are joined. Scripts and actions in the file
-    are never looked at.
-
-    Raises
-    ------
-    PaperError
-        If the file cannot be read, has no text, or passes a limit.
+    Tables, figures, footnotes, references and what belongs to the page are left out.
     """
     with open_document(content, place) as document:
         pages, damaged = pages_of(document)
         stated_title = document.get_metadata_value("Title")[:2000].strip("\0 ")
     notes = _notes(pages, damaged, place)
     left_out: Counter[str] = Counter()
-    columns, lost, body = _columns(pages, left_out)
-    words = Words(line.text for column in columns for line in column.lines)
+    columns, floats, body = _columns(pages, left_out)
+    left_out.update(printed.kind for printed in floats if not printed.is_continued)
+    words = Words(line.text for column in columns for line in column)
     assembly = _Assembly(blocks_of(columns, body), stated_title, body, words)
-    raw = with_parts(RawPaper(assembly.blocks, assembly.title, left_out + assembly.left_out, notes))
+    title = assembly.title
+    raw = RawPaper(assembly.blocks, title.text, left_out + assembly.left_out, notes)
+    raw.title_places = title.places
+    raw.floats = [assembly.float_with_caption(printed) for printed in floats if not printed.is_continued]
+    lost = [line for each in floats for line in each.lines if body.matches(line) and len(line.words) > 5]
     paper = paper_of_blocks(raw, "pdf")
-    lines = [*assembly.title_lines, *chain.from_iterable(block.lines for block in raw.blocks)]
-    paper = replace(
-        paper, boxes=sentence_boxes(paper.sentences, lines, {page.number: page for page in pages})
-    )
     return replace(paper, doubts=(*_doubts_of_text(paper), *_doubts_of_pages(paper, pages, lost)))
 
 
-def _columns(pages: Sequence[Page], left_out: Counter[str]) -> tuple[list[Column], list[Line], Body]:
-    """The columns of all pages in reading order, and lines of tables and figures that look like running text."""
-    lines = [without_line_numbers(lines_of(page)) for page in pages]
-    inner = without_headers_and_footers(pages, lines, body_of(lines))
-    left_out["headers and footers"] = sum(map(len, lines)) - sum(map(len, inner))
-    body = body_of(inner)
-    lines = without_margins(pages, inner, body)
-    left_out["notes in the margin"] = sum(len(a) > len(b) for a, b in zip(inner, lines, strict=True))
+def _columns(pages: Sequence[Page], left_out: Counter[str]) -> tuple[list[Column], list[PrintedFloat], Body]:
+    """The columns of all pages in reading order, tables and figures, and how running text looks."""
+    lines, body = text_lines(pages, left_out)
     gutters = [gutters_of(page_lines) for page_lines in lines]
     expected = list(chain.from_iterable(gutters))
     columns: list[Column] = []
-    lost: list[Line] = []
+    floats: list[PrintedFloat] = []
     for page, page_lines, page_gutters in zip(pages, lines, gutters, strict=True):
         used = page_gutters or gutters_of(page_lines, expected)
-        rest, counts = without_floats(page, page_lines, used, body)
-        left_out.update(counts)
-        floats = set(page_lines).difference(rest)
-        lost += [line for line in floats if body.matches(line) and len(line.words) > 5]
+        rest, of_page = without_floats(page, page_lines, used, body)
+        floats += of_page
         columns += columns_of(rest, expected)
-    return columns, lost, body
+    return columns, floats, body
 
 
 # -- the walk -------------------------------------------------------------------------------------
@@ -111,36 +93,26 @@ class _Assembly:
         self._open: list[Line] = []  # of a paragraph that may go on in the next column
         self._kind: BlockKind = "paragraph"
         self._column: Column | None = None
+        self._in_references = False
         title = roles.title_blocks(blocks, stated_title, body)
-        self.title_lines = [line for block in title for line in block.lines]
-        self.title = running_text([line.text for line in self.title_lines], words)
+        self.title = self._block("heading", [line for block in title for line in block.lines])
         self._read(blocks[blocks.index(title[-1]) + 1 :] if title else blocks)
 
     def _read(self, blocks: Sequence[TextBlock]) -> None:
         block_roles = [roles.role_of(block, self.body) for block in blocks]
         start, end, first_text = roles.abstract_range(blocks, block_roles, self.body)
         first_reference = roles.start_of_references(blocks, block_roles)
-        references: list[TextBlock] = []
-        is_reference = False
         for i, (block, role) in enumerate(zip(blocks, block_roles, strict=True)):
-            opens, main = part_of_heading(block.text), class_of_heading(block.text)
+            if i == first_reference:
+                self._close()
+                self.blocks.append(Block("heading", "References"))
             if start <= i < end:
                 self._add_block(block, role, "abstract")
+            elif role == "heading" and part_of_heading(block.text) == "abstract":
                 continue
-            if i < first_text or (block.page == 0 and is_aside(block.text)):
-                continue
-            if i == first_reference:
-                self._add("heading", [], "References")
-                is_reference = True
-            elif role == "heading" and (opens != "body" or main not in (None, "other")):
-                is_reference = False
-            if is_reference:
-                references.append(block)
-            elif not (role == "heading" and opens == "abstract"):
+            elif i >= first_text and not (block.page == 0 and is_aside(block.text)):
                 self._add_block(block, role, "paragraph")
-            is_reference = is_reference or (role == "heading" and opens == "references")
         self._close()
-        self.left_out["references"] = roles.n_references(references)
 
     def _add_block(self, block: TextBlock, role: roles.Role, kind: BlockKind) -> None:
         if role in ("footnote", "formula", "cells"):
@@ -157,7 +129,7 @@ class _Assembly:
                 if part_of_heading(heading.text) == "back matter":
                     self.left_out["back matter"] += 1
                     return
-                self._add("heading", [heading], heading.text.rstrip(" .:—–"))
+                self._add("heading", [heading], " .:—–")
                 lines = [Line(lines[0].words[n:]), *lines[1:]]
             if number > 0 or kind != self._kind or not self._goes_on(lines[0], block.column):
                 self._close()
@@ -170,9 +142,9 @@ class _Assembly:
             return False
         text, begins_small = self._open[-1].text.rstrip(), line.text[:1].islower()
         is_elsewhere = self._column is not column
-        if not ends_sentence(text):
-            return is_elsewhere or begins_small or text.endswith(("-", ",", "–", "("))
-        return begins_small and (is_elsewhere or ends_abbreviated(text))
+        if ends_sentence(text):
+            return begins_small and is_elsewhere
+        return is_elsewhere or begins_small or text.endswith(("-", ",", "–", "("))
 
     def _close(self) -> None:
         """End the open paragraph."""
@@ -180,52 +152,41 @@ class _Assembly:
         if lines:
             self._add(self._kind, lines)
 
-    def _add(self, kind: BlockKind, lines: Sequence[Line], text: str = "") -> None:
+    def _add(self, kind: BlockKind, lines: Sequence[Line], stops: str = "") -> None:
         self._close()
-        text = text or running_text([line.text for line in lines], self.words)
-        if not self.blocks:
-            text = roles.ABSTRACT_LABEL.sub("", text, count=1)
-        self.blocks.append(Block(kind, text.lstrip(BULLETS), lines=tuple(lines)))
+        block = self._block(kind, lines)
+        block = replace(block, text=block.text.rstrip(stops))
+        for label in (*([] if self.blocks else [roles.ABSTRACT_LABEL]), BULLET):
+            match = label.match(block.text)
+            block = block.after(match.end()) if match else block
+        if kind == "heading":
+            self._in_references = part_of_heading(block.text) == "references"
+        elif self._in_references and not any(map(str.isdigit, block.text)):
+            return  # an entry has a year
+        self.blocks.append(block)
 
+    def _block(self, kind: BlockKind, lines: Sequence[Line]) -> Block:
+        """Lines as a block, with the place of every word."""
+        text, starts = joined_lines([line.text for line in lines], self.words)
+        places: list[tuple[int, Box]] = []
+        for line, start in zip(lines, starts, strict=True):
+            y = line.words[0].page.height - line.y
+            y0, y1 = round(y - _ABOVE * line.size, 1), round(y + _BELOW * line.size, 1)
+            end = 0
+            for word in line.words:
+                offset = line.text.index(word.text, end)
+                end = offset + len(word.text)
+                box = Box(line.page + 1, round(word.x0, 1), y0, round(word.x1, 1), y1)
+                places.append((start + offset, box))
+        return Block(kind, text, places=tuple(places))
 
-# -- where the sentences stand --------------------------------------------------------------------
-
-
-def sentence_boxes(
-    sentences: Sequence[str], lines: Sequence[Line], pages: Mapping[int, Page]
-) -> tuple[tuple[Box, ...], ...]:
-    """For every sentence one box for each line that it stands on; none for one that is not in the lines.
-
-    Sentences and lines have the same order and the same letters and digits, so each sentence is found behind
-    the one before it.
-    """
-    printed = [
-        (character, (line, word))
-        for line in lines
-        for word in line.words
-        for character in filter(str.isalnum, plain(word.text))
-    ]
-    text = "".join(character for character, _ in printed)
-    places = [place for _, place in printed]
-    boxes: list[tuple[Box, ...]] = []
-    end = 0
-    for sentence in sentences:
-        letters = "".join(filter(str.isalnum, sentence))
-        start = text.find(letters, end)
-        end = max(end, start + len(letters)) if start >= 0 else end
-        boxes.append(tuple(_boxes(places[start:end], pages)) if start >= 0 else ())
-    return tuple(boxes)
-
-
-def _boxes(places: Sequence[tuple[Line, Word]], pages: Mapping[int, Page]) -> Iterator[Box]:
-    for _, group in groupby(places, key=lambda place: id(place[0])):
-        together = list(group)
-        line, words = together[0][0], [word for _, word in together]
-        page = pages[line.page]
-        top, foot = line.y + _ABOVE * line.size, line.y - _BELOW * line.size
-        x0, x1 = min(word.x0 for word in words), max(word.x1 for word in words)
-        edges = (round(edge, 1) for edge in (x0, page.height - top, x1, page.height - foot))
-        yield Box(page.number + 1, *edges)
+    def float_with_caption(self, printed: PrintedFloat) -> Float:
+        """A table or figure with its caption."""
+        page = printed.page
+        edges = (printed.x0, page.height - printed.top, printed.x1, page.height - printed.foot)
+        box = Box(page.number + 1, *(round(edge, 1) for edge in edges))
+        caption = self._block("paragraph", printed.caption).text
+        return replace(float_of("", caption), page=box.page, box=box)
 
 
 # -- what a reader should know --------------------------------------------------------------------
@@ -250,14 +211,33 @@ def _notes(pages: Sequence[Page], damaged: Sequence[int], place: str) -> list[st
 
 
 def _doubts_of_text(paper: Paper) -> Iterator[Doubt]:
-    """Sections with characters that nobody can name."""
-    n_unreadable: Counter[str] = Counter()
-    for text, section in zip(paper.sentences, paper.sections, strict=True):
-        n_unreadable[section] += UNREADABLE in text or _OTHER_SIGN.search(text) is not None
-    for section, n in (+n_unreadable).items():
-        subject = "A sentence has characters" if n == 1 else f"{n} sentences have characters"
-        shown = f"shown as {UNREADABLE} or as other signs, such as 5 for ="
-        yield Doubt(section, None, f"{subject} that the file's fonts do not name, {shown}.")
+    """Sentences that may not read as they are printed."""
+    counts: Counter[tuple[str, int | None, str]] = Counter()
+    for index, section in enumerate(paper.sections):
+        text, boxes = paper.sentences[index], paper.boxes[index]
+        page = boxes[0].page if boxes else None
+        if UNREADABLE in text or _OTHER_SIGN.search(text):
+            counts[section, None, _UNNAMED] += 1
+        heights = [box.y1 - box.y0 for box in boxes] or [0.0]
+        if paper.sentence_types[index] != "section_name" and max(heights) > 1.1 * min(heights):
+            counts[section, page, "Lines in two sizes of type are joined"] += 1
+        if _is_cut(paper, index):
+            counts[section, page, "The rest of a sentence stands apart from it"] += 1
+    for (section, page, reason), n in counts.items():
+        yield Doubt(section, page, f"{reason} ({quantity(n, 'sentence')}).")
+
+
+def _is_cut(paper: Paper, index: int) -> bool:
+    """Whether a sentence stops short, and goes on below pieces without a verb."""
+    text = paper.sentences[index]
+    if paper.sentence_types[index] == "section_name" or text[0].islower() or ends_sentence(text):
+        return False
+    for below in range(index + 1, len(paper.sentences)):
+        if paper.sentence_types[below] == "section_name" or paper.sentences[below][0].islower():
+            return paper.sentence_types[below] != "section_name"
+        if _VERB.search(paper.sentences[below]):
+            break
+    return False
 
 
 def _doubts_of_pages(paper: Paper, pages: Sequence[Page], lost: Iterable[Line]) -> Iterator[Doubt]:
@@ -265,10 +245,7 @@ def _doubts_of_pages(paper: Paper, pages: Sequence[Page], lost: Iterable[Line]) 
     n_lost = Counter({page.number: page.n_turned for page in pages})
     for line in lost:
         n_lost[line.page] += sum(len(word.text) for word in line.words)
-    sections: dict[int, str] = {}  # of the first sentence of a page
-    for section, boxes in zip(paper.sections, paper.boxes, strict=True):
-        for box in boxes:
-            sections.setdefault(box.page - 1, section)
+    sections = {page - 1: paper.sections[index] for index, page in reversed(paper.pages.items())}
     section = ""
     for page in pages:
         section = sections.get(page.number, section)

@@ -5,20 +5,24 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain, groupby, pairwise
+from statistics import median
 from typing import Final
 
-from evidencebench_core.data.sections import CAPTION, part_of_heading
+from evidencebench_core.data.sections import CAPTION, class_of_heading, part_of_heading
 from evidencebench_core.papers.pdf.chars import Page, Word
 
 _BREAK: Final = 0.9  # ems; columns may stand one em apart, words stand closer
 _SPACE: Final = 0.13  # ems
+_ALIGNED: Final = 2.5  # points within which lines begin at the same place
 _EDGE: Final = 0.18  # of the height of a page, at its head and at its foot
 _EDGE_ROWS: Final = 6
 _SAME_HEIGHT: Final = 6.0  # points by which the same header may stand higher or lower
-_NARROW: Final = 0.26  # of a page's width, and of its characters: what a margin may take
+_NARROW: Final = 0.26  # of a page's characters: what a margin may take
+_SIDE: Final = 0.32  # of a page's width: what small print beside the abstract may take
+_MIN_SIDE_LINES: Final = 4
 _MIN_LINE_NUMBERS: Final = 5
 _DIGITS: Final = re.compile(r"\d+")
 
@@ -46,7 +50,7 @@ class Line:
 
     @property
     def page(self) -> int:
-        return self.words[0].page
+        return self.words[0].page.number
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,9 @@ class Body:
     def is_smaller(self, line: Line) -> bool:
         return line.size < 0.95 * self.size
 
+    def is_beside(self, line: Line) -> bool:
+        return self.left < self.right and (line.x1 < self.left or line.x0 > self.right)
+
     def matches(self, line: Line) -> bool:
         """Whether a line is set like the running text, italics aside."""
         same_size = abs(line.size - self.size) < 0.05 * self.size
@@ -70,26 +77,27 @@ class Body:
         return same_size and same_font and (line.bold > 0.5) == self.is_bold
 
 
-def body_of(pages: Iterable[Iterable[Line]]) -> Body:
+def _body_of(pages: Iterable[Iterable[Line]]) -> Body:
     """The look of most characters above the references, page by page the lines from the top down."""
     lines = list(chain.from_iterable(pages))
     # In a short paper most lines are references.
     ends = [i for i, line in enumerate(lines) if part_of_heading(line.text) == "references"]
     end = ends[-1] if ends and ends[-1] > 20 else len(lines)
     looks: Counter[tuple[str, float, bool]] = Counter()
-    steps: Counter[tuple[float, float]] = Counter()
-    above: dict[tuple[int, int], Line] = {}
+    heights: dict[tuple[int, int, float], list[float]] = defaultdict(list)
     for line in lines[:end]:
         looks[line.font, line.size, line.bold > 0.5] += len(line.text)
-        place = (line.page, round(line.x0 / 3))
-        if place in above and above[place].size == line.size:
-            steps[line.size, round(above[place].y - line.y, 1)] += 1
-        above[place] = line
+        heights[line.page, round(line.x0 / 3), line.size].append(line.y)
     if not looks:
         return Body()
     font, size, is_bold = looks.most_common(1)[0][0]
-    leadings = [step for step in steps if abs(step[0] - size) < 0.3 and 0.9 * size < step[1] < 3.5 * size]
-    leading = max(leadings, key=steps.__getitem__)[1] if leadings else 1.2 * size
+    steps = Counter(
+        round(above - below, 1)
+        for place, column in heights.items()
+        for above, below in pairwise(column)
+        if place[2] == size and 0.9 * size < above - below < 3.5 * size
+    )
+    leading = steps.most_common(1)[0][0] if steps else 1.2 * size
     body = Body(font, size, leading, is_bold)
     text = [line for line in lines if body.matches(line) and len(line.words) > 5]
     if len(text) < 20:
@@ -111,12 +119,8 @@ def _text(words: Iterable[Word]) -> str:
     return "".join(parts)
 
 
-def lines_of(page: Page) -> list[Line]:
-    """Words joined as far as they are close together; what stands in two columns is never joined.
-
-    Files give the words of a line in order, nearly always: what follows in the file and stands close to the
-    right is joined, then what stands close on the page.
-    """
+def _lines_of(page: Page) -> list[Line]:
+    """Words joined that follow each other in the file and stand close, then those that stand close on the page."""
     groups: list[list[Word]] = []
     x1 = y = size = 0.0
     for word in page.words:
@@ -143,22 +147,47 @@ def merged_lines(lines: Iterable[Line], max_gap: float) -> list[Line]:
     """Lines joined with those right of them on the same baseline, up to a gap in ems; from the top down."""
     result: list[Line] = []
     for line in sorted(lines, key=lambda line: (-line.y, line.x0)):
-        for i in range(len(result) - 1, max(-1, len(result) - 13), -1):
-            if _are_joined(result[i], line, max_gap):
-                result[i] = Line(sorted([*result[i].words, *line.words], key=lambda word: word.x0))
+        words = line.words
+        for other in result[:-13:-1]:
+            small, large = sorted([line.size, other.size])
+            gap = max(other.x0 - line.x1, line.x0 - other.x1)
+            if abs(other.y - line.y) < 0.12 * large and -0.3 * large < gap < max_gap * small:
+                result.remove(other)
+                words = sorted([*other.words, *words], key=lambda word: word.x0)
                 break
-        else:
-            result.append(line)
+        result.append(line if words is line.words else Line(words))
     return sorted(result, key=lambda line: (-line.y, line.x0))
 
 
-def _are_joined(line: Line, other: Line, max_gap: float) -> bool:
-    large, small = max(line.size, other.size), min(line.size, other.size)
-    gap = max(other.x0 - line.x1, line.x0 - other.x1)
-    return abs(other.y - line.y) < 0.12 * large and -0.3 * large < gap < max_gap * small
+def groups_of(lines: Iterable[Line], belongs: Callable[[list[Line], Line], bool]) -> list[list[Line]]:
+    """Lines in groups; one that does not belong to the group of those before it begins the next."""
+    groups: list[list[Line]] = []
+    for line in lines:
+        if groups and belongs(groups[-1], line):
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    return groups
+
+
+def aligned_lines(lines: Iterable[Line]) -> list[list[Line]]:
+    """Lines that begin at the same place, from left to right."""
+    ordered = sorted(lines, key=lambda line: line.x0)
+    return groups_of(ordered, lambda group, line: line.x0 - group[0].x0 < _ALIGNED)
 
 
 # -- what belongs to the page ---------------------------------------------------------------------
+
+
+def text_lines(pages: Sequence[Page], left_out: Counter[str]) -> tuple[list[list[Line]], Body]:
+    """The lines of pages without what belongs to the page itself, which is counted, and their running text's look."""
+    lines = [_without_line_numbers(_lines_of(page)) for page in pages]
+    inner = _without_headers_and_footers(pages, lines, _body_of(lines))
+    body = _body_of(inner)
+    text = _without_margins(pages, inner, body)
+    left_out["headers and footers"] = sum(map(len, lines)) - sum(map(len, inner))
+    left_out["notes in the margin"] = sum(len(a) > len(b) for a, b in zip(inner, text, strict=True))
+    return text, body
 
 
 @dataclass(slots=True)
@@ -168,41 +197,32 @@ class _EdgeRow:
     page: int
     distance: float  # from the edge
     lines: list[Line]
-    white: float = math.inf  # to the next row, away from the edge
+    white: float  # to the next row, away from the edge
 
-    @property
     def pattern(self) -> str:
-        """Its text without numbers."""
         return _DIGITS.sub("#", " ".join(line.text for line in self.lines)).casefold()
 
-    def is_small(self, body: Body) -> bool:
-        return all(map(body.is_smaller, self.lines)) and not CAPTION.match(self.lines[0].text)
-
     def is_set_apart(self, body: Body) -> bool:
-        """Whether it is small and white lies between it and the text."""
-        return self.is_small(body) and self.white > 1.6 * body.leading
+        is_small = all(map(body.is_smaller, self.lines)) and not CAPTION.match(self.lines[0].text)
+        return is_small and self.white > 1.6 * body.leading
 
 
-def without_headers_and_footers(
+def _without_headers_and_footers(
     pages: Sequence[Page], lines: Sequence[Sequence[Line]], body: Body
 ) -> list[list[Line]]:
-    """Lines without running headers, footers and page numbers.
-
-    Such a row stands near the head or foot of its page, and on another page stands the same, numbers aside, at
-    the same height; or white parts it from the text, of a single page also two such rows.
-    """
+    """Lines without rows near the edges of pages that repeat, numbers aside, or that white parts from the text."""
     dropped: set[Line] = set()
     for at_head in (True, False):
         edges = [_edge_rows(*both, at_head=at_head) for both in zip(pages, lines, strict=True)]
         same: dict[str, list[_EdgeRow]] = defaultdict(list)
         for row in chain.from_iterable(edges):
-            same[row.pattern].append(row)
+            same[row.pattern()].append(row)
         for edge in edges:
             for index, row in enumerate(edge):
-                others = [other for other in same[row.pattern] if other.page != row.page]
+                others = [other for other in same[row.pattern()] if other.page != row.page]
                 is_repeated = any(abs(other.distance - row.distance) < _SAME_HEIGHT for other in others)
-                below = edge[index + 1 : index + 2] if len(pages) == 1 and row.is_small(body) else []
-                if not (is_repeated or any(other.is_set_apart(body) for other in (row, *below))):
+                nearest = edge[index : index + (2 if len(pages) == 1 else 1)]
+                if not is_repeated and not any(other.is_set_apart(body) for other in nearest):
                     break
                 dropped.update(row.lines)
     return [[line for line in page_lines if line not in dropped] for page_lines in lines]
@@ -210,51 +230,71 @@ def without_headers_and_footers(
 
 def _edge_rows(page: Page, lines: Sequence[Line], *, at_head: bool) -> list[_EdgeRow]:
     """The rows near one edge of a page, from the edge inwards."""
-    rows: list[_EdgeRow] = []
-    for line in sorted(lines, key=lambda line: -line.y if at_head else line.y):
-        distance = page.height - line.y if at_head else line.y
-        if rows and distance - rows[-1].distance < 2.0:
-            rows[-1].lines.append(line)
-            continue
-        if rows:
-            rows[-1].white = distance - rows[-1].distance
-        if len(rows) == _EDGE_ROWS or distance > _EDGE * page.height:
-            break
-        rows.append(_EdgeRow(page.number, distance, [line]))
-    return rows
+    ordered = sorted(lines, key=lambda line: -line.y if at_head else line.y)
+    rows = groups_of(ordered, lambda row, line: abs(row[0].y - line.y) < 2.0)
+    distances = [page.height - row[0].y if at_head else row[0].y for row in rows]
+    whites = [below - above for above, below in pairwise([*distances, math.inf])]
+    edge = zip(distances, rows, whites, strict=True)
+    return [_EdgeRow(page.number, *row) for row in edge if row[0] <= _EDGE * page.height][:_EDGE_ROWS]
 
 
-def without_margins(pages: Sequence[Page], lines: Sequence[Sequence[Line]], body: Body) -> list[list[Line]]:
-    """Lines without small notes in the margin (dates, licences, addresses).
-
-    They stand wholly beside the running text of all pages, in a strip that is too narrow for a column.
-    """
+def _without_margins(pages: Sequence[Page], lines: Sequence[Sequence[Line]], body: Body) -> list[list[Line]]:
+    """Lines without small print beside the running text (dates, licences, addresses)."""
     result: list[list[Line]] = []
     for page, page_lines in zip(pages, lines, strict=True):
-        left = [line for line in page_lines if line.x1 < body.left < math.inf]
-        right = [line for line in page_lines if line.x0 > body.right > -math.inf]
-        dropped: set[Line] = set()
-        for side in (left, right):
-            strip = [line for line in side if abs(line.size - body.size) >= 0.05 * body.size]
-            if not strip:
-                continue
-            width = max(line.x1 for line in strip) - min(line.x0 for line in strip)
-            share = sum(len(line.text) for line in strip) / sum(len(line.text) for line in page_lines)
-            if width < _NARROW * page.width and share < _NARROW:
-                dropped.update(strip)
+        dropped = _side_column(page_lines, page.width) if page.number == 0 else set()
+        beside = [line for line in page_lines if body.is_smaller(line) and body.is_beside(line)]
+        if any(map(body.matches, page_lines)) and _share(beside, page_lines) < _NARROW:
+            dropped.update(beside)
         result.append([line for line in page_lines if line not in dropped])
     return result
 
 
-def without_line_numbers(lines: Sequence[Line]) -> list[Line]:
-    """Lines of a page without the numbers in its margin: below each other, growing by one step, outermost."""
-    stacks: dict[int, list[Line]] = defaultdict(list)
-    for line in lines:
-        if re.fullmatch(r"\d{1,4}", line.text):
-            stacks[round(line.x1 / 4)].append(line)
+def _side_column(lines: Sequence[Line], page_width: float) -> set[Line]:
+    """Small print in a narrow column beside larger text, with no line across both."""
     dropped: set[Line] = set()
-    for at in list(stacks):
-        stack = sorted(stacks[at] + stacks.get(at + 1, []), key=lambda line: -line.y)
+    for aligned in aligned_lines(lines):
+        if len(aligned) < _MIN_SIDE_LINES:
+            continue
+        x = aligned[0].x0 - 1
+        for is_across, group in groupby(lines, key=lambda line: line.x0 < x < line.x1):
+            beside = [] if is_across else list(group)
+            left = [line for line in beside if line.x0 < x]
+            right = [line for line in beside if line.x0 >= x]
+            dropped.update(_small_print(left, right, page_width), _small_print(right, left, page_width))
+    return dropped
+
+
+def _small_print(side: Sequence[Line], text: Sequence[Line], page_width: float) -> list[Line]:
+    """Nearly all lines of a narrow column, if they are smaller than the text beside it, with headings among them."""
+    usual = median(line.size for line in text) if text else 0.0
+    small = [line for line in side if line.size < 0.95 * usual]
+    is_narrow = width_of(side) < min(_SIDE * page_width, 0.7 * width_of(text))
+    names = [class_of_heading(line.text.split()[0]) for line in side]
+    has_abstract = "abstract" in names or sum(name not in (None, "other") for name in names) > 1
+    if len(small) < _MIN_SIDE_LINES or not is_narrow or has_abstract:
+        return []
+    return [line for line in side if line.y >= small[-1].y] if _share(small, side) > 0.8 else []
+
+
+def _share(part: Iterable[Line], lines: Iterable[Line]) -> float:
+    """Of the characters of lines, what a part of them has."""
+    return sum(len(line.text) for line in part) / max(1, sum(len(line.text) for line in lines))
+
+
+def width_of(lines: Sequence[Line]) -> float:
+    """From the left edge of the leftmost to the right edge of the rightmost."""
+    return max((line.x1 for line in lines), default=0.0) - min((line.x0 for line in lines), default=0.0)
+
+
+def _without_line_numbers(lines: Sequence[Line]) -> list[Line]:
+    """Lines of a page without the numbers in its margin: below each other, growing by one step, outermost."""
+    numbers = sorted(
+        (line for line in lines if re.fullmatch(r"\d{1,4}", line.text)), key=lambda line: line.x1
+    )
+    dropped: set[Line] = set()
+    for group in groups_of(numbers, lambda group, line: line.x1 - group[0].x1 < 4):
+        stack = sorted(group, key=lambda line: -line.y)
         if len(stack) < _MIN_LINE_NUMBERS:
             continue
         steps = Counter(int(below.text) - int(above.text) for above, below in pairwise(stack))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from evidencebench_core.data.sections import class_of_heading, is_aside, is_label, part_of_heading
-from evidencebench_core.papers.pdf.blocks import BULLETS, TextBlock, ends_sentence
+from evidencebench_core.papers.pdf.blocks import BULLET, TextBlock, ends_sentence
 from evidencebench_core.papers.pdf.lines import Body, Line
 
 Role = Literal["heading", "text", "footnote", "formula", "cells"]
@@ -19,9 +19,11 @@ _FOOTNOTE: Final = re.compile(
     r"how to cite|cite this|address (?:for|all|correspondence)|present address|received\b|accepted\b|published\b|"
     r"copyright|©|\(c\)|conflicts? of interest|funding:|citation:|academic editor|editor:|competing interests:|"
     r"supported by|this (?:work|study) was (?:supported|funded)|to whom correspondence|edited by|these authors|"
-    r"the authors? ha(?:s|ve)|open access\b|this is an open|article history|preprint submitted|doi\b)",
+    r"the authors? ha(?:s|ve)|open access\b|this is an open|article history|preprint submitted|doi\b|"
+    r"(?:\d{1,2}[.)]?\s*)?(?:https?:|www\.))",
     re.IGNORECASE,
 )
+_ADDRESS: Final = re.compile(r"\S@\S")
 _MATHEMATICS: Final = re.compile(r"[=∑∫√±×÷∏≈≤≥∂−+\ufffd]")
 _FORMULA_NUMBER: Final = re.compile(r"\(\s?[A-Z]?\d{1,3}[a-z]?\s?\)$")
 _PLAIN_WORD: Final = re.compile(r"\b[a-z]{4,}\b")
@@ -39,14 +41,15 @@ def role_of(block: TextBlock, body: Body) -> Role:
     if _is_heading(block, body):
         return "heading"
     is_small = block.size < 0.95 * body.size
+    if block.page == 0 and len(_ADDRESS.findall(block.text)) > 0.2 * block.n_words:
+        return "footnote"
     if is_small and (block.page == 0 or block.is_last):
         is_raised = block.lines[0].words[0].size < 0.85 * block.size
         if is_raised or _FOOTNOTE.match(block.text):
             return "footnote"
     n_plain = len(_PLAIN_WORD.findall(block.text))
     has_figures = any(map(str.isdigit, block.text)) and not block.text.endswith((".", ")"))
-    is_list = block.text[0] in BULLETS or "=" in block.text
-    if n_plain < 0.1 * block.n_words and (has_figures or block.n_words >= 8) and not is_list:
+    if n_plain < 0.1 * block.n_words and (has_figures or block.n_words >= 8) and not BULLET.match(block.text):
         return "cells"  # of a table without a caption, labels of a figure
     return "formula" if _is_formula(block, n_plain) else "text"
 
@@ -55,7 +58,7 @@ def _is_heading(block: TextBlock, body: Body) -> bool:
     text, lines = block.text, block.lines
     n_letters = sum(map(str.isalpha, text))
     is_long = block.n_words > _MAX_HEADING or len(lines) > 3 or len(text) > 160
-    if is_long or n_letters < max(3.0, 0.4 * len(text.replace(" ", ""))) or text[0].islower():
+    if is_long or "@" in text or n_letters < max(3.0, 0.4 * len(text.replace(" ", ""))) or text[0].islower():
         return False
     is_apart = block.gap > 1.15
     is_bold = block.bold > 0.9 and not body.is_bold
@@ -81,7 +84,7 @@ def _is_formula(block: TextBlock, n_plain: int) -> bool:
     if len(block.lines) > 3 or not _MATHEMATICS.search(block.text):
         return False
     is_numbered = _FORMULA_NUMBER.search(block.text) is not None
-    is_indented = block.left - block.column.x0 > 1.5 * block.size
+    is_indented = block.left - min(line.x0 for line in block.column) > 1.5 * block.size
     has_few_words = n_plain <= (6 if is_numbered else 3)
     return (is_indented or is_numbered) and has_few_words and not block.text.endswith((".)", "%)"))
 
@@ -105,11 +108,7 @@ def run_in_heading(line: Line, body: Body) -> int:
 
 
 def title_blocks(blocks: Sequence[TextBlock], stated: str, body: Body) -> list[TextBlock]:
-    """The blocks on the first page that are the title.
-
-    What the document information says, if it stands on the page; else the largest letters that are more
-    than a journal's name; else the first bold lines.
-    """
+    """The title as the file states it, if it is printed; else the largest letters, else the first bold lines."""
     first_page = [block for block in blocks if block.page == 0]
     if len(stated.split()) > 2:
         for i in range(len(first_page)):
@@ -143,7 +142,7 @@ def _letters(text: str) -> str:
 def abstract_range(blocks: Sequence[TextBlock], roles: Sequence[Role], body: Body) -> tuple[int, int, int]:
     """Where the abstract begins and ends, and where the text begins at the earliest."""
     for i, (block, role) in enumerate(zip(blocks, roles, strict=True)):
-        if block.page > 1:
+        if block.page > 2:  # below a title page and a page with the abstract
             break
         main = class_of_heading(block.text) if role == "heading" else None
         if main == "abstract" or (main is not None and block.text.lower().startswith("summary")):
@@ -160,14 +159,7 @@ def _unnamed_abstract(
     blocks: Sequence[TextBlock], roles: Sequence[Role], heading: int, body: Body
 ) -> tuple[int, int, int]:
     """Text above the first heading: an abstract, if it is long enough and the introduction comes below."""
-    texts = [
-        i
-        for i in range(heading)
-        # Text in sentences, unlike names and addresses.
-        if roles[i] == "text"
-        and blocks[i].n_words >= 8
-        and (ends_sentence(blocks[i].text) or blocks[i].n_words > 60)
-    ]
+    texts = [i for i in range(heading) if roles[i] == "text" and _has_sentences(blocks[i])]
     if not texts:
         return heading, heading, heading
     first = texts[0]
@@ -182,12 +174,13 @@ def _unnamed_abstract(
     return first, last + 1 if is_abstract else first, first
 
 
-def _end_of_abstract(blocks: Sequence[TextBlock], roles: Sequence[Role], start: int, body: Body) -> int:
-    """Index of the first block below the abstract, which begins at ``start``.
+def _has_sentences(block: TextBlock) -> bool:
+    """Whether it has, unlike names and addresses."""
+    return block.n_words > 60 or (block.n_words >= 8 and ends_sentence(block.text))
 
-    Labels of a structured abstract are headings of chapters too ("Methods"): if a heading stands directly below
-    "Abstract", it goes on through its conclusion, otherwise the next heading ends it.
-    """
+
+def _end_of_abstract(blocks: Sequence[TextBlock], roles: Sequence[Role], start: int, body: Body) -> int:
+    """Index of the first block below an abstract; one with labels as headings ends with its conclusion."""
     is_structured = roles[start : start + 1] == ["heading"]
     n_words, labels = 0, set[str]()
     opening: TextBlock | None = None
@@ -203,10 +196,10 @@ def _end_of_abstract(blocks: Sequence[TextBlock], roles: Sequence[Role], start: 
             if not (is_structured and is_label(block.text) and is_new) or concluded:
                 return index
             labels.add(name)
-        elif role == "text" and opening is None:
-            opening = block
-        elif role == "text" and opening is not None and _looks_else(opening, block, body):
-            return index
+        elif role == "text":
+            opening = opening or block
+            if _looks_else(opening, block, body):
+                return index
     return len(blocks)
 
 
@@ -220,42 +213,17 @@ def _looks_else(opening: TextBlock, block: TextBlock, body: Body) -> bool:
     )
 
 
-# -- the references -------------------------------------------------------------------------------
-
-
 def start_of_references(blocks: Sequence[TextBlock], roles: Sequence[Role]) -> int:
-    """Index of the block where a list of references without a heading begins; past the end without one.
-
-    Such a list is at least five entries in the last two thirds that begin with their numbers and have years.
-    """
-    for block, role in zip(blocks, roles, strict=True):
-        if role == "heading" and part_of_heading(block.text) == "references":
-            return len(blocks)
-    for start in range(len(blocks) // 3, len(blocks)):
-        first = _ENTRY.match(blocks[start].text)
-        if first is not None and first[1] == "1" and _n_numbered(blocks[start:]) >= 5:
-            texts = [line.text for block in blocks[start:] for line in block.lines]
-            if sum(_YEAR.search(text) is not None for text in texts) >= len(texts) / 5:
-                return start
-    return len(blocks)
-
-
-def n_references(blocks: Sequence[TextBlock]) -> int:
-    """The number of entries: by their numbers, else by hanging indents."""
-    lefts = {block.column: min(line.x0 for line in block.column.lines) for block in blocks}
-    n_outdented = sum(
-        line.x0 - lefts[block.column] < 0.4 * line.size for block in blocks for line in block.lines
+    """Index of the block where numbered references without a heading begin; past the end without them."""
+    has_heading = any(
+        role == "heading" and part_of_heading(block.text) == "references"
+        for block, role in zip(blocks, roles, strict=True)
     )
-    n_numbered = _n_numbered(blocks)
-    return n_numbered if n_numbered >= 3 else n_outdented
-
-
-def _n_numbered(blocks: Sequence[TextBlock]) -> int:
-    """How far lines that begin with numbers count, one or two missing at most."""
-    last = 0
-    for block in blocks:
-        for line in block.lines:
-            entry = _ENTRY.match(line.text)
-            if entry and 0 < int(entry[1]) - last <= (3 if last else 1):
-                last = int(entry[1])
-    return last
+    for start in range(len(blocks) if has_heading else len(blocks) // 3, len(blocks)):
+        texts = [line.text for block in blocks[start:] for line in block.lines]
+        numbers = [entry[1] for entry in map(_ENTRY.match, texts) if entry]
+        n_years = sum(_YEAR.search(text) is not None for text in texts)
+        begins = _ENTRY.match(texts[0]) and numbers[:2] == ["1", "2"]
+        if begins and len(numbers) >= 5 and n_years >= len(texts) / 5:
+            return start
+    return len(blocks)

@@ -45,9 +45,7 @@ def test_characters_that_no_font_names() -> None:
     paper = paper_of_pdf(paged({3: PAGE % (4, b"/F2 6 0 R"), 4: stream(text), 6: font, 7: glyph}))
     assert paper.sentences[-1] == "We saw \ufffd of it."
     (doubt,) = paper.doubts
-    assert doubt.text.startswith(
-        "A sentence has characters that the file's fonts do not name, shown as \ufffd"
-    )
+    assert doubt.text.startswith("Characters that no font names are shown as \ufffd")
 
 
 def test_a_page_that_is_mostly_left_out() -> None:

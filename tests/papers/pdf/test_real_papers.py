@@ -21,7 +21,7 @@ def papers() -> dict[str, Paper]:
         (NAMES[0], "Construction of the Literature Graph in Semantic Scholar", 4, 165),
         (NAMES[1], "Understanding the barriers to setting up", 11, 155),
         (NAMES[2], "Fragment-based design for the development of N-domain", 9, 170),
-        (NAMES[3], "VESPA: Very large-scale Evolutionary and Selective Pressure Analyses", 13, 150),
+        (NAMES[3], "VESPA: Very large-scale Evolutionary and Selective Pressure Analyses", 13, 110),
     ],
 )
 def test_title_abstract_and_amount(
@@ -66,8 +66,22 @@ def test_nothing_of_the_page_itself_is_in_the_text(papers: dict[str, Paper], nam
     for stray in (
         "Creative Commons", "Submitted 25 March", "James Procter", "How to cite", "Proceedings of NAACL",
         "The Authors Journal compilation", "Correspondence:", "RXP407 1\n", "ScienceParse 67", "Full list of author",
+        "p2 = 0.0", "Without LM", "described CS", "LIGPLOT", "ethyl methacrylate, HMDS",
     ):  # fmt: skip
         assert stray not in text
+
+
+def test_captions_are_kept_with_their_places(papers: dict[str, Paper]) -> None:
+    floats = {item.label: item for item in papers[NAMES[2]].floats}
+    assert set(floats) >= {
+        *(f"Table {n}" for n in range(1, 6)),
+        *(f"Figure {n}" for n in range(1, 8)),
+        "Figure S1",
+    }
+    figure = floats["Figure 6"]
+    assert (figure.page, figure.caption[:45]) == (6, "Binding of compound 33RE to N-domain ACE (A) ")
+    assert figure.box is not None
+    assert figure.box.y1 - figure.box.y0 > 200  # with the picture
 
 
 def test_what_is_doubtful_is_said(papers: dict[str, Paper]) -> None:

@@ -1,10 +1,10 @@
 """How good the ranker is, and how lucky a seed: cross-validation by paper, with other datasets beside and instead.
 
-    python -m benchmarks.ranker_cv STORE DATASET [--seeds 20] [--other DATASET ...] [--against structure]
+    python -m benchmarks.ranker_cv STORE DATASET [--seeds 20] [--other DATASET ...]
 
 Per task the Aspect Recall in percent, mean and standard deviation between seeds (of folds and networks), of rankers
 that learnt from the other folds; with ``--other`` also of rankers that learnt from the other datasets as well, and from
-them alone. ``--against`` gives the difference to a retriever: papers drawn whole, recalls averaged over seeds.
+them alone.
 """
 
 from __future__ import annotations
@@ -20,9 +20,14 @@ from evidencebench_core.data import Store, open_store
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.retrievers.encoding import MINILM, Encoder
 from evidencebench_core.retrievers.ranker.retriever import ranking_of
-from evidencebench_core.retrievers.ranker.training import Example, examples_of, fit_ranker, folds_by_paper
-from evidencebench_core.runs import DEFAULT_TASKS, run, score_run
-from evidencebench_core.stats import paired
+from evidencebench_core.retrievers.ranker.training import (
+    Example,
+    examples_of,
+    fit_ranker,
+    folds_by_paper,
+    weighted,
+)
+from evidencebench_core.runs import DEFAULT_TASKS
 from evidencebench_core.tasks import score, task_named
 
 Recalls = dict[str, dict[str, float]]  # by task and instance, 0 to 1
@@ -34,7 +39,6 @@ def main() -> int:
     parser.add_argument("dataset")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--other", metavar="DATASET", action="append", default=[])
-    parser.add_argument("--against", metavar="RETRIEVER")
     options = parser.parse_args()
     store, seeds = open_store(options.store), range(options.seeds)
     examples = read_examples(store, options.dataset)
@@ -44,8 +48,6 @@ def main() -> int:
     if others:
         print_table("the same, and all others", [cross_validated(examples, others, seed) for seed in seeds])
         print_table("the others alone", [recalls_of(others, examples, seed) for seed in seeds])
-    if options.against:
-        print_against(store, options.dataset, options.against, results, examples)
     return 0
 
 
@@ -82,7 +84,7 @@ def cross_validated(examples: Sequence[Example], others: Sequence[Example], seed
         pairs = list(zip(examples, fold_of, strict=True))
         learnt = [example for example, other in pairs if other != fold]
         asked = [example for example, other in pairs if other == fold]
-        for task, of_task in recalls_of([*learnt, *others], asked, seed).items():
+        for task, of_task in recalls_of([*learnt, *weighted(learnt, others)], asked, seed).items():
             joined[task] |= of_task
     return joined
 
@@ -92,19 +94,6 @@ def print_table(title: str, results: Sequence[Recalls]) -> None:
     for task in DEFAULT_TASKS:
         means = [100 * float(np.mean(list(recalls[task].values()))) for recalls in results]
         print(f"{task:20} {np.mean(means):5.1f} {np.std(means):4.1f}", flush=True)
-
-
-def print_against(
-    store: Store, dataset: str, retriever: str, results: Sequence[Recalls], examples: Sequence[Example]
-) -> None:
-    papers = {example.instance_id: example.paper_id for example in examples}
-    print(f"\ndifference to {retriever}")
-    for task in DEFAULT_TASKS:
-        theirs = dict(score_run(store, run(store, dataset, retriever, tasks=[task]), task).per_instance)
-        ids = sorted(theirs)
-        ours = [float(np.mean([recalls[task][name] for recalls in results])) for name in ids]
-        pair = paired(ours, [theirs[name] for name in ids], [papers[name] for name in ids])
-        print(f"{task:20} {pair.difference.text(unit='', sign=True)}, p {pair.p:.3f}", flush=True)
 
 
 if __name__ == "__main__":

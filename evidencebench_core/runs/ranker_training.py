@@ -20,14 +20,19 @@ from evidencebench_core.retrievers.encoding import Encoder, TrainedOn
 from evidencebench_core.retrievers.ranker.model import Ranker
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from evidencebench_core.retrievers.ranker.retriever import EvidenceRanker, ranking_of
-from evidencebench_core.retrievers.ranker.training import Example, examples_of, fit_ranker, folds_by_paper
+from evidencebench_core.retrievers.ranker.training import (
+    Example,
+    examples_of,
+    fit_ranker,
+    folds_by_paper,
+    weighted,
+)
 from evidencebench_core.runs.evaluation import score_run
 from evidencebench_core.runs.execution import Step
 from evidencebench_core.runs.planning import DEFAULT_TASKS
 from evidencebench_core.runs.store import RunStore, retrieval_spec
 from evidencebench_core.tasks import Score, task_named
 
-_BESIDE: Final = 0.01  # the weight of each wording of gold that is sufficient, beside gold that is complete
 _MOST_SENTENCES: Final = 300_000  # that are held in memory: of a larger dataset papers are drawn
 
 
@@ -68,10 +73,7 @@ def train_ranker(
     infos, runs = tuple(map(store.dataset, dict.fromkeys(datasets))), RunStore(store)
     examples, *others = (_read_examples(store, info, encoder, seed, report) for info in infos)
     beside = [example for of_dataset in others for example in of_dataset]
-    if any(example.covers[0].size for example in examples):
-        beside = [
-            example if example.covers[0].size else replace(example, weight=_BESIDE) for example in beside
-        ]
+    beside = weighted(examples, beside)
     paper_ids = [example.paper_id for example in examples]
     n_papers = len(set(paper_ids))
     n_folds = min(folds, n_papers) if n_papers > 1 else 0

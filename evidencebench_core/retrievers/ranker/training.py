@@ -56,6 +56,7 @@ _SELECTING: Final = Selecting(sharpness=4.0, closeness=1.5, overlap_weight=0.2)
 # more picks that are alike.
 _SUFFICIENT_SELECTING: Final = Selecting(sharpness=4.0, closeness=3.0, overlap_weight=0.2)
 _SUFFICIENT_COSINE_WEIGHT: Final = 0.5
+_SUFFICIENT_WEIGHT: Final = 0.01  # of each wording
 _MOST_ROWS: Final = 8_000  # that principal axes are found in
 
 
@@ -104,6 +105,13 @@ def example_of(instance: Instance, vectors: NDArray[np.float32]) -> Example:
     return Example(
         instance.id, instance.paper_id, key, query, instance.evidence, features, unit, tuple(covers)
     )
+
+
+def weighted(examples: Sequence[Example], others: Sequence[Example]) -> list[Example]:
+    """The others, to be learnt from beside the examples: sufficient gold counts little beside complete gold."""
+    if not any(example.covers[0].size for example in examples):
+        return list(others)
+    return [other if other.covers[0].size else replace(other, weight=_SUFFICIENT_WEIGHT) for other in others]
 
 
 def fit_ranker(examples: Sequence[Example], encoder: str, seed: int = 0) -> Ranker:

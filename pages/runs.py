@@ -27,7 +27,7 @@ from components.widgets.frame_table import frame_table
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.table import Cell, Column, Interval, Row, TableEvent, table
-from evidencebench_core.llm.outcome import OUTCOME_FLAGS, OUTCOME_KINDS, unread_share
+from evidencebench_core.llm.parse import OUTCOME_FLAGS, OUTCOME_KINDS, unread_share
 from evidencebench_core.metrics import MEASURES
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.stats import FEW_PAPERS, interval_note

@@ -9,7 +9,7 @@ import streamlit as st
 from components.app import resources
 from components.widgets.markdown import literal
 from evidencebench_core.llm.answers import request_of
-from evidencebench_core.llm.outcome import OUTCOME_KINDS
+from evidencebench_core.llm.parse import OUTCOME_KINDS
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.llm.retriever import calls_in, outcome_of, reasons_in
 from evidencebench_core.retrievers.llm.strategies import CallRecord

@@ -69,7 +69,7 @@ def closing_note(job: Job, budget: Budget | None, steps: Iterable[tuple[int, int
 
 
 def estimate_text(cost: RunEstimate, noun: str = "instance") -> str:
-    """``"96 instances, about 96 calls, 690,000 to 770,000 tokens, $0.90 to $1.57 (a guess)."``, as Markdown."""
+    """``"96 instances, about 96 calls, 690,000 to 770,000 tokens, $0.90 to $1.57 (from 96 guesses)."``, as Markdown."""
     if not cost.calls:
         return "Nothing is left to ask: every answer is in the store."
     each = round(cost.calls / max(1, cost.n_instances))

@@ -187,7 +187,7 @@ class _Talk:
 
     async def chat(self, messages: Sequence[Message], rehearsal: str, **others: Any) -> Answer:
         parameters = {**self.parameters, **others}
-        return await self.llm.chat(messages, rehearsal=rehearsal, allow_empty=True, **parameters)
+        return await self.llm.chat(messages, rehearsal=rehearsal, **parameters)
 
     async def ask(self, name: str, read: Callable[[str], T], rehearsal: str, **fields: str) -> T:
         """What is read of the answer to a prompt; `LLMAnswerError` where it cannot be used twice."""

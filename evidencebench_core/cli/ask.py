@@ -42,7 +42,7 @@ def carry_out(
 
 def _cost_of(plans: Sequence[Plan], batch: bool, noun: str) -> RunEstimate:
     """The cost of plans for one model, said on stderr; zero where no server is asked."""
-    from evidencebench_core.llm.budget import UNLIMITED_ANSWER
+    from evidencebench_core.llm import UNLIMITED_ANSWER
     from evidencebench_core.runs import estimate
 
     if not plans:
@@ -132,7 +132,7 @@ def _print_spending(spent: Spending) -> None:
 
 def _exit_code(store: Store, reports: Sequence[Progress], noun: str) -> int:
     """1, with a line on why and what to do, where something failed or nothing could be read."""
-    from evidencebench_core.llm.outcome import UNREADABLE
+    from evidencebench_core.llm.parse import UNREADABLE
     from evidencebench_core.runs import RunStore
 
     runs = RunStore(store)

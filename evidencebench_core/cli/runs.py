@@ -224,7 +224,7 @@ def _scored(
 
 
 def _outcome_notes(outcomes: Mapping[str, Mapping[str, int]]) -> list[str]:
-    from evidencebench_core.llm.outcome import counts_text
+    from evidencebench_core.llm.parse import counts_text
 
     return [f"{task}: the model gave {counts_text(counts)}" for task, counts in outcomes.items()]
 

@@ -1,10 +1,8 @@
 """Language models on any OpenAI-compatible server: asking, keeping answers, reading them, counting the cost."""
 
-from evidencebench_core.llm.answers import Answer, Message
-from evidencebench_core.llm.budget import Budget, Limits, Spending, price_of
+from evidencebench_core.llm.answers import UNLIMITED_ANSWER, Answer, Call, Message
+from evidencebench_core.llm.budget import Budget, Forecast, Limits, Spending, price_of
 from evidencebench_core.llm.client import LLM
 from evidencebench_core.llm.connection import Connection, connection_from_environment
-from evidencebench_core.llm.forecast import Forecast
 from evidencebench_core.llm.prompts import prompt
-from evidencebench_core.llm.transport import Call
 from evidencebench_core.llm.work import Work, answer_of, has_model, listed_models, one_word, rehearse, results

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import TypeAdapter
 
-from evidencebench_core.data.primitives import canonical_text, from_blob, now, to_blob
+from evidencebench_core.data.primitives import canonical_text, digest, from_blob, now, to_blob
 from evidencebench_core.errors import LLMError, StoreError
 from evidencebench_core.llm.budget import Spending
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
-    from evidencebench_core.llm.transport import Call
 
 Role = Literal["system", "user", "assistant"]
+UNLIMITED_ANSWER: Final = 4_096  # tokens that an answer is reserved where the request sets no limit
+_USUAL_ANSWER: Final = 800
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,29 @@ class Message:
     role: Role
     content: str
     prompt: str = field(default="", compare=False)  # name and version of the prompt that it was made of
+
+
+@dataclass
+class Call:
+    """One request; ``rehearsal`` is the answer that an estimate takes the model to give."""
+
+    body: dict[str, Any]
+    prompt: str = ""  # its name and version
+    rehearsal: str = ""
+    path: str = "chat/completions"
+
+    def __post_init__(self) -> None:
+        fixed = ("model", "messages", "input")
+        texts = self.body.get("input") or [turn["content"] for turn in self.body["messages"]]
+        self.model: str = self.body["model"]
+        self.key = digest(self.body)
+        self.parameters = {name: value for name, value in self.body.items() if name not in fixed}
+        self.prompt_tokens = estimated_prompt_tokens(texts)
+        self.most_prompt_tokens = sum(len(text.encode()) + 16 for text in texts)  # one for each byte
+        self.is_open = self.path != "embeddings" and "max_tokens" not in self.body
+        self.most_answer_tokens = UNLIMITED_ANSWER if self.is_open else self.body.get("max_tokens", 0)
+        self.usual_answer_tokens = min(_USUAL_ANSWER, self.most_answer_tokens)
+        self.usual_tokens = self.prompt_tokens + self.usual_answer_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +86,7 @@ _SPEND: Final = """INSERT INTO llm_spending VALUES (?, ?, ?, ?, ?) ON CONFLICT D
 
 def valid_text(text: str) -> str:
     """The text with U+FFFD for halves of surrogate pairs, which no request can hold."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def estimated_tokens(text: str) -> int:
@@ -75,13 +95,13 @@ def estimated_tokens(text: str) -> int:
     return math.ceil(n_ascii / 4) + len(text) - n_ascii
 
 
-def estimated_prompt_tokens(messages: Iterable[Message]) -> int:
-    """The same for a conversation, with four tokens around each turn."""
-    return sum(estimated_tokens(message.content) + 4 for message in messages)
+def estimated_prompt_tokens(texts: Iterable[str]) -> int:
+    """The same for the texts of a conversation, with four tokens around each."""
+    return sum(estimated_tokens(text) + 4 for text in texts)
 
 
 class AnswerStore:
-    """Every answer under the key of its request, and what a run has cost; where there is a store, for one event loop.
+    """Answers under the keys of their requests, and what a run has cost, in the store; for one event loop.
 
     With ``fresh`` it has those only that it was given to keep; with keys, all but these.
     """
@@ -103,10 +123,7 @@ class AnswerStore:
         return replace(_ANSWER.validate_json(row[0]), cached=True, key=key) if row else None
 
     async def keep(self, call: Call, address: str, answer: Answer, cost: Spending) -> None:
-        """Commit an answer and its cost, with those that come while another transaction is written.
-
-        An `LLMError` ends the run if the store cannot be written: further answers would be lost like these.
-        """
+        """Commit an answer and its cost, with those that come while another transaction is written."""
         if self._store is not None and call.key not in self._new:
             self._new.add(call.key)
             kind = (call.prompt, canonical_text(call.parameters), call.prompt_tokens)
@@ -115,7 +132,7 @@ class AnswerStore:
         await self.pay(cost)
 
     async def pay(self, cost: Spending) -> None:
-        """Commit a cost, and whatever else waits for that."""
+        """Commit a cost, and whatever else waits for that; an `LLMError` ends the run if it cannot be kept."""
         self._cost = self._cost.plus(cost)
         async with self._writing:
             rows, self._rows, cost, self._cost = self._rows, [], self._cost, Spending()
@@ -145,19 +162,17 @@ def spending_of(store: Store, run_id: str) -> Spending:
 
 
 def answers_like(store: Store, call: Call) -> tuple[bool, list[tuple[float, int]]]:
-    """The newest 300 answers of a call's model to its prompt; first whether all have its parameters, too.
+    """Whether there are answers to a call's prompt with its parameters, and of these, else of all, the newest 300.
 
-    Each is the tokens of the prompt, as a multiple of our estimate, and those of the answer. Where some have the same
-    parameters, it is these alone.
+    Each is the tokens of the prompt, as a multiple of our estimate, and those of the answer.
     """
     sql = (
         "SELECT parameters = ?, prompt_tokens, answer FROM llm_answers WHERE model = ? AND prompt = ?"
-        " ORDER BY parameters = ? DESC, created_at DESC LIMIT 300"
+        " ORDER BY 1 DESC, created_at DESC LIMIT 300"
     )
-    parameters = canonical_text(call.parameters)
     with store.read() as db:
-        rows = db.execute(sql, (parameters, call.model, call.prompt, parameters)).fetchall()
-    is_same = any(row[0] for row in rows)
+        rows = db.execute(sql, (canonical_text(call.parameters), call.model, call.prompt)).fetchall()
+    is_same = bool(rows) and bool(rows[0][0])
     counts = [(n, _ANSWER.validate_json(answer).tokens(n)) for same, n, answer in rows if same or not is_same]
     return is_same, [(prompt / max(1, n), completion) for n, (prompt, completion) in counts]
 

@@ -1,4 +1,4 @@
-"""What calls may cost and when they may begin: prices, spending, caps, turns, limits a minute."""
+"""What calls may cost and when they may begin: prices, caps, and turns that keep within caps and limits."""
 
 from __future__ import annotations
 
@@ -6,50 +6,45 @@ import asyncio
 import inspect
 import math
 import re
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import cache
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from anyio import current_time, move_on_after
 
 from evidencebench_core.errors import BudgetReachedError, LLMCancelledError
+from evidencebench_core.words import dollars
 
 if TYPE_CHECKING:
-    from evidencebench_core.llm.answers import Answer
-    from evidencebench_core.llm.transport import Call
+    from evidencebench_core.llm.answers import Answer, Call
 
-_MINUTE: Final = 60.0
-_TOLERANCE: Final = 1e-6  # of a sum of many parts
-_SHORTEST_PAUSE: Final = 1.0  # seconds; doubled up to the longest while the server names none and refuses
-_LONGEST_PAUSE: Final = 30.0
+_PAUSE: Final = 2.0  # seconds, where a busy server names none
 _PATIENCE: Final = 600.0  # seconds with a busy server that answers nobody
-UNLIMITED_ANSWER: Final = 4_096  # tokens that an answer is reserved where the request sets no limit
-_ANSWER: Final = 800  # tokens that an answer is taken to have
 
 
 @cache
-def _rates(model: str) -> tuple[float, float, float] | None:
-    """Dollars for a token of prompt and of answer, and the part of them that a batch costs; ``None``: not known."""
+def _rates(model: str, batch: bool) -> tuple[float, float] | None:
+    """Dollars for a token of prompt and of answer; ``None``: not known."""
     from genai_prices import Usage, calc_price
 
     thousand = Usage(input_tokens=1_000, output_tokens=1_000)  # below the steps that some prices have
+    context: Any = {"processing": "batch"} if batch else None
     for provider in (None, "openai"):  # the second knows embedding models
         with suppress(LookupError):
-            price = calc_price(thousand, model, provider_id=provider)
-            batch = calc_price(thousand, model, provider_id=provider, price_context={"processing": "batch"})
-            part = float(batch.total_price / price.total_price) if price.total_price else 1.0
-            return float(price.input_price) / 1_000, float(price.output_price or 0) / 1_000, part
+            price = calc_price(thousand, model, provider_id=provider, price_context=context)
+            return float(price.input_price) / 1_000, float(price.output_price or 0) / 1_000
     return None
 
 
 def price_of(model: str, prompt_tokens: int, completion_tokens: int, batch: bool = False) -> float | None:
     """Dollars, by the genai-prices package, asked one by one or by a batch; ``None`` where the price is not known."""
-    rates = _rates(model)
-    if rates is None:
-        return None
-    return (prompt_tokens * rates[0] + completion_tokens * rates[1]) * (rates[2] if batch else 1.0)
+    rates = _rates(model, batch)
+    return None if rates is None else prompt_tokens * rates[0] + completion_tokens * rates[1]
 
 
 @cache
@@ -57,11 +52,9 @@ def price_source() -> str:
     """The package of the prices, and the day of its newest one."""
     import genai_prices.data
 
-    days = re.findall(
-        r"start_date=datetime.date\((\d+), (\d+), (\d+)\)", inspect.getsource(genai_prices.data)
-    )
-    begun = [day for day in (date(*map(int, parts)) for parts in days) if day <= date.today()]  # noqa: DTZ011
-    newest = max(begun, default="unknown")
+    dates = re.findall(r"start_date=datetime.date\(([\d, ]+)\)", inspect.getsource(genai_prices.data))
+    days = [date(*map(int, text.split(","))) for text in dates]
+    newest = max((day for day in days if day <= date.today()), default="unknown")  # noqa: DTZ011
     return f"genai-prices {version('genai-prices')} of {newest}"
 
 
@@ -90,9 +83,33 @@ class Spending:
         )
 
 
-def answer_guess(most: int | None) -> int:
-    """About how many tokens an answer of at most ``most`` has."""
-    return _ANSWER if most is None else min(_ANSWER, most)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast(Spending):
+    """The expected cost, with the range in which it should end."""
+
+    low: Spending = field(default_factory=Spending)
+    high: Spending = field(default_factory=Spending)
+    rests_on: Mapping[str, int] = field(default_factory=dict)  # numbers of answers and guesses
+    is_open: bool = False  # whether a request sets no max_tokens
+
+    def range_text(self) -> str:
+        """``"690,000 to 770,000 tokens, $0.90 to $1.57 (from 31 answers with these settings, 9 guesses)"``."""
+        tokens = f"{self.low.tokens:,} to {self.high.tokens:,} tokens"
+        money = dollars(self.money)
+        if self.money is not None and self.low.money != self.high.money:
+            money = f"{dollars(self.low.money)} to {dollars(self.high.money)}"
+        basis = (f"{n:,} {kind}" for kind, n in self.rests_on.items())
+        return f"{tokens}, {money} (from {', '.join(basis)})"
+
+    def __add__(self, other: Forecast) -> Forecast:
+        """Of both together."""
+        return Forecast(
+            **asdict(self.plus(other)),
+            low=self.low.plus(other.low),
+            high=self.high.plus(other.high),
+            rests_on=dict(Counter(self.rests_on) + Counter(other.rests_on)),
+            is_open=self.is_open or other.is_open,
+        )
 
 
 def call_cost(model: str, prompt_tokens: int, completion_tokens: int, batch: bool = False) -> Spending:
@@ -101,88 +118,28 @@ def call_cost(model: str, prompt_tokens: int, completion_tokens: int, batch: boo
     return Spending(1, 0, prompt_tokens, completion_tokens, money)
 
 
+@dataclass
 class Budget:
-    """Counts calls, tokens and money, and begins no call that might go beyond a cap; for one event loop at a time.
+    """Caps of a run in calls, tokens and dollars, over all its starts, and what was spent under them."""
 
-    A call is reserved with the most that it can cost: a token for each byte of its prompt, or more where the server
-    has counted more, and ``max_tokens`` of its request. One without room beside those under way waits for them. Caps
-    are of a run, earlier starts included. Where requests set no ``max_tokens`` a call can pass a cap by what its
-    answer has beyond `UNLIMITED_ANSWER`.
-    """
-
-    def __init__(
-        self, calls: int | None = None, tokens: int | None = None, money: float | None = None
-    ) -> None:
-        self.calls, self.tokens, self.money = calls, tokens, money
-        self.spent = Spending()  # by this object
-        self._run_id, self._earlier = "", Spending()
-        self._under_way = Spending()
-        self._overhead: int | None = None  # tokens beyond a prompt's bytes, as counted; None: no answer yet
-        self._longest_prompt = 0  # tokens that a server counted
-        self._waiting: list[asyncio.Future[None]] = []
+    calls: int | None = None
+    tokens: int | None = None
+    money: float | None = None
+    spent: Spending = field(default_factory=Spending, init=False)  # by this object
+    run_id: str = field(default="", init=False)
+    earlier: Spending = field(default_factory=Spending, init=False)  # by earlier starts of the run
 
     @property
     def has_caps(self) -> bool:
-        """Whether tokens or money are capped."""
+        """Whether tokens or dollars are capped."""
         return self.tokens is not None or self.money is not None
 
-    def begin(self, run_id: str, earlier: Spending) -> None:
-        """Go on with a run that has cost so much before."""
-        if run_id != self._run_id:
-            self._run_id, self._earlier = run_id, earlier
-
     def count(self, more: Spending) -> None:
-        """Count what no call was reserved for, such as answers from the store."""
         self.spent = self.spent.plus(more)
 
-    @asynccontextmanager
-    async def reserve(
-        self, call: Call, batch: bool = False
-    ) -> AsyncIterator[Callable[[Answer | None], Spending]]:
-        """A call, made in the block, once there is room for it; `BudgetReachedError` if a cap has none.
-
-        It is spent once the function that is given has been called with the answer, or with ``None`` for a reply that
-        nobody can read, which costs the most; the function returns the cost. Under a cap in tokens or money calls go
-        one by one until a first answer tells how the server counts, unless they are asked by a ``batch``.
-        """
-        most_answer = UNLIMITED_ANSWER if call.max_tokens is None else call.max_tokens
-        while True:
-            most_prompt = max(call.most_prompt_tokens + (self._overhead or 0), self._longest_prompt)
-            most = call_cost(call.model, most_prompt, most_answer, batch)
-            spent = self.spent.plus(self._earlier)
-            if problem := self._problem(spent, most, call.model):
-                remedy = "Raise it and start again: what is answered is kept and costs nothing."
-                raise BudgetReachedError("budget", f"the cap {problem}", remedy, stops_run=True)
-            is_alone = self._overhead is None and not batch and self.has_caps
-            is_full = is_alone or self._problem(spent.plus(self._under_way), most, call.model)
-            if not (self._under_way.calls and is_full):
-                break
-            change = asyncio.get_running_loop().create_future()
-            self._waiting.append(change)
-            await change
-        cost = Spending()
-
-        def settle(answer: Answer | None) -> Spending:
-            nonlocal cost
-            cost = call_cost(call.model, *answer.tokens(call.prompt_tokens), batch) if answer else most
-            if answer is not None:
-                self._overhead = max(self._overhead or 0, cost.prompt_tokens - call.most_prompt_tokens)
-                self._longest_prompt = max(self._longest_prompt, cost.prompt_tokens)
-            return cost
-
-        self._under_way = self._under_way.plus(most)
-        try:
-            yield settle
-        finally:
-            self._under_way = self._under_way.plus(most, -1)
-            self.count(cost)
-            for change in self._waiting:
-                if not change.done():
-                    change.set_result(None)
-            self._waiting.clear()
-
-    def _problem(self, held: Spending, call: Spending, model: str) -> str:
-        """Why a call has no room beside what is held; ``""`` if it has."""
+    def problem(self, model: str, call: Spending, under_way: Spending) -> str:
+        """Why a call has no room beside those under way; ``""`` if it has."""
+        held = self.spent.plus(self.earlier).plus(under_way)
         if self.calls is not None and held.calls >= self.calls:
             return f"of {self.calls:,} calls is reached"
         spent = "is reached: the run has spent"
@@ -209,102 +166,111 @@ class Limits:
 class _Bucket:
     """What a limit a minute leaves: full at first, and filled evenly."""
 
-    def __init__(self, per_minute: int | None, unit: str) -> None:
-        self.per_minute, self.unit = per_minute, unit
-        self._room, self._looked_at = float(per_minute or 0), -math.inf
+    def __init__(self, per_minute: int | None) -> None:
+        self._per_minute = per_minute
+        self.room, self._filled_at = float(per_minute or 0), -math.inf
 
-    def seconds_until(self, amount: float, now: float) -> float:
+    def seconds_until(self, amount: float) -> float:
         """How long it takes until there is room; 0 where there is, or where there is no limit."""
-        if self.per_minute is None:
+        if self._per_minute is None:
             return 0.0
-        pace = self.per_minute / _MINUTE
-        self._room = min(self.per_minute, self._room + (now - self._looked_at) * pace)
-        self._looked_at = now
-        missing = min(amount, self.per_minute) - self._room
-        return missing / pace if missing > _TOLERANCE else 0.0
-
-    def take(self, amount: float) -> None:
-        self._room -= amount
+        now, pace = current_time(), self._per_minute / 60
+        self.room = min(self._per_minute, self.room + (now - self._filled_at) * pace)
+        self._filled_at = now
+        missing = min(amount, self._per_minute) - self.room
+        return missing / pace if missing > 1e-6 else 0.0
 
 
-class Gate:
-    """Lets calls begin one after the other; for one event loop.
+class Turns:
+    """Lets calls begin in turn, within the limits of a server and the caps of a budget; for one event loop.
 
-    Where the server asks for patience all calls pause, and the number at once is halved; every answer raises it again,
-    by one for as many answers as there are calls at once.
+    The most that a call can cost is reserved: a token for each byte of its prompt, or more where the server has counted
+    more, and ``max_tokens``. One without room beside those under way waits for them. Under a cap in tokens or dollars
+    calls go one by one until an answer tells how the server counts, unless they are a batch's. Where the server asks
+    for patience all pause, and the number at once is halved; it rises by one for as many answers.
     """
 
-    def __init__(self, limits: Limits) -> None:
-        self._most_at_once = self._at_once = float(limits.concurrency)
-        self._requests = _Bucket(limits.requests_per_minute, "requests")
-        self._tokens = _Bucket(limits.tokens_per_minute, "tokens")
-        self._turn, self._has_changed = asyncio.Lock(), asyncio.Event()
-        self._n_under_way, self.is_stopped = 0, False
-        self._paused_until, self._pause = -math.inf, _SHORTEST_PAUSE
+    def __init__(self, limits: Limits, budget: Budget, batch: bool = False) -> None:
+        self.is_stopped = False
+        self.under_way = Spending()  # at most
         self.answered_at = -math.inf  # the loop's time of the last answer to any call
         self.note = ""  # why calls wait, in a line for people
+        self._budget, self._batch = budget, batch
+        self._most_at_once = self._at_once = float(limits.concurrency)
+        self._requests = _Bucket(limits.requests_per_minute)
+        self._tokens = _Bucket(limits.tokens_per_minute)
+        self._line, self._news = asyncio.Lock(), asyncio.Event()
+        self._paused_until = -math.inf
+        self._overhead: int | None = None  # tokens beyond a prompt's bytes, as counted; None: no answer yet
+        self._longest_prompt = 0  # tokens that the server counted
 
     def stop(self) -> None:
-        """Begin no further call: those that wait end with `LLMCancelledError`, those under way may end."""
+        """Begin no further call; those under way may end."""
         self.is_stopped = True
-        self._has_changed.set()
+        self._news.set()
 
-    @asynccontextmanager
-    async def permit(self, tokens: float) -> AsyncIterator[None]:
-        """Wait until a call of about so many tokens may begin; it is under way while the block runs."""
-        async with self._turn:
-            while not self.is_stopped and (wait := self._wait(tokens)) > 0:
-                self._has_changed.clear()
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(wait if wait < math.inf else None):
-                        await self._has_changed.wait()
-            self.note = ""
-            if self.is_stopped:
-                raise LLMCancelledError(
-                    "the call", "was cancelled", "Start again: what is answered is kept.", True
-                )
-            self._n_under_way += 1
-            self._requests.take(1)
-            self._tokens.take(tokens)
-        try:
-            yield
-        finally:
-            self._n_under_way -= 1
-            self._has_changed.set()
+    async def begin(self, call: Call) -> Spending:
+        """Wait until a call may begin, and reserve the most that it can cost; `BudgetReachedError` at a cap."""
+        async with self._line:
+            while (wait := self._seconds_until(call)) > 0:
+                self._news.clear()
+                with move_on_after(wait):
+                    await self._news.wait()
+            most = self._most(call)
+            self.under_way = self.under_way.plus(most)
+            self._requests.room -= 1
+            self._tokens.room -= call.usual_tokens
+            return most
 
-    def answered(self, expected: float, used: float) -> None:
-        """A call was answered: its tokens as expected and as counted."""
-        self.answered_at = asyncio.get_running_loop().time()
-        self._tokens.take(used - expected)
-        self._at_once = min(self._most_at_once, self._at_once + 1 / self._at_once)
-        self._pause = _SHORTEST_PAUSE
+    def cost(self, call: Call, answer: Answer) -> Spending:
+        """What an answer has cost, from which it is learnt how the server counts."""
+        cost = call_cost(call.model, *answer.tokens(call.prompt_tokens), self._batch)
+        self._overhead = max(self._overhead or 0, cost.prompt_tokens - call.most_prompt_tokens)
+        self._longest_prompt = max(self._longest_prompt, cost.prompt_tokens)
+        return cost
 
-    def waits(self, pause: float, tokens: float, began: float) -> bool:
-        """The server was too busy for a call of so many tokens; it named a pause in seconds, or none (NaN).
+    def end(self, call: Call, most: Spending, cost: Spending) -> None:
+        """A call for which so much was reserved has ended; its cost has no calls if it was not answered."""
+        self.under_way = self.under_way.plus(most, -1)
+        self._budget.count(cost)
+        self._tokens.room += call.usual_tokens - cost.tokens
+        if cost.calls:
+            self.answered_at = current_time()
+            self._at_once = min(self._most_at_once, self._at_once + 1 / self._at_once)
+        self._news.set()
 
-        Whether the call, made at ``began``, should wait; not once nobody was answered for ten minutes.
-        """
-        now = asyncio.get_running_loop().time()
-        self._tokens.take(-tokens)
+    def pause(self, seconds: float, began: float) -> bool:
+        """Pause as a busy server says (NaN: it does not); whether it has answered anybody in the last ten minutes."""
+        now = current_time()
         if now >= self._paused_until:  # else the call had begun before the others were refused
             self._at_once = max(1.0, self._at_once / 2)
-            self._paused_until = now + (pause if pause >= 0 else self._pause)
-            self._pause = min(_LONGEST_PAUSE, 2 * self._pause)
-        elif pause >= 0:
-            self._paused_until = max(self._paused_until, now + pause)
+            self._paused_until = now + (seconds if seconds >= 0 else _PAUSE)
+        elif seconds >= 0:
+            self._paused_until = max(self._paused_until, now + seconds)
         return now - max(began, self.answered_at) < _PATIENCE
 
-    def _wait(self, tokens: float) -> float:
-        """Seconds until a call may begin, as far as is known."""
-        now = asyncio.get_running_loop().time()
-        if now < self._paused_until:
-            wait = self._paused_until - now
+    def _most(self, call: Call) -> Spending:
+        prompt = max(call.most_prompt_tokens + (self._overhead or 0), self._longest_prompt)
+        return call_cost(call.model, prompt, call.most_answer_tokens, self._batch)
+
+    def _seconds_until(self, call: Call) -> float:
+        """How long it takes until a call may begin, as far as is known."""
+        self.note = ""
+        if self.is_stopped:
+            raise LLMCancelledError(
+                "the call", "was cancelled", "Start again: what is answered is kept.", True
+            )
+        most = self._most(call)
+        if problem := self._budget.problem(call.model, most, Spending()):
+            remedy = "Raise it and start again: what is answered is kept and costs nothing."
+            raise BudgetReachedError("budget", f"the cap {problem}", remedy, stops_run=True)
+        if (wait := self._paused_until - current_time()) > 0:
             self.note = f"waiting {math.ceil(wait)} s: the server asks for fewer calls"
             return wait
-        for bucket, amount in ((self._requests, 1.0), (self._tokens, tokens)):
-            if (wait := bucket.seconds_until(amount, now)) > 0:
-                self.note = (
-                    f"waiting {math.ceil(wait)} s: {bucket.per_minute:,} {bucket.unit} a minute are used up"
-                )
-                return wait
-        return math.inf if self._n_under_way >= int(self._at_once) else 0.0
+        is_alone = self._overhead is None and self._budget.has_caps and not self._batch
+        most_at_once = 1 if is_alone else int(self._at_once)
+        if self.under_way.calls >= most_at_once or self._budget.problem(call.model, most, self.under_way):
+            return math.inf
+        wait = max(self._requests.seconds_until(1), self._tokens.seconds_until(call.usual_tokens))
+        self.note = f"waiting {math.ceil(wait)} s: the limit a minute is used up" if wait else ""
+        return wait

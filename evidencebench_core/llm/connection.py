@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import platformdirs
 
-from evidencebench_core.errors import SettingError
+from evidencebench_core.errors import LLMError, SettingError
+from evidencebench_core.words import clipped_text
 
 OPENAI: Final = "https://api.openai.com/v1"
-
+AGAIN: Final = "Check the server, and start again: what is answered is kept."
 _REMEDY: Final = "Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server such as http://localhost:8000/v1."
 _SHORTEST: Final = 8  # of a key that is struck out: keys of local servers are words such as "none"
+
+_E = TypeVar("_E", bound=LLMError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,11 @@ class Connection:
                 text = text.replace(secret, "[key]")
         return text
 
+    def error(self, kind: type[_E], problem: str, remedy: str = AGAIN, stops_run: bool = False) -> _E:
+        """An error of the server; of its words, which may be any page, one line without keys."""
+        line = (self.without_keys(problem).splitlines() or [""])[0]
+        return kind(self.address, clipped_text(line, 200).rstrip("."), remedy, stops_run)
+
 
 def check_address(text: str) -> None:
     """Raise `SettingError` where a server's address cannot be used."""
@@ -66,9 +73,7 @@ def check_key(text: str) -> None:
     """Raise `SettingError`, without the key, where a text cannot be one."""
     if not (text.isascii() and text.isprintable() and " " not in text):
         problem = "has a space, a line end, or a character that is not ASCII"
-        raise SettingError(
-            "key of the server", problem, "Copy it again; keys are letters, digits and punctuation."
-        )
+        raise SettingError("key of the server", problem, "Copy it again.")
 
 
 def connection_from_environment() -> Connection:
@@ -81,21 +86,18 @@ def connection_from_environment() -> Connection:
 def saved_server() -> tuple[str, str]:
     """Base URL and model of the server that was chosen last, both empty where none is saved."""
     try:
-        settings = tomllib.loads(_saved_path().read_text("utf-8"))
-    except FileNotFoundError:
+        server, model = json.loads(_saved_path().read_text("utf-8"))
+    except (OSError, ValueError):
         return "", ""
-    except (OSError, ValueError) as error:
-        raise SettingError(str(_saved_path()), f"cannot be read ({error})", "Mend it or delete it.") from None
-    return str(settings.get("server", "")), str(settings.get("model", ""))
+    return str(server), str(model)
 
 
 def save_server(server: str, model: str) -> None:
-    """Keep both, and never a key, for the next session; where the folder cannot be written nothing is kept."""
-    text = f"server = {json.dumps(server)}\nmodel = {json.dumps(model)}\n"  # JSON's escapes are among TOML's
+    """Keep both, and never a key, for the next session, where the folder can be written."""
     with suppress(OSError):
         _saved_path().parent.mkdir(parents=True, exist_ok=True)
-        _saved_path().write_text(text, "utf-8")
+        _saved_path().write_text(json.dumps([server, model]), "utf-8")
 
 
 def _saved_path() -> Path:
-    return platformdirs.user_config_path("evidencebench", appauthor=False) / "server.toml"
+    return platformdirs.user_config_path("evidencebench", appauthor=False) / "server.json"

@@ -1,4 +1,4 @@
-"""A model's words -> the sentences it chose, or one label of a closed list, or why there is neither."""
+"""A model's words -> the sentences it chose, or a label of a closed list, or why there is neither; counts of these."""
 
 from __future__ import annotations
 
@@ -6,9 +6,29 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
-OutcomeKind = Literal["selection", "empty", "unknown", "no_list", "refusal", "cut_off"]
+OUTCOME_KINDS: Final = {
+    "selection": "a selection",
+    "empty": "chose nothing",
+    "unknown": "only indices not shown",
+    "no_list": "no list found",
+    "refusal": "refused",
+    "cut_off": "cut off by the token limit",
+    "failed": "call failed",
+}
+"""The kinds of outcome, with a name for people. Retrievers that ask no model have none of these."""
+
+OUTCOME_FLAGS: Final = {
+    "over": "over the budget, scored by expectation",
+    "some-unknown": "with indices not shown",
+    "partly": "with a part of the paper lost",
+    "regenerated": "asked again for fewer",
+}
+"""Words that may stand behind the kind in ``details["outcome"]``: ``"selection over regenerated"``."""
+
+UNREADABLE: Final = ("cut_off", "refusal", "no_list")
+"""The kinds of answers that leave open what the model would have chosen; the one that says least first."""
 
 _THINKING: Final = re.compile(r"(?i)<(/?)(?:think|thinking)>|\[(/?)THINK\]")
 _SORRY: Final = re.compile(
@@ -45,13 +65,9 @@ _NOT: Final = r"\b(?:not|never|cannot|neither|nor|whether|\w+n't)(?: [\w']+){0,6
 
 @dataclass(frozen=True, slots=True)
 class ParsedAnswer:
-    """A model's choice.
+    """A model's choice, or why there is none."""
 
-    ``kind`` is "empty" where the model says that it chooses nothing, "unknown" where it chose only what it was not
-    shown, "no_list" where there is no list, "cut_off" where its tokens ran out before one.
-    """
-
-    kind: OutcomeKind
+    kind: str  # of `OUTCOME_KINDS`
     indices: tuple[int, ...] = ()  # chosen and shown, in the order of the answer, each once
     n_unknown: int = 0  # chosen, and not shown
     reasons: Mapping[int, str] = field(default_factory=dict)  # where the answer gives one
@@ -65,12 +81,10 @@ def read_answer(
     finish_reason: str | None = None,
     thoughts: str = "",
 ) -> ParsedAnswer:
-    """The selection in an answer, of the indices that the prompt showed.
+    """The selection in an answer, of the indices that the prompt showed; ``thoughts`` may hold the reasons.
 
-    JSON is read as such. Else the first list behind the last DECISION counts (one that a colon, a dash, a list or the
-    end of the line follows), and "none" is an empty one; nothing else is looked at. Without DECISION it is the last
-    list on a line of its own, of an answer that was not cut off. ``refusal`` and ``finish_reason``, as the server says
-    them, tell why there is no list; ``thoughts`` that come apart from the text may hold the reasons.
+    JSON is read as such. Else the first list behind the last DECISION counts, and "none" is an empty one; nothing else
+    is looked at. Without DECISION it is the last list on a line of its own, of an answer that was not cut off.
     """
     answer = after_thinking(text)
     ranges = _chosen((answer or "").translate(_WESTERN), is_cut=finish_reason == "length")
@@ -120,10 +134,9 @@ def read_label(text: str, labels: Sequence[str]) -> str | None:
     """The label, of some in lower case, that a raw answer states, else begins with, else the only one in it.
 
     A label that is denied ("not yes") does not count, nor do those of a choice ("yes or no") or the "no" of "no
-    evidence". Where "unknown" is one of them, "not enough information" and its like are unknown.
+    evidence"; "not enough information" is unknown.
     """
     plain = (after_thinking(text) or "").lower().replace("’", "'")
-    plain = re.sub(r"\A\W*\*+no\*+", "no.", plain)  # in bold it stands alone
     plain = re.sub(r"[*_\"“”`]", "", plain)
     words = "|".join(sorted(map(re.escape, labels), key=len, reverse=True))
     label, choice = rf"\b({words})\b", rf"\b(?:{words})(?:, ?(?:{words})){{0,5}},? ?(?:%s) ?(?:{words})\b"
@@ -143,8 +156,7 @@ def read_label(text: str, labels: Sequence[str]) -> str | None:
 def _chosen(answer: str, *, is_cut: bool) -> list[range] | None:
     """The list that counts in an answer, which is not one that may have been cut off in its middle."""
     plain = _MARKUP.sub("", answer).strip()
-    ranges = _json_list(plain)
-    if ranges is not None:
+    if (ranges := _json_list(plain)) is not None:
         return ranges
     _, *parts = _DECISION.split(plain)
     if parts:
@@ -153,8 +165,7 @@ def _chosen(answer: str, *, is_cut: bool) -> list[range] | None:
     if is_cut:
         return None
     lines = [_LABEL.sub("", line.strip().lower()).strip() for line in plain.splitlines()]
-    ranges = _rows(reversed([line for line in lines if line]))
-    if ranges is not None:
+    if ranges := _rows(reversed([line for line in lines if line])):
         return ranges[::-1]
     lists = (index_list(line) for line in reversed(lines) if line)
     return next((ranges for ranges in lists if ranges is not None), None)
@@ -169,8 +180,6 @@ def _list_at_the_beginning(part: str) -> list[range] | None:
         return ranges
     in_brackets = _BRACKETS.match(part)
     if in_brackets and (ranges := index_list(in_brackets[1])) is not None:
-        return ranges
-    if "{" in part and (ranges := _json_list(part[part.find("{") : part.rfind("}") + 1])) is not None:
         return ranges
     return index_list(_NOTE.sub("", lines[0])) if lines else None
 
@@ -199,3 +208,39 @@ def _json_list(answer: str) -> list[range] | None:
         return None
     items = [item.get("index") if isinstance(item, dict) else item for item in value]
     return index_list(", ".join(map(str, items)))
+
+
+def outcome_counts(texts: Iterable[tuple[str, int]], failed: int = 0) -> dict[str, int]:
+    """Numbers of instances by kind and flag, zeros too, from outcomes and how often each is there."""
+    counts = dict.fromkeys((*OUTCOME_KINDS, *OUTCOME_FLAGS), 0) | {"failed": failed}
+    for text, number in texts:
+        for word in text.split():
+            counts[word] = counts.get(word, 0) + number
+    return counts
+
+
+def counts_text(counts: Mapping[str, int]) -> str:
+    """``"290 a selection, 2 refused, 1 call failed, 4 over the budget, scored by expectation; 0.7% unread"``."""
+    words = {**OUTCOME_KINDS, **OUTCOME_FLAGS}
+    text = ", ".join(f"{number:,} {words.get(word, word)}" for word, number in counts.items() if number)
+    return f"{text}; {unread_share(counts):.1%} unread" if text else text
+
+
+def unread_share(counts: Mapping[str, int]) -> float:
+    """The share of answers that leave open what the model would have chosen."""
+    n_answers = sum(counts.get(kind, 0) for kind in OUTCOME_KINDS if kind != "failed")
+    return sum(counts.get(kind, 0) for kind in UNREADABLE) / max(1, n_answers)
+
+
+def unread_keys(result: Any) -> list[str]:
+    """The keys of the unread answers behind a result: one answer, or a list that ends with a retrieval's details."""
+    if isinstance(result, list):
+        calls = result[-1].get("calls", ())
+        kinds = [(call["kind"], call["answer"].get("key", "")) for call in calls]
+    else:
+        text = after_thinking(str(result.get("text", "")))
+        reason = no_answer_reason(text, finish_reason=result.get("finish_reason")) or (
+            "" if text else "no_list"
+        )
+        kinds = [(reason, str(result.get("key", "")))]
+    return [key for kind, key in kinds if kind in ("cut_off", "no_list")]

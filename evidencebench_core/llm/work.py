@@ -1,23 +1,26 @@
-"""Work with a model, asked from code without an event loop: the command, the app, a notebook.
-
-Work is an async function of an `LLM`. Many pieces run side by side.
-"""
+"""Work with a model, done or rehearsed for its cost, from code without an event loop."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
-from concurrent.futures import wait
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+import math
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import asdict
+from itertools import islice
+from typing import Any, Final, TypeAlias, TypeVar
 
-from anyio import CancelScope, Event, create_task_group, current_time, move_on_after
 from anyio.from_thread import start_blocking_portal
 
+from evidencebench_core.data.primitives import canonical_text
+from evidencebench_core.data.store import Store
 from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError, LLMCancelledError, SettingError
-from evidencebench_core.llm.answers import Answer, Message
-from evidencebench_core.llm.client import LLM
+from evidencebench_core.llm.answers import Answer, Call, Message, answers_like
+from evidencebench_core.llm.budget import Forecast, Limits, Spending, price_of
+from evidencebench_core.llm.client import LLM, Transport
 from evidencebench_core.llm.connection import Connection
-from evidencebench_core.llm.forecast import Forecast, forecast
-from evidencebench_core.llm.transport import HTTP, Rehearsal
 
 _K = TypeVar("_K")
 _T = TypeVar("_T")
@@ -26,6 +29,9 @@ Work: TypeAlias = Callable[[LLM], Awaitable[_T]]
 Results: TypeAlias = list[tuple[_K, _T | EvidenceBenchError]]
 
 _LOOK: Final = 0.1  # seconds between looks whether the work was stopped
+_FEWEST: Final = 3  # answers that say more than a guess
+_PROMPTS: Final = (0.75, 1.0, 1.5)  # guessed, as multiples of our estimate
+_SHORT_ANSWER: Final = 100  # tokens
 
 
 def answer_of(
@@ -46,139 +52,133 @@ def results(
     *,
     stopped: Callable[[], bool] = lambda: False,
     grace: float = 30.0,
-    beside: Callable[[LLM], Coroutine[Any, Any, None]] | None = None,
+    beside: Work[None] | None = None,
 ) -> Iterator[Results[_K, _T]]:
     """Results of many pieces of work with their keys, in lists of what is ready, as they come; empty ones meanwhile.
 
-    As many pieces are under way as calls may be, in a thread. Once ``stopped`` is true, or the iterator is closed, no
-    call begins; those under way have ``grace`` seconds to end, and a piece that was cut short has no result. An error
-    that every call would meet is raised after all that came before it. ``beside`` runs in the same loop meanwhile.
+    As many pieces are under way as calls may be, and ``beside``, in the event loop of a thread. Once ``stopped`` is
+    true, or the iterator is closed, no call begins; those under way have ``grace`` seconds to end, and a piece that was
+    cut short has no result. An error that every call would meet is raised after all that came before it.
     """
-    crew = _Crew(llm, iter(pieces), grace, beside)
     if stopped():
         return
-    with start_blocking_portal() as portal:
-        running = portal.start_task_soon(crew.run)
+    rest = iter(pieces)
+    under_way: dict[Future[Any], Any] = {}  # by future the key of its piece
+    errors: list[BaseException] = []  # that every call would meet
+    end = math.inf  # when pieces under way are cut short
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(llm):
+        others = [] if beside is None else [portal.start_task_soon(beside, llm)]
         try:
-            while not running.done():
-                yield portal.call(crew.ready)
-                if stopped():
-                    portal.call(crew.stop)
-            yield crew.items
+            while True:
+                is_over = stopped() or any(not isinstance(error, BudgetReachedError) for error in errors)
+                if is_over:  # at a cap instead all that is under way may end
+                    end = min(end, time.monotonic() + grace)
+                if is_over or errors:
+                    portal.call(llm.turns.stop)
+                else:
+                    for key, work in islice(rest, llm.limits.concurrency - len(under_way)):
+                        under_way[portal.start_task_soon(work, llm)] = key
+                if not under_way or time.monotonic() > end:
+                    break
+                done, _ = wait([*under_way, *others], _LOOK, FIRST_COMPLETED)
+                ready, fatal = _taken(done, under_way)
+                errors += fatal
+                yield ready
         finally:
-            portal.call(crew.stop)
-            wait([running])
-        running.result()
+            portal.call(llm.turns.stop)
+            wait(under_way, max(0.0, min(end - time.monotonic(), grace)))
+            for future in (*under_way, *others):
+                future.cancel()
+    if errors:
+        raise errors[0]
 
 
-class _Crew(Generic[_K, _T]):
-    """Workers that share pieces of work, in one event loop."""
+def _taken(
+    done: Iterable[Future[Any]], under_way: dict[Future[Any], Any]
+) -> tuple[Results[Any, Any], list[BaseException]]:
+    """What has come of pieces that are no longer under way, and the errors that every call would meet."""
+    ready: Results[Any, Any] = []
+    errors: list[BaseException] = []
+    for future in done:
+        key, error = under_way.pop(future, None), future.exception()
+        is_of_one = isinstance(error, EvidenceBenchError) and not isinstance(error, SettingError)
+        if error is None:
+            ready.append((key, future.result()))
+        elif is_of_one and not getattr(error, "stops_run", False):
+            ready.append((key, error))
+        elif not isinstance(error, LLMCancelledError):
+            errors.append(error)
+    return ready, errors
 
-    def __init__(
-        self,
-        llm: LLM,
-        pieces: Iterator[tuple[_K, Work[_T]]],
-        grace: float,
-        beside: Callable[[LLM], Coroutine[Any, Any, None]] | None,
-    ) -> None:
-        self._llm, self._pieces, self._grace, self._beside = llm, pieces, grace, beside
-        self.items: Results[_K, _T] = []  # ready, and not yet taken
-        self._fatal: list[EvidenceBenchError] = []
-        self._scope: CancelScope | None = None  # of the event loop
-        self._news = Event()
 
-    async def run(self) -> None:
-        """Work until no piece is left, or until the grace of what was stopped is over."""
-        try:
-            async with self._llm:
-                with CancelScope() as self._scope:
-                    async with create_task_group() as group:
-                        if self._beside is not None:
-                            group.start_soon(self._beside, self._llm)
-                        async with create_task_group() as workers:
-                            for _ in range(self._llm.limits.concurrency):
-                                workers.start_soon(self._work)
-                        group.cancel_scope.cancel()
-        except BaseExceptionGroup as errors:
-            error: BaseException = errors
-            while isinstance(error, BaseExceptionGroup):
-                error = error.exceptions[0]
-            raise error from errors
-        finally:
-            self._news.set()
-        if self._fatal:
-            raise self._fatal[0]
+class _Rehearsal(Transport):
+    """Answers calls as they are expected to be, and remembers them."""
 
-    async def ready(self) -> Results[_K, _T]:
-        """What is ready in a moment, or at once."""
-        with move_on_after(_LOOK):
-            await self._news.wait()
-        items, self.items, self._news = self.items, [], Event()
-        return items
+    is_paid = False
 
-    async def stop(self) -> None:
-        """Begin no further call, and give those under way their grace."""
-        self._llm.gate.stop()
-        if self._scope is not None:
-            self._scope.deadline = min(self._scope.deadline, current_time() + self._grace)
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
 
-    async def _work(self) -> None:
-        """Take one piece after the other."""
-        for key, work in self._pieces:
-            if self._llm.gate.is_stopped:
-                return
-            try:
-                result: _T | EvidenceBenchError = await work(self._llm)
-            except LLMCancelledError:
-                return
-            except EvidenceBenchError as error:
-                if getattr(error, "stops_run", isinstance(error, SettingError)):
-                    self._fatal.append(error)
-                    self._llm.gate.stop()
-                    if not isinstance(error, BudgetReachedError):  # else what is under way may end
-                        await self.stop()
-                    return
-                result = error
-            self.items.append((key, result))
-            self._news.set()
+    async def send(self, call: Call, body: dict[str, Any]) -> Answer:
+        self.calls.append(call)
+        return Answer(call.rehearsal)
 
 
 def rehearse(
     llm: LLM, *pieces: Work[_T], times: float = 1.0, batch: bool = False
 ) -> tuple[list[_T | None], Forecast]:
-    """The cost of pieces of work, what they have in common counted once; nothing is sent, nothing stored.
+    """The results of pieces of work whose answers are all stored, else ``None``; and the cost of the other answers.
 
-    What is not stored is answered as rehearsed. The result of a piece is there if every answer that it needs is in the
-    store, else ``None``. The cost is that of so many ``times`` the pieces, by a ``batch`` or one by one.
+    Nothing is sent, nothing stored. What pieces have in common is counted once; the cost is of so many ``times`` all.
     """
     values: list[_T | None] = []
-    stage = Rehearsal()
-    dry = LLM(llm.connection, llm.store, fresh=llm.fresh, transport=stage)
+    stage, n_before = _Rehearsal(), 0
+    dry = LLM(llm.connection, llm.store, limits=Limits(1), fresh=llm.fresh, transport=stage)  # one by one
+    for ready in results(dry, enumerate(pieces)):
+        for _, value in ready:
+            if isinstance(value, EvidenceBenchError):
+                raise value
+            values.append(value if len(stage.calls) == n_before else None)
+            n_before = len(stage.calls)
+    calls = {call.key: call for call in stage.calls}
+    stored = Forecast(cached=round(times * dry.budget.spent.cached))
+    return values, stored + forecast(llm.store, calls.values(), times, batch)
 
-    async def rehearsal() -> None:
-        async with dry:
-            for work in pieces:
-                n_before = stage.n_asked
-                value = await work(dry)
-                values.append(value if stage.n_asked == n_before else None)
 
-    with start_blocking_portal() as portal:
-        portal.call(rehearsal)
-    return values, forecast(llm.store, stage.calls.values(), dry.budget.spent.cached, times, batch)
+def forecast(store: Store | None, calls: Iterable[Call], times: float = 1.0, batch: bool = False) -> Forecast:
+    """The cost of calls, each made so many ``times``, by stored answers to their prompts, else a guess."""
+    groups = defaultdict[str, list[Call]](list)
+    for call in calls:
+        groups[canonical_text([call.model, call.prompt, call.parameters])].append(call)
+    return sum((_of_group(store, group, times, batch) for group in groups.values()), Forecast())
+
+
+def _of_group(store: Store | None, calls: list[Call], times: float, batch: bool) -> Forecast:
+    call, n, most = calls[0], times * len(calls), calls[0].most_answer_tokens
+    is_same, pairs = answers_like(store, call) if store is not None and call.prompt else (False, [])
+    prompts: tuple[float, ...] = _PROMPTS
+    answers: tuple[float, ...] = (min(_SHORT_ANSWER, most), call.usual_answer_tokens, most)
+    rests_on = {"guesses": round(n)}
+    if len(pairs) >= _FEWEST:
+        prompts = (statistics.mean(ratio for ratio, _ in pairs),) * 3
+        lengths = [length for _, length in pairs]
+        mean = statistics.mean(lengths)
+        # three standard errors of the mean of n answers beside that of those stored
+        margin = 3 * statistics.stdev(lengths) * math.sqrt(1 / n + 1 / len(pairs))
+        answers = (max(0.0, mean - margin), mean, min(most, mean + margin))
+        rests_on = {f"answers {'with these settings' if is_same else 'to the same prompts'}": len(pairs)}
+    n_prompt = times * sum(call.prompt_tokens for call in calls)
+    costs = []
+    for ratio, length in zip(prompts, answers, strict=True):
+        tokens = round(n_prompt * ratio), round(n * length)
+        costs.append(Spending(round(n), 0, *tokens, price_of(call.model, *tokens, batch)))
+    expected = asdict(costs[1])
+    return Forecast(**expected, low=costs[0], high=costs[2], rests_on=rests_on, is_open=call.is_open)
 
 
 def listed_models(connection: Connection) -> tuple[str, ...]:
     """The models that a server lists, sorted; empty where it has no list. `LLMError` if it cannot be asked."""
-
-    async def models() -> set[str]:
-        http = HTTP(connection)
-        try:
-            return await http.models()
-        finally:
-            await http.close()
-
-    with start_blocking_portal() as portal:
-        return tuple(sorted(portal.call(models)))
+    return tuple(sorted(answer_of(LLM(connection), LLM.models)))
 
 
 def has_model(listed: Sequence[str], model: str) -> bool:

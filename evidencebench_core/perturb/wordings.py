@@ -40,7 +40,7 @@ class Wording:
 
     @property
     def origin(self) -> str:
-        """``"gpt-x, negation 1-3fa9c2d1; accepted by Ana"``."""
+        """``"gpt-x, negation 3fa9c2d1; accepted by Ana"``."""
         return f"{self.made_by}; accepted by {self.accepted_by}" if self.accepted_by else self.made_by
 
 

@@ -247,5 +247,5 @@ def request_settings(settings: Mapping[str, object] | None = None) -> dict[str, 
 
 async def ask_model(llm: LLM, messages: Sequence[Message], parameters: Mapping[str, Any]) -> Result:
     """The fields of the `Answer` to one call, with `parameters_of` a model; its text may be empty."""
-    answer = await llm.chat(messages, allow_empty=True, **parameters)
+    answer = await llm.chat(messages, **parameters)
     return asdict(replace(answer, cached=False))

@@ -350,7 +350,7 @@ class RunStore:
 
     def outcomes(self, run_id: str) -> dict[str, dict[str, int]]:
         """Counts of a model's outcomes, zeros too, by task name; empty for a run that asked none."""
-        from evidencebench_core.llm.outcome import outcome_counts
+        from evidencebench_core.llm.parse import outcome_counts
 
         run = self.run(run_id)
         if run.retriever != "llm":
@@ -362,7 +362,7 @@ class RunStore:
 
     def unread(self, run_id: str, question: str = "") -> dict[str, list[str]]:
         """By unit the keys of a model's answers that were cut off, or that nobody could read."""
-        from evidencebench_core.llm.outcome import unread_keys
+        from evidencebench_core.llm.parse import unread_keys
 
         rows = self._rows("unit, payload", run_id, question, "payload IS NOT NULL")
         keys = {unit: unread_keys(from_blob(payload)) for unit, payload in rows}

@@ -16,7 +16,7 @@ WORK = {"model": "tiny*", "n_instances": 96, "calls": 1200, "cached": 1}
 RANGE = {
     "low": Spending(1, 0, 800, 100, 2.0),
     "high": Spending(1, 0, 1_000, 500, 4.0),
-    "rests_on": {"a guess": 1},
+    "rests_on": {"guesses": 1},
 }
 TOKENS = {"prompt_tokens": 1_000_000, "completion_tokens": 200_000, **RANGE}
 

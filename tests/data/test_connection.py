@@ -87,7 +87,7 @@ def test_what_is_acknowledged_is_on_disk(store: Store, monkeypatch: pytest.Monke
     monkeypatch.setattr(store, "write", watched)
     NoteStore(store).add(Note(instance_id="tiny_0", dataset="tiny", author="ml", text="x"))
     Annotations(store).save("own:1", Annotation("Ada", "Tea helps.", 10))
-    call = Call("m", {"model": "m"}, "a" * 64, 1, 1)
+    call = Call({"model": "m", "messages": []})
     asyncio.run(AnswerStore(store).keep(call, "http://h/v1", Answer("yes"), Spending()))
     runs = RunStore(store)
     run = retrieval_spec(store.dataset("tiny").sha256, "lead", {}, {})

@@ -9,30 +9,26 @@ import pytest
 
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import BudgetReachedError
-from evidencebench_core.llm import LLM, Answer, Budget, Call, Connection, Limits, Message, Spending, price_of
+from evidencebench_core.llm import LLM, Answer, Budget, Call, Connection, Limits, Spending, price_of
 from evidencebench_core.llm.answers import AnswerStore, estimated_prompt_tokens, estimated_tokens, spending_of
 from evidencebench_core.llm.budget import call_cost, price_source
-from evidencebench_core.llm.forecast import forecast
-from evidencebench_core.llm.transport import Transport
-from evidencebench_core.llm.work import results
+from evidencebench_core.llm.client import Transport
+from evidencebench_core.llm.work import forecast, results
 
 PRICED, LOCAL = "gpt-4o", "local"  # no price of the second is known
 
 
 def call(n: int = 0, model: str = PRICED, most: int | None = 200, size: int = 300) -> Call:
     body = {"messages": [], "model": model, **({} if most is None else {"max_tokens": most})}
-    return Call(model, body, f"key {n}", size // 4, size, "cot 1")
+    made = Call(body, "cot 1")
+    made.key, made.prompt_tokens, made.most_prompt_tokens = f"key {n}", size // 4, size
+    return made
 
 
 def asked(
-    budget: Budget,
-    n: int,
-    answer: Callable[[int], Answer],
-    at_once: int = 32,
-    sizes: Sequence[int] = (),
-    **how: Any,
+    budget: Budget, sizes: Sequence[int], answer: Callable[[int], Answer], at_once: int = 32, **how: Any
 ) -> list[Any]:
-    """Answers and errors of so many calls, all made at once."""
+    """Answers and errors of calls with prompts of these sizes, all made at once."""
 
     class Scripted(Transport):
         async def send(self, call: Call, body: dict[str, Any]) -> Answer:
@@ -40,8 +36,8 @@ def asked(
             return answer(int(call.key.split()[1]))
 
     llm = LLM(Connection("http://h/v1"), None, budget, Limits(at_once), transport=Scripted())
-    calls = [call(number, size=size, **how) for number, size in enumerate(sizes or [300] * n)]
-    pieces = [(made.key, partial(LLM._answer, call=made)) for made in calls]
+    calls = [call(number, size=size, **how) for number, size in enumerate(sizes)]
+    pieces = [(made.key, partial(LLM.answer, call=made)) for made in calls]
     collected: list[Any] = []
     try:
         for ready in results(llm, pieces):
@@ -57,7 +53,7 @@ def test_no_cap_is_passed_and_none_is_left_half_used(at_once: int, counted: tupl
     each = call_cost(PRICED, *counted)
     assert each.money is not None
     for budget in (Budget(money=20.5 * each.money), Budget(tokens=20 * each.tokens + 99), Budget(calls=20)):
-        *answers, error = asked(budget, 64, lambda _: Answer("x", "stop", None, *counted), at_once)
+        *answers, error = asked(budget, [300] * 64, lambda _: Answer("x", "stop", None, *counted), at_once)
         assert isinstance(error, BudgetReachedError)
         assert error.stops_run
         assert budget.spent.calls == len(answers)
@@ -69,27 +65,24 @@ def test_no_cap_is_passed_and_none_is_left_half_used(at_once: int, counted: tupl
 def test_answers_of_every_length_keep_within_a_cap_in_dollars() -> None:
     budget = Budget(money=1.0)
     lengths = [(17 * number) % 16_001 for number in range(400)]
-    *_, error = asked(
-        budget, 400, lambda n: Answer("x", "stop", None, 7_000, lengths[n]), sizes=[28_000] * 400, most=16_000
-    )
+    answer = lambda n: Answer("x", "stop", None, 7_000, lengths[n])  # noqa: E731
+    *_, error = asked(budget, [28_000] * 400, answer, most=16_000)
     assert isinstance(error, BudgetReachedError)
     assert 0.7 < (budget.spent.money or 0) <= 1.0
 
 
 def test_a_server_that_counts_all_prompts_alike_passes_no_cap() -> None:
-    budget = Budget(
-        tokens=100_000
-    )  # the first prompt has bytes enough for what is counted, the others have not
-    sizes = [28_000, *[2_000] * 63]
-    *_, error = asked(budget, 64, lambda _: Answer("x", "stop", None, 7_000, 200), sizes=sizes)
+    budget = Budget(tokens=100_000)
+    sizes = [28_000, *[2_000] * 63]  # the first has bytes enough for what is counted, the others have not
+    *_, error = asked(budget, sizes, lambda _: Answer("x", "stop", None, 7_000, 200))
     assert isinstance(error, BudgetReachedError)
     assert 80_000 < budget.spent.tokens <= 100_000
 
 
 def test_a_model_without_a_price_has_caps_in_calls_and_tokens() -> None:
-    (error,) = asked(Budget(money=1.0), 3, lambda _: Answer("x"), model=LOCAL)
+    (error,) = asked(Budget(money=1.0), [300] * 3, lambda _: Answer("x"), model=LOCAL)
     assert "price of local is not known" in str(error)
-    assert len(asked(Budget(calls=2), 3, lambda _: Answer("x"), model=LOCAL)) == 3
+    assert len(asked(Budget(calls=2), [300] * 3, lambda _: Answer("x"), model=LOCAL)) == 3
 
 
 def test_spending_adds_up() -> None:
@@ -101,7 +94,7 @@ def test_spending_adds_up() -> None:
 def test_tokens_are_estimated() -> None:
     # 9 ASCII characters: 9/4, so 3; each other character is one.
     assert [estimated_tokens(text) for text in ("", "123456789", "β-茶1234")] == [0, 3, 2 + 2]
-    assert estimated_prompt_tokens((Message("system", "1234"), Message("user", "12345"))) == 1 + 4 + 2 + 4
+    assert estimated_prompt_tokens(("1234", "12345")) == 1 + 4 + 2 + 4
 
 
 def test_prices_are_those_of_the_package() -> None:
@@ -130,20 +123,20 @@ def keep(store: Store, n: int, completion: Callable[[int], int], run_id: str = "
 def test_an_estimate_learns_from_stored_answers(tmp_path: Any) -> None:
     store = open_store(tmp_path / "store.sqlite")
     calls = [call(1_000 + number, most=16_000) for number in range(96)]
-    guess = forecast(store, calls, 4, 1.0, False)
-    assert (guess.rests_on, guess.calls, guess.cached) == ({"a guess": 96}, 96, 4)
+    guess = forecast(store, calls)
+    assert (guess.rests_on, guess.calls) == ({"guesses": 96}, 96)
     assert (guess.low.completion_tokens, guess.high.completion_tokens) == (96 * 100, 96 * 16_000)
     keep(store, 12, lambda number: 8_000 + 100 * number, most=500)  # the same prompt, other settings
-    learnt = forecast(store, calls, 0, 1.0, False)
+    learnt = forecast(store, calls)
     assert learnt.rests_on == {"answers to the same prompts": 12}
     assert learnt.prompt_tokens == learnt.high.prompt_tokens == 96 * 2 * 75
     assert learnt.completion_tokens == 96 * 8_550
     assert learnt.low.completion_tokens < 96 * 8_400 < 96 * 8_700 < learnt.high.completion_tokens < 96 * 9_000
     keep(store, 5, lambda _: 15_000, most=16_000)
-    same = forecast(store, calls, 0, 2.0, False)
+    same = forecast(store, calls, 2.0)
     assert (same.rests_on, same.calls) == ({"answers with these settings": 5}, 192)
     assert same.low.completion_tokens == same.high.completion_tokens == 192 * 15_000
-    assert forecast(store, [call(most=None)], 0, 1.0, False).is_open
+    assert forecast(store, [call(most=None)]).is_open
 
 
 def test_what_a_run_has_cost_is_kept(tmp_path: Any) -> None:

@@ -38,7 +38,4 @@ def test_no_key_is_shown(url: str, address: str) -> None:
     assert connection.address == address
     shown = repr(connection) + connection.without_keys(f"no such key: {KEY}, {url}, pass word")
     assert not any(secret in shown for secret in (KEY, "pass%20word", "pass word") if secret in f"{KEY}{url}")
-
-
-def test_short_keys_garble_nothing() -> None:
-    assert Connection("http://host/v1", "ollama").without_keys("ollamas") == "ollamas"
+    assert Connection(url, "ollama").without_keys("ollamas") == "ollamas"  # too short to be a secret

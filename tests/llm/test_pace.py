@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from evidencebench_core.llm import LLM, Connection, Limits, Message
-from evidencebench_core.llm.transport import HTTP
+from evidencebench_core.llm.http import HTTP
 from tests.llm.server import completion
 
 
@@ -38,27 +38,20 @@ class VirtualServer:
     """A server with a bucket of tokens a minute, full at first, that answers after some seconds."""
 
     def __init__(self, tokens: int, per_minute: int, latency: float, names_pause: bool) -> None:
-        self.tokens, self.per_minute, self.latency, self.names_pause = (
-            tokens,
-            per_minute,
-            latency,
-            names_pause,
-        )
+        self.tokens, self.per_minute = tokens, per_minute
+        self.latency, self.names_pause = latency, names_pause
         self.room, self.looked_at = float(per_minute), 0.0
-        self.begun: list[float] = []
-        self.n_refused = self.n_active = self.most_at_once = 0
+        self.n_active = self.most_at_once = 0
 
     async def __call__(self, request: httpx2.Request) -> httpx2.Response:
         now = asyncio.get_running_loop().time()
         self.room = min(self.per_minute, self.room + (now - self.looked_at) * self.per_minute / 60)
         self.looked_at = now
         if self.room < self.tokens:
-            self.n_refused += 1
             wait = math.ceil((self.tokens - self.room) * 60 / self.per_minute)
             headers = {"retry-after": str(wait)} if self.names_pause else {}
             return httpx2.Response(429, headers=headers, json={"error": {"message": "slow down"}})
         self.room -= self.tokens
-        self.begun.append(now)
         self.n_active += 1
         self.most_at_once = max(self.most_at_once, self.n_active)
         await asyncio.sleep(self.latency)
@@ -91,7 +84,6 @@ def test_a_limit_in_tokens_a_minute_fails_nothing(limit: str, latency: float) ->
     server = VirtualServer(7_000, 300_000, latency, limit == "pause named")
     limits = Limits(32, tokens_per_minute=300_000 if limit == "told" else None)
     answers, seconds = server.asked(96, limits, n_words=5_500)
-    print(limit, latency, seconds, server.n_refused, server.most_at_once)
     assert [getattr(answer, "text", answer) for answer in answers] == ["yes"] * 96
     assert seconds < 1.15 * 74.4 + latency
     assert server.most_at_once <= 32

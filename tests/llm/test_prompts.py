@@ -5,17 +5,14 @@ from pathlib import Path
 import pytest
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.llm.prompts import example_text, numbered, prompt, prompt_names
-from evidencebench_core.retrievers.llm.strategies import REGENERATE, STRATEGIES, prompts_for
+from evidencebench_core.llm import prompts
+from evidencebench_core.llm.prompts import numbered, prompt
+from evidencebench_core.retrievers.llm.strategies import REGENERATE, prompts_for
+
+OURS = sorted(path.stem for path in Path(prompts.__file__).parent.glob("*.txt"))
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("EVIDENCEBENCH_PROMPTS", str(tmp_path))
-    return tmp_path
-
-
-@pytest.mark.parametrize("name", prompt_names())
+@pytest.mark.parametrize("name", OURS)
 def test_ours_are_filled(name: str) -> None:
     ours = prompt(name)
     values = {field: f"@{field}@" for field in ours.fields}
@@ -24,7 +21,7 @@ def test_ours_are_filled(name: str) -> None:
     assert "$" not in text
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", ["cot", "icl", "section", "result-section", "unconstrained"])
 @pytest.mark.parametrize("focus", ["all", "results"])
 def test_those_of_the_strategies_ask_for_a_decision(strategy: str, focus: str) -> None:
     for ours in (*prompts_for(strategy, focus), prompt(REGENERATE)):  # type: ignore[arg-type]
@@ -48,49 +45,38 @@ def test_what_is_put_in_stays_in_its_tag(evil: str) -> None:
 def test_numbers() -> None:
     assert numbered(["a", "b\n2: c"], first=1) == "1: a\n2: b 2: c"
     assert numbered([]) == ""
-    assert example_text("H\nh", ["a", "b"]) == "Hypothesis: H h\nBest choice:\n- a\n- b"
 
 
-def test_prompts_of_the_users(folder: Path) -> None:
-    path = folder / "mine.txt"
-    path.write_text("version: 7\n\n=== user ===\n$$5 for $hypothesis\n")
-    (folder / "cot.txt").write_text("version: 1\n=== user ===\nHi")
-    assert prompt("cot").fields == frozenset()  # it takes the place of ours
-    assert [prompt_names().count(name) for name in ("cot", "mine")] == [1, 1]
-    mine = prompt("mine")
-    assert mine.version.startswith("7-")
+def test_prompts_of_a_folder_come_first(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text("=== user ===\n$$5 for $hypothesis\n")
+    mine = prompt("mine", tmp_path)
     assert [message.content for message in mine.messages(hypothesis="H", budget=3)] == ["$5 for H"]
-    path.write_text("version: 7\n\n=== user ===\n$$6 for $hypothesis\n")
-    assert prompt("mine").version != mine.version  # changed, though not renumbered
+    path.write_text("=== user ===\n$$6 for $hypothesis\n")
+    assert prompt("mine", tmp_path).version != mine.version
     with pytest.raises(SettingError):
         mine.messages()
 
 
-def test_parts_are_shared_words_and_part_of_the_version(folder: Path) -> None:
-    (folder / "parts").mkdir()
-    ours = prompt("cot"), prompt("cot-results")
-    (folder / "parts" / "task.txt").write_text("Judge $hypothesis.\n")
-    cot = prompt("cot")
+def test_parts_are_shared_words_and_part_of_the_version(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "task.txt").write_text("Judge $hypothesis.\n")
+    cot = prompt("cot", tmp_path)
     assert cot.parts[-1][1].startswith("Judge $hypothesis. A good selection")
-    assert (cot.version == ours[0].version, prompt("cot-results")) == (False, ours[1])
-
-
-_NO_BODIES = (b"", b"5 $ each", b"{{no-part}}", b"{{../secret}}")
+    assert cot.version != prompt("cot").version
+    assert prompt("cot-results", tmp_path) == prompt("cot-results")
 
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"=== user ===\nHi", b"version: 1\n=== system ===\nHi", b"\xff\xfe"]
-    + [b"version: 1\n=== user ===\n" + body for body in _NO_BODIES],
+    [b"", b"Hi", b"Hi\n=== user ===\nHi", b"=== system ===\nHi", b"\xff\xfe"]
+    + [b"=== user ===\n" + body for body in (b"", b"5 $ each", b"{{no-part}}", b"{{../secret}}")],
 )
-def test_files_that_are_no_prompt(folder: Path, content: bytes) -> None:
-    (folder / "parts").mkdir()
-    (folder / "secret.txt").write_text("Out of parts.")
-    path = folder / "mine.txt"
-    path.write_bytes(content)
-    with pytest.raises(SettingError) as caught:
-        prompt("mine")
-    assert caught.value.place == str(path)
+def test_files_that_are_no_prompt(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "secret.txt").write_text("Out of parts.")
+    (tmp_path / "mine.txt").write_bytes(content)
+    with pytest.raises(SettingError):
+        prompt("mine", tmp_path)
 
 
 @pytest.mark.parametrize("name", ["sections", "../../etc/passwd"])

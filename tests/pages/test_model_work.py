@@ -91,7 +91,7 @@ def started(kept: Mapping[str, str]) -> App:
     app.selectbox(key="run.retriever").set_value("llm").run()
     app.multiselect(key="run.tasks.er@10").set_value(["er@10"]).run()
     assert "6 instances, about 6 calls" in app.words
-    assert "tokens, price unknown (a guess)" in app.words
+    assert "tokens, price unknown (from 6 guesses)" in app.words
     return app.ask("Start")
 
 

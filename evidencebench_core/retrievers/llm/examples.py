@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from evidencebench_core.data.model import paper_key
 from evidencebench_core.errors import RetrieverError, shown
-from evidencebench_core.llm.prompts import example_text
+from evidencebench_core.llm.prompts import on_one_line
 from evidencebench_core.metrics import optimal_cover
 
 if TYPE_CHECKING:
@@ -17,17 +18,11 @@ if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
     from evidencebench_core.retrievers.base import Query
 
-MADE_UP: Final = example_text(
-    "Regular afternoon naps improve the working memory of older adults.",
-    (
-        "After twelve weeks the nap group recalled 7.9 of 12 digits and the control group 6.8 "
-        "(difference 1.1, 95% confidence interval 0.4 to 1.8, p = 0.003).",
-        "The benefit was confined to participants who slept less than 60 minutes; longer naps made no difference.",
-        "In a mediation analysis, time in slow-wave sleep accounted for 38% of the effect on recall.",
-        "Attention, reaction time and mood did not differ between the groups at any visit.",
-    ),
-)
-"""The one shot of `result-section` where no dataset of examples is named: invented, so that it is in none."""
+
+def example_text(hypothesis: str, sentences: Iterable[str]) -> str:
+    """One example: a hypothesis and its gold sentences."""
+    chosen = "\n".join(f"- {on_one_line(text)}" for text in sentences)
+    return f"Hypothesis: {on_one_line(hypothesis)}\nBest choice:\n{chosen}"
 
 
 class ExamplePool:

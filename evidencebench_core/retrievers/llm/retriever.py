@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain, product
 from pathlib import Path
@@ -13,15 +12,15 @@ from pydantic import Field
 
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.llm.prompts import Prompt, prompt
+from evidencebench_core.llm.prompts import Prompt, prompt, prompt_part
 from evidencebench_core.retrievers.base import Query, Retrieval, ServedRetriever, ranking_in_order
-from evidencebench_core.retrievers.llm.examples import MADE_UP, ExamplePool
+from evidencebench_core.retrievers.llm.examples import ExamplePool
 from evidencebench_core.retrievers.llm.strategies import (
     CALLS,
     REGENERATE,
-    STRATEGIES,
     CallRecord,
     Session,
+    ask,
     prompts_for,
     strategy_for,
 )
@@ -75,9 +74,8 @@ class LanguageModelSettings(Settings):
 class LanguageModel(ServedRetriever):
     """Asks a model on an OpenAI-compatible server by one of the paper's strategies.
 
-    The ranking is the selection, in the order in which the model named it. A selection beyond the budget stays as it
-    is, to be scored by expectation. An answer without a list, a refusal or one cut off selects nothing, and
-    ``details["outcome"]`` tells them apart; `calls_in` reads the calls behind a retrieval.
+    The ranking is the selection, in the order in which the model named it; one beyond the budget stays as it is.
+    ``details["outcome"]`` says what came of the answers, and `calls_in` reads them.
     """
 
     name = "llm"
@@ -110,8 +108,10 @@ class LanguageModel(ServedRetriever):
             self._templates[strategy, focus] = templates
         self._pool = None if chosen.examples is None else ExamplePool(self.store, chosen.examples)
         used = {self._again, *chain.from_iterable(self._templates.values())}
-        if folder is not None:
-            _check_folder(folder, used)
+        files = sorted(f"{template.name}.txt" for template in used)
+        if folder is not None and not any((folder / file).is_file() for file in files):
+            problem = f"prompts={shown(str(folder), 200)} holds none of its prompts"
+            raise _error(problem, f"Name a folder with one or more of {', '.join(files)}.")
         self.basis = {"prompts": ", ".join(sorted(map(str, used)))}
         if self._pool is not None:
             self.basis["examples"] = self._pool.sha256
@@ -123,7 +123,7 @@ class LanguageModel(ServedRetriever):
         templates = self._templates[strategy, query.focus]
         examples = self._examples(query, strategy, templates)
         session = Session(llm, query, budget, templates, self._again, self._parameters, examples)
-        choice = await STRATEGIES[strategy](session)
+        choice = await ask(session)
         n_picks = len(choice.indices)
         if query.budget is not None and n_picks > query.budget:
             session.flags.add("over")
@@ -142,7 +142,7 @@ class LanguageModel(ServedRetriever):
         if not any("examples" in template.fields for template in templates):
             return ""
         if self._pool is None:
-            return MADE_UP
+            return prompt_part("made-up-example")
         n = 1 if strategy == "result-section" else self.settings.n_examples
         return "\n\n".join(self._pool.draw(query, n))
 
@@ -161,15 +161,6 @@ def reasons_in(retrieval: Retrieval) -> dict[int, str]:
 def calls_in(retrieval: Retrieval) -> tuple[CallRecord, ...]:
     """The calls behind a retrieval, in order."""
     return CALLS.validate_python(retrieval.details.get("calls", ()))
-
-
-def _check_folder(folder: Path, used: Iterable[Prompt]) -> None:
-    """`SettingError` if the folder has none of the prompts that are used."""
-    files = sorted(f"{template.name}.txt" for template in used)
-    if not any((folder / file).is_file() for file in files):
-        problem = "holds none of its prompts" if folder.is_dir() else "is no folder"
-        remedy = f"Name a folder with one or more of {', '.join(files)}."
-        raise _error(f"prompts={shown(str(folder), 200)} {problem}", remedy)
 
 
 def _error(problem: str, remedy: str) -> SettingError:

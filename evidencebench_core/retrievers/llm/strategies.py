@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -13,8 +13,7 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.answers import Answer, Message, estimated_prompt_tokens
 from evidencebench_core.llm.budget import price_of
 from evidencebench_core.llm.client import gather
-from evidencebench_core.llm.outcome import UNREADABLE, least_informative
-from evidencebench_core.llm.parse import ParsedAnswer, read_answer
+from evidencebench_core.llm.parse import UNREADABLE, ParsedAnswer, read_answer
 from evidencebench_core.llm.prompts import Prompt, numbered, prompt
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from evidencebench_core.retrievers.base import Query
 
 REGENERATE: Final = "regenerate"
+_BY_SECTION: Final = ("section", "result-section")
 LONGEST_PROMPT: Final = 6_000  # tokens; the prompt of a section that has more is cut in four
 _FORTIETHS: Final = ((0, 13), (9, 22), (18, 31), (27, 40))  # slices of a section that is too long
 
@@ -47,7 +47,6 @@ class CallRecord:
 
 
 CALLS: Final = TypeAdapter(tuple[CallRecord, ...])
-"""Calls as JSON values, and back."""
 
 
 @dataclass
@@ -85,7 +84,9 @@ class Session:
             self.flags.add("some-unknown")
         indices = tuple(shown[number] for number in choice.indices)
         reasons = {shown[number]: reason for number, reason in choice.reasons.items()}
-        call = CallRecord(part.step, str(template), choice.kind, answer, self._cost(answer))
+        is_counted = answer.prompt_tokens is not None and answer.completion_tokens is not None
+        cost = price_of(self.parameters["model"], *answer.tokens(0), answer.batch) if is_counted else None
+        call = CallRecord(part.step, str(template), choice.kind, answer, cost)
         return replace(choice, indices=indices, reasons=reasons), call
 
     async def final_choice(self, part: Part, template: Prompt) -> ParsedAnswer:
@@ -108,13 +109,6 @@ class Session:
         earlier = {index: reason for index, reason in choice.reasons.items() if index in fewer.indices}
         return replace(fewer, reasons=earlier | dict(fewer.reasons))
 
-    def _cost(self, answer: Answer) -> float | None:
-        if answer.prompt_tokens is None or answer.completion_tokens is None:
-            return None
-        return price_of(
-            self.parameters["model"], answer.prompt_tokens, answer.completion_tokens, answer.batch
-        )
-
     def messages(self, part: Part, template: Prompt) -> tuple[Message, ...]:
         """The prompt, filled in."""
         return template.messages(
@@ -125,20 +119,18 @@ class Session:
         )
 
 
-async def whole_paper(session: Session) -> ParsedAnswer:
-    """All sentences at once."""
-    part = Part("whole paper", range(len(session.query.sentences)), first=0)
-    return await session.final_choice(part, session.templates[0])
-
-
-async def by_section(session: Session) -> ParsedAnswer:
-    """All sections side by side, then the best of what was chosen; asked even if no more than allowed was."""
-    template, final = session.templates
+async def ask(session: Session) -> ParsedAnswer:
+    """The choice from the whole paper or, where there are two prompts, from what was chosen section by section."""
+    template, *final = session.templates
+    if not final:
+        whole = Part("whole paper", range(len(session.query.sentences)), first=0)
+        return await session.final_choice(whole, template)
     parts: list[Part] = []
     sections = section_indices(session.query.sentence_types)
     for number, indices in enumerate(sections, start=1):
         part = Part(f"section {number} of {len(sections)}", indices)
-        if estimated_prompt_tokens(session.messages(part, template)) <= LONGEST_PROMPT:
+        texts = [message.content for message in session.messages(part, template)]
+        if estimated_prompt_tokens(texts) <= LONGEST_PROMPT:
             parts.append(part)
             continue
         slices = overlapping_slices(indices)
@@ -148,26 +140,18 @@ async def by_section(session: Session) -> ParsedAnswer:
     session.calls += [call for _, call in results]
     choices = [choice for choice, _ in results]
     candidates = sorted({index for choice in choices for index in choice.indices})
-    if not candidates:
-        return ParsedAnswer(least_informative(choice.kind for choice in choices))
-    last = await session.final_choice(Part("final choice", candidates), final)
+    if not candidates:  # the kind that says least
+        kinds = [choice.kind for choice in choices]
+        return ParsedAnswer(next((kind for kind in (*UNREADABLE, "unknown") if kind in kinds), "empty"))
+    last = await session.final_choice(Part("final choice", candidates), *final)
     if any(choice.kind in UNREADABLE for choice in choices):
         session.flags.add("partly")
     reasons = {index: reason for choice in (*choices, last) for index, reason in choice.reasons.items()}
     return replace(last, reasons=reasons)
 
 
-STRATEGIES: Final[Mapping[str, Callable[[Session], Awaitable[ParsedAnswer]]]] = {
-    "cot": whole_paper,
-    "icl": whole_paper,
-    "section": by_section,
-    "result-section": by_section,
-    "unconstrained": whole_paper,
-}
-
-
 def strategy_for(name: str, focus: Focus, budget: int | None) -> str:
-    """The strategy for a task: ``auto`` takes the paper's, and a section of results has prompts of its own."""
+    """The strategy for a task; ``auto`` takes the paper's."""
     if name == "auto":
         return "unconstrained" if budget is None else "cot" if focus == "all" else "result-section"
     return "result-section" if name == "section" and focus == "results" else name
@@ -177,7 +161,7 @@ def prompts_for(
     strategy: str, focus: Focus, has_examples: bool = False, folder: Path | None = None
 ) -> tuple[Prompt, ...]:
     """The prompts of a strategy in the order of their use; those in the ``folder`` come before ours."""
-    is_by_section = STRATEGIES[strategy] is by_section
+    is_by_section = strategy in _BY_SECTION
     first = f"{strategy}-results" if focus == "results" and not is_by_section else strategy
     if first == "unconstrained-results" and has_examples:
         first = "unconstrained-results-icl"
@@ -196,10 +180,9 @@ def _checked(template: Prompt) -> Prompt:
 
 
 def section_indices(types: Sequence[SentenceType]) -> tuple[tuple[int, ...], ...]:
-    """The sections of a paper, each as the 0-based indices of its sentences, ascending.
+    """The sections of a paper as indices: all ``abstract`` sentences, then from one ``section_name`` to the next.
 
-    All ``abstract`` sentences, wherever they stand, are the first section; then every ``section_name`` opens one and
-    is its first sentence. Text before the first heading is a section of its own.
+    Text before the first heading is a section of its own.
     """
     abstract: list[int] = []
     sections: list[list[int]] = [[]]
@@ -214,10 +197,7 @@ def section_indices(types: Sequence[SentenceType]) -> tuple[tuple[int, ...], ...
 
 
 def overlapping_slices(indices: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Four slices of a section of n sentences: [0, .325n) [.225n, .55n) [.45n, .775n) [.675n, n).
-
-    Bounds are rounded down. Slices that are empty, or the same as one before, are left out.
-    """
+    """Slices [0, .325n) [.225n, .55n) [.45n, .775n) [.675n, n), rounded down, each once and none empty."""
     n = len(indices)
     slices = (tuple(indices[low * n // 40 : high * n // 40]) for low, high in _FORTIETHS)
     return tuple(dict.fromkeys(piece for piece in slices if piece))

@@ -1,7 +1,7 @@
 """Questions to a model asked by a server's batch endpoint.
 
-The work of as many units as fill a file runs until all of it waits; what it waits for is one batch, and the results
-wake it. A batch under way is in the store: whoever goes on with its run finds it by its id.
+The work of many units runs until all of it waits; what it waits for is one batch, and the results wake it. A batch
+under way is in the store: whoever goes on with its run finds it by its id.
 """
 
 from __future__ import annotations
@@ -15,20 +15,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import orjson
 
 from evidencebench_core.data.primitives import now
-from evidencebench_core.errors import LLMError, LLMRejectedError, LLMUnreachableError, SettingError
+from evidencebench_core.errors import LLMError, LLMRejectedError, SettingError
 from evidencebench_core.llm import LLM, Answer, Call, Limits, Spending
-from evidencebench_core.llm.budget import call_cost
-from evidencebench_core.llm.client import gather
-from evidencebench_core.llm.transport import (
-    AGAIN,
-    HTTP,
-    Transport,
-    TryAgainError,
-    failure,
-    openai_failure,
-    read_completion,
-    server_error,
-)
+from evidencebench_core.llm.client import Transport, gather
 from evidencebench_core.runs.execution import model_answers
 from evidencebench_core.runs.planning import Plan, Unit
 from evidencebench_core.runs.store import Results
@@ -36,16 +25,17 @@ from evidencebench_core.runs.store import Results
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
 
-_AT_ONCE: Final = 1_000  # questions under way, each of one or more requests: a file may have 50,000
+_AT_ONCE: Final = 1_000  # questions under way, and requests of a batch
 _LOOK: Final = 0.1  # seconds between looks whether all work waits
 _ENDED: Final = frozenset({"completed", "failed", "expired", "cancelled"})
 _ENDPOINT: Final = "/v1/chat/completions"
 
 
 @dataclass
-class BatchEngine:
-    """Asks in batches: as cheap as the server makes them, and done within a day."""
+class BatchEngine(Transport):
+    """Asks in batches, as cheap as the server makes them, and done within a day; a call waits for the one it is in."""
 
+    is_batch = True
     poll: float = 15.0  # seconds between looks at a batch under way
     note: str = field(default="", init=False)
 
@@ -54,79 +44,67 @@ class BatchEngine:
             raise SettingError("batch engine", "the run asks no chat model", "Leave out --engine batch.")
 
     def answers(self, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Results]:
+        from evidencebench_core.llm.http import HTTP
+
         if plan.llm is None or not plan.missing:
             return
-        batches = _Batches(self, plan, HTTP(plan.llm.connection))
-        llm = replace(plan.llm, transport=batches, limits=Limits(_AT_ONCE))
-        plan = replace(plan, ask=batches.ask)
-        try:
-            yield from model_answers(plan, llm, stopped=stopped, grace=0.0, beside=batches.run)
-        finally:
-            self.note = ""
+        self._plan, self._http = plan, HTTP(plan.llm.connection)
+        self._waiting: dict[str, tuple[Call, dict[str, Any], asyncio.Future[Answer | LLMError]]] = {}
+        self._has_earlier = asyncio.Event()
+        llm = replace(plan.llm, transport=self, limits=Limits(_AT_ONCE))
+        plan = replace(plan, ask=self._ask)
+        yield from model_answers(plan, llm, stopped=stopped, grace=0.0, beside=self._run)
 
-
-@dataclass
-class _Batches(Transport):
-    """The batches of one run: a call waits for the one that it takes part in."""
-
-    is_batch = True
-    engine: BatchEngine
-    plan: Plan
-    http: HTTP
-    waiting: dict[str, tuple[Call, dict[str, Any], asyncio.Future[Answer]]] = field(default_factory=dict)
-    has_earlier: asyncio.Event = field(default_factory=asyncio.Event)
-
-    async def ask(self, unit: Unit, question: str, llm: LLM) -> Any:
+    async def _ask(self, unit: Unit, question: str, llm: LLM) -> Any:
         """As the plan asks, once the answers of batches that were begun earlier are in the store."""
-        await self.has_earlier.wait()
-        return await cast("Callable[..., Awaitable[Any]]", self.plan.ask)(unit, question, llm)
+        await self._has_earlier.wait()
+        return await cast("Callable[..., Awaitable[Any]]", self._plan.ask)(unit, question, llm)
 
     async def send(self, call: Call, body: dict[str, Any]) -> Answer:
         future = asyncio.get_running_loop().create_future()
-        self.waiting[call.key] = (call, body, future)
-        answer: Answer = await future
-        return answer
+        self._waiting[call.key] = (call, body, future)
+        outcome: Answer | LLMError = await future
+        if isinstance(outcome, LLMError):
+            raise outcome
+        return outcome
 
     async def close(self) -> None:
-        await self.http.close()
+        self.note = ""
+        await self._http.close()
 
-    async def run(self, llm: LLM) -> None:
+    async def _run(self, llm: LLM) -> None:
         """Collect what another process has begun; then send what all work waits for, and wake it, again and again."""
         import openai
 
         try:
             await self._collect_earlier(llm)
-            self.has_earlier.set()
+            self._has_earlier.set()
             while True:
-                while not await self._all_waits(llm):
-                    pass
-                calls = {key: call for key, (call, *_) in self.waiting.items()}
+                await self._all_wait(llm)
+                calls = {key: call for key, (call, *_) in self._waiting.items()}
                 outcomes = await self._collect(llm, *await self._begin(), calls)
                 for key, outcome in outcomes.items():
-                    *_, future = self.waiting.pop(key)
-                    if isinstance(outcome, Answer):
-                        future.set_result(outcome)
-                    else:
-                        future.set_exception(outcome)
+                    *_, future = self._waiting.pop(key)
+                    future.set_result(outcome)
         except openai.APIError as error:
-            meaning = openai_failure(self.http.connection, error)
-            problem = meaning.error if isinstance(meaning, TryAgainError) else meaning
-            problem.stops_run = True
-            raise problem from error
+            meaning = self._http.meaning(error)
+            meaning.stops_run = True
+            raise meaning from error
 
-    async def _all_waits(self, llm: LLM) -> bool:
-        """Whether all work waits for an answer, and does so for a moment."""
-        before = len(self.waiting)
-        await asyncio.sleep(_LOOK)
-        return 0 < before == len(self.waiting) == llm.n_open
+    async def _all_wait(self, llm: LLM) -> None:
+        """Return once every call under way waits for a batch, and has done so for a moment."""
+        n_before = -1
+        while not n_before == len(self._waiting) == llm.turns.under_way.calls > 0:
+            n_before = len(self._waiting)
+            await asyncio.sleep(_LOOK)
 
     async def _begin(self) -> tuple[str, str]:
         """Send what waits and begin its batch: the ids of file and batch."""
         request = {"method": "POST", "url": _ENDPOINT}
-        bodies = {key: body for key, (_, body, _) in self.waiting.items()}
+        bodies = {key: body for key, (_, body, _) in self._waiting.items()}
         lines = [orjson.dumps({"custom_id": key, "body": body, **request}) for key, body in bodies.items()]
-        client = self.http.client()
-        upload = (f"evidencebench-{self.plan.run_id}.jsonl", b"\n".join(lines) + b"\n")
+        client = self._http.client()
+        upload = (f"evidencebench-{self._plan.run_id}.jsonl", b"\n".join(lines) + b"\n")
         file = await client.files.create(file=upload, purpose="batch")
         self._remember(file.id)  # before it begins, so that a kill loses nothing
         create = client.with_options(max_retries=0).batches.create  # twice would be two batches
@@ -136,46 +114,44 @@ class _Batches(Transport):
 
     async def _collect(
         self, llm: LLM, file_id: str, batch_id: str, calls: Mapping[str, Call]
-    ) -> dict[str, Answer | LLMError | TryAgainError]:
+    ) -> dict[str, Answer | LLMError]:
         """Wait until a batch has ended: by key the answers, which are then in the store, or why there is none."""
-        batches, connection = self.http.client().batches, self.http.connection
+        batches, connection = self._http.client().batches, self._http.connection
         while (batch := await batches.retrieve(batch_id)).status not in _ENDED:
             n = batch.request_counts
             counts = f": {n.completed + n.failed:,} of {n.total:,} requests done" if n else ""
-            self.engine.note = f"1 batch under way at {connection.address}{counts}"
-            await asyncio.sleep(self.engine.poll)
-        self.engine.note = ""
+            self.note = f"1 batch under way at {connection.address}{counts}"
+            await asyncio.sleep(self.poll)
+        self.note = ""
         lines: dict[str, dict[str, Any]] = {}
         for results_id in filter(None, (batch.output_file_id, batch.error_file_id)):
             lines |= await self._lines(results_id)
         outcomes = {key: self._outcome(call, lines.get(key, {})) for key, call in calls.items()}
         answers = {key: outcome for key, outcome in outcomes.items() if isinstance(outcome, Answer)}
-        await gather(*(llm.keep(calls[key], answer, Spending()) for key, answer in answers.items()))
+        keep, address = llm.answers.keep, connection.address
+        await gather(*(keep(calls[key], address, answer, Spending()) for key, answer in answers.items()))
         self._forget(file_id)  # only now that its answers are in the store
         if not lines:
             messages = [error.message for error in (batch.errors and batch.errors.data) or ()]
             problem = f"the batch was not carried out ({'; '.join([batch.status, *map(str, messages)])})"
-            raise server_error(connection, LLMRejectedError, problem, f"Fix that first. {AGAIN}", True)
+            raise connection.error(LLMRejectedError, problem, stops_run=True)
         return outcomes
 
-    def _outcome(self, call: Call, line: Mapping[str, Any]) -> Answer | LLMError | TryAgainError:
+    def _outcome(self, call: Call, line: Mapping[str, Any]) -> Answer | LLMError:
         """The answer in a line of results, or why there is none."""
-        connection, response = self.http.connection, line.get("response") or {}
-        status, body = response.get("status_code") or 500, response.get("body") or {}
-        if status == 200:
+        response = line.get("response") or {}
+        body = response.get("body") or {}
+        if response.get("status_code") == 200:
             try:
-                return replace(read_completion(body, connection), batch=True)
+                return replace(self._http.completion(body), batch=True)
             except LLMError as error:
                 return error
-        reason = body.get("error") or line.get("error")
-        outcome = failure(connection, status, reason, "the batch has no result of it", call.parameters)
-        if isinstance(outcome, LLMUnreachableError) and not outcome.stops_run:
-            return TryAgainError(outcome)
-        return outcome
+        status, reason = response.get("status_code") or 500, body.get("error") or line.get("error")
+        return self._http.failure(status, reason, "the batch has no result of it", call.parameters)
 
     async def _lines(self, file_id: str) -> dict[str, dict[str, Any]]:
         """The lines of a file by the key of their call."""
-        content = await self.http.client().files.content(file_id)
+        content = await self._http.client().files.content(file_id)
         return {line["custom_id"]: line for line in map(json.loads, content.content.splitlines())}
 
     # -- batches in the store ----------------------------------------------------------------------
@@ -183,31 +159,30 @@ class _Batches(Transport):
     async def _collect_earlier(self, llm: LLM) -> None:
         """Have the answers of batches that another process has begun in the store, and count what they cost."""
         sql = "SELECT file_id, batch_id FROM llm_batches WHERE run_id = ? AND address = ?"
-        with self.plan.store.read() as db:
-            rows = db.execute(sql, (self.plan.run_id, self.http.connection.address)).fetchall()
+        with self._plan.store.read() as db:
+            rows = db.execute(sql, (self._plan.run_id, self._http.connection.address)).fetchall()
         for file_id, stored_id in rows:
             batch_id = stored_id
             if not batch_id:  # killed before it could be remembered, or before the batch was begun
-                begun = {batch.input_file_id: batch.id async for batch in self.http.client().batches.list()}
+                begun = {batch.input_file_id: batch.id async for batch in self._http.client().batches.list()}
                 batch_id = begun.get(file_id)
             if batch_id:
-                bodies = {key: line["body"] for key, line in (await self._lines(file_id)).items()}
-                calls = {key: Call(body["model"], body, key, 0, 0) for key, body in bodies.items()}
+                calls = {key: Call(line["body"]) for key, line in (await self._lines(file_id)).items()}
                 outcomes = await self._collect(llm, file_id, batch_id, calls)
-                for answer in outcomes.values():
-                    if isinstance(answer, Answer):
-                        cost = call_cost(self.plan.model, *answer.tokens(0), batch=True)
+                for key, outcome in outcomes.items():
+                    if isinstance(outcome, Answer):
+                        cost = llm.turns.cost(calls[key], outcome)
                         llm.budget.count(cost)
                         await llm.answers.pay(cost)
             self._forget(file_id)
 
     def _remember(self, file_id: str, batch_id: str = "") -> None:
-        row = (self.http.connection.address, file_id, self.plan.run_id, batch_id, now())
-        with self.plan.store.write() as db:
+        row = (self._http.connection.address, file_id, self._plan.run_id, batch_id, now())
+        with self._plan.store.write() as db:
             db.execute("INSERT OR REPLACE INTO llm_batches VALUES (?, ?, ?, ?, ?)", row)
 
     def _forget(self, file_id: str) -> None:
-        with self.plan.store.write() as db:
+        with self._plan.store.write() as db:
             db.execute("DELETE FROM llm_batches WHERE file_id = ?", (file_id,))
 
 

@@ -1,7 +1,7 @@
 """Answers computed on a Ray cluster; the store stays with this process, its one writer.
 
-Workers make the retriever once; units go in, retrievals come out. What was with a worker or node that dies is given
-to another; if this process dies, what it has stored is not asked again.
+Units go in, retrievals come out. What was with a worker or node that dies is given to another; if this process dies,
+what it has stored is not asked again.
 """
 
 import importlib.util
@@ -39,11 +39,8 @@ class RayEngine:
     note: str = field(default="", init=False)
 
     def check(self, plan: Plan) -> None:
-        if plan.llm is not None:
-            remedy = "Leave out --engine ray; --concurrency asks more at once."
-            raise SettingError("Ray engine", "the run asks a server, which one machine can do", remedy)
-        if plan.spec.settings["retriever"] == OWN:
-            problem = "the run is of a system of one's own, which is here only"
+        if plan.llm is not None or plan.spec.settings["retriever"] == OWN:
+            problem = "the run asks a server, or a system of one's own"
             raise SettingError("Ray engine", problem, "Leave out --engine ray.")
         if importlib.util.find_spec("ray") is None:
             remedy = "Install it: .venv/bin/pip install -c constraints.txt -e '.[ray]'."
@@ -54,51 +51,38 @@ class RayEngine:
             return
         self.note = "waiting for Ray and its workers"
         yield {}
-        with cluster(self.workers) as ray:
+        with _cluster(self.workers) as ray:
+            task = ray.remote(num_cpus=1, max_retries=5)(answers_of)
+            name, settings = plan.spec.settings["retriever"], json.dumps(plan.spec.settings["settings"])
+            made = plan.units(plan.missing)
+            # A worker makes its own retriever; the oracle goes with its gold.
+            units = (replace(unit, retriever=None) if plan.retriever else unit for unit in made)
+            shards = iter(lambda: list(islice(units, _SHARD)), [])
+            most_under_way = self.workers or 2 * int(ray.cluster_resources().get("CPU", 1))
+            under_way: list[Any] = []
             try:
-                yield from self._computed(ray, plan, stopped)
+                while not stopped():
+                    free = most_under_way - len(under_way)
+                    under_way += [task.remote(name, settings, shard) for shard in islice(shards, free)]
+                    if not under_way:
+                        return
+                    ready, under_way = ray.wait(under_way, timeout=0.5)
+                    self.note = "" if ready else self.note
+                    yield from ray.get(ready)
             except ray.exceptions.RayError as error:
                 line = clipped_text(str(getattr(error, "cause", "") or error).strip().partition("\n")[0], 300)
                 remedy = "Check that every node has the same evidencebench-explorer, and the files of the settings."
                 raise RetrieverError("Ray engine", f"a worker failed ({line})", remedy) from error
-
-    def _computed(self, ray: Any, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Results]:
-        from threadpoolctl import threadpool_info
-
-        n_cpus = max(1, int(ray.cluster_resources().get("CPU", 1)))
-        n_under_way = self.workers or 2 * n_cpus
-        # What was under way on a node that dies is given to another one.
-        task = ray.remote(num_cpus=1, max_retries=5)(answers_of)
-        name, settings = plan.spec.settings["retriever"], json.dumps(plan.spec.settings["settings"])
-        pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
-        n_threads = max((pool["num_threads"] for pool in pools), default=1)
-        # A worker makes its own retriever; the oracle goes with its gold.
-        made = plan.units(plan.missing)
-        units = (replace(unit, retriever=None) if plan.retriever else unit for unit in made)
-        shards = iter(lambda: list(islice(units, _SHARD)), [])
-        under_way: list[Any] = []
-        try:
-            while not stopped():
-                under_way += [
-                    task.remote(name, settings, n_threads, shard)
-                    for shard in islice(shards, n_under_way - len(under_way))
-                ]
-                if not under_way:
-                    return
-                ready, under_way = ray.wait(under_way, timeout=0.5)
-                self.note = "" if ready else self.note
-                yield {unit: answers for reference in ready for unit, answers in ray.get(reference).items()}
-        finally:
-            for reference in under_way:
-                ray.cancel(reference, force=True)
+            finally:
+                for reference in under_way:
+                    ray.cancel(reference, force=True)
 
 
-def answers_of(name: str, settings: str, n_threads: int, units: Sequence[Unit]) -> Results:
-    """Units answered in a worker, which makes a retriever once."""
+def answers_of(name: str, settings: str, units: Sequence[Unit]) -> Results:
+    """Units answered in a worker."""
     results: dict[str, dict[str, Any]] = {}
     for unit in units:
-        retriever = unit.retriever or _made(name, settings, n_threads)
-        answers = compute(replace(unit, retriever=retriever))
+        answers = compute(replace(unit, retriever=unit.retriever or _made(name, settings)))
         results[unit.id] = {  # a mapping proxy cannot be pickled
             question: answer if isinstance(answer, str) else replace(answer, details=dict(answer.details))
             for question, answer in answers.items()
@@ -107,17 +91,13 @@ def answers_of(name: str, settings: str, n_threads: int, units: Sequence[Unit]) 
 
 
 @cache
-def _made(name: str, settings: str, n_threads: int) -> Retriever:
+def _made(name: str, settings: str) -> Retriever:
     """The retriever of this process."""
-    from threadpoolctl import threadpool_limits
-
-    # a product's last digits depend on how it is divided: as the local engine divides it
-    threadpool_limits(n_threads, "blas")
     return make_retriever(name, json.loads(settings))
 
 
 @contextmanager
-def cluster(workers: int | None) -> Iterator[Any]:
+def _cluster(workers: int | None) -> Iterator[Any]:
     """Ray at ``RAY_ADDRESS`` (HOST:PORT, or auto), else on this machine; a connection that was there before stays."""
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)

@@ -9,7 +9,7 @@ import numpy as np
 from evidencebench_core.data import open_store
 from evidencebench_core.errors import LLMError
 from evidencebench_core.llm import LLM, Answer, Call, Connection, answer_of
-from evidencebench_core.llm.transport import Transport
+from evidencebench_core.llm.client import Transport
 from evidencebench_core.retrievers import Query, make_retriever
 
 Said = str | Answer | LLMError

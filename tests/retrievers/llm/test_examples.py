@@ -10,9 +10,8 @@ import pytest
 from evidencebench_core.data import Store
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import SettingError, UnknownNameError
-from evidencebench_core.llm.prompts import example_text
 from evidencebench_core.retrievers import Query, make_retriever, query_of
-from evidencebench_core.retrievers.llm.examples import ExamplePool
+from evidencebench_core.retrievers.llm.examples import ExamplePool, example_text
 from tests.factories import raw_dataset, raw_instance, store_with
 from tests.retrievers.llm.stand_in import StandIn, in_turn, retrieved
 from tests.retrievers.queries import make_query

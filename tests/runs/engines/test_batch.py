@@ -12,6 +12,7 @@ import pytest
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import BudgetReachedError, LLMError, LLMRejectedError
 from evidencebench_core.llm import LLM, Budget, Connection, price_of
+from evidencebench_core.llm.answers import AnswerStore
 from evidencebench_core.runs import Plan, Progress, RunStore, estimate, execute, plan
 from evidencebench_core.runs.engines.batch import BatchEngine, batches_under_way
 from tests.llm.server import answering, reply, scripted
@@ -131,48 +132,49 @@ def test_a_batch_is_remembered_until_its_answers_are_stored(
 
     with batch_server(pick) as server:
         with monkeypatch.context() as patch:
-            patch.setattr(LLM, "keep", full)
+            patch.setattr(AnswerStore, "keep", full)
             with pytest.raises(LLMError, match="disk is full"):
                 run(store, server)
         with monkeypatch.context() as patch:  # killed between an answer and the row of its batch
-            patch.setattr("evidencebench_core.runs.engines.batch._Batches._forget", lambda *_: None)
+            patch.setattr(BatchEngine, "_forget", lambda *_: None)
             assert run(store, server).done == len(server.asked()) == 6
         last = run(store, server, tasks=["er@optimal"])
         assert (last.done, len(server.asked())) == (6, 12)
         assert batches_under_way(store, last.run_id) == {}
 
 
-def test_lines_that_fail_are_asked_again_in_the_next_batch(store: Store) -> None:
+def test_more_calls_than_there_may_be_at_once_take_more_batches(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evidencebench_core.runs.engines.batch._AT_ONCE", 4)  # of 6 papers in 3 sections
+    with batch_server(pick) as server:
+        assert run(store, server, SECTIONS).done == 6
+        assert {len(server.lines(batch)) for batch in server.batches.values()} <= {1, 2, 3, 4}
+
+
+def test_lines_that_fail_are_asked_again_by_the_next_start(store: Store) -> None:
     times = Counter[int]()
 
     def say(request: dict[str, Any]) -> Any:
         number = cohort(request)
         times[number] += 1
-        if times[number] > 1 and number != 4:
-            return pick(request)
-        return {
+        failures = {
             0: None,
-            1: (500, {"error": {"message": "overloaded"}}),
-            2: (200, {"choices": [{"message": {"content": None}, "finish_reason": "stop"}]}),
+            1: (500, {"error": {"message": "sk-a-very-secret-key is broken"}}),
+            2: (200, {"choices": []}),
             3: (400, {"error": {"message": "Unsupported parameter", "param": "temperature"}}),
-            4: (500, {"error": {"message": "sk-a-very-secret-key is broken"}}),
-        }.get(number, pick(request))
+            4: (400, {"error": {"message": "maximum context length is 10 tokens"}}),
+        }
+        return pick(request) if times[number] > 1 else failures.get(number, pick(request))
 
     with batch_server(say) as server:
         last = run(store, server)
-    assert (last.done, last.failed) == (5, 1)
-    assert times == {0: 2, 1: 2, 2: 2, 3: 2, 4: 3, 5: 1}
-    (reason,) = RunStore(store).failures(last.run_id, "er@10").values()
-    assert "[key] is broken" in reason
+        assert (last.done, last.failed, times) == (2, 4, {0: 1, 1: 1, 2: 1, 3: 2, 4: 1, 5: 1})
+        reasons = RunStore(store).failures(last.run_id, "er@10")
+        assert "[key] is broken" in reasons["tiny_1"]
+        assert "context length" in reasons["tiny_4"]
+        assert (run(store, server).done, len(server.asked())) == (6, 7 + 4)
     assert batches_under_way(store, last.run_id) == {}
-
-
-def test_a_refused_line_is_a_refused_call(store: Store) -> None:
-    too_long = {"error": {"message": "maximum context length is 10 tokens"}}
-    with batch_server(lambda request: (400, too_long) if cohort(request) == 0 else pick(request)) as server:
-        last = run(store, server)
-        assert (last.done, last.failed, len(server.asked())) == (5, 1, 6)
-    assert "context length" in RunStore(store).failures(last.run_id, "er@10")["tiny_0"]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import math
 from collections import defaultdict
 from collections.abc import Awaitable, Collection, Sequence
@@ -16,13 +15,9 @@ from evidencebench_core.llm.budget import Budget, Limits, Spending, Turns
 from evidencebench_core.llm.connection import Connection, connection_from_environment
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from evidencebench_core.data.store import Store
 
 _FAILURES: Final = 10  # in a row, after which the run ends
-_VECTORS: Final = 64  # texts that are sent together
 
 
 class ServerBusyError(LLMUnreachableError):
@@ -106,19 +101,6 @@ class LLM:
         fields = {"messages": turns, "model": model, **parameters}
         body = {name: value for name, value in fields.items() if value is not None}
         return await self.answer(Call(body, messages[-1].prompt, rehearsal))
-
-    async def embed(self, model: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """A vector for each text, the first of which, a hypothesis, is sent alone: a paper is asked for once."""
-        import numpy as np
-
-        inputs = [valid_text(text) or " " for text in texts]  # servers refuse an empty text
-        parts = [inputs[:1], *(inputs[i : i + _VECTORS] for i in range(1, len(inputs), _VECTORS))]
-        calls = [Call({"model": model, "input": part}, path="embeddings") for part in parts]
-        answers = await gather(*map(self.answer, calls))
-        if not all(answer.text for answer in answers):  # a rehearsal
-            return np.zeros((len(texts), 1), dtype=np.float32)
-        content = b"".join(base64.b64decode(answer.text) for answer in answers)
-        return np.frombuffer(content, dtype="<f4").reshape(len(texts), -1)
 
     async def models(self) -> set[str]:
         """The models that the server lists."""

@@ -1,10 +1,10 @@
-"""A model's words -> the sentences it chose, or a label of a closed list, or why there is neither; counts of these."""
+"""A model's words -> the sentences it chose, or why there are none; counts of these."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -52,15 +52,6 @@ _NONE: Final = re.compile(r"(?i)[ \n\"'-]*(none|nothing|no (\w+ )?(sentences?|in
 _REASON: Final = re.compile(
     r"(?im)^[ \t>*•#(\[-]*(?:sentence |index )?(\d{1,7})[\])*. ]{0,4}[:-][ \t]*(\S.*)$"
 )
-_NO_INFORMATION: Final = re.compile(
-    r"\bnot (?:\w+ ){0,3}(?:enough|sufficient) information|\binsufficient information"
-    r"|\bcan ?not be (?:determined|answered)|\bi do(?: not|n.?t) know|\bnot relevant\b"
-)
-_NO_OF_A_NOUN: Final = re.compile(  # "no evidence", "table no. 5"; the words named here begin a clause instead
-    r"\bno(?=[ \t]+(?!(?:and|as|based|because|but|however|i|in|it|not|on|or|since|the|there|they|this|we)\b)\w)"
-    r"|(?<=\w )no(?=\. ?\d)"
-)
-_NOT: Final = r"\b(?:not|never|cannot|neither|nor|whether|\w+n't)(?: [\w']+){0,6}? "
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,29 +119,6 @@ def index_list(text: str) -> list[range] | None:
     if ranges:
         return None if _FILLING.sub("", _NUMBERS.sub("", text)) or not all(ranges) else ranges
     return [] if text.strip(" \t\r\n*_`\"'“”[].:").casefold() in ("", "none", "nothing") else None
-
-
-def read_label(text: str, labels: Sequence[str]) -> str | None:
-    """The label, of some in lower case, that a raw answer states, else begins with, else the only one in it.
-
-    A label that is denied ("not yes") does not count, nor do those of a choice ("yes or no") or the "no" of "no
-    evidence"; "not enough information" is unknown.
-    """
-    plain = (after_thinking(text) or "").lower().replace("’", "'")
-    plain = re.sub(r"[*_\"“”`]", "", plain)
-    words = "|".join(sorted(map(re.escape, labels), key=len, reverse=True))
-    label, choice = rf"\b({words})\b", rf"\b(?:{words})(?:, ?(?:{words})){{0,5}},? ?(?:%s) ?(?:{words})\b"
-    plain = _NO_OF_A_NOUN.sub("not", re.sub(choice % r"/|\bor\b", "", plain))
-    plain = re.sub(choice % r"\band\b", "", plain)
-    if "unknown" in labels:
-        plain = _NO_INFORMATION.sub("unknown", plain)
-    denials = re.findall(rf"{_NOT}{label}|{label} (?:is|was) (?:not|wrong)\b", plain)
-    denied = {before or behind for before, behind in denials}
-    for place in (r"\b(?:answer|decision|conclusion)(?: is)?[\s:]*", r"\A\W*(?:\d{1,2}[.)]\W*)?", ""):
-        found = [name for name in re.findall(place + label, plain) if name not in denied]
-        if found and (place or len(set(found)) == 1):
-            return str(found[-1])
-    return None
 
 
 def _chosen(answer: str, *, is_cut: bool) -> list[range] | None:

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evidencebench_core.llm.parse import after_thinking, no_answer_reason, read_label
+from evidencebench_core.llm.parse import after_thinking, no_answer_reason
 from evidencebench_core.reliability.items import ItemSet
+from evidencebench_core.reliability.labels import read_label
 from evidencebench_core.reliability.runs import (
     ReliabilityRun,
     Results,

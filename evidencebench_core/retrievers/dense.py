@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from types import MappingProxyType
@@ -27,6 +28,7 @@ from evidencebench_core.retrievers.settings import Settings
 if TYPE_CHECKING:
     from evidencebench_core.llm.client import LLM
 
+_SENT: Final = 64  # texts in a request
 Instruction = Literal["none", "er", "result", "auto"]
 INSTRUCTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -97,8 +99,23 @@ class Embeddings(ServedRetriever):
         started = perf_counter()
         instruction = instruction_text(self.settings.instruction, query)
         texts = (instruction + query.hypothesis, *query.sentences)
-        vectors = await llm.embed(self.settings.model, texts)
+        vectors = await embeddings(llm, self.settings.model, texts)
         return replace(_by_cosine(vectors, instruction, {}), seconds=perf_counter() - started)
+
+
+async def embeddings(llm: LLM, model: str, texts: Sequence[str]) -> NDArray[np.float32]:
+    """A vector for each text, the first of which, a hypothesis, is sent alone: a paper is asked for once."""
+    from evidencebench_core.llm.answers import Call, valid_text
+    from evidencebench_core.llm.client import gather
+
+    inputs = [valid_text(text) or " " for text in texts]  # servers refuse an empty text
+    parts = [inputs[:1], *(inputs[i : i + _SENT] for i in range(1, len(inputs), _SENT))]
+    calls = [Call({"model": model, "input": part}, path="embeddings") for part in parts]
+    answers = await gather(*map(llm.answer, calls))
+    if not all(answer.text for answer in answers):  # a rehearsal
+        return np.zeros((len(texts), 1), dtype=np.float32)
+    content = b"".join(base64.b64decode(answer.text) for answer in answers)
+    return np.frombuffer(content, dtype="<f4").reshape(len(texts), -1)
 
 
 def instruction_text(instruction: Instruction, query: Query) -> str:

@@ -25,6 +25,7 @@ from evidencebench_core.llm import (
     results,
 )
 from evidencebench_core.llm.answers import request_of
+from evidencebench_core.retrievers.dense import embeddings
 from tests.llm.server import Scripted, answering, body, completion, reply, reset, scripted, stall, status
 
 KEY = "sk-verysecret0123456789"
@@ -88,14 +89,14 @@ def test_vectors_are_kept_part_by_part(store: Store) -> None:
     paper = ["", *["bbb"] * 63, "cc"]
     with scripted(answering(vectors)) as server:
         llm = llm_of(server, store)
-        first = answer_of(llm, lambda llm: llm.embed("e", ["a", *paper]))
+        first = answer_of(llm, lambda llm: embeddings(llm, "e", ["a", *paper]))
         assert first.dtype == np.float32
         assert first.tolist() == [[1, 0.5], [1, 0.5], *[[3, 0.5]] * 63, [2, 0.5]]
-        answer_of(llm, lambda llm: llm.embed("e", ["another", *paper]))
+        answer_of(llm, lambda llm: embeddings(llm, "e", ["another", *paper]))
         sent = [request.json["input"] for request in server.requests]
         # the empty text is sent as a blank, and of a second hypothesis only itself
         assert sorted(sent) == [[" ", *["bbb"] * 63], ["a"], ["another"], ["cc"]]
-        (result,), cost = rehearse(llm, lambda llm: llm.embed("e", ["new", *paper]))
+        (result,), cost = rehearse(llm, lambda llm: embeddings(llm, "e", ["new", *paper]))
         assert result is None
         assert (cost.calls, cost.cached, cost.tokens) == (1, 2, 1 + 4)
         assert llm.budget.spent.tokens == 4 * 3

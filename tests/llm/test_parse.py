@@ -1,4 +1,4 @@
-"""Answers of models -> indices, reasons, labels, or why there are none."""
+"""Answers of models -> indices, reasons, or why there are none."""
 
 import tomllib
 from pathlib import Path
@@ -11,11 +11,9 @@ from evidencebench_core.llm.parse import (
     index_list,
     no_answer_reason,
     read_answer,
-    read_label,
 )
 
 MANNERS = tomllib.loads(Path(__file__).with_name("manners.toml").read_text("utf-8"))["answer"]
-LABELS = tomllib.loads(Path(__file__).with_name("labels.toml").read_text("utf-8"))
 SHOWN = range(40)
 
 
@@ -49,24 +47,9 @@ def test_answers_to_other_prompts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("label", "text"), [(label, text) for label in LABELS for text in LABELS[label]["texts"]]
-)
-def test_the_label_of_an_answer(label: str, text: str) -> None:
-    assert read_label(text, ("yes", "no", "unknown")) == (label or None)
-
-
-def test_a_label_that_is_denied_is_never_its_opposite() -> None:
-    verdicts = ("supported", "contradicted", "neutral")
-    assert read_label("Answer: not supported", verdicts) is None
-    assert read_label("The claim is not supported, it is contradicted.", verdicts) == "contradicted"
-    assert read_label("The claim is not true", ("true", "false")) is None
-
-
-@pytest.mark.parametrize(
     "piece", ["yes, ", "[", "[1, ", "DECISION ", "no ", "- ", "1-", "<think>", "not ", "answer ", "(", "|"]
 )
 def test_answers_that_go_on_and_on_are_read_in_linear_time(piece: str) -> None:
     text = piece * (400_000 // len(piece))  # what takes quadratic time would not end
     read_answer(f"DECISION: {text}", SHOWN)
     read_answer(text, SHOWN)
-    read_label(text, ("yes", "no", "unknown"))

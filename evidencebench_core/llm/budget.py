@@ -257,9 +257,7 @@ class Turns:
         """How long it takes until a call may begin, as far as is known."""
         self.note = ""
         if self.is_stopped:
-            raise LLMCancelledError(
-                "the call", "was cancelled", "Start again: what is answered is kept.", True
-            )
+            raise LLMCancelledError("the call", "was cancelled", "Start again: what is answered stays.", True)
         most = self._most(call)
         if problem := self._budget.problem(call.model, most, Spending()):
             remedy = "Raise it and start again: what is answered is kept and costs nothing."

@@ -38,9 +38,8 @@ _WESTERN: Final = str.maketrans("［］【】：，、；–—", "[][]:,,;--")
 _MARKUP: Final = re.compile(r"(?im)```\w*|[*`]|<[/|]?[a-z]\w{0,20}\|?>|^ *\|[^\d\n]*$")
 _NOTE: Final = re.compile(r"\([^()]*\)")
 _DECISION: Final = re.compile(r"(?im)\bd[eé]cision(?: is)?[\"' ]*(?:[:=]|-(?= )|$|(?=[\[\d]))")
-_BRACKETS: Final = re.compile(
-    r"[^.\d\[\]\n]{0,60}\n?(\[[^\[\]]*\](?:,? ?(?:and )?\[[^\[\]]*\])*)"
-)  # [3, 7], or [3], [7]
+# [3, 7], or [3], [7]
+_BRACKETS: Final = re.compile(r"[^.\d\[\]\n]{0,60}\n?(\[[^\[\]]*\](?:,? ?(?:and )?\[[^\[\]]*\])*)")
 _LABEL: Final = re.compile(
     r"^((my|the|final|answer|selection|selected|choice|sentences|indices|are|is)\b ?){0,5}:"
 )

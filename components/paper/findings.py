@@ -13,6 +13,8 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
+from components.app.choices import Choice
+from components.app.resources import KEYS
 from components.app.state import PageState
 from components.models.calls import outcome_line
 from components.models.server import session_model
@@ -51,7 +53,7 @@ def findings_of(
         for done, opened in enumerate(papers):
             if done:
                 progress.progress(done / len(papers), literal(clipped_text(opened.title, 60)))
-            findings[opened.ref] = _findings(opened, hypothesis, retriever, budget, focus)
+            findings[opened.ref] = _findings(opened, hypothesis, Choice(retriever), budget, focus)
     progress.empty()
     return findings
 
@@ -59,10 +61,10 @@ def findings_of(
 @st.cache_resource(
     max_entries=256,
     show_spinner=False,
-    hash_funcs={OpenPaper: lambda opened: (opened.ref, hash(opened.paper.sentences))},
+    hash_funcs={**KEYS, OpenPaper: lambda opened: (opened.ref, hash(opened.paper.sentences))},
 )
-def _findings(opened: OpenPaper, hypothesis: str, retriever: str, budget: int, focus: Focus) -> Findings:
-    return findings_in(opened.read, hypothesis, make_retriever(retriever), budget, focus=focus)
+def _findings(opened: OpenPaper, hypothesis: str, choice: Choice, budget: int, focus: Focus) -> Findings:
+    return findings_in(opened.read, hypothesis, make_retriever(choice.name), budget, focus=focus)
 
 
 def draw_findings(

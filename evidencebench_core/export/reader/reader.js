@@ -449,12 +449,13 @@ class Reader {
   key(event) {
     const row = this.part(event, ".s");
     const missed = (/** @type {number} */ i) => this.sentences[i].mark === "m";
+    const hasMissed = this.sentences.some(({ mark }) => mark === "m");
     const evidence = (/** @type {number} */ i) =>
       this.pinned === null ? this.sentences[i].mark !== "." : this.covering[i].includes(this.pinned);
     if (event.key === "j") this.walk(1, evidence);
     else if (event.key === "k") this.walk(-1, evidence);
-    else if (event.key === "n") this.walk(1, missed);
-    else if (event.key === "N") this.walk(-1, missed);
+    else if (event.key === "n" && hasMissed) this.walk(1, missed); // else it is left to the list of findings
+    else if (event.key === "N" && hasMissed) this.walk(-1, missed);
     else if (event.key === "?") this.help.hidden = !this.help.hidden;
     else if (event.key === "Escape") return this.escape();
     else if (row && event.key === "ArrowDown") this.go(1, () => true);

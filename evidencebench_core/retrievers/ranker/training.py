@@ -54,7 +54,7 @@ _TREES: Final = {
 _SELECTING: Final = Selecting(sharpness=4.0, closeness=1.5, overlap_weight=0.2)
 # What was learnt from quotes alone is carried to complete gold with closeness to the hypothesis beside it, and with
 # more picks that are alike.
-_SUFFICIENT_SELECTING: Final = Selecting(sharpness=4.0, closeness=3.0, overlap_weight=0.2)
+_SUFFICIENT_SELECTING: Final = Selecting(sharpness=4.0, closeness=4.0, overlap_weight=0.5)
 _SUFFICIENT_COSINE_WEIGHT: Final = 0.5
 _SUFFICIENT_WEIGHT: Final = 0.01  # of each wording
 _MOST_ROWS: Final = 8_000  # that principal axes are found in

@@ -68,9 +68,18 @@ def editor_of(marked: MarkedPaper, annotator: str) -> Editor:
 
 
 def annotator_here(state: PageState) -> str:
-    """The annotator of the address, else of the session; ``""`` where nobody has given a name."""
-    name = state["annotator"] or session_text("author")
+    """The annotator of the address, else of the session; ``""`` where nobody has given a name, or a link gives another.
+
+    A link may say whose marks to look at. Who writes is who gave a name in this session.
+    """
+    author = session_text("author")
+    name = state["annotator"] or author
     if not name:
+        return ""
+    if author and name not in (author, CONSENSUS):
+        st.info(f"This link leads to the marking of {literal(name, 40)}; here you are {literal(author, 40)}.")
+        if st.button(f"Mark as {literal(author, 40)}"):
+            _take(state, author)
         return ""
     try:
         name = check_person(name)
@@ -100,5 +109,6 @@ def ask_who(state: PageState, paper: str, key: str) -> None:
 
 
 def _take(state: PageState, name: str) -> None:
+    set_session_text("author", name)
     state.put(annotator=name, view=None, aspect=None)
     st.rerun()

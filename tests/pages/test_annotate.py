@@ -124,3 +124,14 @@ def test_a_complete_one_becomes_an_instance_that_is_marked_again_beside_its_gold
     app.text_input(key="new-aspect-text").input("Mine")
     app.press("Add aspect")
     assert marks.annotations.annotators(key) == ("Ben",)
+
+
+def test_a_link_to_another_persons_marks_does_not_make_one_that_person(
+    opened: OpenPage, marks: Marks
+) -> None:
+    marks.save("Ben", Pressure=[2])
+    app = opened("Ada")
+    app.run(annotator="Ben")
+    assert "here you are Ada" in app.words
+    assert app.press("Mark as Ada").address["annotator"] == "Ada"
+    assert "here you are" not in app.words

@@ -10,6 +10,7 @@ import streamlit as st
 
 from components.annotate.editor import Editor, editor_of
 from components.app import resources
+from components.app.session import session_text, set_session_text
 from components.app.state import PageState
 from components.frame.ask import Ask, ask_button
 from components.frame.desk import Actions, Decision, Item, desk
@@ -35,6 +36,7 @@ from evidencebench_core.runs import Plan
 from evidencebench_core.words import quantity
 
 JOB_KIND = "propose"
+_SHOWN: Final = "proposal.in-hand"  # of this session: the item whose sentence was brought into view
 _MEASURES: Final = ("binary F1", "Cohen's kappa")  # of those of the verb `analyse agreement`
 _AGREEMENT: Final = (
     Column("level", "Judged"),
@@ -96,7 +98,10 @@ def draw_proposals(state: PageState, editor: Editor, proposal: Annotation) -> No
         on_click=editor.edit,
         args=(lambda current: decide(current, open_proposals(current, proposal), keep=True),),
     )
-    if in_hand is not None and in_hand.sentence not in (None, state.number("sentence")):
+    if in_hand is None or session_text(_SHOWN) == f"{editor.marked.key} {in_hand.key}":
+        return  # what people select meanwhile stays selected
+    set_session_text(_SHOWN, f"{editor.marked.key} {in_hand.key}")
+    if in_hand.sentence not in (None, state.number("sentence")):
         state.put(sentence=in_hand.sentence)
         st.rerun()
 

@@ -135,3 +135,13 @@ def test_a_link_to_another_persons_marks_does_not_make_one_that_person(
     assert "here you are Ada" in app.words
     assert app.press("Mark as Ada").address["annotator"] == "Ada"
     assert "here you are" not in app.words
+
+
+def test_a_sentence_that_people_choose_stays_chosen_beside_a_proposal(opened: OpenPage, marks: Marks) -> None:
+    marks.save("Ada", Pressure=[])
+    marks.save("model:m", Pressure=[2, 3])
+    app = opened("Ada")
+    assert app.address["sentence"] == "2"  # that of the first proposal
+    assert app.run(sentence="5").address["sentence"] == "5"
+    assert app.run().address["sentence"] == "5"
+    assert app.press("Next").address["sentence"] == "3"

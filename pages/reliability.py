@@ -22,7 +22,7 @@ from components.models.server import session_model
 from components.reliability.one_test import ASKING, draw_test
 from components.reliability.view import View, points, title_of
 from components.sets import SetKind, draw_files, draw_keeping, keep, picked_set
-from components.widgets.chart import draw_chart, is_dark, picked_point
+from components.widgets.chart import draw_chart, is_dark
 from components.widgets.frame_table import csv_button, frame_table, intervals
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
@@ -171,20 +171,17 @@ def _draw_map(state: PageState, cards: dict[str, Card]) -> None:
     alt = "; ".join(f"{row['column']}, {row['row']}: {row['text']}" for row in rows)
     tasks = {task: task for task in frame["row"]}
     with st.container(key="wide-matrix"):
-        event = draw_chart(
+        draw_chart(
             squares(frame, tasks, {name: name for name in cards}, strongest=0.3, dark=is_dark(), step=110),
             key=f"map-{len(rows)}",
             alt=f"In percent: {alt}",
-            clickable=True,
+            on_pick=lambda place: _open(state, place),
             width="content",
         )
     st.caption(
         "Figures in percent. Blue: better than the model's own baseline, orange: worse; of a bias the more orange the "
         f"larger. *: over {100 * MANY_NULLS:.0f}% of the answers have no label. A click opens the answers."
     )
-    if point := picked_point(event):
-        _open(state, str(point["customdata"][0]))
-        st.rerun()
 
 
 def _star(score: TaskScore) -> str:

@@ -16,7 +16,7 @@ from components.app.state import PageState
 from components.charts.figures import bars
 from components.frame.filters import Filter, filter_popover, filtered
 from components.frame.page import Context, cached_report, percent, show_notes
-from components.widgets.chart import draw_chart, is_dark, picked_point
+from components.widgets.chart import draw_chart, is_dark
 from components.widgets.frame_table import csv_and_json, frame_table, intervals
 from components.widgets.markdown import literal
 from components.widgets.table import Column
@@ -146,13 +146,13 @@ def _draw_causes(state: PageState, shares: pd.DataFrame, run: RunInfo, context: 
         bars, frame, "Missed aspects", of="missed aspects", colour=MARKS["missed"].on(is_dark())
     )
     alt = "; ".join(f"{row.name}: {row.value}" for row in frame.itertuples(index=False))
-    event = draw_chart(figure, key=f"causes-{run.id}-{context.task.name}", alt=alt, clickable=True)
+    draw_chart(
+        figure,
+        key=f"causes-{run.id}-{context.task.name}",
+        alt=alt,
+        on_pick=lambda cause: state.put(where=f"cause:{cause}", page=None),
+    )
     st.caption("By the first cause suggested; a click on a bar lists them.")
-    if point := picked_point(event):
-        wanted = f"cause:{point['customdata'][0]}"
-        if state["where"] != wanted:
-            state.put(where=wanted, page=None)
-            st.rerun()
     with st.expander("Rules of the causes"):
         st.markdown("The first rule that applies is suggested; none is a verdict.")
         rules = [f"1. **{cause.title}.** {cause.rule}" for cause in CAUSES.values() if cause.rule]

@@ -13,7 +13,7 @@ from components.app.session import session_text, session_text_widget
 from components.app.state import PageState
 from components.charts.figures import bars, interval_dots, lines
 from components.frame.page import Context, cached_report, percent, show_notes
-from components.widgets.chart import draw_chart, is_dark, picked_point
+from components.widgets.chart import draw_chart, is_dark
 from components.widgets.frame_table import (
     first_shown,
     frame_table,
@@ -58,9 +58,7 @@ def draw_position(state: PageState, context: Context) -> None:
     )
     tables = report.tables
     draw_finding(context, finding(tables.get("middle", pd.DataFrame()), tables["opportunity"]))
-    event = _draw_along(report, context, n_buckets)
-    if point := picked_point(event):
-        state.put(mark=str(point["customdata"][0]))
+    _draw_along(state, report, context, n_buckets)
     with st.popover("Settings"):
         st.selectbox("Parts of the paper", _BUCKETS, **session_text_widget("analyse.buckets", "10"))
     _draw_bucket(state, context, n_buckets)
@@ -73,7 +71,7 @@ def draw_position(state: PageState, context: Context) -> None:
     show_notes(report)
 
 
-def _draw_along(report: Report, context: Context, n_buckets: int) -> object:
+def _draw_along(state: PageState, report: Report, context: Context, n_buckets: int) -> None:
     """Recall by where aspects stand, with what random picks would reach; without runs where they can be found."""
     opportunity = report.tables["opportunity"]
     middle = (opportunity["from"] + opportunity["to"]) / 2
@@ -115,12 +113,16 @@ def _draw_along(report: Report, context: Context, n_buckets: int) -> object:
         lambda values: ", ".join(percent(v, 0) for v in values)
     )
     alt = "; ".join(f"{name}: {values}" for name, values in by_name.items())
-    event = draw_chart(figure, key=key, alt=f"{y_title} from first to last: {alt}", clickable=True)
+    draw_chart(
+        figure,
+        key=key,
+        alt=f"{y_title} from first to last: {alt}",
+        on_pick=lambda mark: state.put(mark=mark),
+    )
     st.caption(
         "An aspect stands where its earliest covering sentence does. Whiskers: 95% intervals, papers drawn whole. "
         "A click on a mark lists its instances."
     )
-    return event
 
 
 def _draw_bucket(state: PageState, context: Context, n_buckets: int) -> None:
@@ -192,9 +194,8 @@ def _draw_ends(state: PageState, context: Context) -> None:
     alt = "; ".join(
         f"{row['group']}, {row['name']}: {percent(row['value'])}" for row in frame.to_dict("records")
     )
-    event = draw_chart(figure, key=f"ends-{'-'.join(ids)}-{context.task.name}", alt=alt, clickable=True)
-    if (point := picked_point(event)) and state["mark"] != str(point["customdata"][0]):
-        state.put(mark=str(point["customdata"][0]))
+    key = f"ends-{'-'.join(ids)}-{context.task.name}"
+    draw_chart(figure, key=key, alt=alt, on_pick=lambda mark: state.put(mark=mark))
     difference = report.tables["difference"]
     cells = in_points(difference).assign(
         chance=100 * difference["chance_difference"].astype(float),

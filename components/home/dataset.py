@@ -13,7 +13,7 @@ from components.app.session import flash, open_later
 from components.app.state import PageState
 from components.charts.figures import bars, histogram
 from components.frame.page import cached_report, runs_with_answers, show_notes
-from components.widgets.chart import draw_chart, is_dark, picked_point
+from components.widgets.chart import draw_chart, is_dark
 from components.widgets.frame_table import frame_table
 from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
@@ -107,17 +107,18 @@ def _draw_histogram(state: PageState, report: Report, dataset: DatasetInfo) -> N
         st.info("No instance has it.")
         return
     of, column = _OF.get(quantity, "instances"), _FILTERS.get(quantity)
-    event = draw_chart(
+
+    def browse(value: str) -> None:
+        low, _, high = value.partition(" to ")
+        open_later("browse", {"dataset": dataset.name, "where": f"{column}:{low}-{high or low}"})
+
+    draw_chart(
         histogram(frame, quantity.capitalize(), of, SYSTEMS[0].on(is_dark())),
         key=f"histogram-{dataset.id}-{quantity}",
         alt=f"Histogram of {quantity} over {int(frame['n'].sum()):,} {of}, from {frame['value'].min():,} to "
         f"{frame['value'].max():,}",
-        clickable=column is not None,
+        on_pick=browse if column is not None else None,
     )
-    if point := picked_point(event):
-        low, _, high = str(point["customdata"][0]).partition(" to ")
-        where = f"{column}:{low}-{high or low}"
-        st.switch_page("pages/browse.py", query_params={"dataset": dataset.name, "where": where})
 
 
 def _draw_places(report: Report, dataset: DatasetInfo) -> None:

@@ -11,7 +11,7 @@ from components.app import resources
 from components.app.state import PageState
 from components.charts.figures import interval_dots, squares
 from components.frame.page import Context, cached_report, percent, show_notes
-from components.widgets.chart import draw_chart, is_dark, picked_point
+from components.widgets.chart import draw_chart, is_dark
 from components.widgets.frame_table import csv_button, instance_table
 from components.widgets.markdown import literal
 from components.widgets.switches import option_switch
@@ -110,8 +110,14 @@ def _draw_matrix(state: PageState, report: Report, pairs: pd.DataFrame, n: int) 
         id=pairs["a"] + " " + pairs["b"],
     )
     frame = frame[frame["value"].notna()]
+
+    def choose_pair(pair: str) -> None:
+        a, _, b = pair.partition(" ")
+        if {a, b} <= set(systems["system"]):
+            state.put(a=a, b=b)
+
     with st.container(key="wide-matrix"):
-        event = draw_chart(
+        draw_chart(
             resources.figure(
                 squares,
                 frame,
@@ -122,14 +128,9 @@ def _draw_matrix(state: PageState, report: Report, pairs: pd.DataFrame, n: int) 
             ),
             key=f"matrix-{'-'.join(sorted(systems['system']))}-{report.title}",
             alt="Differences of all pairs of runs, row minus column; the table below has them in figures",
-            clickable=True,
+            on_pick=choose_pair,
             width="content",
         )
-    if point := picked_point(event):
-        a, _, b = str(point["customdata"][0]).partition(" ")
-        if (a, b) != (state["a"], state["b"]) and {a, b} <= set(systems["system"]):
-            state.put(a=a, b=b)
-            st.rerun()
     st.caption(
         f"n = {n:,} instances. Row minus column, in points; blue is ahead. Framed: p of at most {_ALPHA} after Holm's "
         "correction. Click a square to look at its pair."
@@ -199,17 +200,13 @@ def _draw_slices(state: PageState, context: Context, runs: tuple[RunInfo, RunInf
         id=frame["slice"],
         colour=[few if is_few else plain for is_few in frame["few"]],
     )
-    event = draw_chart(
+    draw_chart(
         resources.figure(interval_dots, frame, f"{a.label} minus {b.label}, points", differences=True),
         key=f"slices-{context.dataset.id}-{context.task.name}-{a.id}-{b.id}-{family}",
         alt=f"Difference by {family}: "
         + "; ".join(f"{row['name']} {points(row)}" for row in frame.to_dict("records")),
-        clickable=True,
+        on_pick=lambda name: state.put(slice=name),
     )
-    point = picked_point(event)
-    if point and str(point["customdata"][0]) != state["slice"]:
-        state.put(slice=str(point["customdata"][0]))
-        st.rerun()
     st.caption("95% intervals. Click a mark to list its instances.")
     instances = report.tables["instances"]
     instances = instances[(instances["family"] == family) & (instances["slice"] == state["slice"])]

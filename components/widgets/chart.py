@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import plotly.graph_objects as go
@@ -15,17 +17,20 @@ def is_dark() -> bool:
     return bool(st.context.theme.type == "dark")
 
 
-def draw_chart(figure: go.Figure, *, key: str, alt: str, clickable: bool = False, **look: Any) -> Any:
-    """Draw a figure; returns its event (see `picked_point`) where a click on a mark selects it.
+def draw_chart(
+    figure: go.Figure, *, key: str, alt: str, on_pick: Callable[[str], object] | None = None, **look: Any
+) -> None:
+    """Draw a figure; ``on_pick`` is called with the id of a mark when that is clicked, and at no other time.
 
     What it shows is part of ``key``; ``alt`` is for a reader who cannot see it.
     """
-    select: dict[str, Any] = {"on_select": "rerun", "selection_mode": "points"} if clickable else {}
-    event = st.plotly_chart(figure, key=key, alt=alt, config=_CONFIG, **select, **look)
-    return event if clickable else None
 
+    def pick(on_pick: Callable[[str], object]) -> None:
+        points = st.session_state[key]["selection"]["points"]
+        if points:
+            on_pick(str(points[0]["customdata"][0]))
 
-def picked_point(event: Any) -> dict[str, Any] | None:
-    """The mark that was clicked, as plotly describes it."""
-    points = event["selection"]["points"] if event else []
-    return dict(points[0]) if points else None
+    select: dict[str, Any] = {}
+    if on_pick is not None:
+        select = {"on_select": partial(pick, on_pick), "selection_mode": "points"}
+    st.plotly_chart(figure, key=key, alt=alt, config=_CONFIG, **select, **look)

@@ -89,3 +89,17 @@ def test_a_models_wordings_are_read_run_and_compared(
     assert "points" in finding(page)
     by_variant = {run.variant: run.tasks for run in RunStore(store).runs(own_dataset, variants=True)}
     assert by_variant["paraphrase:tiny"][TASK] == 6
+
+
+def test_a_click_on_a_bar_counts_once(page: Page, app_url: str, store: Store) -> None:
+    page.goto(f"{app_url}/analyse?dataset=sample_data&task=er@10&runs={run_of(store, 'sample_data', 'bm25')}")
+    bar = page.locator(".js-plotly-plot .bars .point").first
+    expect(bar).to_be_visible()
+    settled(page)
+    bar.click(force=True)
+    expect(page).to_have_url(re.compile("where=cause"))
+    settled(page)
+    page.get_by_role("button", name="Clear filters").click()
+    expect(page).not_to_have_url(re.compile("where="))
+    settled(page)
+    expect(page).not_to_have_url(re.compile("where="))

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+import streamlit as st
 
 from components.app.choices import choices_from
 from components.runs.pair import both_ways, points
@@ -18,6 +19,7 @@ TASK = task_named("er@10")
 
 
 def test_the_link_to_the_reader_and_colours() -> None:
+    st.cache_resource.clear()  # another test's store
     store = open_store()
     dataset = ingest(store, SAMPLE).dataset
     finished_runs(store, "bm25", settings={"k1": 1.2}, tasks=[TASK])

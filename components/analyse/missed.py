@@ -93,7 +93,7 @@ def chosen_run(state: PageState, context: Context) -> RunInfo:
         st.segmented_control(
             "Run",
             list(by_id),
-            format_func=lambda run_id: by_id[run_id].label,
+            format_func=lambda run_id: literal(by_id[run_id].label),
             required=True,
             label_visibility="collapsed",
             **state.widget("run", chosen, reset=("where", "page", "instance", "aspect")),

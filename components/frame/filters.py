@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 from math import inf, isinf
 from typing import Final, Literal
+from urllib.parse import quote, unquote
 
 import pandas as pd
 import streamlit as st
 
 from components.app.state import PageState
+from components.widgets.markdown import literal
 
 _ALL: Final = "All"
 Wanted = dict[str, str | tuple[float, float]]
@@ -60,7 +62,7 @@ def _wanted(text: str, filters: Sequence[Filter]) -> Wanted:
         column, _, value = part.rpartition(":")
         low, _, high = value.partition("-")
         if kinds.get(column) == "choice":
-            wanted[column] = value
+            wanted[column] = unquote(value)
         elif column in kinds:
             with suppress(ValueError):
                 wanted[column] = (float(low or -inf), float(high or inf))
@@ -72,7 +74,7 @@ def _text(wanted: Wanted) -> str:
         return "" if isinf(value) else f"{value:g}"
 
     parts = [
-        f"{column}:{value if isinstance(value, str) else '-'.join(map(bound, value))}"
+        f"{column}:{quote(value, safe='') if isinstance(value, str) else '-'.join(map(bound, value))}"
         for column, value in sorted(wanted.items())
         if value not in (_ALL, (-inf, inf))
     ]
@@ -87,7 +89,7 @@ def _draw_choice(state: PageState, frame: pd.DataFrame, a_filter: Filter, wanted
         return _text({**wanted, a_filter.column: value})
 
     st.selectbox(
-        a_filter.label,
+        literal(a_filter.label),
         values,
         **state.widget(
             param, shown if shown in values else _ALL, read, part=a_filter.column, reset=_reset(state)
@@ -110,7 +112,7 @@ def _draw_range(state: PageState, a_filter: Filter, wanted: Wanted, param: str) 
     unit = ", %" if scale == 100 else ""
     for column, side, bound in zip(st.columns(2), ("at least", "at most"), (low, high), strict=True):
         column.number_input(
-            f"{a_filter.label}{unit}, {side}",
+            f"{literal(a_filter.label)}{unit}, {side}",
             min_value=0.0,
             step=1.0,
             format="%g",

@@ -240,7 +240,7 @@ def _draw_disagreements(state: PageState, context: Context, runs: tuple[RunInfo,
         lambda: disagreements(resources.store(), a, b, context.task, at_most=_SHOWN),
     )
     counts = {row["outcome"]: row for row in report.tables["counts"].to_dict("records")}
-    names = {"only A": f"only {literal(a.label)}", "only B": f"only {literal(b.label)}"}
+    names = {"only A": f"only {a.label}", "only B": f"only {b.label}"}
     options = {name: f"{names.get(name, name)}: {counts[name]['n']:,}" for name in OUTCOMES}
     shown = option_switch(state, "outcome", "Aspects that were found by", options)
     row = counts[shown]

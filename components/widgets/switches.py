@@ -34,7 +34,7 @@ def option_switch(
     st.segmented_control(
         label,
         list(options),
-        format_func=options.__getitem__,
+        format_func=lambda name: literal(options[name]),
         required=True,
         **look,
         **state.widget(param, state[param], reset=reset),

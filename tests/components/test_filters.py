@@ -1,0 +1,13 @@
+"""What a filter of the address holds comes back, whatever signs a value has."""
+
+import pytest
+
+from components.frame.filters import Filter, _text, _wanted
+
+FILTERS = (Filter("variant", "Variant", "choice"), Filter("n", "Aspects"))
+
+
+@pytest.mark.parametrize("value", ["budget", "paraphrase:ours", "a, b: c", "1e-05", "50%25"])
+def test_a_choice_and_a_range_come_back(value: str) -> None:
+    wanted = {"variant": value, "n": (3.0, float("inf"))}
+    assert _wanted(_text(wanted), FILTERS) == wanted

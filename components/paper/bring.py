@@ -58,8 +58,8 @@ def draw_bring(state: PageState) -> None:
     """The page without a paper."""
     st.title("Your paper")
     st.markdown(
-        "Bring a paper and write a statement: the sentences that bear on it are marked where they stand, beyond the "
-        "abstract. Of several papers, the one with the closest sentence comes first."
+        "Bring a paper and write a statement: the sentences that bear on it are marked where they stand, the paper's "
+        "own results first. Of several papers, the one with the closest sentence comes first."
     )
     job = _job()
     if job is not None:

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from types import MappingProxyType
 from typing import Final, Literal
 
 from evidencebench_core.data.model import SentenceType
@@ -90,10 +89,7 @@ def clean_text(text: str) -> str:
 
 
 def float_of(label: str, caption: str) -> Float:
-    """A table or figure, called as sentences cite it: "Fig. 2" and "TABLE 2." are "Figure 2" and "Table 2".
-
-    Where the caption begins with the label, it is taken from there.
-    """
+    """A table or figure, called as sentences cite it: "Fig. 2" and "TABLE 2." are "Figure 2" and "Table 2"."""
     label, caption = clean_text(label), clean_text(caption)
     printed, in_caption = CAPTION.match(label), CAPTION.match(caption)
     name = _float_name(printed or in_caption) or label.rstrip(" .:")
@@ -112,11 +108,7 @@ def _float_name(match: re.Match[str] | None) -> str:
 
 
 def paper_of_blocks(raw: RawPaper, kind: PaperKind) -> Paper:
-    """Split the blocks into sentences and make the `Paper`; `PaperError` without text beside headings, or too much.
-
-    A first heading that repeats the title is left out, so is a block without anything to read. A paper without an id
-    gets one made from its text: the same text has the same id.
-    """
+    """Split the blocks into sentences and make the `Paper`; `PaperError` without text beside headings, or too much."""
     if not raw.has_parts:
         raw = with_parts(raw)
     title = Block("heading", clean_text(raw.title), places=raw.title_places)
@@ -150,7 +142,7 @@ def paper_of_blocks(raw: RawPaper, kind: PaperKind) -> Paper:
         sentences=tuple(sentences),
         sentence_types=tuple(types),
         kind=kind,
-        left_out=MappingProxyType({name: n for name, n in raw.left_out.items() if n}),
+        left_out={name: n for name, n in raw.left_out.items() if n},
         notes=tuple(dict.fromkeys([*raw.notes, *missing])),
         boxes=tuple(boxes) if any(boxes) else (),
         licence=raw.licence,
@@ -162,10 +154,7 @@ def paper_of_blocks(raw: RawPaper, kind: PaperKind) -> Paper:
 
 
 def with_parts(raw: RawPaper) -> RawPaper:
-    """The paper without front matter, references, captions and other back matter; these are counted.
-
-    Without a title the first block is it, if it looks like one.
-    """
+    """The paper without front matter, references, captions and other back matter; these are counted."""
     blocks = [replace(block, text=text) for block in raw.blocks if (text := clean_text(block.text))]
     if not raw.title and blocks and _is_title(blocks):
         raw = replace(raw, title=blocks[0].text, title_places=blocks[0].places)
@@ -244,11 +233,9 @@ class _Walk:
         return is_label(text) and begun and name not in self.labels and not opens_body
 
     def _opens_part(self, block: Block) -> bool:
-        """Whether a heading below the abstract opens something.
+        """Whether a heading below the abstract opens something; lines of the references look like headings, too.
 
-        Lines of the references look like headings, and back matter has headings of its own ("Ethics approval"
-        below "Declarations"): these open nothing. Above the results any heading ends back matter, below them
-        only a main one does, unless levels say otherwise.
+        Above the results any heading ends back matter, below them only a main one, unless levels say otherwise.
         """
         opens, main = part_of_heading(block.text), class_of_heading(block.text)
         if opens == "body" and self.part in ("references", "back matter"):

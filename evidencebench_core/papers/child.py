@@ -1,8 +1,7 @@
 """Papers are read, drawn and highlighted in a child process that can be killed: what a file costs is bounded.
 
-The file goes to the child by its standard input and the answer comes back by its standard output; nothing is written
-to disk, and the child is given neither keys nor other settings of the environment. The child is this module too:
-``python -m evidencebench_core.papers.child``.
+The file goes in and the answer comes back by pipes; nothing is written to disk, and the child is given neither keys
+nor other settings of the environment. The child is this module too.
 """
 
 from __future__ import annotations
@@ -42,21 +41,9 @@ _slots = threading.BoundedSemaphore(2)  # papers read at once
 
 
 def read_paper(content: bytes, name: str = "", check: Callable[[], None] | None = None) -> Paper:
-    """The paper that a file holds, read in a process of its own with bounded time and memory.
+    """The paper that a file holds, read in a process of its own; else `PaperError`, for whatever reason.
 
-    Any thread may call it; two papers are read at once, others wait.
-
-    Parameters
-    ----------
-    name : str
-        What the file is called: for messages, and its ending decides for Markdown and a piece of a page. Never a path.
-    check : callable, optional
-        Called about every 0.05 s; what it raises kills the child and is raised here.
-
-    Raises
-    ------
-    PaperError
-        In one line what is wrong and what to do: too large, no paper, damaged, no text, out of time or memory.
+    Two papers are read at once, others wait. ``check`` is called meanwhile; what it raises kills the child.
     """
     return Paper.from_dict(_ask_child({}, content, name, check)["paper"])
 
@@ -150,7 +137,7 @@ def main() -> int:
             encoded = (asdict(image) | {"webp": b64encode(image.webp).decode()} for image in images)
             answer = {"images": list(encoded)}
         elif "marks" in header:
-            from evidencebench_core.papers.pdf.highlights import highlighted
+            from evidencebench_core.papers.pdf.rendering import highlighted
 
             answer = {"pdf": b64encode(highlighted(content, header["marks"], place)).decode()}
         else:

@@ -23,13 +23,11 @@ _UNREAD: Final = frozenset({
     "pict", "object", "oMathPara", "footnoteReference", "endnoteReference", "commentReference",
 })  # fmt: skip
 _COUNTED: Final = {
-    "drawing": "figures",
-    "pict": "figures",
-    "oMathPara": "formulas",
-    "footnoteReference": "footnotes",
-    "endnoteReference": "footnotes",
+    "figures": ".//w:drawing | .//w:pict",
+    "formulas": ".//m:oMathPara",
+    "footnotes": ".//w:footnoteReference | .//w:endnoteReference",
 }
-_WRAPPERS: Final = frozenset({"sdt", "sdtContent", "ins", "customXml", "smartTag"})
+_TOP: Final = ".//*[self::w:p or self::w:tbl][not(ancestor::w:p or ancestor::w:tbl)]"
 
 
 def read_docx(content: bytes, place: str) -> RawPaper:
@@ -44,25 +42,15 @@ def read_docx(content: bytes, place: str) -> RawPaper:
         raise PaperError(place, "is no DOCX file that can be read", remedy) from error
     paper = RawPaper([])
     left_out = Counter[str]()
-    for element in _elements(document.element.body):
+    for element in document.element.body.xpath(_TOP):
         if _tag(element) == "tbl":
             left_out["tables"] += 1
             continue
-        for inner in element.iter():
-            left_out[_COUNTED.get(_tag(inner), "")] += 1
+        for name, path in _COUNTED.items():
+            left_out[name] += len(element.xpath(path))
         _add_paragraph(paper, Paragraph(element, document))
-    del left_out[""]
     paper.left_out = left_out
     return paper
-
-
-def _elements(container: Any) -> Iterator[Any]:
-    """Paragraphs and tables in order."""
-    for element in container:
-        if _tag(element) in {"p", "tbl"}:
-            yield element
-        elif _tag(element) in _WRAPPERS:
-            yield from _elements(element)
 
 
 def _add_paragraph(paper: RawPaper, paragraph: Paragraph) -> None:
@@ -81,12 +69,9 @@ def _add_paragraph(paper: RawPaper, paragraph: Paragraph) -> None:
 
 def _outline_level(paragraph: Paragraph) -> int | None:
     """The heading level that a paragraph or its style names itself."""
-    style = paragraph.style
-    for element in (paragraph._p, style.element if style is not None else None):
-        levels = element.xpath("./w:pPr/w:outlineLvl/@w:val") if element is not None else []
-        if levels and levels[0].isdecimal() and int(levels[0]) < 9:
-            return int(levels[0]) + 1
-    return None
+    elements = [paragraph._p, *([] if paragraph.style is None else [paragraph.style.element])]
+    values = [value for element in elements for value in element.xpath("./w:pPr/w:outlineLvl/@w:val")]
+    return next((int(value) + 1 for value in values if re.fullmatch("[0-8]", value)), None)
 
 
 def _is_bold_heading(paragraph: Paragraph, text: str) -> bool:

@@ -6,8 +6,7 @@ import asyncio
 import json
 import os
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from anyio.from_thread import start_blocking_portal
 
@@ -17,32 +16,33 @@ from evidencebench_core.papers.child import MAX_BYTES, MIB
 if TYPE_CHECKING:
     import httpx
 
-ReferenceKind = Literal["pmc", "pmid", "doi"]
 _ADDRESS: Final = "https://www.ebi.ac.uk/europepmc/webservices/rest"
 _TIMEOUT: Final = 20.0  # seconds without a byte
 _MAX_SECONDS: Final = 120.0  # for a paper in all, however slowly the answers trickle
-# How the numbers of papers are written, alone or in an address.
-_FORMS: Final[tuple[tuple[ReferenceKind, str], ...]] = (
-    ("pmc", r"(?:pmc(?:id)?\s*:?\s*)?pmc\s*(\d{1,9})(?:\.\d+)?"),
-    ("pmc", r"https?://\S{1,100}/(?:articles?/)?(?:PMC/)?PMC(\d{1,9})(?:[/?#]\S*)?"),
-    ("doi", r"(?:doi\s*:\s*|https?://(?:dx\.)?doi\.org/)?(10\.\d{4,9}/[^\s\"]{1,300})"),
-    ("pmid", r"(?:pmid\s*:?\s*|pubmed[_:]\s*|https?://pubmed\.ncbi\.nlm\.nih\.gov/)?(\d{1,9})/?"),
+# How the numbers of papers are written, alone or in an address; their names, and what to search for.
+_FORMS: Final = (
+    ("PMC{}", "", r"(?:pmc(?:id)?\s*:?\s*)?pmc\s*(\d{1,9})(?:\.\d+)?"),
+    ("PMC{}", "", r"https?://\S{1,100}/(?:articles?/)?(?:PMC/)?PMC(\d{1,9})(?:[/?#]\S*)?"),
+    ("DOI {}", 'DOI:"{}"', r"(?:doi\s*:\s*|https?://(?:dx\.)?doi\.org/)?(10\.\d{4,9}/[^\s\"]{1,300})"),
+    (
+        "PMID {}",
+        "EXT_ID:{} AND SRC:MED",
+        r"(?:pmid\s*:?\s*|pubmed[_:]\s*|https?://pubmed\.ncbi\.nlm\.nih\.gov/)?(\d{1,9})/?",
+    ),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """The name of a paper: ``PMC123``, a PubMed id or a DOI."""
+class Reference(NamedTuple):
+    """A paper by its id."""
 
-    kind: ReferenceKind
-    value: str
+    name: str  # "PMC123", "PMID 123", "DOI 10.1/x"
+    query: str  # which finds its PMC id; "" for a PMC id
 
     def __str__(self) -> str:
-        return self.value if self.kind == "pmc" else f"{self.kind.upper()} {self.value}"
+        return self.name
 
 
-@dataclass(frozen=True, slots=True)
-class FetchedPaper:
+class FetchedPaper(NamedTuple):
     """A paper's JATS XML, and where it came from."""
 
     content: bytes
@@ -53,18 +53,15 @@ class FetchedPaper:
 def reference_of(text: str) -> Reference:
     """The id that was typed or pasted, addresses of PMC, PubMed and doi.org included."""
     typed = text.strip().rstrip(".,;")
-    for kind, form in _FORMS:
+    for name, query, form in _FORMS:
         if match := re.fullmatch(form, typed, re.IGNORECASE):
-            return Reference(kind, f"PMC{match[1]}" if kind == "pmc" else match[1])
+            return Reference(name.format(match[1]), query.format(match[1]))
     remedy = "Write it like PMC2785062, 19908335 or 10.1000/xyz123."
     raise PaperError(shown(text), "is no PMC id, PubMed id or DOI", remedy)
 
 
 def fetched_paper(reference: str, base_url: str | None = None) -> FetchedPaper:
-    """The full text of an open-access paper, by PMC id, PubMed id or DOI in any usual way of writing.
-
-    The service is at `base_url`, else ``EVIDENCEBENCH_EUROPE_PMC``, else it is Europe PMC itself.
-    """
+    """The full text of an open-access paper from `base_url`, ``EVIDENCEBENCH_EUROPE_PMC`` or Europe PMC itself."""
     import httpx
 
     paper = reference_of(reference)
@@ -78,7 +75,7 @@ def fetched_paper(reference: str, base_url: str | None = None) -> FetchedPaper:
         hooks = {"request": [check_address]}  # of redirects too
         options: dict[str, Any] = {"follow_redirects": True, "max_redirects": 5, "event_hooks": hooks}
         async with asyncio.timeout(_MAX_SECONDS), httpx.AsyncClient(timeout=_TIMEOUT, **options) as client:
-            pmc = paper.value if paper.kind == "pmc" else await _pmc_id(client, base, paper)
+            pmc = await _pmc_id(client, base, paper) if paper.query else paper.name
             url = f"{base}/{pmc}/fullTextXML"
             return pmc, url, *await _fetch(client, url, {}, MAX_BYTES)
 
@@ -99,8 +96,7 @@ def fetched_paper(reference: str, base_url: str | None = None) -> FetchedPaper:
 async def _pmc_id(client: httpx.AsyncClient, base: str, paper: Reference) -> str:
     """The PMC id of a paper with another id, by a search."""
     url = f"{base}/search"
-    query = f"EXT_ID:{paper.value} AND SRC:MED" if paper.kind == "pmid" else f'DOI:"{paper.value}"'
-    fields = {"query": query, "format": "json", "resultType": "lite", "pageSize": "5"}
+    fields = {"query": paper.query, "format": "json", "resultType": "lite", "pageSize": "5"}
     _, content = await _fetch(client, url, fields, 4 * MIB)
     try:
         results = [dict(result) for result in json.loads(content)["resultList"]["result"]]
@@ -109,7 +105,7 @@ async def _pmc_id(client: httpx.AsyncClient, base: str, paper: Reference) -> str
         raise PaperError(url, "answered with no search result", remedy) from error
     if not results:
         remedy = "Check the number, or give the paper as a file."
-        raise PaperError(str(paper), "is not known to Europe PMC", remedy)
+        raise PaperError(paper.name, "is not known to Europe PMC", remedy)
     ids = [str(result.get("pmcid", "")) for result in results]
     pmc = next((pmc for pmc in ids if re.fullmatch(r"PMC\d{1,9}", pmc)), None)
     if pmc is None:
@@ -136,4 +132,4 @@ async def _fetch(
 
 def _closed_access_error(paper: Reference) -> PaperError:
     remedy = "If you have the paper, give it as a file (PDF, DOCX, text) or paste its text."
-    return PaperError(str(paper), "has no open full text at Europe PMC", remedy)
+    return PaperError(paper.name, "has no open full text at Europe PMC", remedy)

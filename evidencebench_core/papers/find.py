@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -84,10 +84,7 @@ class Findings:
 
     @property
     def passages(self) -> tuple[Passage, ...]:
-        """Picks that stand together in a section, or around one sentence, as one passage.
-
-        Those of the abstract come first, then those of the body, each group with its best pick first.
-        """
+        """Picks that stand together, or around one sentence; those of the abstract first, then by the best pick."""
         paper = self.read.paper
         groups: list[list[int]] = []
         for index in sorted(self.picks):
@@ -98,15 +95,12 @@ class Findings:
                 groups.append([index])
         groups.sort(key=lambda group: min(map(self.picks.index, group)))
         groups.sort(key=lambda group: paper.sentence_types[group[0]] != "abstract")
-        return tuple(
-            Passage(
-                number,
-                tuple(range(group[0], group[-1] + 1)),
-                tuple(group),
-                paper.sentence_types[group[0]] == "abstract",
-            )
-            for number, group in enumerate(groups, start=1)
-        )
+        passages = []
+        for number, group in enumerate(groups, start=1):
+            is_abstract = paper.sentence_types[group[0]] == "abstract"
+            sentences = tuple(range(group[0], group[-1] + 1))
+            passages.append(Passage(number, sentences, tuple(group), is_abstract))
+        return tuple(passages)
 
     @property
     def numbers(self) -> dict[int, int]:
@@ -117,13 +111,9 @@ class Findings:
 def floats_cited(paper: Paper, sentences: Iterable[int]) -> list[Float]:
     """The tables and figures of a paper that its sentences point at."""
     texts = [paper.sentences[index] for index in sentences]
-    cited = {_float_key(match) for text in texts for match in _POINTER.finditer(text)}
+    cited = {(word.lower(), number.upper()) for text in texts for word, number in _POINTER.findall(text)}
     labels = [(item, _POINTER.match(item.label)) for item in paper.floats]
-    return [item for item, match in labels if match and _float_key(match) in cited]
-
-
-def _float_key(pointer: re.Match[str]) -> tuple[str, str]:
-    return pointer[1].lower(), pointer[2].upper()
+    return [item for item, match in labels if match and (match[1].lower(), match[2].upper()) in cited]
 
 
 def findings_in(
@@ -135,10 +125,7 @@ def findings_in(
     focus: Focus = "results",
     llm: LLM | None = None,
 ) -> Findings:
-    """The picks of a retriever in a paper that was read; `RetrieverError` where it has no answer.
-
-    ``focus`` is what a retriever that makes a difference looks for: results, or all that experts want of a study.
-    """
+    """The picks of a retriever in a paper that was read; `RetrieverError` where it has no answer."""
     paper = read.paper
     query = query_in(paper, hypothesis, budget, focus)
     if llm is None or not isinstance(retriever, ServedRetriever):
@@ -149,7 +136,9 @@ def findings_in(
     picks = picks_in(paper, retrieval.ranking, budget, focus)
     # One that goes by words or places alone spares its reader the seconds that an embedding model takes to load.
     has_model = bool(retriever.basis) or retriever.asks_server
-    best = _closest(paper, hypothesis, picks) if has_model else None
+    best: float | None = None
+    if picks and has_model:
+        best = max(cosines(Encoder(MINILM).vectors(hypothesis, [paper.sentences[index] for index in picks])))
     return Findings(read, hypothesis, retriever, retrieval, picks, best)
 
 
@@ -167,11 +156,8 @@ def picks_in(paper: Paper, ranking: Iterable[int], budget: int, focus: Focus = "
     types = paper.sentence_types
     behind = _background(paper, focus)
     order = sorted(ranking, key=lambda index: index in behind)
-    abstract = [
-        index
-        for index in order
-        if types[index] == "abstract" and len(paper.sentences[index].split()) > _LABEL
-    ]
+    abstract = [index for index in order if types[index] == "abstract"]
+    abstract = [index for index in abstract if len(paper.sentences[index].split()) > _LABEL]
     body = [index for index in order if types[index] == "normal_paragraph"]
     return tuple([*abstract[: min(MAX_FROM_ABSTRACT, budget // 2)], *body][:budget])
 
@@ -187,13 +173,6 @@ def _background(paper: Paper, focus: Focus) -> set[int]:
         if part in elsewhere or cites or _LEVEL.search(sentence):
             behind.add(index)
     return behind
-
-
-def _closest(paper: Paper, hypothesis: str, picks: Sequence[int]) -> float | None:
-    """The highest cosine of a pick and the hypothesis, of the small model's embeddings."""
-    if not picks:
-        return None
-    return max(cosines(Encoder(MINILM).vectors(hypothesis, [paper.sentences[index] for index in picks])))
 
 
 # -- papers -----------------------------------------------------------------------------------------

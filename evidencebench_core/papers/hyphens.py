@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-_LIGATURES: Final = {
-    "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\ufb05": "st", "\ufb06": "st",
-}  # fmt: skip
+_LIGATURES: Final = {sign: unicodedata.normalize("NFKC", sign) for sign in map(chr, range(0xFB00, 0xFB07))}
 _PLAIN: Final = str.maketrans({**_LIGATURES, "\u2010": "-", "\u2011": "-", "\u00ad": "-", "\u00a0": " "})
 _WORD: Final = re.compile(r"[^\W\d_]+(?:-\w+)*")
 _LAST: Final = re.compile(r"([\w'’]+(?:-[\w'’]+)*)-$")
@@ -66,17 +65,8 @@ def plain(text: str) -> str:
     return text.translate(_PLAIN)
 
 
-def running_text(lines: Sequence[str], words: Words) -> str:
-    """Lines of one paragraph as one text.
-
-    At a hyphen that ends a line the parts are joined; the hyphen stays where the paper has the word with a
-    hyphen elsewhere, and where what follows is no lower-case letter.
-    """
-    return joined_lines(lines, words)[0]
-
-
 def joined_lines(lines: Sequence[str], words: Words) -> tuple[str, list[int]]:
-    """The `running_text` of lines, and where in it each line begins."""
+    """Lines of one paragraph as one text, broken words joined, and where in it each line begins."""
     text = ""
     starts: list[int] = []
     for line in lines:
@@ -97,7 +87,4 @@ def _join(text: str, line: str, words: Words) -> str:
         return f"{text} {line}" if text.endswith(" -") else text + line
     if second[0].lower() in _CONJUNCTIONS and line[second.end() : second.end() + 1] != "-":
         return f"{text} {line}"  # "pre- and post-test"
-    in_capitals = text.isupper() and line.isupper() and len(second[0]) > 1  # a heading
-    if in_capitals and not words.hyphened[f"{first[1]}-{second[0]}".lower()]:
-        return text[:-1] + line
     return text + line if words.keeps_hyphen(first[1], second[0]) else text[:-1] + line

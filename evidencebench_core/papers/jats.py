@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from evidencebench_core.data.files import vocabulary
 from evidencebench_core.data.sections import part_of_heading
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.blocks import BlockKind, RawPaper, clean_text, float_of
@@ -12,40 +13,7 @@ from evidencebench_core.papers.licence import licence_in
 from evidencebench_core.papers.paper import Float
 from evidencebench_core.papers.tree import Element, TreeReader, line_of, set_text, text_of, texts_at, xml_root
 
-# What is left out and counted, as XPath from the article.
-_COUNTED: Final = {
-    "tables": ".//*[self::table-wrap or self::table or self::array]"
-    "[not(ancestor::table-wrap or ancestor::fig or ancestor::disp-formula)]",
-    "figures": ".//fig | .//chem-struct-wrap",
-    "formulas": ".//disp-formula",
-    "supplements": ".//supplementary-material | .//media[not(ancestor::supplementary-material)]",
-    "code": ".//code | .//preformat",
-    "references": ".//ref",
-    "other abstracts": ".//trans-abstract | front//abstract[position() > 1]",
-    "back matter": ".//*[self::back or self::app-group]/*[self::ack or self::app or self::notes or self::sec"
-    " or self::glossary or self::bio]",
-    "footnotes": ".//fn[not(ancestor::front or ancestor::table-wrap)]",
-}
-_LICENCES: Final = "front//license | front//license_ref | front//copyright-statement"
-# Stand between words and are not read.
-_LEFT_OUT: Final = frozenset({
-    "table-wrap", "fig", "chem-struct-wrap", "disp-formula", "supplementary-material", "trans-abstract", "alt-text",
-    "long-desc", "object-id", "permissions", "sec-meta", "disp-formula-group", "fig-group",
-    "table-wrap-group", "table", "graphic", "media", "array", "fn-group", "ref-list", "floats-group", "code",
-    "preformat", "related-article", "related-object",
-})  # fmt: skip
-# Stand within words: notes, TeX beside MathML, pictures, what an index says.
-_UNREAD: Final = frozenset({
-    "fn", "tex-math", "annotation", "annotation-xml", "inline-graphic", "index-term", "processing-meta",
-})  # fmt: skip
-_NOTE_MARKS: Final = frozenset({"fn", "table-fn", "author-notes", "corresp", "aff"})
-# Stand in a section or a paragraph and end what runs on there.
-_PARTS: Final = frozenset({
-    "list", "list-item", "def-list", "def-item", "def", "disp-quote", "boxed-text", "statement",
-    "verse-group", "speech", "question", "question-wrap", "answer", "explanation", "app", "glossary",
-    "sec", "p", "caption",
-})  # fmt: skip
-_SPACED: Final = frozenset({"break", "hr", "p", "title", "mspace", "mtd", "mtr"})
+_NAMES: Final = vocabulary("articles.toml")["jats"]
 _SPACED_SIGNS: Final = frozenset("=<>≤≥±+×≈∼~")
 _INDENT: Final = re.compile(r"^\s*\n\s*|\s*\n\s*$")
 _TITLES: Final = "(self::* | title-group)[last()]/*[self::article-title or self::subtitle]"
@@ -63,10 +31,10 @@ def read_jats(content: bytes, place: str) -> RawPaper:
     others = article.xpath("sub-article | response")
     for other in others:
         article.remove(other)
-    reader = _JatsReader(_PARTS, {"title": 0})
-    reader.left_out.update({name: len(article.xpath(path)) for name, path in _COUNTED.items()})
+    reader = _JatsReader(_NAMES["parts"], {"title": 0})
+    reader.left_out.update({name: len(article.xpath(path)) for name, path in _NAMES["counted"].items()})
     reader.left_out["other articles"] = len(others)
-    licences = article.xpath(_LICENCES)
+    licences = article.xpath(_NAMES["licences"])
     licence = licence_in(text for each in licences for text in (*each.xpath(".//@*"), text_of(each)))
     floats = _make_printed(article)
     _join_labels(article)
@@ -83,27 +51,24 @@ def read_jats(content: bytes, place: str) -> RawPaper:
 
 
 def _make_printed(article: Element) -> list[Float]:
-    """Leave in the tree what is read, so that the text of an inline element is as it is printed in one line.
-
-    Superscripts and subscripts follow directly ("m2"), a fraction has its stroke, MathML goes before TeX. The
-    tables and figures that are taken out come back.
-    """
+    """Leave in the tree what is read, as it is printed in one line; the tables and figures are taken out."""
     floats = []
+    unprinted = {*_NAMES["unread"], *_NAMES["left_out"]}
     for math in article.iter("math"):
         _print_math(math)
     for element in reversed(list(article.iter("*"))):  # what is within before what it is in
         tag = element.tag
-        if tag in _UNREAD or (tag == "xref" and element.get("ref-type") in _NOTE_MARKS):
+        if tag in _NAMES["unread"] or (tag == "xref" and element.get("ref-type") in _NAMES["note_marks"]):
             set_text(element, "")
-        elif tag in _LEFT_OUT:
+        elif tag in _NAMES["left_out"]:
             if tag in ("table-wrap", "fig"):
                 floats.append(float_of(*texts_at(element, "label", "caption")))
             set_text(element, " ")
         elif tag in ("sup", "sub"):
             set_text(element, _INDENT.sub("", text_of(element)))
         elif tag == "alternatives":
-            element[:] = [child for child in element if child.tag not in _UNREAD | _LEFT_OUT][:1]
-        elif tag in _SPACED:
+            element[:] = [child for child in element if child.tag not in unprinted][:1]
+        elif tag in _NAMES["spaced"]:
             element.text = f" {element.text or ''}"
             element.tail = f" {element.tail or ''}"
     return floats[::-1]

@@ -33,11 +33,10 @@ def licence_in(texts: Iterable[str]) -> str:
     for text in texts:
         if match := _WORDS.search(text):
             more = match["more"].casefold()
-            non_commercial = "-NC" if "commercial" in more or "nc" in more else ""
-            last = (
-                "-ND" if "deriv" in more or "nd" in more else "-SA" if "alike" in more or "sa" in more else ""
-            )
-            return f"CC BY{non_commercial}{last}"
+            name = "CC BY-NC" if "commercial" in more or "nc" in more else "CC BY"
+            if "deriv" in more or "nd" in more:
+                return f"{name}-ND"
+            return f"{name}-SA" if "alike" in more or "sa" in more else name
         if _FREE.search(text):
             return "CC0"
     return ""

@@ -12,7 +12,8 @@ from evidencebench_core.papers.plain_text import decoded_text
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-_TITLE: Final = re.compile(r"title:\s*(.+)", re.IGNORECASE)
+_HEAD: Final = re.compile(r"---[ \t]*\n(.{0,10000}?\n)?(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)  # in YAML
+_TITLE: Final = re.compile(r"^title:[ \t]*(\S.*)", re.IGNORECASE | re.MULTILINE)
 _NOTE: Final = re.compile(r"\[\^[^\]]{1,40}\]:?")
 _TAG: Final = re.compile(r"</?[a-zA-Z][^<>]{0,1000}>|<!--.*?-->", re.DOTALL)
 _SCRIPT: Final = re.compile(r"(?<!\\)(?:\^([^\s^]{1,40})\^|~([^\s~]{1,40})~)")  # Pandoc: x^2^, H~2~O
@@ -31,13 +32,13 @@ def read_markdown(content: bytes, place: str) -> RawPaper:
     from markdown_it import MarkdownIt
 
     text, notes = decoded_text(content, place)
-    title, text = _without_front_matter(text)
-    text, n_formulas = _FORMULA.subn("\n", text)
+    head = _HEAD.match(text)
+    stated_title = _TITLE.search(head[0]) if head else None
+    text, n_formulas = _FORMULA.subn("\n", text[head.end() :] if head else text)
     left_out = Counter({"formulas": n_formulas})
     blocks: list[Block] = []
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    if title:
-        title = _words(parser.parseInline(title)[0])
+    title = _words(parser.parseInline(stated_title[1].strip(" \"'"))[0]) if stated_title else ""
     level, table = 0, False
     for token in parser.parse(text):
         if token.type in ("table_open", "table_close"):
@@ -71,15 +72,3 @@ def _words(token: Token) -> str:
             pieces.append(child.content)
     text = _NOTE.sub("", "".join(pieces))
     return clean_text(_SCRIPT.sub(lambda match: match[1] or match[2], text))
-
-
-def _without_front_matter(text: str) -> tuple[str, str]:
-    """The title that a YAML head names, and the text below it."""
-    lines = text.removeprefix("\ufeff").splitlines()
-    if not lines or lines[0].strip() != "---":
-        return "", text
-    for number, line in enumerate(lines[1:200], start=1):
-        if line.strip() in {"---", "..."}:
-            titles = [match[1].strip(" \"'") for line in lines[1:number] if (match := _TITLE.match(line))]
-            return (titles[0] if titles else ""), "\n".join(lines[number + 1 :])
-    return "", text

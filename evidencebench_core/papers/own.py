@@ -14,8 +14,6 @@ from evidencebench_core.papers.paper import Paper
 _LONGEST_NAME: Final = 300
 _COLUMNS: Final = "id, name, hypothesis, paper_id, title, n_sentences, added_at"
 _SHOWN: Final = f"{_COLUMNS}, ifnull(length(pdf), 0)"
-
-
 OWN: Final = "own:"
 """How the key of a kept paper begins."""
 
@@ -40,11 +38,7 @@ class OwnPaper:
 
 
 class OwnPapers:
-    """The own papers of a `Store`. Nothing is kept before `save`.
-
-    Every method raises `StoreError` if the store cannot be used, and `UnknownNameError` for a paper that
-    is not there.
-    """
+    """The own papers of a `Store`; `UnknownNameError` for one that is not there."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -79,7 +73,8 @@ class OwnPapers:
         with self.store.read() as db:
             rows = db.execute(f"SELECT {columns} FROM own_papers WHERE id = ?", (number,)).fetchall()
         if not rows:
-            raise _unknown(number)
+            remedy = "It may have been removed elsewhere."
+            raise UnknownNameError(f"own paper {number}", "is not in the store", remedy)
         return tuple(rows[0])
 
     def rename(self, number: int, name: str) -> OwnPaper:
@@ -92,16 +87,14 @@ class OwnPapers:
 
     def _set(self, number: int, column: str, value: str) -> OwnPaper:
         with self.store.write() as db:
-            done = db.execute(f"UPDATE own_papers SET {column} = ? WHERE id = ?", (value, number))
-            if not done.rowcount:
-                raise _unknown(number)
+            db.execute(f"UPDATE own_papers SET {column} = ? WHERE id = ?", (value, number))
         return self.get(number)
 
     def remove(self, number: int) -> None:
         """Forget a paper and what was marked in it."""
+        self.get(number)
         with self.store.write() as db:
-            if not db.execute("DELETE FROM own_papers WHERE id = ?", (number,)).rowcount:
-                raise _unknown(number)
+            db.execute("DELETE FROM own_papers WHERE id = ?", (number,))
             db.execute("DELETE FROM annotations WHERE paper = ?", (f"{OWN}{number}",))
 
 
@@ -110,8 +103,3 @@ def _name(name: str) -> str:
     if not stripped:
         raise PaperError("name of the paper", "is empty", "Give it a name.")
     return stripped
-
-
-def _unknown(number: int) -> UnknownNameError:
-    remedy = "It may have been removed elsewhere."
-    return UnknownNameError(f"own paper {number}", "is not in the store", remedy)

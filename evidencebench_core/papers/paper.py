@@ -9,9 +9,10 @@ are left out and counted.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from types import MappingProxyType
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
+
+from pydantic import TypeAdapter
 
 from evidencebench_core.data.model import EvidenceSet, Instance, SentenceType
 from evidencebench_core.data.sections import section_titles
@@ -98,10 +99,7 @@ class Paper:
         return {index: boxes[0].page for index, boxes in enumerate(self.boxes) if boxes}
 
     def instance(self, hypothesis: str, instance_id: str | None = None) -> Instance:
-        """The paper with a hypothesis and no gold: retrievers and the reader take it, scores are absent.
-
-        It is called by its ``paper_id`` unless another id is given; `PaperError` for a hypothesis without a word.
-        """
+        """The paper with a hypothesis and no gold; `PaperError` for a hypothesis without a word."""
         if not hypothesis.strip():
             raise PaperError("hypothesis", "is empty", "Write the hypothesis to look for in the paper.")
         return Instance(
@@ -112,25 +110,14 @@ class Paper:
             sentence_types=self.sentence_types,
             sections=self.sections,
             evidence=EvidenceSet(len(self.sentences), aspects=(), optimal=0, results_optimal=None),
-            stored=MappingProxyType({}),
         )
 
     def as_dict(self) -> dict[str, Any]:
         """The paper as JSON has it; `from_dict` turns it back."""
-        raw = asdict(replace(self, left_out=dict(self.left_out)))
-        floats = [asdict(each) | {"box": each.box and list(each.box)} for each in self.floats]
-        return raw | {"boxes": [[list(box) for box in boxes] for boxes in self.boxes], "floats": floats}
+        raw: dict[str, Any] = TypeAdapter(Paper).dump_python(self, mode="json")
+        return raw
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> Paper:
         """A paper that `as_dict` wrote, also after a way through JSON."""
-        floats = [each | {"box": each["box"] and Box(*each["box"])} for each in raw["floats"]]
-        return cls(
-            **{name: tuple(value) if isinstance(value, list) else value for name, value in raw.items()}
-            | {
-                "left_out": MappingProxyType(raw["left_out"]),
-                "doubts": tuple(Doubt(**doubt) for doubt in raw["doubts"]),
-                "boxes": tuple(tuple(Box(*box) for box in boxes) for boxes in raw["boxes"]),
-                "floats": tuple(Float(**each) for each in floats),
-            }
-        )
+        return TypeAdapter(cls).validate_python(raw)

@@ -11,7 +11,7 @@ from typing import Final
 from evidencebench_core.data.sections import class_of_heading, is_label, part_of_heading
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.blocks import Block, RawPaper
-from evidencebench_core.papers.hyphens import Words, running_text
+from evidencebench_core.papers.hyphens import Words, joined_lines
 
 _WRAPPED: Final = 120  # characters; no line of wrapped text is longer
 _LONGEST_HEADING: Final = 180
@@ -26,11 +26,7 @@ _CONTROLS: Final = frozenset(range(32)) - frozenset(b"\t\n\v\f\r\x1c\x1d\x1e")
 
 
 def read_text(content: bytes, place: str) -> RawPaper:
-    """The blocks of a text file or of pasted text.
-
-    A line of its own that is short and has no stop is a heading; blank lines part paragraphs; wrapped
-    lines are joined. The title is the first line, the abstract what stands under "Abstract".
-    """
+    """The blocks of a text file or of pasted text: blank lines part paragraphs, wrapped lines are joined."""
     text, notes = decoded_text(content, place)
     words = Words(text.splitlines())
     blocks: list[Block] = []
@@ -44,11 +40,7 @@ def read_text(content: bytes, place: str) -> RawPaper:
 
 
 def decoded_text(content: bytes, place: str) -> tuple[str, tuple[str, ...]]:
-    """Text of a file, and notes on how it was read; `PaperError` for a file that is no text.
-
-    UTF-8, or UTF-16 with its mark; what is neither is read as Windows-1252, which has a letter for almost every
-    byte. In a text at most one character in a hundred is a control character.
-    """
+    """Text in UTF-8, UTF-16 with its mark or else Windows-1252, and notes on that; `PaperError` for no text."""
     is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     notes: tuple[str, ...] = ()
     try:
@@ -81,14 +73,14 @@ def _blocks_of_group(lines: Sequence[str], words: Words) -> Iterator[Block]:
     for number, line in enumerate(lines):
         heads = _is_main_heading(line) or (number == 0 and not wrapped and _is_lone_heading(line))
         if (heads or not wrapped or _ITEM.match(line)) and running:
-            yield Block("paragraph", running_text(running, words))
+            yield Block("paragraph", joined_lines(running, words)[0])
             running = []
         if heads:
             yield Block("heading", line.strip())
         else:
             running.append(_without_bullet(line))
     if running:
-        yield Block("paragraph", running_text(running, words))
+        yield Block("paragraph", joined_lines(running, words)[0])
 
 
 def _is_main_heading(line: str) -> bool:

@@ -5,35 +5,27 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from evidencebench_core.data.files import vocabulary
 from evidencebench_core.papers.blocks import RawPaper, float_of
 from evidencebench_core.papers.licence import licence_in
 from evidencebench_core.papers.tree import HEADINGS, Element, TreeReader, set_text, texts_at, xml_root
 
-_PARTS: Final = frozenset({"div", "p", "ab", "list", "item", "quote", "cit", "lg", "sp"})
-_COUNTED: Final = {
-    "tables": "text//figure[@type='table'] | text//table[not(ancestor::figure)]",
-    "figures": "text//figure[not(@type='table')]",
-    "formulas": "text//formula",
-    "footnotes": "text//note[not(ancestor::figure)]",
-    "references": "text//listBibl/*",
-    "back matter": "text/back//div[not(ancestor::div or .//listBibl)]",
-}
-_LICENCES: Final = "teiHeader//licence/@target | teiHeader//licence//text()"
+_NAMES: Final = vocabulary("articles.toml")["tei"]
 
 
 def read_tei(content: bytes, place: str) -> RawPaper:
     """The blocks of a ``<TEI>``; the numbers of its headings say how deep they are."""
     root = xml_root(content, place)
     article = next(root.iter("TEI"), root)
-    left_out = {name: len(article.xpath(path)) for name, path in _COUNTED.items()}
-    licence = licence_in(article.xpath(_LICENCES))
+    left_out = {name: len(article.xpath(path)) for name, path in _NAMES["counted"].items()}
+    licence = licence_in(article.xpath(_NAMES["licences"]))
     floats = []
     for figure in article.iterfind("text//figure"):
         head, label, caption = texts_at(figure, "head", "label", "figDesc")
         word = "Table" if figure.get("type") == "table" else "Figure"
         floats.append(float_of(head or f"{word} {label}", caption or head))
     _make_printed(article)
-    reader = TreeReader(_PARTS, {"head": 0, **HEADINGS})
+    reader = TreeReader(_NAMES["parts"], {"head": 0, **HEADINGS})
     for abstract in article.xpath("teiHeader//abstract[1] | text/front//div[@type='abstract'][1]")[:1]:
         reader.add(abstract, "abstract")
     for body in article.iterfind("text/body"):

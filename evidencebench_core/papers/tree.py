@@ -74,11 +74,7 @@ def set_text(element: Element, text: str) -> None:
 
 
 class TreeReader:
-    """The blocks of a tree in order, where the text of an inline element is as it is printed in one line.
-
-    ``headings`` are the names of headings with their levels, ``parts`` those of sections, paragraphs, lists and
-    whatever else ends a paragraph.
-    """
+    """The blocks of a tree, by the names of ``headings`` with their levels, and of ``parts``: what ends a paragraph."""
 
     def __init__(self, parts: Collection[str], headings: Mapping[str, int]) -> None:
         self.parts = parts

@@ -32,16 +32,15 @@ def without_floats(
 ) -> tuple[list[Line], list[PrintedFloat]]:
     """Lines of a page without tables, figures and captions, and these.
 
-    A caption is a line that begins with "Table 1" or "Fig. 2" and stands apart from the text above it, by
-    white or by its font. A table goes on to the last of its rules, or while rows have wide gaps or small letters,
-    below its caption or else above it; a figure is all beside the caption that does not look like running text.
+    A table goes on to the last of its rules, or while rows have wide gaps or small letters, below its caption or
+    else above it; a figure is all beside the caption that does not look like running text.
     """
     rest = list(lines)
     floats: list[PrintedFloat] = []
     for line in lines:  # from the top down
         label = CAPTION.match(line.text)
         if label is not None and line in rest and _is_caption(line, label["rest"], lines, body):
-            printed = PrintedFloat(line, label, page, rest, gutters, body)
+            printed = PrintedFloat(line, page, rest, gutters, body)
             beside = [other for other in floats if other.x0 < printed.x1 and printed.x0 < other.x1]
             printed.top = min([printed.top, *(other.foot for other in beside if other.foot > line.y)])
             floats.append(printed)
@@ -62,23 +61,18 @@ class PrintedFloat:
     """A table or figure: its caption, and the rows above and below it in its width."""
 
     def __init__(
-        self,
-        first: Line,
-        label: re.Match[str],
-        page: Page,
-        lines: Sequence[Line],
-        gutters: Sequence[Gutter],
-        body: Body,
+        self, first: Line, page: Page, lines: Sequence[Line], gutters: Sequence[Gutter], body: Body
     ) -> None:
         self.first, self.page, self.body = first, page, body
-        self.kind = "tables" if label["tables"] else "figures"
+        label = CAPTION.match(first.text)
+        self.kind = "tables" if label and label["tables"] else "figures"
         self.x0, self.x1 = self._extent(lines, gutters)
         within = [line for line in lines if line is first or (self.x0 <= line.x0 and line.x1 <= self.x1)]
         rows = groups_of(within, lambda row, line: row[0].y - line.y < 2)
         start = next(i for i, row in enumerate(rows) if first in row)
         end = self._end_of_caption(rows, start)
         self.caption = [line for row in rows[start:end] for line in sorted(row, key=lambda line: line.x0)]
-        self.is_continued = _CONTINUED.search(label["rest"]) is not None
+        self.is_continued = label is not None and _CONTINUED.search(label["rest"]) is not None
         above, below = rows[:start][::-1], rows[end:]
         n_below = self._n_rows(below, 1)
         n_above = 0 if self.kind == "tables" and n_below else self._n_rows(above, -1)
@@ -254,8 +248,9 @@ def _names_section(line: Line, body: Body) -> bool:
 def paragraphs_of(block: TextBlock) -> Sequence[list[Line]]:
     """The paragraphs of a block: indented or outdented, below a line that ends early, items and references."""
     left, right = block.left, max(line.x1 for line in block.column)
-    paragraphs: list[list[Line]] = [[block.lines[0]]]
-    for above, line in pairwise(block.lines):
+
+    def goes_on(paragraph: list[Line], line: Line) -> bool:
+        above = paragraph[-1]
         indent = line.x0 - left
         is_indented = 0.7 * line.size < indent < 6 * line.size and abs(above.x0 - line.x0) > 0.5 * line.size
         is_early = right - above.x1 > 0.15 * (right - left)
@@ -263,8 +258,7 @@ def paragraphs_of(block: TextBlock) -> Sequence[list[Line]]:
         is_whole = ends_sentence(above.text) and not is_number
         is_item = _ITEM.match(line.text) is not None and (is_early or is_whole)
         is_outdented = left - line.x0 > 0.7 * line.size
-        if (is_whole and (is_indented or is_early)) or is_item or is_outdented or BULLET.match(line.text):
-            paragraphs.append([line])
-        else:
-            paragraphs[-1].append(line)
-    return paragraphs
+        begins = is_item or is_outdented or BULLET.match(line.text)
+        return not (begins or (is_whole and (is_indented or is_early)))
+
+    return groups_of(block.lines, goes_on)

@@ -26,7 +26,6 @@ UNREADABLE: Final = "\ufffd"
 _REMEDY: Final = "Open it in a PDF viewer and print it to a new PDF, or paste the text."
 _MAX_PAGES: Final = 200  # more than any paper has; a proceedings volume or a book is no paper
 _WORD_GAP: Final = 0.13  # ems; TeX has no spaces and shrinks them to 0.2, it kerns up to 0.1
-_QUARTER_TURNS: Final = {1: (0.0, -1.0, 1.0, 0.0), 2: (-1.0, 0.0, 0.0, -1.0), 3: (0.0, 1.0, -1.0, 0.0)}
 
 _SUBSET: Final = re.compile(r"^[A-Z]{6}\+|\+[0-9a-f]{2}$")  # "HBEMOE+Times-Bold"
 _BOLD: Final = re.compile(r"bold|black|heavy|demi|semib|s?s?bx\d|medi\b|[-,.]bd?$|-b[if]?o?$", re.I)
@@ -125,24 +124,20 @@ def _page(document: pypdfium2.PdfDocument, number: int) -> Page:
     handle = document[number]
     x0, y0, right, top = handle.get_bbox()
     width, height = right - x0, top - y0
-    turns = handle.get_rotation() // 90
-    if turns in _QUARTER_TURNS:
+    angle = handle.get_rotation()
+    if angle:
         # pdfium measures glyphs along the x axis only, so the page's content itself is turned.
-        a, b, c, d = _QUARTER_TURNS[turns]
-        e = (x0 + width if turns == 2 else 0.0) + (y0 + height if turns == 3 else -y0 if turns == 1 else 0.0)
-        f = (x0 + width if turns == 1 else -x0 if turns == 3 else 0.0) + (y0 + height if turns == 2 else 0.0)
-        pdfium.FPDFPage_TransFormWithClip(handle, pdfium.FS_MATRIX(a, b, c, d, e, f), None)
-        width, height = (height, width) if turns != 2 else (width, height)
+        shift = {90: (0, width), 180: (width, height), 270: (height, 0)}[angle]
+        turn = pypdfium2.PdfMatrix().translate(-x0, -y0).rotate(angle).translate(*shift)
+        pdfium.FPDFPage_TransFormWithClip(handle, turn.to_raw(), None)
+        width, height = (width, height) if angle == 180 else (height, width)
         handle.set_rotation(0)
         handle.set_mediabox(0, 0, width, height)
         handle.set_cropbox(0, 0, width, height)
         handle.close()
         handle, x0, y0 = document[number], 0.0, 0.0
     page = Page(number, width, height)
-    text = pdfium.FPDFText_LoadPage(handle)
-    if text:
-        page.words = _words(_combined(list(_letters(page, text, x0, y0))))
-        pdfium.FPDFText_ClosePage(text)
+    page.words = _words(_combined(list(_letters(page, handle.get_textpage(), x0, y0))))
     page.rules = _rules(handle, x0, y0)
     handle.close()
     return page
@@ -242,15 +237,9 @@ def _style(text: Any, i: int, item: Any) -> _Style:
     pdfium.FPDFText_GetFontInfo(text, i, buffer, 256, flags)
     name = _SUBSET.sub("", buffer.value.decode("utf-8", "replace"))
     size = pdfium.FPDFText_GetFontSize(text, i)
-    is_bold = (
-        _BOLD.search(name) is not None
-        or pdfium.FPDFText_GetFontWeight(text, i) >= 600
-        or flags.value & 1 << 18  # ForceBold
-        or pdfium.FPDFTextObj_GetTextRenderMode(item) == 2
-    )
     return _Style(
         font=name,
-        bold=bool(is_bold),
+        bold=_BOLD.search(name) is not None or pdfium.FPDFText_GetFontWeight(text, i) >= 600,
         italic=_ITALIC.search(name) is not None or bool(flags.value & 1 << 6),
         has_signs=_SIGNS.search(name) is not None,
         handle=pdfium.FPDFTextObj_GetFont(item),

@@ -87,13 +87,10 @@ class _Divider:
         if not 2 <= len(lines) <= _MAX_LINES:
             return None
         x0, x1 = min(line.x0 for line in lines), max(line.x1 for line in lines)
-        best: Gutter | None = None
-        for group in aligned_lines(lines):
-            if x0 + 0.2 * (x1 - x0) < group[0].x0 < x1 - 0.1 * (x1 - x0):
-                gutter = self._gutter_before(group, lines)
-                if gutter and (best is None or gutter.n_lines > best.n_lines):
-                    best = gutter
-        return best
+        first, last = x0 + 0.2 * (x1 - x0), x1 - 0.1 * (x1 - x0)
+        groups = [group for group in aligned_lines(lines) if first < group[0].x0 < last]
+        gutters = filter(None, [self._gutter_before(group, lines) for group in groups])
+        return max(gutters, key=lambda gutter: gutter.n_lines, default=None)
 
     def _gutter_before(self, group: Sequence[Line], lines: Sequence[Line]) -> Gutter | None:
         """The gutter left of lines that begin at the same place, if there is one."""
@@ -106,11 +103,9 @@ class _Divider:
         near = [line for line in lines if foot <= line.y <= top]
         n_across = sum(line.x0 < start - 3 and line.x1 > start + 3 for line in near)
         left = [line for line in near if line.x1 <= start - 1]
-        if (
-            n_rows < min_rows
-            or n_across > (0.25 * n_rows if n_rows >= _MIN_ROWS else 0)
-            or len({round(line.y) for line in left}) < min_rows
-        ):
+        n_rows_left = len({round(line.y) for line in left})
+        most_across = 0.25 * n_rows if n_rows >= _MIN_ROWS else 0
+        if min(n_rows, n_rows_left) < min_rows or n_across > most_across:
             return None
         edge = sorted(line.x1 for line in left)[int(0.98 * (len(left) - 1))]
         if expected is not None:

@@ -14,16 +14,8 @@ from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.blocks import Block, BlockKind, RawPaper, float_of, paper_of_blocks
 from evidencebench_core.papers.hyphens import Words, joined_lines
 from evidencebench_core.papers.paper import Box, Doubt, Float, Paper
+from evidencebench_core.papers.pdf import blocks as layout
 from evidencebench_core.papers.pdf import roles
-from evidencebench_core.papers.pdf.blocks import (
-    BULLET,
-    PrintedFloat,
-    TextBlock,
-    blocks_of,
-    ends_sentence,
-    paragraphs_of,
-    without_floats,
-)
 from evidencebench_core.papers.pdf.chars import UNREADABLE, Page, open_document, pages_of
 from evidencebench_core.papers.pdf.columns import Column, columns_of, gutters_of
 from evidencebench_core.papers.pdf.lines import Body, Line, text_lines
@@ -43,10 +35,7 @@ _BELOW: Final = 0.22
 
 
 def paper_of_pdf(content: bytes, place: str = "the PDF") -> Paper:
-    """The paper in a PDF file with a text layer; `PaperError` if it cannot be read, has no text, or passes a limit.
-
-    Tables, figures, footnotes, references and what belongs to the page are left out.
-    """
+    """The paper in a PDF file with a text layer; `PaperError` if it cannot be read, has no text, or passes a limit."""
     with open_document(content, place) as document:
         pages, damaged = pages_of(document)
         stated_title = document.get_metadata_value("Title")[:2000].strip("\0 ")
@@ -55,7 +44,7 @@ def paper_of_pdf(content: bytes, place: str = "the PDF") -> Paper:
     columns, floats, body = _columns(pages, left_out)
     left_out.update(printed.kind for printed in floats if not printed.is_continued)
     words = Words(line.text for column in columns for line in column)
-    assembly = _Assembly(blocks_of(columns, body), stated_title, body, words)
+    assembly = _Assembly(layout.blocks_of(columns, body), stated_title, body, words)
     title = assembly.title
     raw = RawPaper(assembly.blocks, title.text, left_out + assembly.left_out, notes)
     raw.title_places = title.places
@@ -65,16 +54,18 @@ def paper_of_pdf(content: bytes, place: str = "the PDF") -> Paper:
     return replace(paper, doubts=(*_doubts_of_text(paper), *_doubts_of_pages(paper, pages, lost)))
 
 
-def _columns(pages: Sequence[Page], left_out: Counter[str]) -> tuple[list[Column], list[PrintedFloat], Body]:
+def _columns(
+    pages: Sequence[Page], left_out: Counter[str]
+) -> tuple[list[Column], list[layout.PrintedFloat], Body]:
     """The columns of all pages in reading order, tables and figures, and how running text looks."""
     lines, body = text_lines(pages, left_out)
     gutters = [gutters_of(page_lines) for page_lines in lines]
     expected = list(chain.from_iterable(gutters))
     columns: list[Column] = []
-    floats: list[PrintedFloat] = []
+    floats: list[layout.PrintedFloat] = []
     for page, page_lines, page_gutters in zip(pages, lines, gutters, strict=True):
         used = page_gutters or gutters_of(page_lines, expected)
-        rest, of_page = without_floats(page, page_lines, used, body)
+        rest, of_page = layout.without_floats(page, page_lines, used, body)
         floats += of_page
         columns += columns_of(rest, expected)
     return columns, floats, body
@@ -86,7 +77,9 @@ def _columns(pages: Sequence[Page], left_out: Counter[str]) -> tuple[list[Column
 class _Assembly:
     """The blocks of a paper, each with its lines, and how much was left out on the way."""
 
-    def __init__(self, blocks: Sequence[TextBlock], stated_title: str, body: Body, words: Words) -> None:
+    def __init__(
+        self, blocks: Sequence[layout.TextBlock], stated_title: str, body: Body, words: Words
+    ) -> None:
         self.body, self.words = body, words
         self.blocks: list[Block] = []
         self.left_out: Counter[str] = Counter()
@@ -98,7 +91,7 @@ class _Assembly:
         self.title = self._block("heading", [line for block in title for line in block.lines])
         self._read(blocks[blocks.index(title[-1]) + 1 :] if title else blocks)
 
-    def _read(self, blocks: Sequence[TextBlock]) -> None:
+    def _read(self, blocks: Sequence[layout.TextBlock]) -> None:
         block_roles = [roles.role_of(block, self.body) for block in blocks]
         start, end, first_text = roles.abstract_range(blocks, block_roles, self.body)
         first_reference = roles.start_of_references(blocks, block_roles)
@@ -114,21 +107,18 @@ class _Assembly:
                 self._add_block(block, role, "paragraph")
         self._close()
 
-    def _add_block(self, block: TextBlock, role: roles.Role, kind: BlockKind) -> None:
+    def _add_block(self, block: layout.TextBlock, role: roles.Role, kind: BlockKind) -> None:
         if role in ("footnote", "formula", "cells"):
             self.left_out[f"{role}s"] += role != "cells"
             return
         if role == "heading":
             self._add("abstract" if kind == "abstract" else "heading", block.lines)
             return
-        for number, paragraph in enumerate(paragraphs_of(block)):
+        for number, paragraph in enumerate(layout.paragraphs_of(block)):
             lines = paragraph
             n = roles.run_in_heading(lines[0], self.body) if kind == "paragraph" else 0
-            if n and (not self._open or ends_sentence(self._open[-1].text)):
+            if n and (not self._open or layout.ends_sentence(self._open[-1].text)):
                 heading = Line(lines[0].words[:n])
-                if part_of_heading(heading.text) == "back matter":
-                    self.left_out["back matter"] += 1
-                    return
                 self._add("heading", [heading], " .:—–")
                 lines = [Line(lines[0].words[n:]), *lines[1:]]
             if number > 0 or kind != self._kind or not self._goes_on(lines[0], block.column):
@@ -142,7 +132,7 @@ class _Assembly:
             return False
         text, begins_small = self._open[-1].text.rstrip(), line.text[:1].islower()
         is_elsewhere = self._column is not column
-        if ends_sentence(text):
+        if layout.ends_sentence(text):
             return begins_small and is_elsewhere
         return is_elsewhere or begins_small or text.endswith(("-", ",", "–", "("))
 
@@ -156,7 +146,7 @@ class _Assembly:
         self._close()
         block = self._block(kind, lines)
         block = replace(block, text=block.text.rstrip(stops))
-        for label in (*([] if self.blocks else [roles.ABSTRACT_LABEL]), BULLET):
+        for label in (*([] if self.blocks else [roles.ABSTRACT_LABEL]), layout.BULLET):
             match = label.match(block.text)
             block = block.after(match.end()) if match else block
         if kind == "heading":
@@ -180,7 +170,7 @@ class _Assembly:
                 places.append((start + offset, box))
         return Block(kind, text, places=tuple(places))
 
-    def float_with_caption(self, printed: PrintedFloat) -> Float:
+    def float_with_caption(self, printed: layout.PrintedFloat) -> Float:
         """A table or figure with its caption."""
         page = printed.page
         edges = (printed.x0, page.height - printed.top, printed.x1, page.height - printed.foot)
@@ -230,7 +220,7 @@ def _doubts_of_text(paper: Paper) -> Iterator[Doubt]:
 def _is_cut(paper: Paper, index: int) -> bool:
     """Whether a sentence stops short, and goes on below pieces without a verb."""
     text = paper.sentences[index]
-    if paper.sentence_types[index] == "section_name" or text[0].islower() or ends_sentence(text):
+    if paper.sentence_types[index] == "section_name" or text[0].islower() or layout.ends_sentence(text):
         return False
     for below in range(index + 1, len(paper.sentences)):
         if paper.sentence_types[below] == "section_name" or paper.sentences[below][0].islower():
@@ -252,6 +242,5 @@ def _doubts_of_pages(paper: Paper, pages: Sequence[Page], lost: Iterable[Line]) 
         n = page.n_characters + page.n_turned
         if n >= _MIN_PAGE and n_lost[page.number] > 0.5 * n:
             reason = "it is set sideways" if page.n_turned > 0.5 * n else "look at the page itself"
-            yield Doubt(
-                section, page.number + 1, f"Most of page {page.number + 1} is in no sentence: {reason}."
-            )
+            text = f"Most of page {page.number + 1} is in no sentence: {reason}."
+            yield Doubt(section, page.number + 1, text)

@@ -289,9 +289,8 @@ def width_of(lines: Sequence[Line]) -> float:
 
 def _without_line_numbers(lines: Sequence[Line]) -> list[Line]:
     """Lines of a page without the numbers in its margin: below each other, growing by one step, outermost."""
-    numbers = sorted(
-        (line for line in lines if re.fullmatch(r"\d{1,4}", line.text)), key=lambda line: line.x1
-    )
+    numbers = [line for line in lines if re.fullmatch(r"\d{1,4}", line.text)]
+    numbers.sort(key=lambda line: line.x1)
     dropped: set[Line] = set()
     for group in groups_of(numbers, lambda group, line: line.x1 - group[0].x1 < 4):
         stack = sorted(group, key=lambda line: -line.y)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, Literal
 
+from evidencebench_core.data.quotes import letters
 from evidencebench_core.data.sections import class_of_heading, is_aside, is_label, part_of_heading
 from evidencebench_core.papers.pdf.blocks import BULLET, TextBlock, ends_sentence
 from evidencebench_core.papers.pdf.lines import Body, Line
@@ -25,7 +26,6 @@ _FOOTNOTE: Final = re.compile(
 )
 _ADDRESS: Final = re.compile(r"\S@\S")
 _MATHEMATICS: Final = re.compile(r"[=∑∫√±×÷∏≈≤≥∂−+\ufffd]")
-_FORMULA_NUMBER: Final = re.compile(r"\(\s?[A-Z]?\d{1,3}[a-z]?\s?\)$")
 _PLAIN_WORD: Final = re.compile(r"\b[a-z]{4,}\b")
 ABSTRACT_LABEL: Final = re.compile(
     r"^(?:abstract|a\s?b\s?s\s?t\s?r\s?a\s?c\s?t|summary)\s*(?:[.:—–-]+\s*|\s+(?=[A-Z]))(?-i:(?![a-z]))",
@@ -83,16 +83,12 @@ def _is_heading(block: TextBlock, body: Body) -> bool:
 def _is_formula(block: TextBlock, n_plain: int) -> bool:
     if len(block.lines) > 3 or not _MATHEMATICS.search(block.text):
         return False
-    is_numbered = _FORMULA_NUMBER.search(block.text) is not None
     is_indented = block.left - min(line.x0 for line in block.column) > 1.5 * block.size
-    has_few_words = n_plain <= (6 if is_numbered else 3)
-    return (is_indented or is_numbered) and has_few_words and not block.text.endswith((".)", "%)"))
+    return is_indented and n_plain <= 3
 
 
 def run_in_heading(line: Line, body: Body) -> int:
     """How many words of a paragraph's first line are a heading that begins it; 0 without one."""
-    if body.is_bold:
-        return 0
     for look in ("bold", "italic"):
         n = next((i for i, word in enumerate(line.words) if not getattr(word, look)), 0)
         if not 0 < n <= 12:
@@ -113,16 +109,10 @@ def title_blocks(blocks: Sequence[TextBlock], stated: str, body: Body) -> list[T
     if len(stated.split()) > 2:
         for i in range(len(first_page)):
             for n in (1, 2, 3):
-                if _letters("".join(block.text for block in first_page[i : i + n])) == _letters(stated):
+                if letters("".join(block.text for block in first_page[i : i + n])) == letters(stated):
                     return first_page[i : i + n]
-    candidates = [
-        block
-        for block in first_page
-        if block.n_words >= 3
-        and len(block.lines) <= 8
-        and class_of_heading(block.text) is None
-        and not is_aside(block.text)
-    ]
+    candidates = [block for block in first_page if block.n_words >= 3 and len(block.lines) <= 8]
+    candidates = [o for o in candidates if class_of_heading(o.text) is None and not is_aside(o.text)]
     largest = max(candidates, key=lambda block: block.size, default=None)  # the first of them
     if largest is None or largest.size <= 1.12 * body.size:
         return [block for block in candidates if block.bold > 0.9 and not body.is_bold][:1]
@@ -133,10 +123,6 @@ def title_blocks(blocks: Sequence[TextBlock], stated: str, body: Body) -> list[T
             break
         title.append(block)
     return title
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def abstract_range(blocks: Sequence[TextBlock], roles: Sequence[Role], body: Body) -> tuple[int, int, int]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evidencebench_core.papers.hyphens import Words, plain, running_text
+from evidencebench_core.papers.hyphens import Words, joined_lines, plain
 
 PAPER = [
     "The treatment was well-known, and dose-response curves were drawn for each treatment group.",
@@ -32,13 +32,13 @@ PAPER = [
     ],
 )
 def test_lines_become_text(lines: list[str], expected: str) -> None:
-    assert running_text(lines, Words(PAPER)) == expected
+    assert joined_lines(lines, Words(PAPER))[0] == expected
 
 
 def test_a_broken_word_is_no_evidence_for_itself() -> None:
     # "well-" ends a line and "known" begins the next: neither tells how the word is written.
     words = Words(["it is kno-", "wn and", "kno-", "wn"])
-    assert running_text(["kno-", "wn"], words) == "known"
+    assert joined_lines(["kno-", "wn"], words)[0] == "known"
 
 
 def test_ligatures_and_hyphens_are_plain_and_minus_signs_stay() -> None:

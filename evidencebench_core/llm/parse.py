@@ -40,9 +40,7 @@ _NOTE: Final = re.compile(r"\([^()]*\)")
 _DECISION: Final = re.compile(r"(?im)\bd[eé]cision(?: is)?[\"' ]*(?:[:=]|-(?= )|$|(?=[\[\d]))")
 # [3, 7], or [3], [7]
 _BRACKETS: Final = re.compile(r"[^.\d\[\]\n]{0,60}\n?(\[[^\[\]]*\](?:,? ?(?:and )?\[[^\[\]]*\])*)")
-_LABEL: Final = re.compile(
-    r"^((my|the|final|answer|selection|selected|choice|sentences|indices|are|is)\b ?){0,5}:"
-)
+_LABEL: Final = re.compile(r"^((my|the|final|answer|select\w+|choice|sentences|indices|are|is)\b ?){0,5}:")
 _ITEM: Final = r"(?i)[ >|+-]*(?:\d{1,3}[.)] (?=\[))?(?:sentence |index |s)?\[?(\d{1,9})[.)\]]?"
 _ROW: Final = re.compile(_ITEM + r"(?: ?[:|(-].*| *\|?)")
 _NUMBERS: Final = re.compile(r"(?i)(?<![\d.])(\d{1,9})(?:\.0)?(?: ?(?:-|to) ?s?(\d{1,9}))?(?!\d|\.\d)")

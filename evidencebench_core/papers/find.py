@@ -29,6 +29,9 @@ lie above it for their own hypothesis, and 7% for that of another paper."""
 MAX_PAPERS: Final = 100
 _LABEL: Final = 3  # words of a sentence of an abstract that is no more than a label: "Methods"
 _OPENING: Final = 0.4  # of an abstract: aims and methods, before the results
+_REGISTRATION: Final = re.compile(
+    r"\bregist(?:er|r)|\bNCT\d|ISRCTN|\bfund(?:ed|ing)\b|\bkey ?words\b", re.IGNORECASE
+)
 _EARLIER_WORK: Final = re.compile(
     r"\[\s?\d|\bet al\b|\((?:[A-Z][^()]{0,60}\s)?(?:19|20)\d\d[a-z]?\b|\(\s?\d+[,–-]"
     r"|\bprevious(?:ly)? (?:stud|report)|\breported by\b|\bother studies\b|\bprior stud"
@@ -152,6 +155,7 @@ def picks_in(paper: Paper, ranking: Iterable[int], budget: int, focus: Focus = "
     """The first of a ranking, without headings and labels, what is not this study's findings behind all else.
 
     Up to `MAX_FROM_ABSTRACT` of the abstract come first, half of a small budget at most; the others are of the body.
+    For results what the abstract ends with, its conclusion, is one of them.
     """
     types = paper.sentence_types
     behind = _background(paper, focus)
@@ -159,7 +163,13 @@ def picks_in(paper: Paper, ranking: Iterable[int], budget: int, focus: Focus = "
     abstract = [index for index in order if types[index] == "abstract"]
     abstract = [index for index in abstract if len(paper.sentences[index].split()) > _LABEL]
     body = [index for index in order if types[index] == "normal_paragraph"]
-    return tuple([*abstract[: min(MAX_FROM_ABSTRACT, budget // 2)], *body][:budget])
+    first = abstract[: min(MAX_FROM_ABSTRACT, budget // 2)]
+    if focus == "results" and len(first) == MAX_FROM_ABSTRACT:
+        statements = [index for index in abstract if not _REGISTRATION.search(paper.sentences[index])]
+        conclusion = max(statements, default=first[0])  # what the abstract ends with
+        if conclusion not in first:
+            first[-1] = conclusion
+    return tuple([*first, *body][:budget])
 
 
 def _background(paper: Paper, focus: Focus) -> set[int]:

@@ -52,6 +52,14 @@ def test_the_abstract_comes_first_is_not_all_and_has_no_heading(ranking: list[in
         assert list(group) == [index for index in ranking if index in group]
 
 
+def test_the_conclusion_of_the_abstract_is_never_hidden() -> None:
+    ranking = [index for index in range(N) if index != N_ABSTRACT] + [N_ABSTRACT]  # it is ranked last
+    assert N_ABSTRACT in picks_in(PAPER, ranking, 10)[:MAX_FROM_ABSTRACT]
+    texts = list(PAPER.sentences)
+    texts[N_ABSTRACT] = "The trial was registered as NCT0001."
+    assert N_ABSTRACT not in picks_in(replace(PAPER, sentences=tuple(texts)), ranking, 10)
+
+
 def test_what_is_not_this_studys_finding_stands_behind() -> None:
     sentences = {
         "Introduction": ("Tea is drunk.",),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
 from evidencebench_core.data import Store
-from evidencebench_core.errors import EvidenceBenchError, SettingError, shown
+from evidencebench_core.errors import EvidenceBenchError, RetrieverError, SettingError, shown
 from evidencebench_core.retrievers import (
     CROSS_VALIDATED,
     fields_of,
@@ -46,10 +47,15 @@ class Choice:
 
     @property
     def key(self) -> str:
-        """Tells its answers from others'; has the digest of the ranker that is there now, where one is used."""
+        """Tells its answers from others'; has the digest of the ranker that is there now, where one is used.
+
+        A ranker that cannot be read has none: a cache asks for keys, and no error comes whole out of one. Whoever
+        asks the retriever is told.
+        """
         settings = dict(self.settings)
         if uses_default_ranker(self.name, settings):
-            _, settings["weights"] = read_model(model_folder("default"))
+            with suppress(RetrieverError):
+                _, settings["weights"] = read_model(model_folder("default"))
         return json.dumps([self.name, settings], sort_keys=True)
 
     def _parts(self, keys: Iterable[str]) -> list[str]:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.export.predictions import import_run
-from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
+from evidencebench_core.retrievers.ranker.model_file import FILE, default_model_path, write_model
 from evidencebench_core.runs import RunStore, Sample, evaluate, run
 from tests.factories import raw_dataset, written
 from tests.pages.app import App, OpenPage, drawn, finished_runs, run_dialog, table_rows
@@ -84,6 +84,18 @@ def test_the_ranker_answers_at_once_and_says_what_it_learnt_from(
     assert "Train on tiny" in drawn(run_dialog, "train", "sample_data").labels()
     write_model(small_model(), default_model_path())
     assert "was trained here" in drawn(run_dialog, "train", "sample_data").words
+
+
+@pytest.mark.usefixtures("hashing_encoder", "sample_store")
+@pytest.mark.parametrize("page", ["browse", "paper"])
+def test_a_ranker_that_cannot_be_read_is_one_clear_error(open_page: OpenPage, page: str) -> None:
+    write_model(small_model(), default_model_path())
+    (default_model_path() / FILE).write_bytes(b"{")
+    asked = {
+        "browse": {"instance": "sample_trial", "r": "evidence-ranker"},
+        "paper": {"paper": "sample_trial"},
+    }
+    assert "cannot be read as a trained ranker" in open_page(page, **asked[page]).finish().problems
 
 
 def test_runs_that_nobody_can_ask_and_runs_over_a_sample_stand_on_every_page(

@@ -69,7 +69,7 @@ def start_dialog(dataset: DatasetInfo, task: Task) -> None:
 
         def widget(setting: str, value: object) -> dict[str, object]:
             model = session_model() if setting == "model" and entry.asks_server else ""
-            # The key names the session's model, so that choosing another one fills the field anew.
+            # The field is filled with the model of this session; with another model it is another field.
             return local_widget(f"run.{name}.{setting}.{model}", model or value)
 
         with st.expander("Settings", expanded=entry.asks_server and not session_model()):

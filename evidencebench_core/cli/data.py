@@ -230,11 +230,12 @@ def delete(
     yes: bool = Option(False, "--yes", help="delete it; without this, only say what would go"),
 ) -> Output:
     """Delete a dataset, a run or a paper, and everything that belongs to it; or the cache of embeddings."""
-    from evidencebench_core.retrievers.encoding import cache_folder, cache_size, empty_cache
+    remove: Callable[[], object]
+    if kind == "embeddings":
+        from evidencebench_core.retrievers.encoding import cache_folder, cache_size, empty_cache
 
-    remove: Callable[[], object] = empty_cache
-    text = f"{cache_size() / 1e6:,.0f} MB of embeddings in {cache_folder()}"
-    if kind != "embeddings":
+        text, remove = f"{cache_size() / 1e6:,.0f} MB of embeddings in {cache_folder()}", empty_cache
+    else:
         text, _, remove = _subject(store, kind, name)
     if yes:
         remove()

@@ -147,7 +147,7 @@ def findings_html(findings: Findings, created_at: datetime, *, pdf: bytes = b"",
     """
     paper = findings.read.paper
     passages = passage_documents(findings)
-    pages = marked_pages(findings)
+    pages, numbers = marked_pages(findings), findings.numbers
     shown = sorted(pages[:_MAX_SHOWN])
     cited = [item for item in floats_cited(paper, findings.picks) if item.page and item.box][:_MAX_SHOWN]
     marked: list[PageImage] = []
@@ -166,14 +166,14 @@ def findings_html(findings: Findings, created_at: datetime, *, pdf: bytes = b"",
         notice=NOTICE,
         stance_words=STANCE_WORDS,
         nothing="" if findings.is_close or not passages else NOTHING,
-        marked=[(image, numbers_beside(paper, findings.numbers, image)) for image in marked],
+        marked=[(image, numbers_beside(paper, numbers, image)) for image in marked],
         more_pages=sorted(pages[_MAX_SHOWN:]),
         pictures={item.label: image for item, image in zip(cited, pictures, strict=False)},
         source_of=lambda image: f"data:image/webp;base64,{b64encode(image.webp).decode()}",
         picked=MARKS["picked"],
         facts={
             "Searched": f"{len(paper.sentences):,} sentences and headings; at most {MAX_FROM_ABSTRACT} findings from"
-            " the abstract unless that was asked for",
+            " the abstract",
             "Left out of the paper": left_out_text(paper.left_out) or "nothing",
             "Chosen by": " ".join([findings.retriever.name, *map(_learnt, findings.retriever.training)]),
             **({"For or against by": findings.stances_by} if findings.stances else {}),

@@ -30,7 +30,7 @@ MAX_PAPERS: Final = 100
 _LABEL: Final = 3  # words of a sentence of an abstract that is no more than a label: "Methods"
 _OPENING: Final = 0.4  # of an abstract: aims and methods, before the results
 _REGISTRATION: Final = re.compile(
-    r"\bregist(?:er|r)|\bNCT\d|ISRCTN|\bfund(?:ed|ing)\b|\bkey ?words\b", re.IGNORECASE
+    r"\bregiste?r|\bNCT\d|ISRCTN|\bfund(?:ed|ing)\b|\bkey ?words\b", re.IGNORECASE
 )
 _EARLIER_WORK: Final = re.compile(
     r"\[\s?\d|\bet al\b|\((?:[A-Z][^()]{0,60}\s)?(?:19|20)\d\d[a-z]?\b|\(\s?\d+[,–-]"
@@ -88,21 +88,20 @@ class Findings:
     @property
     def passages(self) -> tuple[Passage, ...]:
         """Picks that stand together, or around one sentence; those of the abstract first, then by the best pick."""
-        paper = self.read.paper
+        sections, types = self.read.paper.sections, self.read.paper.sentence_types
         groups: list[list[int]] = []
         for index in sorted(self.picks):
             last = groups[-1][-1] if groups else -9
-            if index - last <= 2 and paper.sections[index] == paper.sections[last]:
+            if index - last <= 2 and sections[index] == sections[last]:
                 groups[-1].append(index)
             else:
                 groups.append([index])
         groups.sort(key=lambda group: min(map(self.picks.index, group)))
-        groups.sort(key=lambda group: paper.sentence_types[group[0]] != "abstract")
+        groups.sort(key=lambda group: types[group[0]] != "abstract")
         passages = []
         for number, group in enumerate(groups, start=1):
-            is_abstract = paper.sentence_types[group[0]] == "abstract"
             sentences = tuple(range(group[0], group[-1] + 1))
-            passages.append(Passage(number, sentences, tuple(group), is_abstract))
+            passages.append(Passage(number, sentences, tuple(group), types[group[0]] == "abstract"))
         return tuple(passages)
 
     @property

@@ -58,6 +58,18 @@ def test_datasets_runs_and_papers_are_renamed_and_nothing_is_deleted_without_yes
         assert command.json("list", f"{kind}s") == []
 
 
+def test_the_cache_of_embeddings_is_emptied_when_that_is_confirmed(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVIDENCEBENCH_CACHE", str(tmp_path))
+    file = tmp_path / "embeddings.sqlite"
+    file.write_bytes(b"vectors")
+    assert command("delete", "embeddings", "all").code == 1
+    assert file.exists()
+    assert command("delete", "embeddings", "all", "--yes").code == 0
+    assert not file.exists()
+
+
 def test_notes_are_listed_and_written(command: Command, tiny: Path, tmp_path: Path) -> None:
     about = {"instance_id": "tiny_1", "dataset": "tiny", "author": "Ada"}
     NoteStore(open_store()).add(Note(**about, sentence=2, flagged=True, text="=odd"))

@@ -84,7 +84,7 @@ def test_each_is_numbered_from_one_and_the_last_step_chooses() -> None:
 
 
 @pytest.mark.parametrize(
-    ("paper", "budget", "said", "candidates", "selection"),
+    ("paper", "budget", "decisions", "candidates", "selection"),
     [
         # asked even if no more was found than is allowed
         (PAPER[:3], 3, ("[2]", "[1]"), ["1: We asked."], (1,)),
@@ -97,9 +97,9 @@ def test_each_is_numbered_from_one_and_the_last_step_chooses() -> None:
     ],
 )
 def test_the_last_step(
-    paper: list[str], budget: int, said: tuple[str, ...], candidates: list[str], selection: object
+    paper: list[str], budget: int, decisions: tuple[str, ...], candidates: list[str], selection: object
 ) -> None:
-    client = in_turn(*(f"DECISION: {one}" for one in said))
+    client = in_turn(*(f"DECISION: {decision}" for decision in decisions))
     answer = asked(client, make_query(paper, budget=budget), strategy="section")
     assert client.shown[-1] == candidates
     assert answer.selection == selection

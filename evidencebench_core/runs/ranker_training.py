@@ -72,8 +72,7 @@ def train_ranker(
         raise SettingError("train-ranker", f"is given the seed {seed} and {folds} folds", remedy)
     infos, runs = tuple(map(store.dataset, dict.fromkeys(datasets))), RunStore(store)
     examples, *others = (_read_examples(store, info, encoder, seed, report) for info in infos)
-    beside = [example for of_dataset in others for example in of_dataset]
-    beside = weighted(examples, beside)
+    beside = weighted(examples, [example for of_dataset in others for example in of_dataset])
     paper_ids = [example.paper_id for example in examples]
     n_papers = len(set(paper_ids))
     n_folds = min(folds, n_papers) if n_papers > 1 else 0
@@ -91,9 +90,8 @@ def train_ranker(
         unseen_keys = {example.paper_key for example in unseen}
         learnt_from = [example for example in (*examples, *beside) if example.paper_key not in unseen_keys]
         ranker = fit_ranker(learnt_from, encoder, seed)
-        first = {
-            example.instance_id: example for example in reversed(unseen)
-        }  # as it is worded in the dataset
+        # Each instance is asked as it is worded in the dataset, which is its first example.
+        first = {example.instance_id: example for example in reversed(unseen)}
         answers |= {name: _answers(ranker, example) for name, example in first.items()}
     n_instances = len({example.instance_id for example in (*examples, *beside)})
     report(Step(f"Training on {n_instances:,} instances"))

@@ -9,12 +9,12 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.session import flash, open_later, session_text, set_session_text
+from components.app.session import flash, open_later, session_text
 from components.app.state import PageState
 from components.models.ranker import ranker_text
 from components.models.server import session_model
 from components.paper.asked import draw_questions, model_button
-from components.paper.bring import MAX_HYPOTHESIS, UNREAD, draw_bring, open_paper, open_what_was_read
+from components.paper.bring import UNREAD, draw_bring, draw_statement, open_paper, open_what_was_read
 from components.paper.findings import draw_files, draw_findings, findings_of
 from components.paper.opened import OpenPaper, named_papers
 from components.paper.pages import text_or_pages, view_switch
@@ -76,9 +76,7 @@ def draw(state: PageState) -> None:
 
 
 def _draw_way_back(state: PageState, label: str) -> None:
-    if st.button(label):
-        open_paper(state, None, h=state["h"])
-        st.rerun()
+    st.button(label, on_click=open_paper, args=(state, None), kwargs={"h": state["h"]})
 
 
 def _draw_paper(state: PageState, opened: OpenPaper, *, is_presenting: bool) -> None:
@@ -90,15 +88,16 @@ def _draw_paper(state: PageState, opened: OpenPaper, *, is_presenting: bool) -> 
         _draw_remarks(opened.paper)
     left, right = st.columns([45, 55], gap="medium")
     with left:
-        hypothesis = _statement(state, opened.hypothesis)
+        hypothesis = draw_statement(state, opened.hypothesis)
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             st.button("Find evidence", type="primary")  # leaving the field is what searches
             view_switch(state, opened)
-            if st.button(
-                "Leave" if is_presenting else "Present", help="Large type, for showing it to others."
-            ):
-                state.put(present=None if is_presenting else "1")
-                st.rerun()
+            st.button(
+                "Leave" if is_presenting else "Present",
+                help="Large type, for showing it to others.",
+                on_click=state.put,
+                kwargs={"present": None if is_presenting else "1"},
+            )
             saving = st.popover("Save")
             if not is_presenting:
                 with st.popover("More"):
@@ -122,42 +121,18 @@ def _draw_paper(state: PageState, opened: OpenPaper, *, is_presenting: bool) -> 
         text_or_pages(state, opened, hypothesis, findings, plain=is_presenting)
 
 
-def _statement(state: PageState, own: str) -> str:
-    """Draw the statement; what is to be asked, empty where nothing was written."""
-    asked = " ".join(state["h"].split())[:MAX_HYPOTHESIS] or own[:MAX_HYPOTHESIS]
-    st.text_area(
-        "Statement",
-        height="content",
-        max_chars=MAX_HYPOTHESIS,
-        placeholder="Write what to look for in this paper: one claim in one sentence works best.",
-        help="Ctrl+Enter, or a click anywhere else, searches again.",
-        **state.widget("h", asked, lambda words: " ".join(words.split()), reset=("sentence",)),
-    )
-    return asked
-
-
 def _search(state: PageState, papers: Sequence[OpenPaper], hypothesis: str) -> dict[str, Findings]:
     """The findings as the address asks for them; none without a statement."""
     if not hypothesis:
         st.info("Write a statement above: the sentences that bear on it are then marked in the paper.")
         return {}
-    return findings_of(
-        papers,
-        hypothesis,
-        _retriever(state),
-        _budget(state),
-        focus=_focus(state),
-    )
+    return findings_of(papers, hypothesis, _retriever(state), _budget(state), focus=_focus(state))
 
 
 def _draw_notice(findings: Findings) -> None:
-    """How many there are; the whole warning at the first look, a short one after it."""
-    is_seen = session_text("paper.notice") not in ("", findings.hypothesis)
-    if not is_seen:
-        set_session_text("paper.notice", findings.hypothesis)
-    notice = "They can miss evidence, and are no medical advice." if is_seen else NOTICE
+    """How many there are, and what they are not."""
     head = f"**{quantity(len(findings.passages), 'passage')} to read first.** " if findings.is_close else ""
-    st.caption(f"{head}{notice}")
+    st.caption(f"{head}They can miss evidence, and are no medical advice.", help=NOTICE)
 
 
 def _focus(state: PageState) -> Focus:
@@ -260,7 +235,7 @@ def _draw_several(state: PageState, papers: Sequence[OpenPaper]) -> None:
     st.markdown(f"# One question over {quantity(len(papers), 'paper')}")
     if session_text(UNREAD):
         st.warning(literal(session_text(UNREAD)))
-    hypothesis = _statement(state, "")
+    hypothesis = draw_statement(state, "")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Find evidence", type="primary")
         with st.popover("More"):

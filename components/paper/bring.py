@@ -1,9 +1,9 @@
-"""Ways to bring a paper: files, its text, a number at Europe PMC, one of our samples, one that was kept."""
+"""Ways to bring a paper: files, its text, a number at Europe PMC, a sample, one that was kept."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ from components.app import resources
 from components.app.jobs import Job
 from components.app.session import flash, session_text, session_text_widget, set_session_text
 from components.app.state import PageState
-from components.paper.opened import MAX_PAPERS, OpenPaper, new_ref, open_papers, sample_papers
+from components.paper.opened import MAX_PAPERS, OpenPaper, new_ref, open_papers, put_open, sample_papers
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
@@ -22,7 +22,7 @@ from evidencebench_core.papers.find import fetch_paper, read_content
 from evidencebench_core.words import quantity
 
 MAX_HYPOTHESIS: Final = 2000  # characters
-_TABS: Final = ("Files", "Paste text", "Europe PMC", "Sample")
+_TABS: Final = ("Files", "Paste text", "Europe PMC")
 _JOB: Final = "own-paper.job"  # of this session: the refs of its papers
 UNREAD: Final = "own-paper.unread"  # of this session: what could not be read, and why
 _MIB: Final = 1024 * 1024
@@ -70,25 +70,29 @@ def draw_bring(state: PageState) -> None:
     with left:
         st.markdown("## 1. The paper")
         tabs = st.tabs(_TABS, default=session_text("own-paper-tab", _TABS[0]))
-        for tab, draw in zip(tabs, (_files, _paste, _fetch), strict=False):
+        for tab, draw in zip(tabs, (_files, _paste, _fetch), strict=True):
             with tab:
                 draw()
-        with tabs[3]:
-            _samples(state)
     with right:
         st.markdown("## 2. The statement")
-        st.text_area(
-            "What should the paper be searched for?",
-            height=130,
-            max_chars=MAX_HYPOTHESIS,
-            placeholder="Longer exposure to night-shift work increases the risk of type 2 diabetes.",
-            help="One claim in one sentence works best. You can also write it once the paper is open.",
-            **state.widget("h", state["h"], lambda words: " ".join(words.split())),
-        )
-        if st.button("No paper at hand? See a sample"):
-            open_paper(state, next(iter(sample_papers())))
-            st.rerun()
+        draw_statement(state, "", height=130)
+        sample = next(iter(sample_papers()))
+        st.button("No paper at hand? See a sample", on_click=open_paper, args=(state, sample))
     _draw_kept(state)
+
+
+def draw_statement(state: PageState, original: str, height: int | Literal["content"] = "content") -> str:
+    """Draw the statement, at first the ``original``; returns it."""
+    statement = " ".join(state["h"].split())[:MAX_HYPOTHESIS] or original[:MAX_HYPOTHESIS]
+    st.text_area(
+        "Statement",
+        height=height,
+        max_chars=MAX_HYPOTHESIS,
+        placeholder="Longer exposure to night-shift work increases the risk of type 2 diabetes.",
+        help="One claim in one sentence works best. Ctrl+Enter, or a click anywhere else, searches.",
+        **state.widget("h", statement, lambda words: " ".join(words.split()), reset=("sentence",)),
+    )
+    return statement
 
 
 def _files() -> None:
@@ -141,7 +145,7 @@ def _fetch() -> None:
     if not st.button("Fetch it", key="own-paper-fetch"):
         return
     try:
-        wanted = str(reference_of(reference.strip()))  # an impossible one is reported at once
+        wanted = reference_of(reference.strip()).name  # an impossible one is reported at once
     except EvidenceBenchError as error:
         st.error(literal(str(error)))
         return
@@ -150,24 +154,14 @@ def _fetch() -> None:
     st.rerun()
 
 
-def _samples(state: PageState) -> None:
-    st.markdown("Six study reports of ours, each with a hypothesis. Invented, and marked so.")
-    for ref, opened in sample_papers().items():
-        name = opened.name.removeprefix("Sample: ").capitalize()
-        label = f"**{literal(name)}.** {literal(opened.hypothesis)}"
-        if st.button(label, key=f"sample.{ref}", width="stretch"):
-            open_paper(state, ref)
-            st.rerun()
-
-
 def _draw_kept(state: PageState) -> None:
     papers = resources.own_papers().all()
     if not papers:
         return
     st.markdown("## Kept papers")
-    if len(papers) > 1 and st.button(f"One question over all {len(papers):,} kept papers"):
-        open_paper(state, None, over="kept", h=state["h"])
-        st.rerun()
+    if len(papers) > 1:
+        label, every = f"One question over all {len(papers):,} kept papers", {"over": "kept", "h": state["h"]}
+        st.button(label, on_click=open_paper, args=(state, None), kwargs=every)
     table(
         _COLUMNS,
         [
@@ -217,7 +211,7 @@ def _start_job(title: str, sources: Sequence[_Source]) -> None:
                 problems.append(error)
                 continue
             pdf = content if content and paper.kind == "pdf" else b""
-            papers.put(OpenPaper(ref, paper, name, given=given, pdf=pdf))
+            put_open(papers, OpenPaper(ref, paper, name, given=given, pdf=pdf))
         if len(problems) == len(sources):
             raise problems[0]
         n_read = quantity(len(sources) - len(problems), "paper")

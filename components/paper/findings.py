@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -24,7 +23,7 @@ from components.widgets.component import component, sentence_event
 from components.widgets.markdown import literal
 from evidencebench_core.answers.cited import NO_ANSWER, CitedAnswer
 from evidencebench_core.data.model import Focus
-from evidencebench_core.export import csv_text, findings_document, findings_html, pick_documents
+from evidencebench_core.export import csv_text, findings_html, pick_documents
 from evidencebench_core.export.findings import NOTHING, STANCE_WORDS, highlights_pdf, passage_documents
 from evidencebench_core.papers.find import Findings, findings_in
 from evidencebench_core.retrievers import RETRIEVERS, make_retriever
@@ -112,28 +111,18 @@ def _answer_data(answer: CitedAnswer) -> dict[str, Any]:
 
 
 def draw_files(opened: OpenPaper, findings: Findings, budget: int) -> None:
-    """What to take home, and the picks as CSV and JSON; each file is made when it is asked for."""
-    files: list[tuple[str, str, str, Callable[[], str | bytes]]] = [
-        ("Web page (HTML)", "html", "text/html", lambda: take_home_page(opened, findings, budget)),
-        ("CSV", "csv", "text/csv", lambda: csv_text(pd.DataFrame(pick_documents(findings)))),
-        (
-            "JSON",
-            "json",
-            "application/json",
-            lambda: json.dumps(findings_document(findings, budget), indent=1),
-        ),
-    ]
-    if opened.has_pages:
-        pdf = (
-            "PDF with highlights",
-            "pdf",
-            "application/pdf",
-            lambda: highlights_pdf(findings, pdf_of(opened)),
-        )
-        files.insert(0, pdf)
+    """What to take home, and the picks as CSV; each file is made when it is asked for."""
     stem = file_stem(f"evidence {opened.title}")
-    for label, ending, mime, make in files:
+
+    def draw(label: str, ending: str, mime: str, make: Callable[[], str | bytes]) -> None:
         st.download_button(label, make, f"{stem}.{ending}", mime, on_click="ignore", width="stretch")
+
+    if opened.has_pages:
+        draw(
+            "PDF with highlights", "pdf", "application/pdf", lambda: highlights_pdf(findings, pdf_of(opened))
+        )
+    draw("Web page (HTML)", "html", "text/html", lambda: take_home_page(opened, findings, budget))
+    draw("CSV", "csv", "text/csv", lambda: csv_text(pd.DataFrame(pick_documents(findings))))
 
 
 def take_home_page(opened: OpenPaper, findings: Findings, budget: int) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -21,7 +19,7 @@ from evidencebench_core.papers.find import ReadPaper
 from evidencebench_core.papers.own import OwnPaper
 
 MAX_PAPERS: Final = 50  # of one question
-_MAX_OPEN: Final = 64  # papers in memory; the least recently used makes room
+_MAX_OPEN: Final = 64  # papers in memory; the oldest makes room
 _SYNTHETIC: Final = "The paper is synthetic: it was invented for this tool, and reports nothing real."
 
 
@@ -51,36 +49,22 @@ class OpenPaper:
         return ReadPaper(self.paper, self.title, self.name)
 
 
-class OpenPapers:
-    """The papers in memory, by ref; for all sessions of the server, so a ref is a secret."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._papers: OrderedDict[str, OpenPaper] = OrderedDict()
-
-    def put(self, opened: OpenPaper) -> None:
-        with self._lock:
-            self._papers[opened.ref] = opened
-            self._papers.move_to_end(opened.ref)
-            while len(self._papers) > _MAX_OPEN:
-                self._papers.popitem(last=False)
-
-    def get(self, ref: str) -> OpenPaper | None:
-        with self._lock:
-            if ref in self._papers:
-                self._papers.move_to_end(ref)
-            return self._papers.get(ref)
-
-
 def new_ref() -> str:
     """A ref that nobody can guess."""
     return f"open-{secrets.token_hex(8)}"
 
 
 @st.cache_resource
-def open_papers() -> OpenPapers:
-    """The papers that are open and not kept."""
-    return OpenPapers()
+def open_papers() -> dict[str, OpenPaper]:
+    """The papers that are open and not kept, by ref; for all sessions of the server, so a ref is a secret."""
+    return {}
+
+
+def put_open(papers: dict[str, OpenPaper], opened: OpenPaper) -> None:
+    """Add a paper to those of `open_papers`."""
+    papers[opened.ref] = opened
+    for ref in list(papers)[:-_MAX_OPEN]:
+        papers.pop(ref, None)
 
 
 @st.cache_resource

@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from anyio.from_thread import start_blocking_portal
 
@@ -38,9 +38,6 @@ class Reference(NamedTuple):
     name: str  # "PMC123", "PMID 123", "DOI 10.1/x"
     query: str  # which finds its PMC id; "" for a PMC id
 
-    def __str__(self) -> str:
-        return self.name
-
 
 class FetchedPaper(NamedTuple):
     """A paper's JATS XML, and where it came from."""
@@ -67,14 +64,9 @@ def fetched_paper(reference: str, base_url: str | None = None) -> FetchedPaper:
     paper = reference_of(reference)
     base = (base_url or os.environ.get("EVIDENCEBENCH_EUROPE_PMC") or _ADDRESS).rstrip("/")
 
-    async def check_address(request: httpx.Request) -> None:
-        if base.startswith("https:") and request.url.scheme != "https":
-            raise httpx.UnsupportedProtocol(f"it sends us on to {request.url.scheme}")
-
     async def fetch() -> tuple[str, str, int, bytes]:
-        hooks = {"request": [check_address]}  # of redirects too
-        options: dict[str, Any] = {"follow_redirects": True, "max_redirects": 5, "event_hooks": hooks}
-        async with asyncio.timeout(_MAX_SECONDS), httpx.AsyncClient(timeout=_TIMEOUT, **options) as client:
+        new_client = httpx.AsyncClient(timeout=_TIMEOUT, follow_redirects=True, max_redirects=5)
+        async with asyncio.timeout(_MAX_SECONDS), new_client as client:
             pmc = await _pmc_id(client, base, paper) if paper.query else paper.name
             url = f"{base}/{pmc}/fullTextXML"
             return pmc, url, *await _fetch(client, url, {}, MAX_BYTES)

@@ -2,13 +2,11 @@
 
 import json
 from collections.abc import Iterator
-from functools import partial
 from http.server import BaseHTTPRequestHandler
 from threading import Event
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import httpx
 import pytest
 
 from evidencebench_core.errors import PaperError
@@ -66,7 +64,7 @@ def service() -> Iterator[Service]:
     ],
 )
 def test_references(typed: str, named: str) -> None:
-    assert str(reference_of(typed)) == named
+    assert reference_of(typed).name == named
 
 
 @pytest.mark.parametrize(
@@ -138,15 +136,3 @@ def test_an_answer_that_drips_ends_at_its_limit(service: Service, monkeypatch: p
     service.article = 200, {}, drops()
     with pytest.raises(PaperError, match=r"took longer than 0\.5 seconds"):
         fetched_paper("PMC34", service.base)
-
-
-def test_a_redirect_away_from_https_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
-        if request.url.scheme == "https":
-            return httpx.Response(302, headers={"Location": "http://example.org/x"})
-        return httpx.Response(200, content=ARTICLE)
-
-    client = partial(httpx.AsyncClient, transport=httpx.MockTransport(answer))
-    monkeypatch.setattr(httpx, "AsyncClient", client)
-    with pytest.raises(PaperError, match="sends us on to http"):
-        fetched_paper("PMC34", "https://example.org/rest")

@@ -268,7 +268,7 @@ def _asking(info: ItemSetInfo) -> Ask:
         store, model = resources.store(), session_model()
         return [run_plan(store, info.name, task, model, limit=limit, llm=llm) for task in tasks]
 
-    return Ask("Start or resume runs", ASKING, "question", fields, plans)
+    return Ask("Start or resume runs", ASKING, "question", fields, plans, f"questions of {info.name}")
 
 
 with page(

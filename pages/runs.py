@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -11,19 +12,22 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState
-from components.frame.page import Context, context_line, page, runs_with_answers
+from components.frame.ask import ask_button
+from components.frame.page import Context, context_line, page, percent, runs_with_answers
+from components.frame.partial import part_text, parts_text
 from components.models.ranker import TRAIN
 from components.models.server import server_dialog
 from components.runs.pair import draw_comparison
 from components.runs.start import (
     import_dialog,
     keeping_dialog,
-    resume_dialog,
-    start_dialog,
+    resume_ask,
+    start_ask,
     train_dialog,
-    unfinished_tasks,
+    unfinished,
 )
 from components.widgets.frame_table import frame_table
+from components.widgets.guarded import guarded_part
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.table import Cell, Column, Interval, Row, TableEvent, table
@@ -36,6 +40,7 @@ from evidencebench_core.tasks import TASKS, Score, Task, published_results
 ABOUT: Final = (
     "Runs are systems with their settings over a dataset; here they are started, scored and compared."
 )
+REDRAWN: Final = 10.0  # seconds after which the table is drawn anew while runs are under way
 LARGE: Final = 5_000  # instances, from which on only the chosen task is scored
 PUBLISHED: Final = (
     Column("system", "System"),
@@ -49,9 +54,11 @@ PUBLISHED: Final = (
 def draw(state: PageState) -> None:
     context = context_line(state, ABOUT, n_runs=10)
     dataset, every = context.dataset, resources.runs(context.dataset)
+    answered = runs_with_answers(dataset)
     with st.container(horizontal=True):
-        if st.button("Start a run", type="primary"):
-            start_dialog(dataset, context.task)
+        ask_button(start_ask(dataset, context.task), "Start a run", type="primary")
+        if begun := unfinished(answered):
+            ask_button(resume_ask(begun), "Resume a run")
         if st.button("Import a run"):
             import_dialog(dataset)
         dialogs: dict[str, Callable[[], None]] = {
@@ -63,66 +70,78 @@ def draw(state: PageState) -> None:
         if choice := st.menu_button("More", list(dialogs)):
             dialogs[choice]()
     job_panel("run", TRAIN)
-    answered = runs_with_answers(dataset)
-    if not answered:
-        st.info(f"No run on {literal(dataset.name)} yet. bm25 takes seconds: start it above.")
-    else:
-        _draw_table(state, context, answered)
-        _draw_unfinished(context, answered)
+    every_seconds = REDRAWN if resources.jobs().under_way("run") else None
+    st.fragment(_draw_table, run_every=every_seconds)(state, context, state["runs"])
+    _draw_outcomes(context, answered)
     _draw_published(context.task)
+    if parts := parts_text(context.runs, context.task):
+        st.info(f"Compared once it is whole: {literal(parts)}.")
     if answered:
-        draw_comparison(state, context)
+        whole = tuple(run for run in context.runs if not part_text(run, context.task))
+        draw_comparison(state, replace(context, runs=whole))
 
 
-def _draw_table(state: PageState, context: Context, runs: Sequence[RunInfo]) -> None:
-    """One row a run, one column a task, all measures of the chosen one; a click chooses a run, or lets go of it."""
+@guarded_part()
+def _draw_table(state: PageState, context: Context, drawn: str) -> None:
+    """One row a run, one column a task, all measures of the chosen one; a click chooses a run, or lets go of it.
+
+    Runs that lack answers stand below, with how far they are; no figure is computed of one that is under way. The page
+    was ``drawn`` with runs chosen: with others it is drawn anew.
+    """
+    if state["runs"] != drawn:
+        st.rerun()
+    runs = runs_with_answers(context.dataset)
+    if not runs:
+        st.info(f"No run on {literal(context.dataset.name)} yet. bm25 takes seconds: start it above.")
+        return
     tasks = _shown_tasks(context, runs)
     place = tasks.index(context.task) + 1
-    scores = {
-        (run.id, task.name): resources.run_score(run, task.name)
-        for run in runs
-        for task in tasks
-        if run.n_answers(task)
-    }
+    under_way = resources.jobs().under_way("run")
 
-    def recall(run: RunInfo) -> float:
-        score = scores.get((run.id, context.task.name))
-        return -1.0 if score is None or score.aspect_recall is None else score.aspect_recall
+    def cell(run: RunInfo, task: Task) -> Cell:
+        part = part_text(run, task)
+        if not run.n_answers(task) or (part and run.id in under_way):
+            return part if run.n_answers(task) else None
+        score = resources.run_score(run, task.name)
+        if score.aspect_recall is None:
+            return None
+        recall = Interval(score.aspect_recall, *(score.ci95 or (None, None)))
+        return f"{percent(recall.value)} on {part}" if part else recall
 
-    ranked = sorted(runs, key=recall, reverse=True)
+    recalls = {run.id: cell(run, context.task) for run in runs}
+
+    def rank(run: RunInfo) -> float:
+        recall = recalls[run.id]
+        return recall.value if isinstance(recall, Interval) else -1.0
+
     bounds = [resources.bounds(context.dataset, task.name) for task in tasks]
     chosen = [run.id for run in context.runs]
-    lacks = {run.id: note for run in ranked if (note := _missing(run, tasks, scores))}
 
     def tick(event: TableEvent) -> None:
         others = [run_id for run_id in chosen if run_id != event.value]
         state.put(runs=others if len(others) < len(chosen) else [*chosen, event.value])
 
     def row(run: RunInfo) -> Row:
-        cells: list[Cell] = [_interval(scores.get((run.id, task.name))) for task in tasks]
-        cells[place:place] = _further(scores.get((run.id, context.task.name)))
-        return Row(run.id, (run.label, *cells, *([lacks.get(run.id)] if lacks else []), run.id[:4]))
+        cells = [cell(run, task) for task in tasks]
+        is_whole = isinstance(recalls[run.id], Interval)
+        cells[place:place] = _further(resources.run_score(run, context.task.name) if is_whole else None)
+        return Row(run.id, (run.label, *cells, run.id[:4]))
 
     def bound(name: str, shares: Sequence[float | str | None]) -> Row:
         cells: list[Cell] = [Interval(share) if isinstance(share, float) else share for share in shares]
         cells[place:place] = _further(None)
-        return Row(name, (name, *cells, *([None] if lacks else []), None), muted=True)
+        return Row(name, (name, *cells, None), muted=True)
 
     columns = [Column(task.name, task.title, "interval") for task in tasks]
     columns[place:place] = [
         Column(of.name, of.title, "percent" if of.is_share else "number", digits=1) for of in MEASURES[1:]
     ]
     table(
-        (
-            Column("run", "Run"),
-            *columns,
-            *([Column("note", "Answers")] if lacks else []),
-            Column("id", "Id", "id"),
-        ),
+        (Column("run", "Run"), *columns, Column("id", "Id", "id")),
         [
             # In words where a hard instance leaves a range.
             bound("Ceiling", [of.ceiling_text if of.ceiling is None else of.ceiling for of in bounds]),
-            *map(row, ranked),
+            *map(row, sorted(runs, key=rank, reverse=True)),
             bound("Random expectation", [of.random_expectation for of in bounds]),
         ],
         key="runs",
@@ -132,12 +151,13 @@ def _draw_table(state: PageState, context: Context, runs: Sequence[RunInfo]) -> 
         caption=f"Runs on {context.dataset.name}: Aspect Recall with 95% interval, by task",
     )
     n = ", ".join(f"{task.title} {of.n_scored:,}" for task, of in zip(tasks, bounds, strict=True))
-    n_papers = min((of.n_papers for of in bounds if of.n_papers), default=FEW_PAPERS)
-    few = f" {literal(interval_note(n_papers))}." if n_papers < FEW_PAPERS else ""
     st.caption(
         f"Aspect Recall in percent with 95% interval, and beside {literal(context.task.title)} what was picked; "
-        f"instances: {literal(n)}. Click runs to compare them.{few}"
+        f"instances: {literal(n)}. Click runs to compare them."
     )
+    n_papers = min((of.n_papers for of in bounds if of.n_papers), default=FEW_PAPERS)
+    if n_papers < FEW_PAPERS:
+        st.markdown(f":material/warning: {literal(interval_note(n_papers))}.")
 
 
 def _shown_tasks(context: Context, runs: Sequence[RunInfo]) -> list[Task]:
@@ -148,30 +168,13 @@ def _shown_tasks(context: Context, runs: Sequence[RunInfo]) -> list[Task]:
     return [task for task in tasks if task == context.task or any(task.name in run.tasks for run in runs)]
 
 
-def _interval(score: Score | None) -> Interval | None:
-    if score is None or score.aspect_recall is None:
-        return None
-    return Interval(score.aspect_recall, *(score.ci95 or (None, None)))
-
-
 def _further(score: Score | None) -> list[Cell]:
     """The measures beside Aspect Recall."""
     return [None if score is None else score.measures[measure.name].value for measure in MEASURES[1:]]
 
 
-def _missing(run: RunInfo, tasks: Sequence[Task], scores: dict[tuple[str, str], Score]) -> str | None:
-    """How many answers a run lacks, in the task that lacks most; nothing where it has them all."""
-    missing = [(scores[run.id, task.name].n_missing, task) for task in tasks if (run.id, task.name) in scores]
-    n, task = max(missing, key=lambda pair: pair[0], default=(0, tasks[0]))
-    return f"{n:,} missing on {task.title}" if n else None
-
-
-def _draw_unfinished(context: Context, runs: Sequence[RunInfo]) -> None:
-    """A button for every run that can go on, and what models answered."""
-    for run in runs:
-        tasks = unfinished_tasks(run, context.dataset)
-        if tasks and st.button(f"Resume {literal(run.label)}", key=f"resume-{run.id}"):
-            resume_dialog(context.dataset, run, tasks)
+def _draw_outcomes(context: Context, runs: Sequence[RunInfo]) -> None:
+    """What models answered."""
     store = RunStore(resources.store())
     outcomes = [(run, store.outcomes(run.id).get(context.task.name)) for run in runs]
     rows = [
@@ -194,7 +197,7 @@ def _draw_published(task: Task) -> None:
     figures = published_results().query("task == @task.name")
     if figures.empty:
         return
-    with st.expander(f"Official figures on {task.title}: other instances", on_change="rerun") as fold:
+    with st.expander(f"The paper's figures on {task.title}: test set", on_change="rerun") as fold:
         if fold.open:
             frame_table(
                 PUBLISHED,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 import pandas as pd
@@ -68,7 +69,7 @@ def draw_missed(state: PageState, context: Context, switches: DeltaGenerator) ->
     report = missed_report(context, run)
     misses = with_notes(report.tables["missed"], notes_by_aspect(run, context.task.name))
     shares = report.tables["shares"]
-    draw_finding(context, finding(shares, run.label, context.task.focus == "results"))
+    draw_finding(replace(context, runs=(run,)), finding(shares, run.label, context.task.focus == "results"))
     _draw_causes(state, shares, run, context)
     shown = filtered(state, misses, FILTERS)
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from functools import partial
+import time
+from collections.abc import Sequence
 from typing import Final
 
 import pandas as pd
@@ -13,18 +13,17 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.analyse.finding import draw_finding
 from components.app import resources
-from components.app.jobs import Job
 from components.app.session import flash
 from components.app.state import PageState
 from components.charts.figures import interval_dots
-from components.frame.ask import Ask, ask_button
+from components.frame.ask import Ask, RunAsk, ask_button, new_run
 from components.frame.desk import Actions, Item, desk
 from components.frame.page import Context, cached_report, show_notes
 from components.frame.upload import uploaded_path
-from components.models.caps import closing_note
 from components.models.server import session_model
 from components.widgets.chart import draw_chart
 from components.widgets.frame_table import csv_and_json, first_shown, frame_table, in_points, instance_table
+from components.widgets.guarded import guarded_part
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.runs import run_colours
@@ -33,8 +32,8 @@ from components.widgets.table import Column
 from evidencebench_core.analyses.wording import (
     QUESTIONS,
     finding,
-    run_variants,
     unanswered,
+    variant_run_id,
     variants_for,
     wording,
 )
@@ -51,13 +50,14 @@ from evidencebench_core.perturb import (
     remove_wording,
     wordings_document,
 )
-from evidencebench_core.retrievers import ELSEWHERE, retriever_entry
-from evidencebench_core.runs import Plan, RunInfo, RunStore, Variant, plan
+from evidencebench_core.retrievers import ELSEWHERE
+from evidencebench_core.runs import Plan, RunInfo, RunStore, Variant
 
+_REDRAWN: Final = 20.0  # seconds for which figures stand while wordings are asked
 _TABLE: Final = (
     Column("label", "Run"),
     Column("wording", "Wording"),
-    Column("n", "Instances", "number"),
+    Column("of", "Instances"),
     Column("recall", "Aspect Recall", "percent"),
     Column("points", "Against the original, points", "number", digits=1, signed=True),
     Column("interval", "95% interval"),
@@ -94,20 +94,38 @@ def _draw_effect(
 ) -> None:
     store, ids = resources.store(), [run.id for run in runs]
     names = tuple((variant.name, variant.digest) for variant in variants)
-    key = (*context.key, question, names, RunStore(store).runs(context.dataset.name, variants=True))
-    report = cached_report("wording", key, lambda: wording(store, ids, context.task, question))
+    answers: object = RunStore(store).runs(context.dataset.name, variants=True)
+    if resources.jobs().under_way("wording"):
+        answers = time.monotonic() // _REDRAWN  # not anew with every answer
+    report = cached_report(
+        "wording",
+        (*context.key, question, names, answers),
+        lambda: wording(store, ids, context.task, question),
+    )
     table, instances = (
         report.tables[name].assign(wording=report.tables[name]["wording"].str.removeprefix(PARAPHRASE))
         for name in ("wordings", "instances")
     )
-    draw_finding(context, finding(table, question))
+    n_all = table["n"] + table["n_missing"]
+    is_part = table["n_missing"] > 0
+    table = table.assign(
+        of=[
+            f"{row.n:,} of {n:,}" if row.n < n else f"{n:,}"
+            for row, n in zip(table.itertuples(), n_all, strict=True)
+        ]
+    )
+    text = finding(table[~is_part], question)
+    if is_part.all():
+        text = f"Nothing to conclude yet: {table['n'].sum():,} of {n_all.sum():,} wordings answered."
+    draw_finding(context, text)
     job_panel("wording")
     shown = table[table["n"] > 0]
     if len(shown):
         colours = run_colours(runs)
+        part_names = shown["wording"] + " (" + shown["of"] + ")"
         frame = pd.DataFrame(
             {
-                "name": shown["wording"],
+                "name": shown["wording"].where(shown["n_missing"] == 0, part_names),
                 "value": shown["difference"],
                 "low": shown["low"],
                 "high": shown["high"],
@@ -122,7 +140,7 @@ def _draw_effect(
         points = (100 * shown["difference"]).round(1)
         alt = "; ".join(
             f"{label}, {name}: {value:+.1f} points"
-            for label, name, value in zip(shown["label"], shown["wording"], points, strict=True)
+            for label, name, value in zip(shown["label"], frame["name"], points, strict=True)
         )
         draw_chart(figure, key=f"wording-{question}-{context.task.name}-{'-'.join(ids)}", alt=alt)
     _draw_missing(context, runs, variants, question)
@@ -151,73 +169,21 @@ def _draw_effect(
 def _draw_missing(
     context: Context, runs: Sequence[RunInfo], variants: Sequence[Variant], question: str
 ) -> None:
-    """How many wordings are not asked yet, and a button that asks the retrievers of this machine."""
-    store = resources.store()
-    runs = [run for run in runs if run.retriever not in ELSEWHERE]
-    missing = {run.id: unanswered(store, run, context.task, variants) for run in runs}
-    here = [run for run in runs if missing[run.id] and not _asks_server(run)]
-    served = [run for run in runs if missing[run.id] and _asks_server(run)]
-    if served:
-        names = ", ".join(run.label for run in served)
-        ask = Ask(
-            "Ask in other words", "wording", "question", _limit, partial(_plans, context, served, variants)
-        )
-        ask_button(ask, f"Ask {literal(names)} what is missing")
-    if here:
-        n = sum(missing[run.id] for run in here)
-        names = literal(", ".join(run.label for run in here))
-        if st.button(f"Ask {names} what is missing ({n:,})", type="primary"):
-            _start(context, here, variants, question)
-            st.rerun()
-
-
-def _limit() -> tuple[int | None]:
-    """The same instances in every wording, so that what is compared is paired."""
-    limit = st.number_input("Only the first", min_value=1, value=None, placeholder="all instances", step=1)
-    return (limit,)
-
-
-def _plans(
-    context: Context,
-    runs: Sequence[RunInfo],
-    variants: Sequence[Variant],
-    llm: LLM,
-    choices: tuple[int | None],
-) -> list[Plan]:
-    return [
-        plan(
-            resources.store(),
-            run.dataset,
-            run.retriever,
-            run.settings,
-            (context.task,),
-            choices[0],
-            sample=run.sample,
-            variant=variant,
-            llm=llm,
-        )
+    """A button that asks what is missing and not being asked."""
+    store, under_way = resources.store(), resources.jobs().under_way("wording")
+    ids = {run.id: [variant_run_id(store, run, variant) for variant in variants] for run in runs}
+    missing = {
+        run: unanswered(store, run, context.task, variants)
         for run in runs
-        for variant in variants
-    ]
+        if run.retriever not in ELSEWHERE and under_way.isdisjoint(ids[run.id])
+    }
+    lacking = [run for run, n in missing.items() if n]
+    if not lacking:
+        return
 
-
-def _asks_server(run: RunInfo) -> bool:
-    return retriever_entry(run.retriever).asks_server
-
-
-def _start(context: Context, runs: Sequence[RunInfo], variants: Sequence[Variant], question: str) -> None:
-    """Ask in the background whatever is missing; it resumes where it was cancelled."""
-    store, task = resources.store(), context.task
-
-    def steps(job: Job) -> Iterator[tuple[int, int, str]]:
-        for run in runs:
-            for step in run_variants(store, run, task, variants, job.cancelled):
-                yield step.done, step.total, f"{run.label}: {step.text}. What was answered is kept."
-
-    names = ", ".join(run.label for run in runs)
-    title = f"{names} on {context.dataset.name}, {task.title}: {QUESTIONS[question].lower()}"
-    subject = f"{context.dataset.name}/{question}/{task.name}"
-    resources.jobs().start("wording", subject, title, lambda job: closing_note(job, None, steps(job)))
+    asked = [new_run(run, [context.task], variant=variant) for run in lacking for variant in variants]
+    ask = RunAsk("Ask in other words", "wording", lambda: asked, QUESTIONS[question].lower())
+    ask_button(ask, f"Ask what is missing ({sum(missing.values()):,})", type="primary")
 
 
 def _draw_files(context: Context) -> None:
@@ -233,7 +199,7 @@ def _draw_files(context: Context) -> None:
         )
         given = st.file_uploader("File of wordings", type=["json"], key=f"wordings.{dataset}")
         if given is not None and st.button("Keep these wordings", type="primary"):
-            with uploaded_path(given) as path:
+            with guarded_part(), uploaded_path(given) as path:
                 n = add_wordings(resources.store(), dataset, read_wordings(path), given.name)
                 flash(f"{n:,} wordings kept beside {literal(dataset)}.")
                 st.rerun()

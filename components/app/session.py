@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import streamlit as st
 
 from evidencebench_core.llm import Connection, connection_from_environment
+
+_ABOUT_RUNS: Final = ("browse", "runs", "analyse")  # pages with dataset, task and runs in their address
 
 
 def local_widget(key: str, value: object) -> dict[str, Any]:
@@ -57,13 +59,15 @@ def pop_flashes() -> tuple[str, ...]:
 def open_later(page: str, values: Mapping[str, str]) -> None:
     """Ask, from a callback, for another page; `open_requested_page` at the head of the next run opens it.
 
-    The dataset chosen last comes along where the values name none.
+    The dataset, task and runs chosen last come along to pages about them, where the values name none; to another
+    dataset the task only.
     """
-    dataset = st.session_state.get("context", {}).get("dataset")
-    st.session_state["next-page"] = (
-        page,
-        {"dataset": dataset, **values} if values and dataset else dict(values),
-    )
+    chosen = {name: value for name, value in st.session_state.get("context", {}).items() if value}
+    if values.get("dataset", chosen.get("dataset")) != chosen.get("dataset"):
+        chosen.pop("runs", None)
+    if not values or page not in _ABOUT_RUNS:
+        chosen = {}
+    st.session_state["next-page"] = (page, {**chosen, **values})
 
 
 def open_requested_page() -> None:

@@ -6,17 +6,16 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import streamlit as st
 
 from components.app import resources
-from components.app.jobs import Job
+from components.app.jobs import InChild, Job
+from components.app.work import fetch, read_file, read_sample
 from components.frame.upload import safe_name
 from components.widgets.markdown import literal
-from evidencebench_core.analyses.sample import SAMPLE_RUNS, ingest_sample
-from evidencebench_core.data import DATASETS, DatasetInfo, download, ingest
-from evidencebench_core.words import quantity
+from evidencebench_core.data import DATASETS
 
 _SIZES: Final = {
     "evidencebench": "A few megabytes.",
@@ -32,14 +31,14 @@ def draw_sample() -> None:
         "Six synthetic study reports of ours, with study aspects in words and variants of every hypothesis. "
         "Invented, and marked so. Three simple retrievers are run over them, so that every page has something to show."
     )
-    store = resources.store()
-
-    def work(job: Job) -> str:
-        return f"{_loaded(ingest_sample(store, resources.SAMPLE).dataset)}, with runs of {', '.join(SAMPLE_RUNS)}."
-
-    if st.button("Load the sample papers", type="primary", key="load-sample"):
-        resources.jobs().start("data", str(resources.SAMPLE), "Read the sample papers", work)
-        st.rerun()
+    _start_button(
+        "Load the sample papers",
+        "sample",
+        "Read the sample papers",
+        read_sample,
+        resources.SAMPLE,
+        type="primary",
+    )
 
 
 def draw_file() -> None:
@@ -82,39 +81,29 @@ def draw_download() -> None:
         f"{literal(file.filename)}, under **{literal(file.licence)}**. "
         f"[Where it comes from]({remote.page}). {_SIZES[name]}"
     )
-    store = resources.store()
+    title = f"Download {name}, {split}"
+    _start_button("Accept the licence and download", f"{name} {split}", title, fetch, name, split)
 
-    def work(job: Job) -> str:
-        def report_fetched(done: int, total: int | None) -> None:
-            job.report(done, total or 0, f"{done / 1e6:,.1f} MB fetched", stop=True)
 
-        paths = download(name, split, progress=report_fetched)
-        return ", ".join(_loaded(ingest(store, path, None, _report(job)).dataset) for path in paths) + "."
-
-    if st.button("Accept the licence and download", key="start-download"):
-        resources.jobs().start("data", f"{name}/{split}", f"Download {name}, {split}", work)
+def _start_button(
+    label: str, subject: str, title: str, work: Callable[..., str], *args: object, **look: Any
+) -> None:
+    """A button that starts a job, once at a time."""
+    is_busy = subject in resources.jobs().under_way("data")
+    if st.button(label, disabled=is_busy, key=f"start.{work.__name__}", **look):
+        resources.jobs().start("data", subject, title, InChild(work, (resources.store().path, *args)))
         st.rerun()
 
 
 def _start_ingest(path: Path, name: str, forget: bool = False) -> None:
     """Read a dataset file into the store; ``forget`` removes it and its folder afterwards (an upload's copy)."""
-    store = resources.store()
+    reading = InChild(read_file, (resources.store().path, path.absolute(), name))
 
     def work(job: Job) -> str:
         try:
-            result = ingest(store, path, name or None, _report(job))
+            return reading(job)
         finally:
             if forget:
                 shutil.rmtree(path.parent, ignore_errors=True)
-        return f"{_loaded(result.dataset)}{'' if result.added else ' before'}."
 
     resources.jobs().start("data", str(path), f"Read {path.name}", work)
-
-
-def _report(job: Job) -> Callable[[int, int, int], None]:
-    """What tells a job how much of a file is read."""
-    return lambda done, total, n: job.report(done, total, f"{n:,} instances read", stop=True)
-
-
-def _loaded(info: DatasetInfo) -> str:
-    return f"{quantity(info.n_instances, 'instance')}, loaded as {info.name}"

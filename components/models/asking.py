@@ -15,14 +15,15 @@ import streamlit as st
 
 from components.app import resources
 from components.app.choices import Choice
-from components.app.jobs import Job, JobCancelled
+from components.app.jobs import Job
 from components.app.reading import Reading
 from components.app.session import session_connection
-from components.models.caps import session_budget, session_llm, spent_text
+from components.app.work import spent_text
+from components.models.caps import session_budget, session_llm
 from components.models.server import address_text, draw_model_needed
-from components.widgets.guarded import guarded_part
+from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
-from evidencebench_core.errors import LLMCancelledError, SettingError
+from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM, Forecast, Work, answer_of, rehearse
 from evidencebench_core.llm.client import gather
 from evidencebench_core.retrievers import Retrieval, ServedRetriever, make_retriever
@@ -78,8 +79,7 @@ def answers_or_button(question: Question[_T], *, small: bool = False) -> list[_T
     job = next((job for job in resources.jobs().jobs(_JOB) if job.subject == question.subject), None)
     answers, cost = stored_answers(question)
     if job is not None and not job.status.ended:
-        with st.container(border=True):
-            st.fragment(_draw_progress, run_every=0.4)(job)
+        job_panel(_JOB, subject=question.subject)
         return answers
     if None not in answers:
         return answers
@@ -108,28 +108,13 @@ def _start(question: Question[_T]) -> None:
 
     def ask(job: Job) -> str:
         def stopped() -> bool:
-            job.report(budget.spent.calls + budget.spent.cached, 0)
+            job.report(0, 0, f"{quantity(budget.spent.calls + budget.spent.cached, 'call')} so far")
             return job.cancelled()
 
-        try:
-            answer_of(llm, every, stopped=stopped, grace=0.0)
-        except LLMCancelledError as error:
-            raise JobCancelled from error
+        answer_of(llm, every, stopped=stopped, grace=0.0)
         return spent_text(budget.spent)
 
     resources.jobs().start(_JOB, question.subject, question.label, ask)
-
-
-@guarded_part()
-def _draw_progress(job: Job) -> None:
-    """How far the answer is, and the button that stops it; a fragment that runs again and again."""
-    if job.status.ended:
-        st.rerun()
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{literal(job.title)}** {quantity(job.status.done, 'call')} so far …")
-        if st.button("Stop", key=f"stop.{job.id}", disabled=job.status.state == "cancelling"):
-            job.cancel()
-            st.rerun(scope="fragment")
 
 
 def _cost_text(cost: Forecast) -> str:

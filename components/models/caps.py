@@ -1,20 +1,17 @@
-"""Caps, estimates and spending of work that asks a server, in words."""
+"""Caps and estimates of work that asks a server."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 import streamlit as st
 
 from components.app import resources
-from components.app.jobs import Job, JobStopped
 from components.app.session import local_widget, session_connection, session_text, set_session_text
 from components.widgets.markdown import literal
-from evidencebench_core.errors import BudgetReachedError
-from evidencebench_core.llm import LLM, Budget, Spending
+from evidencebench_core.llm import LLM, Budget
 from evidencebench_core.runs import RunEstimate
-from evidencebench_core.words import dollars, quantity
+from evidencebench_core.words import quantity
 
 _CAPS: Final[tuple[tuple[str, str, type[int] | type[float], float, str], ...]] = (
     ("calls", "Most calls", int, 10, "Answers in the store are no calls."),
@@ -50,24 +47,6 @@ def draw_caps() -> None:
     st.caption("A run stops before it passes a cap; earlier starts of it count. Stored answers cost nothing.")
 
 
-def closing_note(job: Job, budget: Budget | None, steps: Iterable[tuple[int, int, str]]) -> str:
-    """Report the steps of a job (done, total, what came of it so far); the last, what was asked, how to go on.
-
-    A job that reaches a cap ends as stopped, under the same note and the cap.
-    """
-    text = "Nothing was asked."
-
-    def note(text: str) -> str:
-        return text if budget is None else f"{text} Asked: {spent_text(budget.spent)}."
-
-    try:
-        for done, total, text in steps:
-            job.report(done, total, note(text))
-    except BudgetReachedError as reached:
-        raise JobStopped(f"{note(text)} {reached}") from reached
-    return f"{note(text)} Start it again to go on where it stopped." if job.cancelled() else note(text)
-
-
 def estimate_text(cost: RunEstimate, noun: str = "instance") -> str:
     """``"96 instances, about 96 calls, 690,000 to 770,000 tokens, $0.90 to $1.57 (from 96 guesses)."``, as Markdown."""
     if not cost.calls:
@@ -77,15 +56,7 @@ def estimate_text(cost: RunEstimate, noun: str = "instance") -> str:
     parts = [quantity(cost.n_instances, noun), calls, literal(cost.range_text())]
     prices = f" Prices: {literal(cost.price_source)}." if cost.price_source else ""
     stored = f" {quantity(cost.cached, 'answer')} in the store cost nothing." if cost.cached else ""
-    sample = f" Estimated from {cost.n_looked_at:,} instances." if cost.n_looked_at < cost.n_instances else ""
+    sample = (
+        f" Estimated from {quantity(cost.n_looked_at, noun)}." if cost.n_looked_at < cost.n_instances else ""
+    )
     return f"{', '.join(parts)}.{prices}{stored}{sample}"
-
-
-def spent_text(spent: Spending) -> str:
-    """``"12 calls, 34,000 tokens, $0.12"``, plain."""
-    parts = [quantity(spent.calls, "call"), f"{spent.tokens:,} tokens"]
-    if spent.calls:
-        parts.append(dollars(spent.money))
-    if spent.cached:
-        parts.append(f"{spent.cached:,} from the store")
-    return ", ".join(parts)

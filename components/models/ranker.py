@@ -8,14 +8,15 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.jobs import Job
+from components.app.jobs import InChild
+from components.app.work import train
 from components.widgets.markdown import literal
-from evidencebench_core.data import DATASETS, DatasetInfo, Instance, Store
+from evidencebench_core.data import DATASETS, DatasetInfo, Instance
 from evidencebench_core.data.model import paper_key
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.retrievers.ranker.model_file import SHIPPED, model_folder, read_model
-from evidencebench_core.runs import RunInfo, Step, train_ranker, trained_on_ids
+from evidencebench_core.runs import RunInfo, trained_on_ids
 from evidencebench_core.words import quantity
 
 TRAIN: Final = "train"  # the kind of the job
@@ -57,27 +58,8 @@ def draw_ways_to_train() -> None:
     is_busy = any(not job.status.ended for job in resources.jobs().jobs(TRAIN))
     if st.button(f"Train on {literal(name)}", type="primary", key="train", disabled=is_busy):
         title = f"Train evidence-ranker on {name}"
-        resources.jobs().start(TRAIN, "model", title, lambda job: _train(store, name, job))
+        resources.jobs().start(TRAIN, "model", title, InChild(train, (store.path, name)))
         st.rerun()
-
-
-def _train(store: Store, dataset: str, job: Job) -> str:
-    """Train as ``evidencebench train-ranker`` does, reported and stoppable; the closing note."""
-
-    def report(step: Step) -> None:
-        counted = f": {step.done:,} of {step.total:,} {step.unit}" if step.total else ""
-        job.report(step.done, step.total, step.text + counted, stop=True)
-
-    trained = train_ranker(store, [dataset], report=report)
-    learnt = f"Trained on {quantity(trained.n_instances, 'instance')}"
-    if not trained.scores:
-        return f"{learnt} of one paper, so nothing could be cross-validated."
-    scores = ", ".join(
-        f"{score.task.title} {100 * score.aspect_recall:.1f}%"
-        for score in trained.scores.values()
-        if score.aspect_recall is not None
-    )
-    return f"{learnt}. Cross-validated: {scores}. evidence-ranker is ready."
 
 
 def warn_of_trained_runs(runs: Sequence[RunInfo]) -> None:

@@ -6,12 +6,12 @@ A key is kept in the memory of the session, for the server that it was typed for
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import streamlit as st
 
 from components.app.session import (
-    flash,
     key_name,
     session_connection,
     session_text,
@@ -74,6 +74,15 @@ def server_dialog() -> None:
     draw_server()
 
 
+def draw_chosen_server() -> None:
+    """The session's model and where it is asked, folded; open while none is chosen."""
+    model = session_model()
+    label = f"**{literal(model)}** at {address_text(session_connection())}" if model else "No model yet"
+    # With a key and a state of its own it stays as it is while one types in it.
+    with st.expander(f"{label}: server, key and model", expanded=not model, key="server", on_change="rerun"):
+        draw_server()
+
+
 def draw_model_needed(label: str) -> None:
     """Say that a retriever has no model yet, with the button that opens the dialog."""
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
@@ -100,12 +109,16 @@ def draw_server() -> None:
         key="typed.llm.key",
         on_change=_keep_key,
     )
-    model_field = st.container()  # drawn after the try, which may bring the list of models
-    if st.button("Try the connection", type="primary"):
+    if problem := st.session_state.get("llm.problem"):
+        st.error(literal(problem))
+    model_field = st.container()  # drawn after the try, which brings the list of models
+    has_place = bool(connection.api_key) or connection.address != Connection(OPENAI).address
+    is_new = has_place and not session_model() and _last_trial(connection) is None
+    if st.button("Try the connection", type="primary") or is_new:
         with st.spinner("Asking the server …", show_time=True):
             tried = trial(connection, session_model())
-        st.session_state[f"llm.tried.{connection.address}"] = tried
-        if tried.ok:
+        st.session_state[_tried(connection)] = tried
+        if tried.ok and tried.model:
             save_server(connection.base_url, session_model())
     with model_field:
         _draw_model()
@@ -141,23 +154,26 @@ def checked_address(text: str) -> str:
 
 
 def _read_address(text: str) -> str:
-    try:
-        return checked_address(text)
-    except SettingError as error:
-        flash(literal(str(error)))
-        return session_text("llm.server")
+    return checked_address(text) if _is_right(checked_address, text) else session_text("llm.server")
 
 
 def _keep_key() -> None:
     key = str(st.session_state["typed.llm.key"]).strip()
     st.session_state["typed.llm.key"] = ""
-    try:
-        check_key(key)
-    except SettingError as error:
-        flash(literal(str(error)))
-        return
-    if key:
+    if _is_right(check_key, key) and key:
         set_session_text(key_name(session_connection()), key)
+        st.session_state.pop(_tried(session_connection()), None)
+
+
+def _is_right(check: Callable[[str], object], text: str) -> bool:
+    """Whether a text that was typed passes; what is wrong with it is drawn below the fields."""
+    try:
+        check(text)
+    except SettingError as error:
+        st.session_state["llm.problem"] = str(error)
+        return False
+    st.session_state.pop("llm.problem", None)
+    return True
 
 
 def _draw_model() -> None:
@@ -174,5 +190,9 @@ def _draw_model() -> None:
 
 
 def _last_trial(connection: Connection) -> Trial | None:
-    last: Trial | None = st.session_state.get(f"llm.tried.{connection.address}")
+    last: Trial | None = st.session_state.get(_tried(connection))
     return last
+
+
+def _tried(connection: Connection) -> str:
+    return f"llm.tried.{connection.address}"

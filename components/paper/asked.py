@@ -13,8 +13,7 @@ import streamlit as st
 from components.app import resources
 from components.models.asking import Question, answers_or_button, stored_answers
 from components.models.caps import draw_caps, session_llm
-from components.models.plans import draw_chosen_server
-from components.models.server import session_model
+from components.models.server import draw_chosen_server, session_model
 from components.paper.opened import OpenPaper
 from components.widgets.guarded import guarded_part
 from components.widgets.markdown import literal

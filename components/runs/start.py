@@ -1,9 +1,8 @@
-"""Starting a run, resuming one, importing one, training the ranker: the dialogs and the job."""
+"""Starting runs, resuming, importing, keeping them, training the ranker: the dialogs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -11,11 +10,10 @@ import streamlit as st
 
 from components.app import resources
 from components.app.choices import problem_of
-from components.app.jobs import Job
 from components.app.session import flash, local_widget
+from components.frame.ask import NewRun, RunAsk, new_run
+from components.frame.partial import part_text
 from components.frame.upload import uploaded_path
-from components.models.caps import closing_note, draw_caps
-from components.models.plans import draw_chosen_server, draw_plans_cost, plan_steps, start_plans
 from components.models.ranker import draw_ways_to_train, ranker_text
 from components.models.retriever_picker import settings_fields
 from components.models.server import session_model
@@ -24,112 +22,76 @@ from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.export.predictions import import_run
-from evidencebench_core.llm import LLM
-from evidencebench_core.retrievers import RETRIEVERS, fields_of, read_settings, retriever_entry, run_label
-from evidencebench_core.runs import Plan, RunInfo, RunStore, Sample, plan
+from evidencebench_core.retrievers import RETRIEVERS, fields_of
+from evidencebench_core.runs import RunInfo, RunStore, Sample, plan
 from evidencebench_core.tasks import TASKS, Task, task_named
 
 _LARGEST: Final = 128  # MiB of an import
 
 
-@dataclass(frozen=True)
-class NewRun:
-    """A retriever over a dataset, or what is left of such a run."""
-
-    dataset: str
-    retriever: str
-    settings: Mapping[str, object]
-    tasks: Sequence[Task]
-    limit: int | None = None
-    sample: Sample | None = None
-
-    @property
-    def asks_server(self) -> bool:
-        return retriever_entry(self.retriever).asks_server
-
-    def plans(self, llm: LLM | None) -> list[Plan]:
-        """Its plan; that of a local retriever loads it."""
-        store = resources.store()
-        settings = (self.dataset, self.retriever, self.settings, self.tasks, self.limit)
-        return [plan(store, *settings, sample=self.sample, llm=llm)]
-
-
-@st.dialog("Start a run", width="medium")
-@guarded_part("This dialog")
-def start_dialog(dataset: DatasetInfo, task: Task) -> None:
-    """Retriever, settings, tasks and the button."""
-    name = st.selectbox(
-        "Retriever", list(RETRIEVERS), index=list(RETRIEVERS).index("bm25"), key="run.retriever"
-    )
-    entry, settings = RETRIEVERS[name], dict[str, object]()
-    st.caption(literal(entry.summary))
-    if entry.asks_server:
-        draw_chosen_server()
-    if fields_of(entry.settings_class):
-
-        def widget(setting: str, value: object) -> dict[str, object]:
-            model = session_model() if setting == "model" and entry.asks_server else ""
-            # The field is filled with the model of this session; with another model it is another field.
-            return local_widget(f"run.{name}.{setting}.{model}", model or value)
-
-        with st.expander("Settings", expanded=entry.asks_server and not session_model()):
-            settings = settings_fields(name, widget)
+def start_ask(dataset: DatasetInfo, task: Task) -> RunAsk:
+    """Retrievers with their settings, tasks, instances."""
     known = dict(TASKS) | {task.name: task}
-    task_names = st.multiselect(
-        "Tasks",
-        list(known),
-        default=[task_name for task_name, known_task in known.items() if known_task.budget is not None],
-        format_func=lambda task_name: known[task_name].title,
-        key=f"run.tasks.{task.name}",
-    )
+    usual = [name for name, known_task in known.items() if known_task.budget is not None]
 
-    def count(label: str, key: str) -> int | None:
+    def fields() -> list[NewRun] | None:
+        names = st.multiselect("Retrievers", list(RETRIEVERS), default=["bm25"], key="run.retrievers")
+        settings = {name: _draw_settings(name) for name in names}
+        task_names = st.multiselect(
+            "Tasks",
+            list(known),
+            default=usual,
+            format_func=lambda name: known[name].title,
+            key=f"run.tasks.{task.name}",
+        )
         most = dataset.n_instances
-        return st.number_input(label, 1, most, None, placeholder=f"all {most:,}", key=key)
+        n_drawn = st.number_input(
+            "A random sample of", 1, most, None, placeholder=f"all {most:,}", key="run.sample"
+        )
+        if not names or not task_names:
+            return None
+        new = partial(
+            plan,
+            dataset=dataset.name,
+            tasks=[known[name] for name in task_names],
+            sample=Sample(n_drawn) if n_drawn else None,
+        )
+        return [partial(new, retriever=name, settings=settings[name]) for name in names]
 
-    limit, n_drawn = count("Only the first", "run.limit"), count("A random sample of", "run.sample")
-    tasks = [known[task_name] for task_name in task_names]
-    new = NewRun(dataset.name, name, settings, tasks, limit, Sample(n_drawn) if n_drawn else None)
-    _draw_start(new, "Start", is_ready=bool(task_names) and not (limit and n_drawn))
-
-
-@st.dialog("Resume a run", width="medium")
-@guarded_part("This dialog")
-def resume_dialog(dataset: DatasetInfo, run: RunInfo, tasks: Sequence[Task]) -> None:
-    """What is left of a run, what it costs where it asks a server, and the button."""
-    titles = ", ".join(task.title for task in tasks)
-    st.markdown(f"{literal(run.label)} on {literal(titles)}")
-    _draw_start(NewRun(dataset.name, run.retriever, run.settings, tasks, sample=run.sample), "Resume")
-
-
-def _draw_start(new: NewRun, label: str, is_ready: bool = True) -> None:
-    """Caps and cost of what asks a server, and the button."""
-    if new.asks_server:
-        draw_caps()
-        if not new.settings.get("model"):
-            st.info("Choose a model first.")
-            is_ready = False
-        is_ready = is_ready and draw_plans_cost(new.plans, "instance")
-    st.caption("The same settings on the same data are the same run: it goes on where it stopped.")
-    if st.button(label, type="primary", disabled=not is_ready, key=f"run.{label}"):
-        start_run(new)
-        st.rerun()
+    return RunAsk("Start runs", "run", fields)
 
 
-def start_run(new: NewRun) -> Job:
-    """Run it in the background; answers in the store are not asked again."""
-    titles = ", ".join(task.title for task in new.tasks)
-    full = read_settings(new.retriever, new.settings).values()
-    title = f"{run_label(new.retriever, full, str(new.sample or ''))} on {new.dataset}: {titles}"
-    if new.asks_server:
-        return start_plans("run", title, new.plans, "instance")
+def resume_ask(unfinished: Mapping[RunInfo, Sequence[Task]]) -> RunAsk:
+    """Some of the runs that can go on."""
+    by_id = {run.id: run for run in unfinished}
 
-    def work(job: Job) -> str:
-        return closing_note(job, None, plan_steps(job, new.plans(None), "instance"))
+    def fields() -> list[NewRun] | None:
+        chosen = st.multiselect(
+            "Runs",
+            list(by_id),
+            default=list(by_id),
+            format_func=lambda run_id: f"{by_id[run_id].label} ({run_id[:4]})",
+            key="resume.runs",
+        )
+        return [new_run(by_id[run_id], unfinished[by_id[run_id]]) for run_id in chosen] or None
 
-    return resources.jobs().start(
-        "run", f"{new.dataset}/{new.sample}/{new.retriever}/{sorted(full.items())}", title, work
-    )
+    return RunAsk("Resume runs", "run", fields)
+
+
+def _draw_settings(name: str) -> dict[str, object]:
+    """What a retriever does, and its settings, folded."""
+    entry = RETRIEVERS[name]
+    if not fields_of(entry.settings_class):
+        st.caption(f"**{literal(name)}**: {literal(entry.summary)}")
+        return {}
+
+    def widget(setting: str, value: object) -> dict[str, object]:
+        model = session_model() if setting == "model" and entry.asks_server else ""
+        # The field is filled with the model of this session; with another model it is another field.
+        return local_widget(f"run.{name}.{setting}.{model}", model or value)
+
+    with st.expander(f"**{literal(name)}**: {literal(entry.summary)}"):
+        return settings_fields(name, widget)
 
 
 @st.dialog("Import a run", width="medium")
@@ -190,9 +152,12 @@ def train_dialog() -> None:
     draw_ways_to_train()
 
 
-def unfinished_tasks(run: RunInfo, dataset: DatasetInfo) -> list[Task]:
-    """The tasks that a run has begun and not finished; none where nobody can go on with it."""
-    wanted = {"all": dataset.n_instances, "results": dataset.n_result_instances}
-    begun = [task for name, n in run.tasks.items() if 0 < n < wanted[(task := task_named(name)).focus]]
-    begun = [task for task in begun if resources.run_score(run, task.name).n_missing]
-    return [] if not begun or problem_of(run, resources.store()) else begun
+def unfinished(runs: Sequence[RunInfo]) -> dict[RunInfo, list[Task]]:
+    """The runs that have begun tasks and not finished them, without those that nobody can go on with, or that run."""
+    under_way = resources.jobs().under_way("run")
+    begun: dict[RunInfo, list[Task]] = {}
+    for run in runs:
+        tasks = [task_named(name) for name in run.tasks if part_text(run, name)]
+        if tasks and run.id not in under_way and not problem_of(run, resources.store()):
+            begun[run] = tasks
+    return begun

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from components.app import resources
@@ -10,31 +12,38 @@ from components.widgets.guarded import guarded_part
 from components.widgets.markdown import literal
 
 
-def job_panel(*kinds: str) -> None:
-    """The jobs of these kinds with progress, remaining time, cancel and dismiss.
+def job_panel(*kinds: str, subject: str = "") -> None:
+    """The jobs of these kinds, or one of them, with progress, remaining time and cancel; those that ended in one line.
 
     When one has ended since the page began to be drawn, the whole page is drawn again, so that what the job made
     appears, wherever the page reads it.
     """
-    jobs = [job for kind in kinds for job in resources.jobs().jobs(kind)]
+    jobs = _jobs(kinds, subject)
     if jobs:
         running = any(not job.status.ended for job in jobs)
-        st.fragment(_draw, run_every=1.0 if running else None)(kinds)
+        with st.container(key=f"jobs-{'-'.join((*kinds, subject[:12]))}"):
+            st.fragment(_draw, run_every=1.0 if running else None)(kinds, subject)
+
+
+def _jobs(kinds: Sequence[str], subject: str) -> list[Job]:
+    jobs = [job for kind in kinds for job in resources.jobs().jobs(kind)]
+    return [job for job in jobs if subject in ("", job.subject)]
 
 
 @guarded_part()
-def _draw(kinds: tuple[str, ...]) -> None:
-    jobs = [job for kind in kinds for job in resources.jobs().jobs(kind)]
+def _draw(kinds: Sequence[str], subject: str) -> None:
+    jobs = _jobs(kinds, subject)
+    ended = [job for job in jobs if job.status.ended]
     for job in jobs:
-        if job.status.ended:
-            _draw_end(job)
-        else:
-            _running(job)
-    if any(job.status.ended and job.id not in st.session_state["ended-jobs"] for job in jobs):
+        if job not in ended:
+            _draw_running(job)
+    if ended:
+        _draw_ended(ended)
+    if any(job.id not in st.session_state["ended-jobs"] for job in ended):
         st.rerun()
 
 
-def _running(job: Job) -> None:
+def _draw_running(job: Job) -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         with st.container():
             st.markdown(f"**{literal(job.title)}**")
@@ -44,18 +53,27 @@ def _running(job: Job) -> None:
             st.rerun(scope="fragment")
 
 
-def _draw_end(job: Job) -> None:
-    status = job.status
-    with st.container(horizontal=True, vertical_alignment="center"):
-        title = f"**{literal(job.title)}.** "
-        if status.state == "failed":
-            st.error(f"{title}Failed: {literal(status.note)}")
-        else:
-            word = {"done": "Done", "stopped": "Stopped"}.get(status.state, "Cancelled")
-            st.caption(f"{title}{word} after {duration(status.seconds_elapsed)}. {literal(status.note)}")
-        if st.button("Dismiss", key=f"dismiss-{job.id}", type="tertiary"):
-            resources.jobs().dismiss(job)
+def _draw_ended(jobs: Sequence[Job]) -> None:
+    """The newest in one line; what came of each is folded under it, but for a failure."""
+    newest, *others = sorted(jobs, key=lambda job: job.id, reverse=True)
+    more = f" · {len(others):,} more ended" if others else ""
+    has_failed = any(job.status.state == "failed" for job in jobs)
+    with st.expander(
+        f"{_end_text(newest).capitalize()}: {literal(newest.title, 48)}{more}", expanded=has_failed
+    ):
+        for job in jobs:
+            if job.status.state == "failed":
+                st.error(f"**{literal(job.title)}** failed: {literal(job.status.note)}")
+            else:
+                st.caption(f"**{literal(job.title)}**, {_end_text(job)}. {literal(job.status.note)}")
+        if st.button("Dismiss", key=f"dismiss-{newest.id}"):
+            for job in jobs:
+                resources.jobs().dismiss(job)
             st.rerun()
+
+
+def _end_text(job: Job) -> str:
+    return f"{job.status.state} after {duration(job.status.seconds_elapsed)}"
 
 
 def _progress_text(job: Job) -> str:

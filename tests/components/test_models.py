@@ -4,11 +4,13 @@ import json
 
 import pytest
 
-from components.models.caps import dollars, estimate_text, spent_text
+from components.app.work import spent_text
+from components.models.caps import estimate_text
 from components.models.server import address_text, checked_address, trial
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import Connection, Spending
 from evidencebench_core.runs import RunEstimate
+from evidencebench_core.words import dollars
 from tests.llm.server import body, scripted
 
 KEY = "sk-live-0123456789abcdef"

@@ -119,14 +119,15 @@ def drawn(script: Callable[..., object], *args: object, kept: Mapping[str, str] 
 def run_dialog(name: str, dataset: str, task: str = "er@optimal") -> None:
     """A script: a dialog of the page Runs (AppTest reruns all, a browser the dialog alone)."""
     from components.app.resources import runs, store
+    from components.frame.ask import open_dialog
     from components.runs import start
     from evidencebench_core.tasks import task_named
 
     info = store().dataset(dataset)
     if name == "start":
-        start.start_dialog(info, task_named(task))
+        open_dialog(start.start_ask(info, task_named(task)))
     elif name == "resume":
-        start.resume_dialog(info, runs(info)[0], [task_named(task)])
+        open_dialog(start.resume_ask(start.unfinished(runs(info))))
     elif name == "import":
         start.import_dialog(info)
     elif name == "train":

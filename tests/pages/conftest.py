@@ -8,6 +8,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from components.app.jobs import InChild
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.runs import RunStore
 from tests.pages.app import ROOT, SAMPLE, App, OpenPage, finished_runs
@@ -49,6 +50,12 @@ def runs(_store_with_runs: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 def _fresh_caches() -> None:
     """Every test has its own store, so nothing may stay cached."""
     st.cache_resource.clear()
+
+
+@pytest.fixture(autouse=True)
+def _jobs_in_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work that the app does in a child process is done in the job's thread, where a test can patch it, at once."""
+    monkeypatch.setattr(InChild, "__call__", lambda work, job: work.function(job, *work.args))
 
 
 @pytest.fixture

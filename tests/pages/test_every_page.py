@@ -1,7 +1,6 @@
 """Every page on every kind of store, links that name what is not there, and what goes wrong: never an exception."""
 
 import json
-import threading
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -9,13 +8,12 @@ from typing import Any
 import pytest
 from streamlit import config
 
-from components.app import resources
+from components.app.jobs import JobBoard
 from components.app.state import CONTEXT
-from components.runs import start
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.errors import SettingError
 from tests.factories import written
-from tests.pages.app import ROOT, SAMPLE, OpenPage, drawn, finished_runs, jobs_ended, run_dialog
+from tests.pages.app import ROOT, SAMPLE, OpenPage, drawn, finished_runs, run_dialog
 
 HOSTILE = "<b>nonsense</b> :red[x] $a$ ![i](j)"
 PAGES = {  # the page, and the button that leads on from an empty store
@@ -96,39 +94,14 @@ def raising(error: Exception) -> Any:
 def test_an_error_in_a_dialog_is_one_line(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(start, "start_run", raising(REFUSED))
+    monkeypatch.setattr(JobBoard, "start", raising(REFUSED))
     app = drawn(run_dialog, "start", "sample_data").press("Start")
     assert app.problems == str(REFUSED)
     assert "Traceback" not in caplog.text
-    monkeypatch.setattr(start, "start_run", raising(ZeroDivisionError("1/0")))
+    monkeypatch.setattr(JobBoard, "start", raising(ZeroDivisionError("1/0")))
     problems = app.press("Start").problems
     assert problems.startswith("This dialog failed in a way that it should not (ZeroDivisionError).")
     assert "Traceback" in caplog.text
     client = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["client"]
     assert (client["showErrorDetails"], client["showErrorLinks"]) == ("none", False)  # nor is it sent on
     assert "client.showErrorLinks" in config.get_config_options()  # Streamlit knows it by this name
-
-
-def test_what_ends_behind_the_reading_is_shown(
-    open_page: OpenPage, empty_store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A job ends between the page's reading of its store and the panel, and the page is drawn once more."""
-    may_end, read = threading.Event(), Store.datasets
-
-    def wait_and_ingest(_: object) -> str:
-        may_end.wait(60)
-        ingest(empty_store, SAMPLE)
-        return "made."
-
-    def read_and_let_end(store: Store) -> Any:
-        datasets = read(store)
-        if not threading.current_thread().name.startswith("job-"):
-            may_end.set()
-            jobs_ended()
-        return datasets
-
-    resources.jobs().start("data", "subject", "A job", wait_and_ingest)
-    app = open_page()
-    assert "Click a dataset to see" not in app.words
-    monkeypatch.setattr(Store, "datasets", read_and_let_end)
-    assert "Click a dataset to see" in app.run().words

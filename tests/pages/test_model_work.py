@@ -88,7 +88,7 @@ def job_of(kind: str, state: str) -> str:
 def started(kept: Mapping[str, str]) -> App:
     """A run of the model over the sample papers for ER@10, through."""
     app = drawn(run_dialog, "start", "sample_data", "er@10", kept=kept)
-    app.selectbox(key="run.retriever").set_value("llm").run()
+    app.multiselect(key="run.retrievers").set_value(["llm"]).run()
     app.multiselect(key="run.tasks.er@10").set_value(["er@10"]).run()
     assert "6 instances, about 6 calls" in app.words
     assert "tokens, price unknown (from 6 guesses)" in app.words
@@ -99,7 +99,7 @@ def test_a_run_that_reached_its_cap_goes_on(open_page: OpenPage, sample_store: S
     with scripted(reply("DECISION: [0]")) as server:
         started(with_server(server.url, calls="4"))
         assert "the cap of 4 calls is reached" in job_of("run", "stopped")
-        open_page("runs", dataset="sample_data", task="er@10").press("Resume llm")
+        open_page("runs", dataset="sample_data", task="er@10").press("Resume a run")
         assert len(server.requests) == 4  # the dialog first tells what it will take
         (run,) = RunStore(sample_store).runs("sample_data")
         batch = ("file", "batch", run.id, server.url)
@@ -111,7 +111,7 @@ def test_a_run_that_reached_its_cap_goes_on(open_page: OpenPage, sample_store: S
         app = drawn(run_dialog, "resume", "sample_data", "er@10", kept=with_server(server.url))
         assert "2 instances, about 2 calls" in app.words
         assert "1 batch of this run may still be under way" in app.problems
-        app.ask("Resume")
+        app.ask("Start")
         job_of("run", "done")
         assert len(server.requests) == 6
     (run,) = RunStore(sample_store).runs("sample_data")
@@ -135,7 +135,7 @@ def test_a_typed_key_goes_to_its_server_and_nowhere_else(
     caplog.set_level(logging.DEBUG)
     with scripted(status(401, f"Incorrect API key provided: {SECRET}")) as server:
         dialog = drawn(choose_server)
-        dialog.fill("Address", server.url).fill("Model", "tiny").fill("Key", SECRET)
+        dialog.fill("Model", "tiny").fill("Address", server.url).fill("Key", SECRET)
         seen = [dialog.words, dialog.press("Try the connection").words]
         key = f"llm.key.{server.url}"
         assert dialog.session_state[f"kept.{key}"] == SECRET

@@ -1,10 +1,12 @@
 """Runs: compared, renamed, imported, and marked where a model has seen what it is scored on."""
 
+import threading
 from pathlib import Path
 
 import pytest
 import streamlit as st
 
+from components.app import resources
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.export.predictions import import_run
 from evidencebench_core.retrievers.ranker.model_file import FILE, default_model_path, write_model
@@ -29,6 +31,34 @@ def test_the_runs_of_the_link_are_compared(open_page: OpenPage, runs: dict[str, 
     finished_runs(open_store(), "oracle")
     st.cache_resource.clear()
     assert set(open_page("runs").multiselect[0].value) == set(runs.values())  # those that have seen no gold
+
+
+def test_part_of_a_run_is_no_result_and_what_runs_is_not_offered(
+    open_page: OpenPage, runs: dict[str, str]
+) -> None:
+    part = run(open_store(), "sample_data", "random", limit=2)
+    link = {"task": "er@10", "runs": f"{runs['bm25']},{part.id}"}
+
+    def row(app: App) -> tuple[int, str]:
+        rows = table_rows(app, "Runs on")
+        return list(rows).index(part.id), rows[part.id]["cells"][2]
+
+    app = open_page("runs", **link)
+    assert row(app)[0] == 4  # below the ceiling and three that are whole
+    assert row(app)[1].endswith("% on 2 of 6")
+    assert "Compared once it is whole: random 2 of 6." in app.words
+    assert not app.get("plotly_chart")
+    assert "Resume a run" in app.labels()
+    for analysis in ("missed", "position", "wording"):
+        page = open_page("analyse", part=analysis, run=part.id, **link)
+        assert page.markdown[0].value.startswith("## Nothing to conclude yet")
+    may_end = threading.Event()
+    resources.jobs().start("run", f"0/{part.id}", "random", lambda _: str(may_end.wait(60)))
+    app.run()
+    assert row(app) == (4, "2 of 6")
+    assert "Resume a run" not in app.labels()
+    may_end.set()
+    assert "Resume a run" in app.finish().labels()
 
 
 def test_a_run_is_renamed_and_deleted(sample_store: Store) -> None:
@@ -113,12 +143,13 @@ def test_runs_that_nobody_can_ask_and_runs_over_a_sample_stand_on_every_page(
         app = open_page("analyse", task="er@10", runs=",".join(ids), part=part)
         assert not app.problems
     (button,) = [label for label in app.labels("button") if label.startswith("Ask")]
-    assert "sample of 2" in button
     assert "(8)" in button  # two instances, four paraphrases
     app = open_page("runs", task="er@10", runs=",".join(ids))
-    notes = {name: row["cells"][-2] for name, row in table_rows(app, "Runs on").items() if row["cells"][-2]}
-    assert notes == {given.id: "5 missing on ER@Optimal"}  # the sample is whole
-    assert not [label for label in app.labels("button") if label.startswith("Resume")]
+    rows = table_rows(app, "Runs on")
+    parts = {name for name, row in rows.items() if "on 1 of 6" in str(row["cells"])}
+    assert parts == {given.id}  # the sample is whole
+    assert list(rows)[-2] == given.id  # below all that are whole
+    assert "Resume a run" not in app.labels()
     read = {"instance": "sample_trial", "task": "er@10", "r": f"@{own.id}~@{given.id}"}
     assert "What each pick of longest (own)" in open_page("browse", **read).words
     edited = open_page("browse", h="Tea helps.", **read)

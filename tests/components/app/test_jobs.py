@@ -1,13 +1,20 @@
-"""Jobs: progress, cancel, failure, and that the same work is not started twice."""
+"""Jobs: progress, cancel, failure, a child process, and that the same work is not started twice."""
 
+import os
+import signal
 import threading
+from pathlib import Path
 
 import pytest
 
-from components.app.jobs import Job, JobBoard
+from components.app.jobs import InChild, Job, JobBoard
+from components.app.work import carry_out
+from evidencebench_core.data import ingest, open_store
 from evidencebench_core.errors import SettingError
+from evidencebench_core.runs import plan, run
+from tests.conftest import ROOT
 
-WAIT = 10.0
+WAIT = 60.0
 
 
 def ended(job: Job) -> Job:
@@ -28,6 +35,7 @@ def test_a_running_job_is_not_started_twice_nor_dismissed_and_its_work_sees_a_ca
 
     first = board.start("run", "x", "title", work)
     assert board.start("run", "x", "title", work) is first
+    assert (board.under_way("run"), board.under_way("ask")) == ({"x"}, set())
     other = board.start("run", "y", "title", work)
     other.cancel()
     assert other.status.state == "cancelling"
@@ -72,3 +80,50 @@ def test_a_job_reports_how_far_it_is_and_the_time_left_by_fresh_work_only(
     # 5 units in 10 s, 5 to go: 10 s
     assert job.status.seconds_remaining == pytest.approx(10.0)
     assert job.status.share == pytest.approx(0.95)
+
+
+def in_child(job: Job, how: str) -> str:
+    """Work that ends in some way."""
+    job.report(1, 4, "begun")
+    print("what a library says is no report")
+    if how == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if how == "refused":
+        raise SettingError("bm25", "k1 cannot be 'x'", "Give a number.")
+    return f"{how} {job._stop.wait(WAIT)}"
+
+
+def test_work_in_a_process_of_its_own_is_cancelled_refused_and_killed() -> None:
+    board = JobBoard()
+    jobs = {
+        how: board.start("run", how, how, InChild(in_child, (how,)))
+        for how in ("cancelled", "refused", "killed")
+    }
+    jobs["cancelled"].cancel()
+    statuses = {how: ended(job).status for how, job in jobs.items()}
+    assert {how: status.state for how, status in statuses.items()} == {
+        "cancelled": "cancelled",
+        "refused": "failed",
+        "killed": "failed",
+    }
+    assert statuses["cancelled"].note == "cancelled True"
+    assert statuses["refused"].note == "bm25: k1 cannot be 'x'. Give a number."
+    assert f"code {-signal.SIGKILL}" in statuses["killed"].note
+    assert {(status.done, status.total) for status in statuses.values()} == {(1, 4)}
+
+
+def test_progress_over_several_runs_is_that_of_all_and_never_goes_back(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    store, reports = open_store(tmp_path / "store.sqlite"), list[tuple[int, int]]()
+    ingest(store, ROOT / "sample_data" / "sample_data.json")
+    run(store, "sample_data", "lead", limit=2)
+    job = Job(1, "run", "x", "title")
+    monkeypatch.setattr(Job, "report", lambda _, done, total, note: reports.append((done, total)))
+    note = carry_out(
+        job, [plan(store, "sample_data", name) for name in ("bm25", "lead", "random")], "instance"
+    )
+    assert note == "18 of 18 instances answered."
+    assert reports == sorted(reports)
+    assert {total for _, total in reports} == {18}
+    assert (8, 18) in reports  # of lead two are there already

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.analyse.miss import draw_miss
 from components.analyse.missed import draw_missed
 from components.analyse.position import draw_position
 from components.analyse.wording import draw_wording
@@ -20,9 +19,6 @@ with page(
     run="",
     where="",
     page="",
-    instance="",
-    aspect="",
-    sentence="",
     mark="",
     question="paraphrases",
 ) as state:
@@ -31,7 +27,7 @@ with page(
         "What a run missed and why, where in the paper it looks, and how much the wording of a hypothesis matters.",
         n_runs=3,
     )
-    reset = ("where", "page", "instance", "aspect", "sentence", "mark")
+    reset = ("where", "page", "mark")
     switches = st.container(horizontal=True)
     with switches:
         part = option_switch(
@@ -43,9 +39,7 @@ with page(
             fallback="missed aspects are",
             label_visibility="collapsed",
         )
-    if part == "missed" and state["instance"] and context.runs:
-        draw_miss(state, context, switches)
-    elif part == "missed":
+    if part == "missed":
         draw_missed(state, context, switches)
     elif part == "position":
         draw_position(state, context)

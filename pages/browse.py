@@ -7,28 +7,41 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.choices import MOST_CHOICES, Choice, choice_of_run
+from components.app.instance_set import InstanceSet
 from components.app.state import PageState, Value
-from components.browse.listing import LIST_DEFAULTS, draw_list, found_sentence, listing, shared_prefix
+from components.browse.answers import System, systems_of
+from components.browse.listing import (
+    LIST_DEFAULTS,
+    draw_list,
+    found_sentence,
+    listing,
+    set_read,
+    shared_prefix,
+)
 from components.browse.reading import READING_DEFAULTS, draw_reading
-from components.frame.page import Context, context_line, page, read_context
-from components.models.retriever_picker import choices_of, draw_choices
+from components.frame.page import Context, context_line, page, read_context, runs_picker
+from components.models.retriever_picker import draw_live_picker, live_choices
 from components.widgets.guarded import name_window
 from components.widgets.markdown import literal
+from components.widgets.runs import READ_RUNS
+from components.widgets.switches import on_off_switch
 from components.widgets.task_picker import task_picker
 from evidencebench_core.data import Instance
 from evidencebench_core.errors import UnknownNameError
 
 ABOUT: Final = "Papers with the evidence that experts marked and what systems picked, sentence by sentence."
-N_RUNS: Final = 3  # whose recall is shown
 OF_INSTANCE: Final = ("aspect", "h", "asif")  # what belongs to one instance only
+SOURCES: Final = {
+    "pmc": ("PMC", "https://pmc.ncbi.nlm.nih.gov/articles/PMC"),
+    "pubmed": ("PubMed ", "https://pubmed.ncbi.nlm.nih.gov/"),
+}
 
 
 def draw(state: PageState) -> None:
     if not state["instance"]:
         _draw_list(state)
         return
-    context = read_context(state, N_RUNS)
+    context = read_context(state, READ_RUNS)
     try:
         instance = resources.instance(context.dataset, state["instance"])
     except UnknownNameError as error:
@@ -37,58 +50,79 @@ def draw(state: PageState) -> None:
         _draw_list(state)
         return
     name_window("Browse", instance.id)
+    among = set_read(state, context.dataset)
     with st.container(gap="xsmall"):
-        choices = _draw_bar(state, context, instance)
-        draw_reading(state, context, instance, choices)
+        systems = _draw_bar(state, context, instance, among)
+        draw_reading(state, context, instance, systems, among)
 
 
 def _draw_list(state: PageState) -> None:
     st.title("Browse")
-    context = context_line(state, ABOUT, n_runs=N_RUNS, most_runs=4)
+    context = context_line(state, ABOUT, n_runs=READ_RUNS)
     draw_list(state, context)
 
 
-def _draw_bar(state: PageState, context: Context, instance: Instance) -> tuple[Choice, ...]:
+def _draw_bar(
+    state: PageState, context: Context, instance: Instance, among: InstanceSet | None
+) -> list[System]:
     """Back to the table, a step to the neighbours in its order, and which systems mark the paper."""
-    ids = listing(state, context)["id"].tolist()
+    ids = listing(state, context, among)["id"].tolist()
     place = ids.index(instance.id) + 1 if instance.id in ids else None
-    runs = resources.runs(context.dataset)
-    choices = choices_of(state, runs, [choice_of_run(run) for run in context.runs[:MOST_CHOICES]])
+    live = live_choices(state)
+    shown, left_out = systems_of(context.runs, live)
 
-    def read(place: int | None) -> dict[str, Value]:
-        instance_id = instance.id if place is None else ids[place - 1]
-        return {"instance": instance_id, "sentence": found_sentence(state, context, instance_id)}
+    def read(place: int) -> dict[str, Value]:
+        return {"instance": ids[place - 1], "sentence": found_sentence(state, context, ids[place - 1])}
 
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.button(
             "All",
-            help="All instances",
+            help=f"All of {among.name}" if among else "All instances",
             on_click=state.put,
             kwargs=dict.fromkeys(("instance", "sentence", *OF_INSTANCE)),
         )
-        # A field and no buttons: of two clicks on a button that come while the page is drawn Streamlit hears one.
-        st.number_input(
-            "Instance in the list",
-            1,
-            len(ids) or 1,
-            placeholder="–",
-            label_visibility="collapsed",
-            width=130,
-            **state.widget("instance", place, read, part="place", reset=OF_INSTANCE),
-        )
-        labels = ", ".join(choice.label for choice in choices) or "none"
-        with st.popover(f"{context.task.title}, Retrievers: {literal(labels, 34)}", key="systems"):
+        if place:
+            # It counts in the browser: of two clicks on a button that come while the page is drawn Streamlit hears one.
+            step = state.widget("instance", place, read, part="place", reset=OF_INSTANCE)
+            st.pagination(len(ids), max_visible_pages=0, **step)
+        where = f"**{place:,}** of {len(ids):,}" if place else "Outside the current filter"
+        st.markdown(where, width="content")
+        labels = literal(", ".join(system.label for system in shown), 44)
+        count = f" ({len(shown)} of {len(shown) + len(left_out)})" if left_out else ""
+        with st.popover(f"{context.task.title}: {labels}{count}", key="systems"):
             task_picker(state)
-            draw_choices(state, choices, runs)
-        where = f"{place:,} of {len(ids):,}" if place else "outside the current filter"
+            runs_picker(state, context)
+            draw_live_picker(state, live)
+            if left_out:
+                names = literal(", ".join(system.label for system in left_out))
+                st.caption(
+                    f"Not drawn: {names}. Three systems can be told apart; take one away to see another."
+                )
+            on_off_switch(
+                state,
+                "words",
+                "Underline the words that sentences share with the hypothesis",
+                help="With bm25 the thicker the more a word adds to the sentence's score; else every word alike.",
+            )
         prefix = shared_prefix(resources.instances(context.dataset)["id"].head(50).tolist())
         marks = " :orange-background[Synthetic paper, not evidence]" * instance.synthetic
         marks += " :orange-background[Gold sufficient, not complete]" * instance.is_sufficient
         with st.container(key="where"):
-            name = instance.id.removeprefix(prefix)
-            st.caption(f"{literal(name)} in {literal(context.dataset.name)}, {where}{marks}")
-    return choices
+            name = literal(instance.id.removeprefix(prefix))
+            of = literal(among.name, 60) if among else literal(context.dataset.name)
+            st.caption(f"Instance {name} of {of}{_paper(instance)}{marks}")
+    return shown
 
 
-with page("browse", instance="", **LIST_DEFAULTS, **READING_DEFAULTS) as state:
+def _paper(instance: Instance) -> str:
+    """The paper's title, or its id, with a link where that is known; as Markdown."""
+    source, _, number = instance.paper_id.partition("_")
+    name, address = SOURCES.get(source, ("", ""))
+    title = str(instance.kept.get("title") or "")
+    if not (address and number.isascii() and number.isdigit()):
+        return f", paper {literal(title or instance.paper_id, 90)}"
+    return f", paper [{literal(title or name + number, 90)}]({address}{number})"
+
+
+with page("browse", quiet=("sentence",), instance="", among="", **LIST_DEFAULTS, **READING_DEFAULTS) as state:
     draw(state)

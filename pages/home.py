@@ -8,11 +8,12 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState
-from components.frame.page import page, runs_with_answers
+from components.frame.page import page
 from components.home.add_data import draw_download, draw_file, draw_sample
 from components.home.dataset import draw_dataset, draw_keeping
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
+from components.widgets.runs import runs_with_answers
 from components.widgets.table import Column, Row, TableEvent, table
 from evidencebench_core.data import DatasetInfo
 

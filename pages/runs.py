@@ -13,7 +13,7 @@ import streamlit as st
 from components.app import resources
 from components.app.state import PageState
 from components.frame.ask import ask_button
-from components.frame.page import Context, context_line, page, percent, runs_with_answers
+from components.frame.page import Context, context_line, page, percent
 from components.frame.partial import part_text, parts_text
 from components.models.ranker import TRAIN
 from components.models.server import server_dialog
@@ -30,6 +30,7 @@ from components.widgets.frame_table import frame_table
 from components.widgets.guarded import guarded_part
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
+from components.widgets.runs import runs_with_answers
 from components.widgets.table import Cell, Column, Interval, Row, TableEvent, table
 from evidencebench_core.llm.parse import OUTCOME_FLAGS, OUTCOME_KINDS, unread_share
 from evidencebench_core.metrics import MEASURES

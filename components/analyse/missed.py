@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import pandas as pd
 import streamlit as st
@@ -13,27 +14,27 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.analyse.finding import draw_finding
 from components.app import resources
+from components.app.instance_set import PARAM, draw_set_button, instance_set
+from components.app.session import open_later
 from components.app.state import PageState
 from components.charts.figures import bars
-from components.frame.filters import Filter, filter_popover, filtered
-from components.frame.page import Context, cached_report, percent, show_notes
+from components.frame.filters import Filter, filter_popover, filtered, filters_text
+from components.frame.page import Context, missed_report, percent, show_notes
 from components.widgets.chart import draw_chart, is_dark
 from components.widgets.frame_table import csv_and_json, frame_table, intervals
 from components.widgets.markdown import literal
+from components.widgets.runs import reader_link
 from components.widgets.table import Column
 from components.widgets.table.paging import paging
-from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.causes import CAUSES, cause_title
-from evidencebench_core.analyses.missed import BINNINGS, finding, missed, missed_table
-from evidencebench_core.analyses.notes import Note, NoteStore, note_rows
+from evidencebench_core.analyses.missed import BINNINGS, finding, missed_table
+from evidencebench_core.analyses.notes import NoteStore, note_rows
 from evidencebench_core.palette import MARKS
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.words import quantity
 
-Notes = Mapping[tuple[str, str], tuple[Note, ...]]
-"""By instance and aspect."""
 FILTERS: Final = (
-    Filter("cause", "Suggested cause", "choice"),
+    Filter("cause", "Suggested cause", "choice", cause_title),
     Filter("section", "Part of the paper", "choice"),
     Filter("distance", "Places below K"),
     Filter("n_covering", "Covering sentences"),
@@ -43,7 +44,7 @@ FILTERS: Final = (
 )
 _COLUMNS: Final = (
     Column("hypothesis", "Hypothesis", "title", lines=2),
-    Column("misses", "Missed aspects"),
+    Column("misses", "Missed aspects", lines=3),
     Column(
         "nearest", "Places below K", "number", "Of the nearest miss: its best rank minus the number of picks"
     ),
@@ -67,7 +68,7 @@ def draw_missed(state: PageState, context: Context, switches: DeltaGenerator) ->
     with switches:
         run = chosen_run(state, context)
     report = missed_report(context, run)
-    misses = with_notes(report.tables["missed"], notes_by_aspect(run, context.task.name))
+    misses = with_notes(report.tables["missed"], run, context.task.name)
     shares = report.tables["shares"]
     draw_finding(replace(context, runs=(run,)), finding(shares, run.label, context.task.focus == "results"))
     _draw_causes(state, shares, run, context)
@@ -76,11 +77,18 @@ def draw_missed(state: PageState, context: Context, switches: DeltaGenerator) ->
         noun = quantity(len(shown), "missed aspect")
         st.markdown(f"**{noun}** in {quantity(shown['instance'].nunique(), 'instance')}, nearest miss first")
         filter_popover(state, misses, FILTERS)
+        if state["where"]:
+            st.button("Clear filters", on_click=state.put, kwargs={"where": None, "page": None})
         _draw_export(context, run, shown)
-        if state["where"] and st.button("Clear filters"):
-            state.put(where=None, page=None)
-            st.rerun()
-    _draw_instances(state, context, shown)
+        ids = tuple(dict.fromkeys(shown["instance"]))
+        name = f"Missed by {run.label}, {filters_text(state, FILTERS)}".removesuffix(", ")
+        among = instance_set(name, context.dataset, ids) if state["where"] else ""
+        read = partial(_read, context, run, among)
+        if ids:
+            first = shown.iloc[0]
+            st.button("Work through them", type="primary", on_click=read, args=(first.to_dict(),))
+        draw_set_button(context.dataset, name, ids)
+    _draw_instances(state, context, shown, read)
     with st.expander("Shares by part of the paper, position and covering sentences"):
         _draw_shares(shares)
     show_notes(report)
@@ -97,38 +105,27 @@ def chosen_run(state: PageState, context: Context) -> RunInfo:
             format_func=lambda run_id: literal(by_id[run_id].label),
             required=True,
             label_visibility="collapsed",
-            **state.widget("run", chosen, reset=("where", "page", "instance", "aspect")),
+            **state.widget("run", chosen, reset=("where", "page")),
         )
     return by_id[chosen]
 
 
-def missed_report(context: Context, run: RunInfo) -> Report:
-    # It says which other runs found an aspect.
-    return cached_report(
-        "missed",
-        (context.task.name, run, resources.runs(context.dataset)),
-        lambda: missed(resources.store(), run, context.task, results_only=False),
-    )
+def _read(context: Context, run: RunInfo, among: str, miss: Mapping[Any, Any]) -> None:
+    """Open a miss where its paper is read, the run marked in that."""
+    more = {"aspect": str(miss["label"]), "sentence": str(miss["sentence"])}
+    link = reader_link(context.dataset, context.task, miss["instance"], (run,), **more)
+    open_later("browse", {**link, **({PARAM: among} if among else {})})
 
 
-def notes_by_aspect(run: RunInfo, task: str) -> dict[tuple[str, str], tuple[Note, ...]]:
-    """Of each author the newest note on each missed aspect of a run."""
-    notes: dict[tuple[str, str], tuple[Note, ...]] = {}
-    for note in NoteStore(resources.store()).notes(run.id, task):
-        key = (note.instance_id, note.aspect_id)
-        notes[key] = (*notes.get(key, ()), note)
-    return notes
-
-
-def with_notes(misses: pd.DataFrame, notes: Notes) -> pd.DataFrame:
+def with_notes(misses: pd.DataFrame, run: RunInfo, task: str) -> pd.DataFrame:
     """The misses with ``note`` (causes and tags with their authors) and whether they are ``noted``."""
-    lines = {key: "; ".join(map(_note_line, of_aspect)) for key, of_aspect in notes.items()}
-    note = [lines.get(key, "") for key in zip(misses["instance"], misses["aspect"], strict=True)]
-    return misses.assign(note=note, noted=["yes" if line else "no" for line in note])
-
-
-def _note_line(note: Note) -> str:
-    return f"{note.author}: {', '.join(filter(None, (cause_title(note.cause), *note.tags))) or 'note'}"
+    lines: dict[tuple[str, str], list[str]] = {}
+    for note in NoteStore(resources.store()).notes(run.id, task):
+        words = ", ".join(filter(None, (cause_title(note.cause), *note.tags))) or "note"
+        lines.setdefault((note.instance_id, note.aspect_id), []).append(f"{note.author}: {words}")
+    keys = zip(misses["instance"], misses["aspect"], strict=True)
+    notes = ["; ".join(lines.get(key, ())) for key in keys]
+    return misses.assign(note=notes, noted=["yes" if line else "no" for line in notes])
 
 
 def _draw_causes(state: PageState, shares: pd.DataFrame, run: RunInfo, context: Context) -> None:
@@ -160,15 +157,20 @@ def _draw_causes(state: PageState, shares: pd.DataFrame, run: RunInfo, context: 
         st.markdown("\n".join(rules))
 
 
-def _draw_instances(state: PageState, context: Context, misses: pd.DataFrame) -> None:
-    """One row an instance; a click opens its nearest miss."""
+def _draw_instances(
+    state: PageState, context: Context, misses: pd.DataFrame, read: Callable[[Mapping[Any, Any]], None]
+) -> None:
+    """One row an instance; a click reads its nearest miss."""
     names = misses["instance"].drop_duplicates()
     pages = paging(state, len(names))
     shown = names.iloc[pages.rows]
-    groups = misses[misses["instance"].isin(shown)].groupby("instance", sort=False)
+    misses_of = misses[misses["instance"].isin(shown)]
+    words = misses_of["label"] + misses_of["text"].map(lambda text: f" {text}" if text else "")
+    misses_of = misses_of.assign(words=words)
+    groups = misses_of.groupby("instance", sort=False)
     rows = pd.DataFrame(
         {
-            "misses": groups["label"].agg(", ".join),
+            "misses": groups["words"].agg(("; " if misses_of["text"].notna().any() else ", ").join),
             "nearest": groups["distance"].min(),
             "causes": groups["cause"].agg(_causes),
             "noted": groups["note"].agg(lambda notes: "; ".join(note for note in notes if note)),
@@ -176,13 +178,14 @@ def _draw_instances(state: PageState, context: Context, misses: pd.DataFrame) ->
         },
         index=shown,
     ).reset_index()
-    first = groups["aspect"].first()
+    nearest = misses_of.drop_duplicates("instance").to_dict("records")
+    nearest_of = {miss["instance"]: miss for miss in nearest}
     frame_table(
         _COLUMNS,
         rows,
         key="missed-instances",
         ids="instance",
-        on_open=lambda name: state.put(instance=name, aspect=first[name], sentence=None, mark=None),
+        on_open=lambda name: read(nearest_of[name]),
         caption="Instances with missed aspects",
         empty="No miss is left by these filters."
         if state["where"]

@@ -1,15 +1,15 @@
-"""A retriever with its settings, or a stored run, and how up to three of them are written in a link."""
+"""A retriever with its settings, and how up to three of them are written in a link."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
 from evidencebench_core.data import Store
-from evidencebench_core.errors import EvidenceBenchError, RetrieverError, SettingError, shown
+from evidencebench_core.errors import EvidenceBenchError, RetrieverError, SettingError
 from evidencebench_core.retrievers import (
     CROSS_VALIDATED,
     fields_of,
@@ -22,7 +22,6 @@ from evidencebench_core.runs import RunInfo
 
 MOST_CHOICES: Final = 3  # as many as the reader can tell apart
 BETWEEN, WITHIN = "~", ";"  # choices, and the parts of a choice
-_RUN: Final = "@"  # before the id of a run
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +30,16 @@ class Choice:
 
     name: str
     settings: Mapping[str, object] = field(default_factory=dict)
-    run: RunInfo | None = None  # a run of it, whose stored answers are shown
 
     @property
     def label(self) -> str:
-        """``bm25 k1=1.2``; of a run with the beginning of its id."""
-        if self.run:
-            return f"{self.run.label} ({self.run.id[:4]})"
-        return " ".join(self._parts(self.settings))
+        """``bm25 k1=1.2``."""
+        return " ".join(self._parts)
 
     @property
-    def option(self) -> str:
-        """Its name in pickers and links, without settings."""
-        return _RUN + self.run.id if self.run else self.name
+    def text(self) -> str:
+        """As a link has it: ``bm25;k1=1.2``."""
+        return WITHIN.join(self._parts)
 
     @property
     def key(self) -> str:
@@ -58,8 +54,9 @@ class Choice:
                 _, settings["weights"] = read_model(model_folder("default"))
         return json.dumps([self.name, settings], sort_keys=True)
 
-    def _parts(self, keys: Iterable[str]) -> list[str]:
-        return [self.option, *(f"{key}={setting_text(self.settings[key])}" for key in keys)]
+    @property
+    def _parts(self) -> list[str]:
+        return [self.name, *(f"{key}={setting_text(value)}" for key, value in self.settings.items())]
 
 
 def uses_default_ranker(name: str, settings: Mapping[str, object]) -> bool:
@@ -75,34 +72,23 @@ def setting_text(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
 
 
-def choices_text(choices: Sequence[Choice]) -> str:
+def choices_text(choices: Iterable[Choice]) -> str:
     """``bm25;k1=1.2~dense``."""
-    return BETWEEN.join(
-        WITHIN.join(choice._parts(() if choice.run else choice.settings)) for choice in choices
-    )
+    return BETWEEN.join(choice.text for choice in choices)
 
 
-def choices_from(text: str, runs: Sequence[RunInfo] = ()) -> tuple[Choice, ...]:
-    """The inverse of `choices_text`; ``SettingError`` for an unknown retriever, setting or run.
+def choice_from(text: str) -> Choice:
+    """The choice that a link names; ``SettingError`` for an unknown retriever or setting.
 
     A link may name no file and no model to load.
     """
-    choices = []
-    by_id = {_RUN + run.id: choice_of_run(run) for run in runs}
-    for part in filter(None, text.split(BETWEEN)):
-        name, *pairs = part.split(WITHIN)
-        if name.startswith(_RUN):
-            if name not in by_id:
-                raise SettingError(f"run {shown(name[1:])}", "is not here", "Choose one of the stored runs.")
-            choices.append(by_id[name])
-            continue
-        choice = choice_of(name, dict(pair.partition("=")[::2] for pair in pairs))
-        for place in _named_to_load(choice.name, choice.settings):
-            raise SettingError(
-                f"setting {place}", "cannot come from a link", "Start a run with it, and open that."
-            )
-        choices.append(choice)
-    return tuple(choices[:MOST_CHOICES])
+    name, *pairs = text.split(WITHIN)
+    choice = choice_of(name, dict(pair.partition("=")[::2] for pair in pairs))
+    for place in _named_to_load(choice.name, choice.settings):
+        raise SettingError(
+            f"setting {place}", "cannot come from a link", "Start a run with it, and open that."
+        )
+    return choice
 
 
 def _named_to_load(name: str, settings: Mapping[str, object]) -> list[str]:
@@ -125,11 +111,6 @@ def choice_of(name: str, given: Mapping[str, object]) -> Choice:
     """A retriever with those of the given settings that differ from its defaults."""
     full, defaults = read_settings(name, given).values(), read_settings(name).values()
     return Choice(name, {key: value for key, value in full.items() if value != defaults.get(key)})
-
-
-def choice_of_run(run: RunInfo) -> Choice:
-    """A stored run, to be read."""
-    return Choice(run.retriever, run.settings, run)
 
 
 def problem_of(run: RunInfo, store: Store) -> str:

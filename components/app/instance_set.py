@@ -54,12 +54,12 @@ def read_set(text: str, dataset: DatasetInfo) -> InstanceSet | None:
     return InstanceSet(name[:_MOST_NAME] or "Set", tuple(ids[bits]))
 
 
-def draw_set_button(dataset: DatasetInfo, name: str, ids: Sequence[str]) -> None:
+def draw_set_button(dataset: DatasetInfo, name: str, ids: Sequence[str], label: str = "") -> None:
     """The button that opens a set in Browse, with task and runs as they are; nothing of an empty one."""
     if not ids:
         return
     st.button(
-        f"Read {'this one' if len(ids) == 1 else f'these {len(ids):,}'} in Browse",
+        label or f"Read {'this one' if len(ids) == 1 else f'these {len(ids):,}'} in Browse",
         key=f"set-{name}",
         help=f"{quantity(len(ids), 'instance')}, in a list of their own. Back leads here again.",
         icon=":material/menu_book:",

@@ -43,11 +43,28 @@ def _retriever(choice: Choice) -> Retriever:
 
 
 @st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=_KEYS)
+def _place(reading: Reading, choice: Choice) -> dict[str, Retrieval]:
+    """Where the one answer is put."""
+    return {}
+
+
+def retrieval_at_hand(reading: Reading, choice: Choice) -> Retrieval | None:
+    """The `retrieval`, if it was computed before."""
+    return _place(reading, choice).get("answer")
+
+
 def retrieval(reading: Reading, choice: Choice) -> Retrieval:
     """Picks of a retriever, right now.
 
     ``RetrieverError`` for one that asks a server: it may cost, so it is asked on a click (`models.asking`).
     """
+    place = _place(reading, choice)
+    if "answer" not in place:
+        place["answer"] = _computed(reading, choice)
+    return place["answer"]
+
+
+def _computed(reading: Reading, choice: Choice) -> Retrieval:
     entry = RETRIEVERS[choice.name]
     if entry.asks_server:
         raise RetrieverError(

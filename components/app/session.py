@@ -62,11 +62,14 @@ def open_later(page: str, values: Mapping[str, str]) -> None:
     The dataset, task and runs chosen last come along to pages about them, where the values name none; to another
     dataset the task only.
     """
-    chosen = {name: value for name, value in st.session_state.get("context", {}).items() if value}
-    if values.get("dataset", chosen.get("dataset")) != chosen.get("dataset"):
-        chosen.pop("runs", None)
-    if not values or page not in _ABOUT_RUNS:
-        chosen = {}
+    chosen: dict[str, str] = {}
+    if values and page in _ABOUT_RUNS:
+        chosen = {name: value for name, value in st.session_state.get("context", {}).items() if value}
+        dataset = st.session_state.get(f"dataset.{st.session_state.get('shown-page')}") or chosen.get(
+            "dataset"
+        )
+        if values.get("dataset", dataset) != dataset:
+            chosen.pop("runs", None)
     st.session_state["next-page"] = (page, {**chosen, **values})
 
 

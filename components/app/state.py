@@ -16,18 +16,19 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 Value = str | int | Sequence[str] | None
 CONTEXT: Final = ("dataset", "task", "runs")  # values that hold on every page
-_OF_ANY_DATASET: Final = ("dataset", "task", "r")  # what a page about a task keeps on another dataset
+_OF_ANY_DATASET: Final = ("dataset", "task", "live")  # what a page about a task keeps on another dataset
 
 
 class PageState:
     """Named text values of one page, called by its url path (``""``: the first page).
 
     ``defaults`` has every parameter; a value equal to its default stays out of the address. `CONTEXT` comes along
-    from page to page.
+    from page to page. A change of ``quiet`` values only is no step of the browser's history: `widgets.address`
+    writes them into the address as it stands.
     """
 
-    def __init__(self, page: str, defaults: Mapping[str, str]) -> None:
-        self.page, self.defaults = page, dict(defaults)
+    def __init__(self, page: str, defaults: Mapping[str, str], quiet: Iterable[str] = ()) -> None:
+        self.page, self.defaults, self.quiet = page, dict(defaults), frozenset(quiet)
         address, memory = st.query_params.to_dict(), dict(st.session_state.get(f"state.{page}", {}))
         is_shown = st.session_state.get("shown-page") == page
         given = {name: value for name, value in address.items() if name in self.defaults}
@@ -121,16 +122,26 @@ class PageState:
     def _write(self) -> None:
         shared = self._shared()
         st.session_state[f"state.{self.page}"] = shared
-        if st.query_params.to_dict() != shared:
+        if self._steps(st.query_params.to_dict()) != self._steps(shared):
             st.query_params.from_dict(shared)
+
+    def _steps(self, values: Mapping[str, str]) -> dict[str, str]:
+        """What makes a step of the history when it changes."""
+        return {name: value for name, value in values.items() if name not in self.quiet}
 
     def _in_context(self, memory: dict[str, str]) -> dict[str, str]:
         """What was left of the page, with the dataset, task and runs chosen since."""
         context = {name: value for name, value in _context().items() if name in self.defaults}
         before = memory.get("dataset") or st.session_state.get(f"dataset.{self.page}")
-        if "task" in self.defaults and context.get("dataset") not in (None, "", before):
+        is_about_it = bool(before) and "task" in self.defaults
+        if is_about_it and context.get("dataset") not in (None, "", before):
             memory = {name: value for name, value in memory.items() if name in _OF_ANY_DATASET}
         return {**memory, **context}
+
+
+def chosen_context(name: str) -> str:
+    """The dataset, task or runs chosen last, on whatever page; "" where none was."""
+    return _context().get(name, "")
 
 
 def _context() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The systems that read an instance: asked, or looked up in a run, each with its letter where there are several."""
+"""The systems that read an instance: looked up in a run, or asked, each with its letter where there are several."""
 
 from __future__ import annotations
 
@@ -7,32 +7,46 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from components.app import resources
-from components.app.choices import Choice, choice_of
-from components.app.reading import Reading, retrieval
+from components.app.choices import MOST_CHOICES, Choice, choice_of
+from components.app.reading import Reading, retrieval, retrieval_at_hand
 from components.models.asking import answers_or_button, reading_question, stored_answers
 from components.models.ranker import has_seen
 from components.widgets.markdown import literal
+from components.widgets.runs import run_name
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.retrievers import ELSEWHERE, RETRIEVERS, Retrieval
 from evidencebench_core.retrievers.encoding import is_loaded
 from evidencebench_core.runs import RunInfo, RunStore
 
-_ENCODING: Final = ("dense", "hybrid", "structure", "evidence-ranker")
+_ENCODING: Final = ("dense", "hybrid", "structure", "evidence-ranker")  # what takes its time
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A retriever to be asked, or a run of it to be looked up."""
+
+    choice: Choice
+    run: RunInfo | None = None
+
+    @property
+    def label(self) -> str:
+        return run_name(self.run) if self.run else self.choice.label
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a system picked; ``choice`` is who was asked, the retriever itself where a run has no answer."""
+    """What a system picked; its ``run`` is ``None`` where the run had no answer and its retriever was asked."""
 
-    choice: Choice
+    system: System
     retrieval: Retrieval
     letter: str = ""  # where several systems are read side by side
 
     @property
     def label(self) -> str:
-        return self.choice.label
+        return self.system.label
 
     @property
     def name(self) -> str:
@@ -40,26 +54,53 @@ class Answer:
         return f"{self.letter} {self.label}".strip()
 
 
-def answers_to(reading: Reading, choices: Sequence[Choice]) -> list[Answer]:
-    """Ask every system; one that fails, or that waits for a click, is said and left out."""
+def systems_of(runs: Sequence[RunInfo], live: Sequence[Choice]) -> tuple[list[System], list[System]]:
+    """The systems that are read side by side, runs first, and the runs for which live retrievers leave no room."""
+    of_runs = [System(Choice(run.retriever, run.settings), run) for run in runs]
+    asked = [System(choice) for choice in live or ([] if runs else [Choice("bm25")])]
+    n_runs = MOST_CHOICES - len(asked)
+    return [*of_runs[:n_runs], *asked], of_runs[n_runs:]
+
+
+def answers_to(reading: Reading, systems: Sequence[System]) -> tuple[list[Answer], list[Choice]]:
+    """What the systems picked, and the retrievers that are still to read the paper.
+
+    A system that fails, or that waits for a click, is said and left out.
+    """
     answers: list[Answer] = []
-    for choice in choices:
+    waiting: list[Choice] = []
+    for system in systems:
         try:
-            answer = _answer(reading, choice)
-            if answer is not None:
+            answer = _answer(reading, system)
+            if isinstance(answer, Choice):
+                waiting.append(answer)
+            elif answer is not None and answer.system not in [other.system for other in answers]:
                 answers.append(answer)
-                _warn_if_seen(reading, answer)
+                _warn_if_seen(reading, answer.system)
         except EvidenceBenchError as error:
             st.error(literal(str(error)))
     if len(answers) < 2:
-        return answers
-    return [replace(answer, letter=letter) for letter, answer in zip("ABC", answers, strict=False)]
+        return answers, waiting
+    return [replace(answer, letter=letter) for letter, answer in zip("ABC", answers, strict=False)], waiting
+
+
+def read_now(reading: Reading, waiting: Sequence[Choice], place: DeltaGenerator) -> bool:
+    """Let the waiting retrievers read the paper, which may take a while; whether any has answered."""
+    n_read = 0
+    with place:
+        for choice in waiting:
+            loads = "Loading the embedding model …" if not is_loaded() else f"{choice.name} reads the paper …"
+            try:
+                with st.spinner(loads, show_time=True):
+                    retrieval(reading, choice)
+                n_read += 1
+            except EvidenceBenchError as error:
+                st.error(literal(str(error)))
+    return n_read > 0
 
 
 def answer_at_hand(reading: Reading, choice: Choice) -> Retrieval | None:
     """An answer for which no server is asked: stored, or by a retriever that runs here; else ``None``."""
-    if choice.run and (stored := _of_run(reading, choice.run)):
-        return stored
     if choice.name in ELSEWHERE:
         return None
     if RETRIEVERS[choice.name].asks_server:
@@ -68,23 +109,21 @@ def answer_at_hand(reading: Reading, choice: Choice) -> Retrieval | None:
     return retrieval(reading, choice)
 
 
-def _answer(reading: Reading, choice: Choice) -> Answer | None:
-    if choice.run:
-        if stored := _of_run(reading, choice.run):
-            return Answer(choice, stored)
-        lacks = f"{literal(choice.label)} has no stored answer to this hypothesis and task"
-        if choice.name in ELSEWHERE:
-            st.caption(f"{lacks}, and its system is not here to be asked.")
-            return None
-        st.caption(f"{lacks}: its retriever is asked.")
-        return _answer(reading, choice_of(choice.name, choice.settings))
+def _answer(reading: Reading, system: System) -> Answer | Choice | None:
+    """The answer of a run, else of its retriever; who is to be waited for; nothing where nobody can be asked."""
+    if system.run and (stored := _of_run(reading, system.run)):
+        return Answer(system, stored)
+    if system.choice.name in ELSEWHERE:
+        st.caption(
+            f"{literal(system.label)} has no stored answer to this hypothesis and task, and is not here to be asked."
+        )
+        return None
+    choice = choice_of(system.choice.name, system.choice.settings) if system.run else system.choice
     if RETRIEVERS[choice.name].asks_server:
         (answer,) = answers_or_button(reading_question(reading, choice))
-        return Answer(choice, answer) if answer else None
-    loads = choice.name in _ENCODING and not is_loaded()
-    text = "Loading the embedding model …" if loads else f"{choice.name} reads the paper …"
-    with st.spinner(text, show_time=True):
-        return Answer(choice, retrieval(reading, choice))
+        return Answer(System(choice), answer) if answer else None
+    at_hand = retrieval_at_hand(reading, choice) if choice.name in _ENCODING else retrieval(reading, choice)
+    return Answer(System(choice), at_hand) if at_hand else choice
 
 
 def _of_run(reading: Reading, run: RunInfo) -> Retrieval | None:
@@ -94,14 +133,14 @@ def _of_run(reading: Reading, run: RunInfo) -> Retrieval | None:
     return RunStore(resources.store()).retrieval(run, reading.task, reading.instance.id)
 
 
-def _warn_if_seen(reading: Reading, answer: Answer) -> None:
-    choice = answer.choice
+def _warn_if_seen(reading: Reading, system: System) -> None:
+    choice = system.choice
     entry = RETRIEVERS.get(choice.name)
-    if choice.run is None and entry is not None and (entry.sees_gold or entry.asks_server):
+    if system.run is None and entry is not None and (entry.sees_gold or entry.asks_server):
         return
-    if has_seen(reading.dataset, reading.instance, choice.name, choice.settings, choice.run):
+    if has_seen(reading.dataset, reading.instance, choice.name, choice.settings, system.run):
         st.warning(
-            f"**{literal(choice.name)}** was trained on this paper: its picks here tell what it remembers, not how "
-            "it does on papers that it has not seen. Its cross-validated run is the honest figure.",
+            f"**{literal(choice.name)}** was trained on this paper: its picks here tell what it remembers, not how it "
+            "does on papers that it has not seen. Its cross-validated run is the honest figure.",
             icon=":material/warning:",
         )

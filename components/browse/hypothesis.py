@@ -7,6 +7,7 @@ know that it still applies; of what somebody typed we do not, so the reader is a
 from __future__ import annotations
 
 from collections.abc import Mapping
+from zlib import crc32
 
 import streamlit as st
 
@@ -32,7 +33,7 @@ def hypothesis_editor(state: PageState, dataset: DatasetInfo, instance: Instance
     asked = state["h"].strip() or instance.hypothesis
     with st.container(horizontal=True, gap="xsmall", key="hypothesis"):
         st.markdown(f"# {literal(asked)}")
-        with st.popover("Edit hypothesis"):
+        with st.popover("Edit hypothesis", key=f"edit-{crc32(asked.encode())}"):  # closed once it was edited
             _editor(state, instance, asked, wordings)
         if asked != instance.hypothesis:
             st.button("Back to the original", on_click=state.put, kwargs={"h": None, "asif": None})

@@ -94,7 +94,10 @@ def aspect_columns(names: Sequence[str]) -> tuple[Column, ...]:
     return (
         Column("aspect", "Aspect", "chips"),
         Column(
-            "text", "What it says", "text", "Without a text in the data: the first sentence that covers it"
+            "text",
+            "What it says",
+            help="Without a text in the data: the first sentence that covers it",
+            lines=4,
         ),
         Column("sentences", "Covered by", "chips", "Every sentence that is a source of information for it"),
         *(

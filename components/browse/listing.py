@@ -9,14 +9,19 @@ import pandas as pd
 import streamlit as st
 
 from components.app import resources
+from components.app.instance_set import PARAM, InstanceSet, draw_set_button, read_set
 from components.app.state import PageState
 from components.browse.notes import NOTES, note_cell, note_kind
-from components.frame.filters import Filter, filter_popover, filtered
+from components.frame.filters import Filter, filter_popover, filtered, filters_text
 from components.frame.page import Context
 from components.widgets.frame_table import frame_table
+from components.widgets.markdown import literal
+from components.widgets.runs import run_name
 from components.widgets.table import Column, TableEvent
 from components.widgets.table.paging import paging, put_sort
+from evidencebench_core.data import DatasetInfo
 from evidencebench_core.data.search import best_sentence
+from evidencebench_core.words import clipped_text, quantity
 
 LIST_DEFAULTS: Final = {"q": "", "s": "", "where": "", "sort": "", "desc": "", "page": "1"}
 
@@ -26,12 +31,28 @@ _COUNTS: Final = {
     "n_result_aspects": ("Results", "Result aspects"),
     "optimal": ("Optimal K", "Fewest sentences that cover all aspects"),
 }
+_NARROWS: Final = ("q", "s", "where")
+_MOST_RUNS: Final = 4  # with a column
+_PAPER: Final = Column("paper_id", "Paper", "id")
+_MATCHED: Final = Column("matched", "Sentence found", lines=3)
 _HYPOTHESIS: Final = Column("hypothesis", "Hypothesis", "title", sortable=True)
 
 
-def listing(state: PageState, context: Context) -> pd.DataFrame:
-    """The instances that the search, the filters and the sort in the address leave."""
-    return _chosen(state, context, _found(state, context))
+def set_read(state: PageState, dataset: DatasetInfo) -> InstanceSet | None:
+    """The set of the address; one of other data is let go of, and that is said."""
+    among = read_set(state[PARAM], dataset)
+    if state[PARAM] and among is None:
+        st.warning(
+            "The set of instances that the link names is of other data than what is here now, so all are shown. "
+            "Open it once more from where it was made."
+        )
+        state.put(**{PARAM: None})
+    return among
+
+
+def listing(state: PageState, context: Context, among: InstanceSet | None) -> pd.DataFrame:
+    """The instances of the set that the search, the filters and the sort in the address leave."""
+    return _chosen(state, context, _found(state, context, among))
 
 
 def _chosen(state: PageState, context: Context, frame: pd.DataFrame) -> pd.DataFrame:
@@ -42,9 +63,11 @@ def _chosen(state: PageState, context: Context, frame: pd.DataFrame) -> pd.DataF
     return frame
 
 
-def _found(state: PageState, context: Context) -> pd.DataFrame:
-    """What the search leaves, with notes, and with the recall of the runs that sort or filter it."""
+def _found(state: PageState, context: Context, among: InstanceSet | None) -> pd.DataFrame:
+    """What the search leaves of a set, with notes, and with the recall of the runs that sort or filter it."""
     frame = resources.instances(context.dataset)
+    if among:
+        frame = frame[frame["id"].isin(among.ids)]
     if state["q"] or state["s"]:
         ids = resources.matching(context.dataset, state["q"], state["s"])
         frame = frame[frame["id"].isin(ids)]
@@ -66,8 +89,19 @@ def found_sentence(state: PageState, context: Context, instance_id: str) -> int 
 
 def draw_list(state: PageState, context: Context) -> None:
     """Draw search, filters and table; a click on a row opens its instance."""
-    matches = _found(state, context)
+    dataset = context.dataset
+    among = set_read(state, dataset)
+    matches = _found(state, context, among)
     frame = _chosen(state, context, matches)
+    if among:
+        with st.container(horizontal=True, vertical_alignment="center", key="set"):
+            st.markdown(f"**{literal(among.name)}**: {quantity(len(among.ids), 'instance')}", width="content")
+            st.button(
+                "All instances",
+                icon=":material/close:",
+                on_click=state.put,
+                kwargs={PARAM: None, "page": None},
+            )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="filter-bar"):
         for param, place, example in (
             ("q", "hypotheses", 'wine "stomach cancer"'),
@@ -83,7 +117,14 @@ def draw_list(state: PageState, context: Context) -> None:
         filter_popover(state, matches, _filters(context, matches))
         if any(state[name] != default for name, default in LIST_DEFAULTS.items() if name != "page"):
             st.button("Clear", key="clear", on_click=state.put, kwargs=dict.fromkeys(LIST_DEFAULTS))
-        st.caption(f"{len(frame):,} of {context.dataset.n_instances:,}", width="content")
+        if any(state[name] for name in _NARROWS):
+            words = [f"“{state[param]}”" for param in ("q", "s") if state[param]]
+            name = ", ".join([*words, filters_text(state, _filters(context, matches))]).strip(", ")
+            draw_set_button(dataset, name, frame["id"].tolist(), "Keep as a set")
+        st.caption(f"{len(frame):,} of {len(among.ids) if among else dataset.n_instances:,}", width="content")
+    if len(context.runs) > _MOST_RUNS:
+        names = literal(", ".join(map(run_name, context.runs[_MOST_RUNS:])))
+        st.caption(f"Columns for the first {_MOST_RUNS} chosen runs; not for {names}.")
     _draw_table(state, context, frame)
 
 
@@ -101,7 +142,7 @@ def _filters(context: Context, frame: pd.DataFrame) -> list[Filter]:
     return [
         *([Filter("noted", "Flags and comments", "choice")] if "noted" in frame else []),
         *(Filter(column, label) for column, (label, _) in _COUNTS.items()),
-        *(Filter(run.id, f"Recall of {run.label}", "percent") for run in context.runs),
+        *(Filter(run.id, f"Recall of {run_name(run)}", "percent") for run in context.runs[:_MOST_RUNS]),
     ]
 
 
@@ -118,25 +159,36 @@ def _draw_table(state: PageState, context: Context, frame: pd.DataFrame) -> None
             state.put(instance=event.value, sentence=found_sentence(state, context, event.value))
 
     note_cells: Any = [note_cell(notes.get(name, ())) for name in frame["id"]]
+    runs = context.runs[:_MOST_RUNS]
     recalls = {
         run.id: frame["id"].map(resources.recalls(run, context.task.name, tuple(frame["id"])))
-        for run in context.runs
+        for run in runs
         if run.id not in frame
     }
-    cells = frame.assign(notes=note_cells, name=frame["id"].str.removeprefix(prefix), **recalls)
+    matched: Any = _matched_sentences(context.dataset, frame["id"].tolist(), state["s"])
+    names = frame["id"].str.removeprefix(prefix)
+    cells = frame.assign(notes=note_cells, name=names, matched=matched, **recalls)
     frame_table(
         (
             _HYPOTHESIS,
+            *([_MATCHED] if state["s"] else []),
             *([NOTES] if notes else []),
             *(
-                Column(run.id, run.label, "percent", f"Aspect Recall on {context.task.title}", sortable=True)
-                for run in context.runs
+                Column(
+                    run.id,
+                    clipped_text(run_name(run), 32),
+                    "percent",
+                    f"Aspect Recall of {run_name(run)} on {context.task.title}",
+                    sortable=True,
+                )
+                for run in runs
             ),
             *(
                 Column(column, label, "number", text, sortable=True)
                 for column, (label, text) in _COUNTS.items()
             ),
             Column("name", "Instance", "id", prefix and f"Ids begin with {prefix}"),
+            *([] if frame["paper_id"].equals(frame["id"]) else [_PAPER]),
         ),
         cells,
         key="instances",
@@ -148,3 +200,14 @@ def _draw_table(state: PageState, context: Context, frame: pd.DataFrame) -> None
         empty="No instance matches. Use fewer words or wider filters.",
     )
     page.draw(state)
+
+
+def _matched_sentences(dataset: DatasetInfo, ids: Sequence[str], words: str) -> list[str | None]:
+    """Of each instance the sentence that fits the search for sentences best."""
+    if not words:
+        return [None] * len(ids)
+    matched = []
+    for instance in resources.store().get_many(dataset, ids):
+        index = best_sentence(instance.sentences, words)
+        matched.append(None if index is None else f"{index}  {clipped_text(instance.sentences[index], 240)}")
+    return matched

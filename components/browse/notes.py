@@ -1,8 +1,8 @@
-"""Flags and comments on an instance and its sentences: in the table of instances, beside the paper."""
+"""Notes: on an instance, a sentence of it, an aspect that a run missed; listed, and one form for all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -15,10 +15,10 @@ from components.app.state import PageState
 from components.widgets.chips import go_to, sentence_chip
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
-from evidencebench_core.analyses.causes import cause_title
+from evidencebench_core.analyses.causes import CAUSES, cause_title
 from evidencebench_core.analyses.notes import Note, NoteStore
 from evidencebench_core.data import DatasetInfo, Instance
-from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.errors import EvidenceBenchError, SettingError
 from evidencebench_core.export.reader import SentenceNote
 from evidencebench_core.words import quantity
 
@@ -28,6 +28,7 @@ NOTES: Final = Column(
     "id",
     "Flags (⚑) and comments on the instance and its sentences, and on what runs missed",
 )
+_PLACE: Final = ("sentence", "run_id", "task", "aspect_id")  # within an instance
 _COLUMNS: Final = (
     Column("words", "Flags and comments"),
     Column("sentence", "Sentence", "chips", "A click shows it in the paper; none: the whole instance"),
@@ -51,11 +52,20 @@ def note_cell(notes: Sequence[Note]) -> str | None:
 
 
 def draw_notes(state: PageState, dataset: DatasetInfo, instance: Instance) -> None:
-    """The notes on an instance and its sentences, and the form to flag it or to comment on it."""
+    """The notes on an instance, and the form to flag or comment on it or on the sentence that is chosen."""
     notes = resources.notes(dataset).get(instance.id, ())
     sentence = state.number("sentence")
     with st.popover("Flag or comment", key="notes"):
-        _draw_form(dataset, instance, sentence, notes)
+        places = ["The whole instance", *([] if sentence is None else [f"Sentence {sentence}"])]
+        on = st.segmented_control(
+            "On", places, required=True, default=places[-1], key=f"note-place-{instance.id}-{sentence}"
+        )
+        if sentence is None:
+            st.caption("Click a sentence in the paper to flag that one.")
+        index = None if on == places[0] else sentence
+        draw_note_form(
+            dataset, Note(instance_id=instance.id, author="", dataset=dataset.name, sentence=index)
+        )
     if not notes:
         return
     names = {run.id: run.label for run in resources.runs(dataset)}
@@ -82,6 +92,59 @@ def draw_notes(state: PageState, dataset: DatasetInfo, instance: Instance) -> No
     )
 
 
+def notes_on(dataset: DatasetInfo, place: Note) -> list[Note]:
+    """Of each author the newest note on that place."""
+    notes = resources.notes(dataset).get(place.instance_id, ())
+    return [note for note in notes if all(getattr(note, name) == getattr(place, name) for name in _PLACE)]
+
+
+def draw_note_form(
+    dataset: DatasetInfo, place: Note, cause: str = "", go_on: Callable[[], None] | None = None
+) -> None:
+    """One author's note on a place, over that author's earlier one; what is wrong is said at its end.
+
+    On a miss with its ``cause``, the suggested one to begin with; ``go_on`` is what follows *Save and next*.
+    """
+    author = session_text("author")
+    notes = notes_on(dataset, place)
+    own = next((note for note in notes if note.author == author), None)
+    tags = {tag for every in resources.notes(dataset).values() for note in every for tag in note.tags}
+    where = "-".join(str(getattr(place, name)) for name in ("instance_id", *_PLACE))
+    ident = f"{where}-{own.created_at if own else ''}"
+    shown = own or replace(place, cause=cause or None)
+    with st.form(f"note-{ident}", border=False):
+        if place.run_id:
+            st.pills(
+                "Cause",
+                list(CAUSES),
+                format_func=cause_title,
+                default=shown.cause if shown.cause in CAUSES else None,
+                key=f"cause-{ident}",
+            )
+        st.text_area("Comment", shown.text, height=68, key=f"text-{ident}")
+        left, right = st.columns([3, 2])
+        left.multiselect(
+            "Tags",
+            sorted(tags),
+            default=list(shown.tags),
+            accept_new_options=True,
+            placeholder="Choose or type",
+            key=f"tags-{ident}",
+        )
+        right.text_input("Author", author, max_chars=200, placeholder="Your initials", key=f"author-{ident}")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.checkbox("⚑ Flag", shown.flagged, key=f"flagged-{ident}")
+            if go_on:
+                st.form_submit_button(
+                    "Save and next", type="primary", on_click=_save, args=(place, own, ident, go_on)
+                )
+            st.form_submit_button(
+                "Save", type="secondary" if go_on else "primary", on_click=_save, args=(place, own, ident)
+            )
+        if problem := st.session_state.pop(f"problem-{ident}", ""):
+            st.error(literal(problem))
+
+
 def sentence_notes(dataset: DatasetInfo, instance: Instance) -> tuple[SentenceNote, ...]:
     """The notes on each sentence, as the reader has it."""
     of_sentence: dict[int, list[Note]] = {}
@@ -98,41 +161,27 @@ def sentence_notes(dataset: DatasetInfo, instance: Instance) -> tuple[SentenceNo
     )
 
 
-def _draw_form(dataset: DatasetInfo, instance: Instance, sentence: int | None, notes: Sequence[Note]) -> None:
-    """One author's note on the sentence that is chosen, or on the whole instance."""
-    places = ["The whole instance", *([] if sentence is None else [f"Sentence {sentence}"])]
-    place = st.segmented_control(
-        "On", places, required=True, default=places[-1], key=f"note-place-{instance.id}-{sentence}"
-    )
-    if sentence is None:
-        st.caption("Click a sentence in the paper to flag that one.")
-    on, author = (None if place == places[0] else sentence), session_text("author")
-    own = next(
-        (note for note in notes if (note.run_id, note.sentence, note.author) == ("", on, author)), None
-    )
-    ident = f"{instance.id}-{on}-{own.created_at if own else ''}"
-    with st.form(f"note-{ident}", border=False):
-        st.checkbox("⚑ Flag", own.flagged if own else False, key=f"flag-{ident}")
-        st.text_area("Comment", own.text if own else "", height=90, key=f"comment-{ident}")
-        st.text_input("Author", author, max_chars=200, placeholder="Initials", key=f"author-{ident}")
-        note = Note(instance_id=instance.id, author="", dataset=dataset.name, sentence=on)
-        st.form_submit_button("Save", type="primary", on_click=_save, args=(note, own, ident))
-
-
-def _save(place: Note, own: Note | None, ident: str) -> None:
+def _save(place: Note, own: Note | None, ident: str, go_on: Callable[[], None] | None = None) -> None:
     """Keep what the form says in the place of the note that it was drawn with; nothing takes that back."""
-    flagged, text, author = (widget_value(f"{name}-{ident}") for name in ("flag", "comment", "author"))
-    set_session_text("author", author.strip())
-    if own is None and not (flagged or text.strip()):
-        st.error("Flag it or write a comment.")
-        return
+    fields = ("flagged", "text", "author", "tags", *(["cause"] if place.run_id else []))
+    values = {name: widget_value(f"{name}-{ident}") for name in fields}
+    values |= {
+        "text": values["text"].strip(),
+        "author": values["author"].strip(),
+        "tags": tuple(values["tags"]),
+    }
+    note = replace(place, **values)
+    set_session_text("author", note.author)
     try:
-        note = replace(place, author=author, flagged=flagged, text=text)
+        if own is None and not note.says_something:
+            raise SettingError("note", "says nothing", "Flag it, add a tag or write a comment.")
         stored = NoteStore(resources.store()).add(note)
     except EvidenceBenchError as error:
-        st.error(literal(str(error)))
+        st.session_state[f"problem-{ident}"] = str(error)
         return
     flash("Noted." if stored.says_something else "Taken back.")
+    if go_on:
+        go_on()
 
 
 def _words(note: Note, names: Mapping[str, str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from textwrap import shorten
@@ -11,9 +11,10 @@ from typing import Any, Final
 import streamlit as st
 
 from components.app.choices import Choice
+from components.app.instance_set import InstanceSet
 from components.app.reading import Reading
 from components.app.state import PageState
-from components.browse.answers import Answer, answer_at_hand, answers_to
+from components.browse.answers import Answer, System, answer_at_hand, answers_to, read_now
 from components.browse.hypothesis import hypothesis_editor
 from components.browse.ledger import (
     MOST_PICKS,
@@ -25,6 +26,7 @@ from components.browse.ledger import (
     references,
 )
 from components.browse.notes import draw_notes, sentence_notes
+from components.browse.why_missed import draw_why_missed, run_that_missed
 from components.frame.page import Context, percent
 from components.models.calls import draw_calls, outcome_line, reason_line
 from components.widgets.chips import aspect_chip, go_to, sentence_chip
@@ -36,7 +38,8 @@ from components.widgets.task_picker import TASK_HELP
 from evidencebench_core.annotation.provenance import provenance_line
 from evidencebench_core.data import Instance
 from evidencebench_core.data.model import SUFFICIENT_NOTE
-from evidencebench_core.export.reader import System, view_of
+from evidencebench_core.export.reader import System as Marks
+from evidencebench_core.export.reader import view_of
 from evidencebench_core.export.shared_words import SharedWords, shared_words
 from evidencebench_core.metrics import (
     aspect_recall,
@@ -51,59 +54,84 @@ from evidencebench_core.tasks import Task
 from evidencebench_core.words import range_text
 
 READING_DEFAULTS: Final = {
-    **dict.fromkeys(("h", "asif", "r", "aspect", "sentence", "words"), ""),
+    **dict.fromkeys(("h", "asif", "live", "aspect", "sentence", "words"), ""),
     "system": "0",
 }
 _MOST_RANKED: Final = 60
 
 
-def draw_reading(state: PageState, context: Context, instance: Instance, choices: Sequence[Choice]) -> None:
-    """Everything about one instance."""
-    dataset, task = context.dataset, context.task
+def draw_reading(
+    state: PageState,
+    context: Context,
+    instance: Instance,
+    systems: Sequence[System],
+    among: InstanceSet | None = None,
+) -> None:
+    """Everything about one instance, which is read as one ``among`` others."""
+    dataset, task, evidence = context.dataset, context.task, instance.evidence
     hypothesis, gold_applies = hypothesis_editor(state, dataset, instance)
-    has_aspects = bool(instance.evidence.focused(task.focus))
-    answers: list[Answer] = []
-    if has_aspects or not gold_applies:
-        with st.container():  # so that a warning that comes or goes leaves the reader in its place
-            answers = answers_to(Reading(dataset, instance, hypothesis, task), choices)
-    else:
-        st.info(f"This instance has no result aspects, so it is skipped on {task.title}, never scored 0.")
-        st.button("Read it on ER@Optimal", on_click=state.put, kwargs={"task": "er@optimal"})
-    drop_missing(state, len(instance.sentences), [aspect.label for aspect in instance.evidence.aspects])
+    reading = Reading(dataset, instance, hypothesis, task)
+    has_aspects = bool(evidence.focused(task.focus))
+    answers, waiting = _ask(state, reading, systems if has_aspects or not gold_applies else None)
+    drop_missing(state, len(instance.sentences), [aspect.label for aspect in evidence.aspects])
     active = answers[min(state.number("system") or 0, len(answers) - 1)] if answers else None
     shown = instance
     if not gold_applies:
-        shown = replace(instance, evidence=replace(instance.evidence, aspects=()))
+        shown = replace(instance, evidence=replace(evidence, aspects=()))
     paper, side = st.columns([58, 42], gap="medium")
     with paper:
         notes = sentence_notes(dataset, instance)
         words = _shared_words(state, instance, hypothesis, active)
         _draw_paper(state, shown, answers, active, focus=task.focus, notes=notes, words=words)
     with side:
+        waiting_place = st.container()
         draw_notes(state, dataset, instance)
-        _draw_sentence(shown, state.number("sentence"), answers)
+        pinned = next((aspect for aspect in shown.evidence.aspects if aspect.label == state["aspect"]), None)
+        run = pinned and run_that_missed(answers, active, pinned)
+        sentence = state.number("sentence")
+        if not (pinned and run and sentence in pinned.sentence_indices):  # else the panel has it
+            _draw_sentence(shown, sentence, answers)
+        if pinned and run:
+            draw_why_missed(state, context, run, (instance.id, pinned), among)
         for answer in answers:
-            if line := outcome_line(answer.retrieval, task.budget_for(instance.evidence)):
+            if line := outcome_line(answer.retrieval, task.budget_for(evidence)):
                 st.markdown(f"{literal(answer.name)}: {line}.")
             draw_calls(answer.letter, answer.label, answer.retrieval)
         if hypothesis != instance.hypothesis and active is not None:
             original = Reading(dataset, instance, instance.hypothesis, task)
-            _draw_edit(state, shown, task, active, answer_at_hand(original, active.choice))
+            _draw_edit(state, shown, task, active, answer_at_hand(original, active.system.choice))
         if not gold_applies:
             st.info(
                 "Not scored: the gold was made for the original hypothesis. To see the picks against it, tick "
                 "“Score it as if the gold still applied” above."
             )
         elif has_aspects:
-            beside = references(instance.evidence, task)
+            beside = references(evidence, task)
             _draw_scores(instance, task, answers, beside)
+            _draw_aspects(state, instance, task, answers)
             if active is not None:
                 _draw_ledger(state, instance, task, active, beside)
         if len(answers) > 1 or (answers and not gold_applies):
             st.markdown("## Ranks side by side" if len(answers) > 1 else "## Picks")
-            _draw_ranks(state, shown, {answer.label: answer.retrieval for answer in answers}, "ranks")
-        if gold_applies and has_aspects:
-            _draw_aspects(state, instance, task, answers)
+            by_label = {answer.label: answer.retrieval for answer in answers}
+            picks = {index for answer in answers for index in answer.retrieval.selection}
+            _draw_ranks(state, shown, by_label, picks, "ranks")
+    # The paper stands there while retrievers read it, and is drawn again with their picks.
+    if waiting and read_now(reading, waiting, waiting_place):
+        st.rerun()
+
+
+def _ask(
+    state: PageState, reading: Reading, systems: Sequence[System] | None
+) -> tuple[list[Answer], list[Choice]]:
+    """What the systems picked; ``None`` where the task asks for nothing of the instance."""
+    if systems is None:
+        title = reading.task.title
+        st.info(f"This instance has no result aspects, so it is skipped on {title}, never scored 0.")
+        st.button("Read it on ER@Optimal", on_click=state.put, kwargs={"task": "er@optimal"})
+        return [], []
+    with st.container():  # so that a warning that comes or goes leaves the reader in its place
+        return answers_to(reading, systems)
 
 
 def _shared_words(
@@ -112,8 +140,9 @@ def _shared_words(
     """Words that sentences share with the hypothesis, as the active retriever weighs them; ``None`` where it is off."""
     if state["words"] != "1":
         return None
-    weighs = active is not None and active.choice.name == Bm25.name
-    retriever = make_retriever(active.choice.name, active.choice.settings) if active and weighs else None
+    weighs = active is not None and active.system.choice.name == Bm25.name
+    bm25 = active.system.choice if active and weighs else None
+    retriever = make_retriever(bm25.name, bm25.settings) if bm25 else None
     return shared_words(query_of(instance, "all", None, hypothesis), retriever)
 
 
@@ -122,23 +151,23 @@ def _draw_paper(
 ) -> None:
     """The paper, which stays in sight; the sentence, aspect and system that are clicked go into the state."""
     labels = [aspect.label for aspect in instance.evidence.aspects]
-    systems = [System(answer.label, answer.retrieval.selection) for answer in answers]
-
-    def put(event: PaperEvent) -> None:
-        state.put(sentence=event.sentence, system=event.system or None)
-        if labels:
-            state.put(aspect=None if event.aspect is None else labels[event.aspect])
-
+    systems = [Marks(answer.label, answer.retrieval.selection) for answer in answers]
     with st.container(key="paper-stays-in-sight"):
         view = view_of(
             instance,
-            systems=systems if systems or labels else [System("", ())],
+            systems=systems if systems or labels else [Marks("", ())],
             active=answers.index(active) if active else (None if labels else 0),
             selected=state.number("sentence"),
             aspect=labels.index(state["aspect"]) if state["aspect"] in labels else None,
             **shown,
         )
-        paper_view(view, key="reader", height=780, on_event=put)
+        paper_view(view, key="reader", height=780, on_event=partial(keep_event, state, labels))
+
+
+def keep_event(state: PageState, labels: Sequence[str], event: PaperEvent) -> None:
+    """What was clicked in the reader goes into the state, as one step; ``labels`` of the aspects by position."""
+    aspect = None if event.aspect is None or not labels else labels[event.aspect]
+    state.put(sentence=event.sentence, system=event.system or None, aspect=aspect)
 
 
 def _draw_sentence(instance: Instance, index: int | None, answers: Sequence[Answer]) -> None:
@@ -192,7 +221,9 @@ def _draw_edit(
         now = percent(expected_recall(after.selection, covers, budget))
         text += f" Aspect Recall was **{then}** and is **{now}**."
     st.markdown(text)
-    _draw_ranks(state, instance, {"Original": before, "Edited": after}, "edit-ranks")
+    if change.gained or change.lost:
+        changed = {*change.gained, *change.lost}
+        _draw_ranks(state, instance, {"Original": before, "Edited": after}, changed, "edit-ranks")
 
 
 def _draw_scores(instance: Instance, task: Task, answers: Sequence[Answer], beside: References) -> None:
@@ -251,13 +282,14 @@ def _draw_ledger(
         st.caption(f"The first {MOST_PICKS} of {len(active.retrieval.selection)} picks.")
 
 
-def _draw_ranks(state: PageState, instance: Instance, answers: dict[str, Retrieval], key: str) -> None:
-    """One row for each sentence that a system picked, with its rank in every one; a pick's rank has a mark."""
+def _draw_ranks(
+    state: PageState, instance: Instance, answers: dict[str, Retrieval], picks: Collection[int], key: str
+) -> None:
+    """One row for each of the picked sentences, with its rank in every system; a pick's rank has a mark."""
     ranks = {
         label: {index: rank for rank, index in enumerate(answer.ranking, start=1)}
         for label, answer in answers.items()
     }
-    picks = {index for answer in answers.values() for index in answer.selection}
     aspects = list(enumerate(instance.evidence.aspects))
 
     def best_rank(index: int) -> tuple[int, int]:
@@ -298,19 +330,21 @@ def _draw_ranks(state: PageState, instance: Instance, answers: dict[str, Retriev
 
 
 def _draw_aspects(state: PageState, instance: Instance, task: Task, answers: Sequence[Answer]) -> None:
-    only = state["aspect"]
+    only, evidence = state["aspect"], instance.evidence
     heading = "Result aspects" if task.focus == "results" else "Study aspects"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"## {heading}")
         if only:
             st.button("Show all aspects", on_click=state.put, kwargs={"aspect": None})
     table(
-        aspect_columns([answer.name for answer in answers]),
+        aspect_columns([answer.letter or answer.label for answer in answers]),
         aspect_rows(instance, task, [answer.retrieval for answer in answers], only),
         key="aspects",
         action="none",
         on_event=partial(go_to, state),
         caption=f"{heading} of this instance",
         empty="The chosen aspect is not among those of this task.",
-        height=640,
+        height=None if only or len(evidence.focused(task.focus)) <= 5 else 420,
     )
+    if not any(aspect.text for aspect in evidence.aspects):
+        st.caption("The data has no texts of aspects: a sentence that covers one stands for it.")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from math import inf, isinf
 from typing import Final, Literal
 from urllib.parse import quote, unquote
@@ -22,11 +21,12 @@ Wanted = dict[str, str | tuple[float, float]]
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A column that can be filtered; ``percent``: a share, typed in percent; ``choice``: one of its values."""
+    """A column of whole numbers, or a ``percent`` or ``choice``: a share, or one of its values, by their titles."""
 
     column: str
     label: str
     kind: Literal["number", "percent", "choice"] = "number"
+    title: Callable[[str], str] = str  # of a value of a choice
 
 
 def filter_popover(
@@ -39,7 +39,7 @@ def filter_popover(
             if a_filter.kind == "choice":
                 _draw_choice(state, frame, a_filter, wanted, param)
             else:
-                _draw_range(state, a_filter, wanted, param)
+                _draw_range(state, frame, a_filter, wanted, param)
 
 
 def filtered(
@@ -54,6 +54,18 @@ def filtered(
     return frame
 
 
+def filters_text(state: PageState, filters: Sequence[Filter], param: str = "where") -> str:
+    """The filters of the address in words: ``Aspects 5 to 9, Suggested cause Budget too small``."""
+    wanted, words = _wanted(state[param], filters), []
+    for a_filter in filters:
+        value = wanted.get(a_filter.column)
+        if isinstance(value, str):
+            words.append(f"{a_filter.label} {a_filter.title(value)}")
+        elif value is not None:
+            words.append(f"{a_filter.label} {value[0]:g} to {value[1]:g}")
+    return ", ".join(words).replace("-inf to", "up to").replace(" to inf", " or more")
+
+
 def _wanted(text: str, filters: Sequence[Filter]) -> Wanted:
     """The filters of the address by column, open ends infinite; what is none is left out."""
     kinds = {a_filter.column: a_filter.kind for a_filter in filters}
@@ -65,7 +77,9 @@ def _wanted(text: str, filters: Sequence[Filter]) -> Wanted:
             wanted[column] = unquote(value)
         elif column in kinds:
             with suppress(ValueError):
-                wanted[column] = (float(low or -inf), float(high or inf))
+                bounds = (float(low or -inf), float(high or inf))
+                if bounds[0] <= bounds[1]:
+                    wanted[column] = bounds
     return wanted
 
 
@@ -82,7 +96,7 @@ def _text(wanted: Wanted) -> str:
 
 
 def _draw_choice(state: PageState, frame: pd.DataFrame, a_filter: Filter, wanted: Wanted, param: str) -> None:
-    values = [_ALL, *sorted(frame[a_filter.column].dropna().astype(str).unique())]
+    values = [_ALL, *sorted(frame[a_filter.column].dropna().astype(str).unique(), key=a_filter.title)]
     shown = wanted.get(a_filter.column, _ALL)
 
     def read(value: str) -> str:
@@ -91,40 +105,37 @@ def _draw_choice(state: PageState, frame: pd.DataFrame, a_filter: Filter, wanted
     st.selectbox(
         literal(a_filter.label),
         values,
+        format_func=a_filter.title,
         **state.widget(
             param, shown if shown in values else _ALL, read, part=a_filter.column, reset=_reset(state)
         ),
     )
 
 
-def _draw_range(state: PageState, a_filter: Filter, wanted: Wanted, param: str) -> None:
+def _draw_range(state: PageState, frame: pd.DataFrame, a_filter: Filter, wanted: Wanted, param: str) -> None:
+    """A slider from the least to the greatest value, whose ends stand for no bound; nothing without two values."""
     scale = 100 if a_filter.kind == "percent" else 1
-    bounds = wanted.get(a_filter.column, (-inf, inf))
+    least, greatest = (
+        (0, 100) if scale == 100 else (frame[a_filter.column].min(), frame[a_filter.column].max())
+    )
+    if pd.isna(least) or not max(least, 0) < greatest:
+        return
+    least, greatest = max(int(least), 0), int(greatest)
+    bounds = wanted.get(a_filter.column)
     low, high = bounds if isinstance(bounds, tuple) else (-inf, inf)
+    shown = tuple(round(min(max(scale * bound, least), greatest)) for bound in (low, high))
 
-    def read(side: str, value: float | None) -> str:
-        if side == "at least":
-            changed = (-inf if value is None else value / scale, high)
-        else:
-            changed = (low, inf if value is None else value / scale)
-        return _text({**wanted, a_filter.column: changed})
+    def read(ends: tuple[int, int]) -> str:
+        low = -inf if ends[0] == least else ends[0] / scale
+        high = inf if ends[1] == greatest else ends[1] / scale
+        return _text({**wanted, a_filter.column: (low, high)})
 
-    unit = ", %" if scale == 100 else ""
-    for column, side, bound in zip(st.columns(2), ("at least", "at most"), (low, high), strict=True):
-        column.number_input(
-            f"{literal(a_filter.label)}{unit}, {side}",
-            min_value=0.0,
-            step=1.0,
-            format="%g",
-            placeholder="any",
-            **state.widget(
-                param,
-                None if isinf(bound) else scale * bound,
-                partial(read, side),
-                part=f"{a_filter.column}.{side}",
-                reset=_reset(state),
-            ),
-        )
+    st.slider(
+        f"{literal(a_filter.label)}{', %' if scale == 100 else ''}",
+        least,
+        greatest,
+        **state.widget(param, shown, read, part=a_filter.column, reset=_reset(state)),
+    )
 
 
 def _reset(state: PageState) -> tuple[str, ...]:

@@ -6,17 +6,20 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState
 from components.models.ranker import warn_of_trained_runs
+from components.widgets.address import draw_quietly
 from components.widgets.guarded import guarded_page
 from components.widgets.markdown import literal
+from components.widgets.runs import first_runs, run_name, runs_with_answers
 from components.widgets.task_picker import task_picker
 from evidencebench_core.analyses import Report
+from evidencebench_core.analyses.missed import missed
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.runs import RunInfo
@@ -40,11 +43,11 @@ class Context:
 
 
 @contextmanager
-def page(name: str, title: str = "", **defaults: str) -> Iterator[PageState]:
+def page(name: str, title: str = "", quiet: Sequence[str] = (), **defaults: str) -> Iterator[PageState]:
     """A page of the app, called by its url path; errors within it are shown as one line.
 
     ``title`` is its heading, empty for a page that draws its own; ``defaults`` are the values in its address beside
-    dataset, task and runs::
+    dataset, task and runs, the ``quiet`` ones no steps of the browser's history::
 
         with page("runs", "Runs", a="", b="") as state:
             context = context_line(state, about="Runs side by side.", n_runs=10)
@@ -53,13 +56,16 @@ def page(name: str, title: str = "", **defaults: str) -> Iterator[PageState]:
     with guarded_page():
         if title:
             st.title(title)
-        yield PageState(name, {"dataset": "", "task": "er@optimal", "runs": "", **defaults})
+        state = PageState(name, {"dataset": "", "task": "er@optimal", "runs": "", **defaults}, quiet)
+        yield state
+        if quiet:
+            draw_quietly(state)
 
 
-def context_line(state: PageState, about: str, *, n_runs: int = 0, most_runs: int = MOST_RUNS) -> Context:
+def context_line(state: PageState, about: str, *, n_runs: int = 0) -> Context:
     """Draw dataset, task and runs in one line; where no dataset is loaded, what the page is ``about``, and stop.
 
-    ``n_runs`` are shown where none is chosen (0: the page has no runs), ``most_runs`` can be chosen.
+    ``n_runs`` are shown where none is chosen (0: the page has no runs).
     """
     datasets = {info.name: info for info in resources.store().datasets()}
     if not datasets:
@@ -67,7 +73,7 @@ def context_line(state: PageState, about: str, *, n_runs: int = 0, most_runs: in
         if st.button("Load a dataset", type="primary"):
             st.switch_page("pages/home.py")
         st.stop()
-    context = read_context(state, n_runs, most_runs)
+    context = read_context(state, n_runs)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="context"):
         st.selectbox(
             "Dataset",
@@ -78,17 +84,8 @@ def context_line(state: PageState, about: str, *, n_runs: int = 0, most_runs: in
             **state.widget("dataset", context.dataset.name, reset=set(state.defaults) - {"dataset", "task"}),
         )
         task_picker(state, in_line=True)
-        runs = {run.id: run for run in runs_with_answers(context.dataset)} if n_runs else {}
-        if runs:
-            st.multiselect(
-                "Runs",
-                list(runs),
-                format_func=lambda run_id: f"{runs[run_id].label} ({run_id[:4]})",
-                max_selections=most_runs,
-                placeholder="Choose runs",
-                label_visibility="collapsed",
-                **state.widget("runs", [run.id for run in context.runs], tuple),
-            )
+        if n_runs:
+            runs_picker(state, context, label_visibility="collapsed")
     makers = resources.gold_makers(context.dataset)
     for note in (*context.dataset.gold_notes, *makers.notes(context.runs)):
         st.caption(literal(note))
@@ -96,10 +93,26 @@ def context_line(state: PageState, about: str, *, n_runs: int = 0, most_runs: in
     return context
 
 
-def read_context(state: PageState, n_runs: int = 0, most_runs: int = MOST_RUNS) -> Context:
+def runs_picker(state: PageState, context: Context, **look: Any) -> None:
+    """Choose runs; nothing where there is none. They hold on every page."""
+    runs = {run.id: run_name(run) for run in runs_with_answers(context.dataset)}
+    chosen = list(state.many("runs") or [run.id for run in context.runs])  # those without an answer, too
+    if runs:
+        st.multiselect(
+            "Runs",
+            list(runs),
+            format_func=runs.__getitem__,
+            max_selections=MOST_RUNS,
+            placeholder="Choose runs",
+            **look,
+            **state.widget("runs", chosen[:MOST_RUNS], tuple),
+        )
+
+
+def read_context(state: PageState, n_runs: int = 0) -> Context:
     """The context of the address, undrawn; what the address names and is not here is said once.
 
-    ``UnknownNameError`` where no dataset is loaded. See `context_line` for the parameters.
+    ``UnknownNameError`` where no dataset is loaded. See `context_line` for the parameter.
     """
     datasets = {info.name: info for info in resources.store().datasets()}
     if not datasets:
@@ -121,22 +134,9 @@ def read_context(state: PageState, n_runs: int = 0, most_runs: int = MOST_RUNS) 
     if n_runs and (gone := [run_id for run_id in named if run_id not in runs]):
         st.warning(f"There is no run {literal(', '.join(gone), 80)} on this dataset (any more).")
         state.put(runs=[run_id for run_id in named if run_id in runs])
-    chosen = [runs[run_id] for run_id in named if run_id in runs][:most_runs]
-    chosen = chosen or _first_runs(list(runs.values()), task)[:n_runs]
+    chosen = [runs[run_id] for run_id in named if run_id in runs][:MOST_RUNS]
+    chosen = chosen or first_runs(list(runs.values()), task, n_runs)
     return Context(dataset, task, tuple(run for run in chosen if run.n_answers(task)))
-
-
-def runs_with_answers(dataset: DatasetInfo) -> list[RunInfo]:
-    """The runs over a dataset that have any answer."""
-    return [run for run in resources.runs(dataset) if run.n_answered]
-
-
-def _first_runs(runs: Sequence[RunInfo], task: Task) -> list[RunInfo]:
-    """Runs to begin with: those whose model has not seen the instances, and that lack few answers."""
-    answered = [run for run in runs if run.n_answers(task)]
-    unseen = [run for run in answered if not run.n_trained_on and run.retriever != "oracle"] or answered
-    enough = 0.9 * max((run.n_answers(task) for run in unseen), default=0)
-    return [run for run in unseen if run.n_answers(task) >= enough]
 
 
 def percent(share: float | None, digits: int = 1) -> str:
@@ -151,6 +151,15 @@ def cached_report(name: str, key: tuple[object, ...], make: Callable[[], Report]
     """
     with st.spinner("Computing …", show_time=True):
         return resources.report(name, key, make)
+
+
+def missed_report(context: Context, run: RunInfo) -> Report:
+    """Every aspect that a run missed on the task; it says which other runs found one."""
+    return cached_report(
+        "missed",
+        (context.task.name, run, resources.runs(context.dataset)),
+        lambda: missed(resources.store(), run, context.task, results_only=False),
+    )
 
 
 def show_notes(report: Report) -> None:

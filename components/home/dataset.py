@@ -12,11 +12,12 @@ from components.app.jobs import Job
 from components.app.session import flash, open_later
 from components.app.state import PageState
 from components.charts.figures import bars, histogram
-from components.frame.page import cached_report, runs_with_answers, show_notes
+from components.frame.page import cached_report, show_notes
 from components.widgets.chart import draw_chart, is_dark
 from components.widgets.frame_table import frame_table
 from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
+from components.widgets.runs import runs_with_answers
 from components.widgets.table import Column
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.dataset import dataset_report

@@ -1,4 +1,4 @@
-"""Choosing up to three retrievers and their settings, or runs."""
+"""Choosing up to three retrievers that answer here and now, and the settings of one."""
 
 from __future__ import annotations
 
@@ -12,86 +12,76 @@ from components.app import resources
 from components.app.choices import (
     BETWEEN,
     MOST_CHOICES,
+    WITHIN,
     Choice,
-    choice_of_run,
-    choices_from,
+    choice_from,
     choices_text,
     setting_text,
 )
-from components.app.session import flash
 from components.app.state import PageState
 from components.models.server import known_models, session_model
 from components.widgets.markdown import literal
-from components.widgets.switches import on_off_switch
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import RETRIEVERS, SettingField, fields_of, read_settings
-from evidencebench_core.runs import RunInfo
 
-_PARAM: Final = "r"  # of the address
+_PARAM: Final = "live"  # of the address
+_PROBLEM: Final = "live-problem"  # of the session: what was typed and is no retriever
 WidgetFor = Callable[[str, object], dict[str, Any]]
 
 
-def choices_of(state: PageState, runs: Sequence[RunInfo], first: Sequence[Choice]) -> tuple[Choice, ...]:
-    """The retrievers and runs that the address names, else the ``first``; what cannot be read is said, once.
+def live_choices(state: PageState) -> tuple[Choice, ...]:
+    """The retrievers that the address names; what cannot be read is said, once.
 
     Those that ask a server are among them: it is for the page to ask them on a click only, with an estimate.
     """
-    if not state[_PARAM]:
-        return tuple(first) or (Choice("bm25"),)
-    chosen: list[Choice] = []
+    chosen: dict[str, Choice] = {}
     problems: list[SettingError] = []
     for part in filter(None, state[_PARAM].split(BETWEEN)):
         try:
-            chosen += choices_from(part, runs)
+            choice = choice_from(part)
+            chosen[choice.text] = choice
         except SettingError as error:
             problems.append(error)
     for problem in problems:
         st.warning(literal(str(problem)))
-    if problems:
-        state.put(**{_PARAM: choices_text(chosen)})
-    return tuple({choice.option: choice for choice in chosen}.values())[:MOST_CHOICES]
+    choices = tuple(chosen.values())[:MOST_CHOICES]
+    if problems or len(chosen) > MOST_CHOICES:
+        state.put(**{_PARAM: choices_text(choices)})
+    return choices
 
 
-def draw_choices(state: PageState, chosen: Sequence[Choice], runs: Sequence[RunInfo]) -> None:
-    """Draw the choice of up to three retrievers, with their usual settings, or runs."""
-    by_option = {choice.option: choice for choice in (*map(choice_of_run, runs), *chosen)}
-    live = [choice.option for choice in chosen if not choice.run]
-    stored = [choice.option for choice in chosen if choice.run]
+def draw_live_picker(state: PageState, chosen: Sequence[Choice]) -> None:
+    """Choose up to three retrievers; typed settings make another one of the same retriever."""
+    labels = {choice.text: choice.label for choice in chosen}
 
     def read(options: Sequence[str]) -> str:
-        if len(options) > MOST_CHOICES:
-            flash("Three at most: take one away first.")
-        return choices_text([by_option.get(option) or _new(option) for option in options][:MOST_CHOICES])
+        choices = []
+        for option in options:
+            try:
+                choices.append(_typed(option))
+            except SettingError as error:
+                st.session_state[_PROBLEM] = str(error)
+        return choices_text(choices)
 
-    st.pills(
-        "Retrievers (up to three)",
-        list(RETRIEVERS),
-        selection_mode="multi",
-        wrap=True,
+    st.multiselect(
+        "Retrievers asked now",
+        [*labels, *(name for name in RETRIEVERS if name not in labels)],
+        format_func=lambda option: labels.get(option, option),
+        max_selections=MOST_CHOICES,
+        accept_new_options=True,
+        placeholder="Choose, or type: bm25 k1=0.9",
         help="\n".join(f"- **{name}**: {literal(entry.summary)}" for name, entry in RETRIEVERS.items()),
-        **state.widget(_PARAM, live, lambda options: read([*options, *stored]), part="live"),
+        **state.widget(_PARAM, [*labels], read),
     )
-    if runs:
-        st.multiselect(
-            "Stored runs",
-            [choice_of_run(run).option for run in runs],
-            format_func=lambda option: by_option[option].label,
-            placeholder="Choose a run",
-            help="Nothing is asked again. For an edited hypothesis, or a task that the run has not answered, its "
-            "retriever is asked now, where it can be.",
-            **state.widget(_PARAM, stored, lambda options: read([*live, *options]), part="runs"),
-        )
-    on_off_switch(
-        state,
-        "words",
-        "Underline the words that sentences share with the hypothesis",
-        help="With bm25 the thicker the more a word adds to the sentence's score; else every word alike.",
-    )
+    if problem := st.session_state.pop(_PROBLEM, ""):
+        st.error(literal(problem))
 
 
-def _new(name: str) -> Choice:
-    model = session_model() if RETRIEVERS[name].asks_server else ""
-    return Choice(name, {"model": model} if model else {})
+def _typed(text: str) -> Choice:
+    """The choice of an option, or of a text as a label has it."""
+    choice = choice_from(WITHIN.join(text.split()))
+    model = session_model() if RETRIEVERS[choice.name].asks_server else ""
+    return Choice(choice.name, {"model": model, **choice.settings}) if model else choice
 
 
 def settings_fields(name: str, widget: WidgetFor) -> dict[str, object]:

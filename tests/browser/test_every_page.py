@@ -35,7 +35,7 @@ from tests.reliability.asking import ask_scripted
 PAGES = {  # the address, and what it shows once it is whole
     "/": ".table-root tbody tr",
     "/browse?dataset=sample_data&s=adherence": ".table-root tbody tr",
-    "/browse?instance=sample_cohort&task=er%4010&r=bm25~abstract-tail&sentence=12&words=1": ".s.selected",
+    "/browse?instance=sample_cohort&task=er%4010&live=bm25~abstract-tail&sentence=12&words=1": ".s.selected",
     "/paper": "[data-testid=stFileUploader]",
     "/paper?paper={paper}&r=bm25&sentence=4": ".findings .pick",
     "/paper?paper={paper}&r=bm25&present=1": ".findings .pick",

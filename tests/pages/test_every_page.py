@@ -29,8 +29,8 @@ LINKS: list[tuple[str, dict[str, str], str]] = [  # page, parameters, what its w
     *((page, dict.fromkeys(CONTEXT, HOSTILE), "nonsense") for page in ("browse", "runs", "analyse")),
     *((page, {"part": HOSTILE}, "nonsense") for page in ("runs", "analyse")),
     ("browse", {"instance": "sample_cohrt"}, "sample_cohort"),  # the near one
-    ("browse", READ | {"r": "bm26"}, "bm25"),
-    ("browse", READ | {"r": "bm25;k1=lots"}, "k1"),
+    ("browse", READ | {"live": "bm26"}, "bm25"),
+    ("browse", READ | {"live": "bm25;k1=lots"}, "k1"),
     *(("paper", params, "") for params in ({"paper": "77"}, {"paper": "open-0"}, {"over": "77,open-1"})),
     *(("annotate", {"paper": paper}, "") for paper in ("77", "own:x", "instance:abc:1", "nothing")),
 ]  # fmt: skip

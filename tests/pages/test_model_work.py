@@ -24,7 +24,7 @@ READ = {"dataset": "sample_data", "instance": "sample_cohort", "task": "er@10"}
 
 def browse(open_page: OpenPage, url: str, retriever: str = "llm", **kept: str) -> App:
     """An instance in Browse, in a session with that server."""
-    return open_page("browse", {"llm.server": url, **kept}, **READ, r=f"{retriever};model=tiny")
+    return open_page("browse", {"llm.server": url, **kept}, **READ, live=f"{retriever};model=tiny")
 
 
 # -- one instance ----------------------------------------------------------------------------------------------

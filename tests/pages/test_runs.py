@@ -104,7 +104,7 @@ def tiny(tmp_path: Path) -> Path:
 def test_the_ranker_answers_at_once_and_says_what_it_learnt_from(
     open_page: OpenPage, sample_store: Store, tiny: Path
 ) -> None:
-    app = open_page("browse", instance="sample_trial", r="evidence-ranker~hybrid;of=bm25,evidence-ranker")
+    app = open_page("browse", instance="sample_trial", live="evidence-ranker~hybrid;of=bm25,evidence-ranker")
     assert not app.problems
     assert "What each pick of evidence-ranker adds" in app.words
     app = drawn(run_dialog, "train", "sample_data")
@@ -122,7 +122,7 @@ def test_a_ranker_that_cannot_be_read_is_one_clear_error(open_page: OpenPage, pa
     write_model(small_model(), default_model_path())
     (default_model_path() / FILE).write_bytes(b"{")
     asked = {
-        "browse": {"instance": "sample_trial", "r": "evidence-ranker"},
+        "browse": {"instance": "sample_trial", "live": "evidence-ranker"},
         "paper": {"paper": "sample_trial"},
     }
     assert "cannot be read as a trained ranker" in open_page(page, **asked[page]).finish().problems
@@ -150,10 +150,10 @@ def test_runs_that_nobody_can_ask_and_runs_over_a_sample_stand_on_every_page(
     assert parts == {given.id}  # the sample is whole
     assert list(rows)[-2] == given.id  # below all that are whole
     assert "Resume a run" not in app.labels()
-    read = {"instance": "sample_trial", "task": "er@10", "r": f"@{own.id}~@{given.id}"}
+    read = {"instance": "sample_trial", "task": "er@10", "runs": f"{own.id},{given.id}"}
     assert "What each pick of longest (own)" in open_page("browse", **read).words
     edited = open_page("browse", h="Tea helps.", **read)
-    assert edited.words.count("its system is not here to be asked") == 2
+    assert edited.words.count("is not here to be asked") == 2
     assert not edited.error
 
 
@@ -169,5 +169,5 @@ def test_a_paper_that_the_model_has_seen_is_said_where_it_is_read(
         ("tiny_0", "hybrid;of=bm25,evidence-ranker", 1),
         ("tiny_5", "evidence-ranker", 0),
     ):
-        app = open_page("browse", dataset="tiny", instance=instance, r=retriever)
+        app = open_page("browse", dataset="tiny", instance=instance, live=retriever)
         assert app.problems.count("was trained on this paper") == n_warnings

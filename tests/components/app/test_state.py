@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.app.choices import Choice, choices_from, choices_text
+from components.app.choices import Choice, choice_from, choices_text
 from evidencebench_core.errors import SettingError
 from tests.pages.app import App
 
@@ -80,17 +80,44 @@ def test_the_dataset_chosen_on_one_page_comes_along_to_another(
     assert app.words == found
 
 
+def quiet_script() -> None:
+    """A page whose sentence is no step, and that is about no dataset."""
+    import streamlit as st
+
+    from components.app.state import PageState
+
+    defaults = {"dataset": "", "task": "", "shown": "", "sentence": ""}
+    state = PageState(st.session_state.get("page", "p"), defaults, quiet=["sentence"])
+    for name in ("sentence", "shown", "dataset"):
+        st.text_input(name, **state.widget(name, state[name]))
+    st.caption("|".join(state[name] for name in ("sentence", "shown")))
+
+
+def test_a_quiet_value_is_no_step_and_goes_along_with_the_next() -> None:
+    app = App(AppTest.from_function(quiet_script))
+    assert (app.fill("sentence", "5").words, app.address) == ("5|", {})
+    assert app.fill("shown", "x").address == {"sentence": "5", "shown": "x"}
+
+
+def test_a_page_about_no_dataset_stays_as_it_was_left_on_another() -> None:
+    app = App(AppTest.from_function(quiet_script), shown="x")
+    app.query_params.clear()
+    app.test.session_state["page"] = "q"
+    app.run().fill("dataset", "other")
+    app.query_params.clear()
+    app.test.session_state["page"] = "p"
+    assert app.run().words == "|x"
+
+
 def test_a_choice_of_retrievers_comes_back_from_its_link() -> None:
     choices = (
         Choice("bm25", {"k1": 1.2, "b": 0.5}),
         Choice("hybrid", {"of": ("abstract-tail", "bm25")}),
         Choice("random", {"seed": 3}),
     )
-    again = choices_from(choices_text(choices))
+    again = [choice_from(text) for text in choices_text(choices).split("~")]
     assert [(c.name, dict(c.settings)) for c in again] == [(c.name, dict(c.settings)) for c in choices]
-    assert choices_from(choices_text(())) == ()
-    assert choices_from("bm25;k1=1.5") == (Choice("bm25", {}),)  # its default
-    assert len(choices_from("bm25~lead~random~oracle")) == 3
+    assert choice_from("bm25;k1=1.5") == Choice("bm25", {})  # its default
     for link in (
         "bm26",
         "bm25;k3=1",
@@ -100,7 +127,7 @@ def test_a_choice_of_retrievers_comes_back_from_its_link() -> None:
         "llm;prompts=/tmp",
     ):  # nor names a file
         with pytest.raises(SettingError):
-            choices_from(link)
+            choice_from(link)
 
 
 def test_a_label_has_the_settings_that_a_person_chose() -> None:

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from components.app.choices import choices_from
 from components.runs.pair import both_ways, points
 from components.widgets.runs import reader_link, run_colours
 from evidencebench_core.data import ingest, open_store
@@ -26,12 +25,15 @@ def test_the_link_to_the_reader_and_colours() -> None:
     finished_runs(store, "lead", "oracle", "random", tasks=[TASK])
     runs = RunStore(store).runs("sample_data")
 
-    # the reader opens with as many runs as it can show
-    link = reader_link(dataset, TASK, "sample_trial", runs, aspect="A2", sentence="7")
+    # runs that the reader begins with stay unchosen; others come first
+    shown = [run for run in runs if run.retriever != "oracle"]
+    (oracle,) = set(runs) - set(shown)
+    link = reader_link(dataset, TASK, "sample_trial", shown[1:], aspect="A2", sentence="7")
     where = {"dataset": "sample_data", "instance": "sample_trial", "task": "er@10", "aspect": "A2"}
-    assert link.items() >= where.items()
-    assert [choice.run for choice in choices_from(link["r"], runs)] == list(runs[:3])
-    assert link["sentence"] == "7"
+    assert link == {**where, "sentence": "7", "system": "1"}
+    link = reader_link(dataset, TASK, "sample_trial", [oracle, shown[0]])
+    assert link["runs"] == f"{oracle.id},{shown[0].id}"
+    assert "system" not in link
 
     # at the sentence that a row is about, else at the first that covers what the run missed
     covers = store.get("sample_data", "sample_trial").evidence.covers("all")

@@ -1,0 +1,164 @@
+"""Why a run missed the pinned aspect: what covers it, the suggested cause, the other runs, a note, the next miss."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+import pandas as pd
+import streamlit as st
+
+from components.app import resources
+from components.app.instance_set import InstanceSet
+from components.app.session import open_later
+from components.app.state import PageState
+from components.browse.answers import Answer
+from components.browse.notes import draw_note_form
+from components.frame.page import Context, missed_report, percent
+from components.widgets.chips import go_to, sentence_chip
+from components.widgets.markdown import literal
+from components.widgets.runs import run_name
+from components.widgets.table import Column, Row, table
+from evidencebench_core.analyses.causes import CAUSES, suggestions
+from evidencebench_core.analyses.miss import Miss, miss
+from evidencebench_core.analyses.notes import Note
+from evidencebench_core.data import Aspect
+from evidencebench_core.runs import RunInfo
+from evidencebench_core.words import clipped_text
+
+_PASSAGES: Final = (
+    Column("sentence", "Sentence", "chips", "A click shows it in the paper"),
+    Column("text", "Where, and what it says", lines=3),
+    Column("rank", "Rank", "number", "In the run's ranking, from 1"),
+    Column("words", "Shared words", "text", "Content words of the hypothesis, too; without stemming"),
+)
+_OTHERS: Final = (
+    Column("run", "Run"),
+    Column("outcome", "Outcome"),
+    Column("rank", "Best rank", "number"),
+    Column("sentence", "Sentence", "chips"),
+)
+_OUTCOMES: Final = {True: "found it", False: "missed it", None: "has no answer"}
+
+
+def run_that_missed(answers: Sequence[Answer], active: Answer | None, aspect: Aspect) -> RunInfo | None:
+    """The run marked in the paper if it missed an aspect, else the first shown one that did."""
+    ordered = sorted(answers, key=lambda answer: answer is not active)
+    for answer in ordered:
+        if answer.system.run and set(answer.retrieval.selection).isdisjoint(aspect.sentence_indices):
+            return answer.system.run
+    return None
+
+
+def draw_why_missed(
+    state: PageState, context: Context, run: RunInfo, miss_of: tuple[str, Aspect], among: InstanceSet | None
+) -> None:
+    """The panel on a missed aspect of an instance; the next one is of the instances ``among`` which one reads."""
+    instance_id, aspect = miss_of
+    misses = missed_report(context, run).tables["missed"]
+    is_it = (misses["instance"] == instance_id) & (misses["aspect"] == aspect.id)
+    if not is_it.any():  # no sentence covers it, or the task does not ask for it
+        return
+    row = misses[is_it].iloc[0].to_dict()
+    details = miss(resources.store(), run.id, context.task, instance_id, aspect.id)
+    rest = misses[is_it.cumsum() > 0].iloc[1:]
+    if among is not None:
+        rest = rest[rest["instance"].isin(among.ids)]
+    following = rest.iloc[0].to_dict() if len(rest) else None
+    go_on = partial(_read, state, following) if following else None
+    place = Note(
+        instance_id=instance_id, author="", run_id=run.id, task=context.task.name, aspect_id=aspect.id
+    )
+    with st.container(border=True):
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+            st.markdown(f"## Why {literal(run.label)} missed {literal(aspect.label)}", width="stretch")
+            left = f"{len(rest):,} more of this run{' in the set' if among else ''}, nearest miss first"
+            st.button("Next miss", disabled=go_on is None, on_click=go_on, help=left)
+            st.button("All misses", on_click=open_later, args=("analyse", {}))
+        if aspect.text:
+            st.markdown(literal(aspect.text))
+        st.caption(_facts(row))
+        _draw_passages(state, details)
+        _draw_causes(row)
+        draw_note_form(context.dataset, place, row["cause"], go_on)
+        _draw_others(state, context, details)
+
+
+def _read(state: PageState, row: Mapping[Any, Any]) -> None:
+    """Open another miss of the run."""
+    state.put(instance=row["instance"], aspect=row["label"], sentence=int(row["sentence"]), h=None, asif=None)
+
+
+def _facts(row: Mapping[Any, Any]) -> str:
+    n, overlap = row["n_covering"], row["overlap"]
+    facts = [f"{n} of {row['n_sentences']} sentences cover{'s' if n == 1 else ''} it"]
+    if pd.notna(overlap):
+        facts.append(f"word overlap {percent(overlap, 0)}")
+    return " · ".join([*facts, f"nearest at {percent(row['position'], 0)} of the paper"])
+
+
+def _draw_causes(row: Mapping[Any, Any]) -> None:
+    """The suggested cause with the quantity that it goes by, and the others that apply."""
+    (name, measured), *others = suggestions(row).items()
+    st.markdown(f"**{CAUSES[name].title}.** {literal(measured)}", help=CAUSES[name].rule)
+    for other, quantity_text in others:
+        if quantity_text != measured:
+            st.caption(f"Also: **{CAUSES[other].title}.** {literal(quantity_text)}")
+
+
+def _draw_passages(state: PageState, details: Miss) -> None:
+    sentences, types = details.instance.sentences, details.instance.sentence_types
+    rows = []
+    for passage in details.passages:
+        index = passage.sentence
+        part = passage.section.capitalize() + ", heading" * (types[index] == "section_name")
+        cells = (
+            (sentence_chip(index, sentences[index]),),
+            f"{part}: {clipped_text(sentences[index], 300)}",
+            passage.rank,
+            ", ".join(sorted(passage.shared)) or "no word",
+        )
+        rows.append(Row(str(index), cells))
+    st.caption("What covers it, best ranked first")
+    _draw_table(
+        state, _PASSAGES, rows, "missed-passages", "Sentences that cover the aspect, best ranked first"
+    )
+
+
+def _draw_others(state: PageState, context: Context, details: Miss) -> None:
+    if not details.others:
+        return
+    names = {run.id: run_name(run) for run in resources.runs(context.dataset)}
+    sentences = details.instance.sentences
+    others = sorted(details.others, key=lambda other: (not other.found, other.rank or 10**9))
+    rows = [
+        Row(
+            other.run_id,
+            (
+                names.get(other.run_id, other.label),
+                _OUTCOMES[other.found],
+                other.rank,
+                None
+                if other.sentence is None
+                else (sentence_chip(other.sentence, sentences[other.sentence]),),
+            ),
+        )
+        for other in others
+    ]
+    st.caption("Other runs")
+    _draw_table(state, _OTHERS, rows, "missed-others", "What other runs made of the aspect")
+
+
+def _draw_table(
+    state: PageState, columns: Sequence[Column], rows: Sequence[Row], key: str, caption: str
+) -> None:
+    table(
+        columns,
+        rows,
+        key=key,
+        action="none",
+        on_event=partial(go_to, state),
+        caption=caption,
+        height=None if len(rows) <= 4 else 240,
+    )

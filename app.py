@@ -10,7 +10,6 @@ from components.app import serving
 def show_page() -> None:
     """The page that the address names."""
     st.set_page_config(page_title="EvidenceBench Explorer", layout="wide", initial_sidebar_state="collapsed")
-    st.session_state["entered"] = True
     st.html(Path(__file__).parent / "components" / "app" / "page.css")
     pages = {
         "": [

@@ -77,7 +77,7 @@ def _draw_bar(
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.button(
             "All",
-            help=f"All of {among.name}" if among else "All instances",
+            help=f"All of {literal(among.name)}" if among else "All instances",
             on_click=state.put,
             kwargs=dict.fromkeys(("instance", "sentence", *OF_INSTANCE)),
         )

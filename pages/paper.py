@@ -165,7 +165,7 @@ def _draw_menu(state: PageState, opened: OpenPaper, hypothesis: str) -> None:
     _draw_search_settings(state)
     left_out = left_out_text(opened.paper.left_out) or "nothing"
     st.caption(
-        f"Left out of the paper: {literal(left_out)}. Licence: {opened.paper.licence or 'none named'}."
+        f"Left out of the paper: {literal(left_out)}. Licence: {literal(opened.paper.licence or 'none named')}."
     )
     if opened.origin == "kept":
         st.button(

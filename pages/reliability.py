@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
@@ -13,17 +12,16 @@ import pandas as pd
 import streamlit as st
 
 from components.app import resources
-from components.app.session import local_widget
 from components.app.state import PageState
 from components.charts.figures import squares
 from components.frame.ask import Ask, ask_button
 from components.frame.page import page, percent
 from components.models.server import session_model
 from components.reliability.one_test import ASKING, draw_test
-from components.reliability.view import View, points, title_of
+from components.reliability.view import View, headline, points, title_of
 from components.sets import SetKind, draw_files, draw_keeping, keep, picked_set
 from components.widgets.chart import draw_chart, is_dark
-from components.widgets.frame_table import csv_button, frame_table, intervals
+from components.widgets.frame_table import csv_and_json, frame_table, intervals
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.switches import option_switch
@@ -31,29 +29,17 @@ from components.widgets.table import Column, Row, table
 from components.widgets.table.paging import paging
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM
-from evidencebench_core.reliability.card import (
-    Card,
-)
+from evidencebench_core.reliability.card import Card
 from evidencebench_core.reliability.from_evidencebench import ingest_evidence
-from evidencebench_core.reliability.items import (
-    ITEM_SETS,
-    ItemSetInfo,
-    delete_item_set,
-    item_set,
-    item_sets,
-)
+from evidencebench_core.reliability.items import ITEM_SETS, ItemSetInfo, delete_item_set, item_set, item_sets
 from evidencebench_core.reliability.read_items import MOST_BYTES, ingest_items
-from evidencebench_core.reliability.runs import (
-    reliability_runs,
-    run_plan,
-)
+from evidencebench_core.reliability.runs import reliability_runs, run_plan
 from evidencebench_core.reliability.sample import SAMPLE_NAME, add_sample_items
 from evidencebench_core.reliability.score import TaskScore
 from evidencebench_core.reliability.tasks import FIGURES, RELIABILITY_TASKS, probes_of
 from evidencebench_core.runs import Plan
 from evidencebench_core.words import quantity
 
-MANY_NULLS: Final = 0.05  # answers without a label, from which on a figure has a star
 PARTS: Final = {"all": "All tests", "test": "One test", "questions": "Questions"}
 _CARD: Final = (
     Column("test", "Test", "title"),
@@ -61,8 +47,8 @@ _CARD: Final = (
     Column("what", "What it is"),
     Column("against", "To the baseline, points", help="Paired item by item, 95% interval"),
     Column("p_holm", "p, Holm", "number", "Of right and wrong, for all tests of this model", digits=3),
-    Column("always", "Same answer always", help="The figure, had every answer been the same"),
-    Column("null_rate", "Null", "percent", "Answers in which no label was found"),
+    Column("always", "One answer to all", help="The figure, had every answer been the same"),
+    Column("null_rate", "Unreadable", "percent", "Answers in which no label was found"),
     Column("n", "n", "number", "Items behind the figure"),
     Column("in_words", "In words", lines=6),
 )
@@ -115,42 +101,35 @@ def draw(state: PageState) -> None:
 
 
 def draw_all(state: PageState, view: View) -> None:
-    """The map of models by tests, and the card of one."""
+    """The map of models by tests, where there are several, and the card of one."""
     cards = {model: view.card(model) for model in view.models}
-    _draw_map(state, cards)
-    model = state["model"] if state["model"] in cards else view.models[0]
+    st.markdown("  \n".join(literal(headline(card)) for card in cards.values()))
+    if len(cards) > 1:
+        _draw_map(state, cards)
+    model = state["model"] if state["model"] in cards else view.runs[-1].model
+    card = cards[model]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.markdown("## Model card")
         st.selectbox("Model", view.models, label_visibility="collapsed", **state.widget("model", model))
-    frame = cards[model].frame()
+    frame = card.frame()
     shown = frame.assign(
-        test=pd.Series(map(title_of, cards[model].scores)),
+        test=pd.Series(map(title_of, card.scores)),
         interval=intervals(frame, "value"),
         what=frame["figure"].map(FIGURES),
-        against=pd.Series([points(score.baseline) for score in cards[model].scores], dtype=object),
+        against=pd.Series([points(score.baseline) for score in card.scores], dtype=object),
         always=frame["constant"] + " " + frame["constant_value"].map(percent),
     )
-    frame_table(
-        _CARD,
-        shown,
-        key=f"card-{model}",
-        ids="run",
-        on_open=partial(_open, state),
-        caption=f"Card of {model}",
-    )
+    caption = f"Card of {model}"
+    frame_table(_CARD, shown, key=f"card-{model}", ids="run", on_open=partial(_open, state), caption=caption)
     reasons = Counter[str]()
-    for score in cards[model].scores:
+    for score in card.scores:
         reasons.update(score.left_out)
     if reasons:
         counts = ", ".join(f"{reason} ({n:,})" for reason, n in reasons.items())
         st.caption(literal(f"Left out: {counts}."))
     if view.info.source.startswith("invented"):
         st.caption("The questions are invented samples: the figures say nothing about medicine.")
-    with st.container(horizontal=True):
-        name = f"reliability-{view.info.name}-{model}"
-        csv_button("CSV", name, lambda: frame)
-        records = frame.astype(object).where(frame.notna(), None).to_dict("records")
-        st.download_button("JSON", json.dumps(records, indent=2), f"{name}.json", on_click="ignore")
+    csv_and_json(f"reliability-{view.info.name}-{model}", lambda: frame)
 
 
 def _draw_map(state: PageState, cards: dict[str, Card]) -> None:
@@ -159,7 +138,7 @@ def _draw_map(state: PageState, cards: dict[str, Card]) -> None:
             "row": title_of(score),
             "column": model,
             "place": list(RELIABILITY_TASKS).index(score.task.name),
-            "text": "–" if score.value.value is None else f"{100 * score.value.value:.1f}" + _star(score),
+            "text": "–" if score.value.value is None else f"{100 * score.value.value:.1f}",
             "value": _shade(score),
             "hover": f"{FIGURES[score.task.figure]} {score.value.text()}, n = {score.value.n:,}",
             "id": score.run.id,
@@ -180,12 +159,8 @@ def _draw_map(state: PageState, cards: dict[str, Card]) -> None:
         )
     st.caption(
         "Figures in percent. Blue: better than the model's own baseline, orange: worse; of a bias the more orange the "
-        f"larger. *: over {100 * MANY_NULLS:.0f}% of the answers have no label. A click opens the answers."
+        "larger. A click opens the answers."
     )
-
-
-def _star(score: TaskScore) -> str:
-    return "*" if not score.answers.empty and score.null_rate > MANY_NULLS else ""
 
 
 def _shade(score: TaskScore) -> float | None:
@@ -228,15 +203,17 @@ def draw_questions(state: PageState, info: ItemSetInfo) -> None:
             name = st.selectbox(
                 "Does a sentence bear on the hypothesis? From", datasets, key="reliability.dataset"
             )
-            if st.button("Make questions of it"):
-                keep(state, QUESTIONS, ingest_evidence(resources.store(), name))
-                st.rerun()
+            st.button("Make questions of it", on_click=_make_questions, args=(state, name))
         if SAMPLE_NAME not in {known.name for known in item_sets(resources.store())}:
             st.button("Load the 24 sample questions", on_click=_load_sample, args=(state,))
 
 
 def _load_sample(state: PageState) -> None:
     keep(state, QUESTIONS, add_sample_items(resources.store()))
+
+
+def _make_questions(state: PageState, dataset: str) -> None:
+    keep(state, QUESTIONS, ingest_evidence(resources.store(), dataset))
 
 
 def _asking(info: ItemSetInfo) -> Ask:
@@ -250,17 +227,16 @@ def _asking(info: ItemSetInfo) -> Ask:
                 continue
             possible.append(name)
         tasks = st.pills(
-            "Tests", possible, selection_mode="multi", format_func=lambda name: RELIABILITY_TASKS[name].title,
-            **local_widget(f"reliability.tasks.{info.sha256[:8]}", possible),
-        )  # fmt: skip
-        limit = st.number_input(
-            "Only the first questions",
-            1,
-            info.n_items,
-            None,
-            placeholder=f"all {info.n_items:,}",
-            key="reliability.limit",
+            "Tests",
+            possible,
+            selection_mode="multi",
+            default=possible,
+            format_func=lambda name: RELIABILITY_TASKS[name].title,
+            key=f"reliability.tasks.{info.sha256[:8]}",
+            persist_state="session",
         )
+        every = f"all {info.n_items:,}"
+        limit = st.number_input("Only the first questions", 1, info.n_items, None, placeholder=every)
         return (list(tasks), limit) if tasks else None
 
     def plans(llm: LLM, choices: tuple[list[str], int | None]) -> list[Plan]:
@@ -271,15 +247,6 @@ def _asking(info: ItemSetInfo) -> Ask:
     return Ask("Start or resume runs", ASKING, "question", fields, plans, f"questions of {info.name}")
 
 
-with page(
-    "reliability",
-    "Reliability",
-    items="",
-    part="all",
-    model="",
-    run="",
-    where="",
-    probe="",
-    page="1",
-) as state:
+PARAMS: Final = {"items": "", "part": "all", "model": "", "run": "", "where": "", "probe": "", "page": "1"}
+with page("reliability", "Reliability", **PARAMS) as state:
     draw(state)

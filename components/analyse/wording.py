@@ -80,7 +80,9 @@ def draw_wording(state: PageState, context: Context, switches: DeltaGenerator) -
     variants = variants_for(resources.store(), context.dataset.name, question)
     runs = tuple(run for run in context.runs if not run.variant)
     if not variants:
-        st.info(f"{context.dataset.name} has no {QUESTIONS[question].lower()} yet. A file below brings some.")
+        st.info(
+            f"{literal(context.dataset.name)} has no {QUESTIONS[question].lower()} yet. A file below brings some."
+        )
     elif not runs:
         st.info(f"No run has answers for {literal(context.task.title)} yet; *Runs* starts them.")
     else:

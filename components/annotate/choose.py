@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
+import pandas as pd
 import streamlit as st
 
 from components.app import resources
+from components.app.session import open_later
 from components.app.state import PageState
-from components.widgets.markdown import literal
-from components.widgets.table import Column, Row, table
+from components.widgets.frame_table import frame_table
+from components.widgets.table import Column
+from components.widgets.table.paging import paging
 from evidencebench_core.annotation.marked import instance_key
 from evidencebench_core.data import DatasetInfo
 
-_SHOWN: Final = 12
-_COLUMNS: Final = (Column("n", "Sentences", "number"), Column("who", "Marked by"))
+_COLUMNS: Final = (Column("n_sentences", "Sentences", "number"), Column("who", "Marked by"))
 _OWN: Final = (Column("name", "Kept paper", "title"), Column("hypothesis", "Hypothesis"), *_COLUMNS)
 _INSTANCES: Final = (Column("hypothesis", "Hypothesis", "title"), Column("id", "Instance", "id"), *_COLUMNS)
 
@@ -30,48 +32,43 @@ def draw_choice(state: PageState) -> None:
     st.markdown("## Your papers")
     papers = resources.own_papers().all()
     if papers:
-        rows = [
-            Row(str(own.id), (own.name, own.hypothesis or None, own.n_sentences, _markers(own.key)))
-            for own in papers
-        ]
-        _draw_table(state, _OWN, rows, "own-to-mark", "Kept papers; a click opens one")
+        frame = pd.DataFrame(
+            [(own.key, own.name, own.hypothesis, own.n_sentences, _markers(own.key)) for own in papers],
+            columns=["key", "name", "hypothesis", "n_sentences", "who"],
+        )
+        _draw_table(state, _OWN, frame, "own-to-mark", "Kept papers; a click opens one")
     else:
         st.markdown("Papers that you bring and keep are listed here, ready to be marked. There is none yet.")
-        if st.button("Bring a paper", type="primary"):
-            st.switch_page("pages/paper.py")
+        st.button("Bring a paper", type="primary", on_click=open_later, args=("paper", {}))
     st.markdown("## Or an instance of a dataset")
     st.markdown("Its gold stays hidden while you mark; afterwards you can compare your marks with it.")
     datasets = {info.name: info for info in resources.store().datasets()}
     if datasets:
         _draw_instances(state, datasets)
-    elif st.button("Load a dataset", key="annotate-home"):
-        st.switch_page("pages/home.py")
+    else:
+        st.button("Load a dataset", key="annotate-home", on_click=open_later, args=("home", {}))
 
 
 def _draw_instances(state: PageState, datasets: dict[str, DatasetInfo]) -> None:
     name = state["dataset"] if state["dataset"] in datasets else next(iter(datasets))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.selectbox("Dataset", list(datasets), **state.widget("dataset", name, reset=("q",)))
+        st.selectbox("Dataset", list(datasets), **state.widget("dataset", name, reset=("q", "page")))
         st.text_input(
-            "Words of its hypothesis", **state.widget("q", state["q"]), placeholder="night shift diabetes"
+            "Words of its hypothesis",
+            placeholder="night shift diabetes",
+            **state.widget("q", state["q"], reset=("page",)),
         )
     dataset = datasets[name]
-    ids = resources.matching(dataset, state["q"])
-    before = instance_key(dataset, "")
-    begun = {
-        key.removeprefix(before) for key in resources.paper_annotations().papers() if key.startswith(before)
-    }
-    first = sorted(ids, key=lambda instance_id: instance_id not in begun)[:_SHOWN]
-    rows = [
-        Row(before + row.id, (row.hypothesis, row.id, row.n_sentences, _markers(before + row.id)))
-        for row in resources.store().rows(name, first)
-    ]
-    _draw_table(state, _INSTANCES, rows, "instances-to-mark", "Instances; a click opens one")
-    if len(ids) > _SHOWN:
-        st.caption(
-            f"The first {_SHOWN} of {len(ids):,} in {literal(name)}; those that were marked come first. "
-            "Search to see others."
-        )
+    frame = resources.instances(dataset)
+    frame = frame[frame["id"].isin(resources.matching(dataset, state["q"]))]
+    frame = frame.assign(key=instance_key(dataset, "") + frame["id"])
+    frame = frame.assign(is_begun=frame["key"].isin(resources.paper_annotations().papers()))
+    frame = frame.sort_values("is_begun", ascending=False, kind="stable")
+    pages = paging(state, len(frame))
+    shown = frame.iloc[pages.rows]
+    shown = shown.assign(who=shown["key"].map(_markers))
+    _draw_table(state, _INSTANCES, shown, "instances-to-mark", "Instances; a click opens one")
+    pages.draw(state)
 
 
 def _markers(key: str) -> str | None:
@@ -79,12 +76,13 @@ def _markers(key: str) -> str | None:
 
 
 def _draw_table(
-    state: PageState, columns: tuple[Column, ...], rows: list[Row], key: str, caption: str
+    state: PageState, columns: tuple[Column, ...], frame: pd.DataFrame, key: str, caption: str
 ) -> None:
-    table(
+    frame_table(
         columns,
-        rows,
+        frame,
         key=key,
+        ids="key",
         on_open=lambda paper: state.put(paper=paper),
         caption=caption,
         empty="No hypothesis has these words.",

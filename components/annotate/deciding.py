@@ -8,7 +8,7 @@ from typing import Final
 
 import streamlit as st
 
-from components.annotate.editor import Editor, editor_of
+from components.annotate.editor import Editor, editor_of, own_name
 from components.app import resources
 from components.app.session import session_text, set_session_text
 from components.app.state import PageState
@@ -41,10 +41,10 @@ _MEASURES: Final = ("binary F1", "Cohen's kappa")  # of those of the verb `analy
 _AGREEMENT: Final = (
     Column("level", "Judged"),
     Column("measure", "Measure"),
-    Column("value", "Agreement", "percent"),
-    Column("low", "95% from", "percent"),
-    Column("high", "to", "percent"),
-    Column("n_judgements", "Judgements"),
+    Column("value", "Agreement", "number", digits=2),
+    Column("low", "95% from", "number", digits=2),
+    Column("high", "to", "number", digits=2),
+    Column("n_judgements", "Judgements", "number"),
 )
 
 
@@ -70,9 +70,20 @@ def draw_proposing(editor: Editor) -> None:
     ask_button(Ask("Have a model propose", JOB_KIND, "paper", fields, plans), "Have a model propose")
 
 
-def draw_proposals(state: PageState, editor: Editor, proposal: Annotation) -> None:
+def show_in_hand(state: PageState, marked: MarkedPaper, waiting: Sequence[Difference]) -> None:
+    """Select the sentence of the proposal in hand, once: what people select meanwhile stays selected."""
+    if not waiting:
+        return
+    in_hand = next((item for item in waiting if item.key == state["item"]), waiting[0])
+    if session_text(_SHOWN) != f"{marked.key} {in_hand.key}":
+        set_session_text(_SHOWN, f"{marked.key} {in_hand.key}")
+        state.put(sentence=in_hand.sentence)
+
+
+def draw_proposals(
+    state: PageState, editor: Editor, proposal: Annotation, waiting: Sequence[Difference]
+) -> None:
     """A model's proposal, one item in hand; what nobody decides is not exported."""
-    waiting = open_proposals(editor.annotation, proposal)
     st.markdown(f"## Proposed by {literal(proposal.annotator.removeprefix(MODEL), 60)}")
     unjudged = proposal.origin.get("unjudged") or {}
     if unjudged:
@@ -84,7 +95,7 @@ def draw_proposals(state: PageState, editor: Editor, proposal: Annotation) -> No
             args=(lambda current: current.set_hypothesis(proposal.hypothesis),),
         )
     if not waiting:
-        st.caption("Everything is decided.")
+        st.caption("Everything is decided. What you accepted is below: look through it, then save it.")
         return
     reasons = proposal.origin.get("reasons") or {}
     numbers = {aspect.text: number for number, aspect in enumerate(proposal.aspects)}
@@ -92,18 +103,12 @@ def draw_proposals(state: PageState, editor: Editor, proposal: Annotation) -> No
         _item(editor, item, note=str(reasons.get(f"{numbers.get(item.text)}:{item.sentence}", "")))
         for item in waiting
     ]
-    in_hand = _draw_desk(state, editor, {item.key: item for item in waiting}, drawn)
+    _draw_desk(state, editor, {item.key: item for item in waiting}, drawn)
     st.button(
         f"Accept all {len(waiting):,} that are left",
         on_click=editor.edit,
         args=(lambda current: decide(current, open_proposals(current, proposal), keep=True),),
     )
-    if in_hand is None or session_text(_SHOWN) == f"{editor.marked.key} {in_hand.key}":
-        return  # what people select meanwhile stays selected
-    set_session_text(_SHOWN, f"{editor.marked.key} {in_hand.key}")
-    if in_hand.sentence not in (None, state.number("sentence")):
-        state.put(sentence=in_hand.sentence)
-        st.rerun()
 
 
 def _item(editor: Editor, item: Difference, decision: Decision = "waiting", note: str = "") -> Item:
@@ -119,8 +124,8 @@ def _item(editor: Editor, item: Difference, decision: Decision = "waiting", note
 
 def _draw_desk(
     state: PageState, editor: Editor, items: Mapping[str, Difference], drawn: Sequence[Item]
-) -> Difference | None:
-    """The desk over items whose decisions are edits of an annotation; the one in hand."""
+) -> None:
+    """The desk over items whose decisions are edits of an annotation."""
 
     def accept(key: str, text: str, author: str) -> None:
         def change(current: Annotation) -> Annotation:
@@ -138,15 +143,7 @@ def _draw_desk(
         can_edit=editor.annotator != CONSENSUS,
         can_undo=editor.revision.can_undo,
     )
-    in_hand = desk(state, drawn, actions, param="item", author=editor.annotator)
-    return None if in_hand is None else items[in_hand.id]
-
-
-def newest_proposal(marked: MarkedPaper) -> Annotation | None:
-    """A model's annotation of the paper; the first by name where there are several."""
-    annotations = resources.paper_annotations()
-    names = [name for name in annotations.annotators(marked.key) if name.startswith(MODEL)]
-    return annotations.get(marked.key, names[0]) if names else None
+    desk(state, drawn, actions, param="item", author=own_name())
 
 
 # -- two annotators ---------------------------------------------------------------------------------
@@ -155,15 +152,13 @@ def newest_proposal(marked: MarkedPaper) -> Annotation | None:
 def draw_comparing(state: PageState, marked: MarkedPaper) -> None:
     """Two annotators' work on one paper: how far they agree, and where they differ, to be settled."""
     annotations = resources.paper_annotations()
-    known = [
-        name
-        for name in annotators_of(annotations, marked)
-        if annotation_of(annotations, marked, name).aspects
-    ]
+    everybody = {
+        name: annotation_of(annotations, marked, name) for name in annotators_of(annotations, marked)
+    }
+    known = [name for name, annotation in everybody.items() if annotation.aspects]
     if len(known) < 2:
         st.info(
-            "A comparison needs two annotators with study aspects: let a second person start under another name, from "
-            "the first one's aspects without the marks."
+            "A comparison needs two annotators: let a second person start from the first one's study aspects."
         )
         return
     first = state["a"] if state["a"] in known else next(name for name in known if name != CONSENSUS)
@@ -172,10 +167,9 @@ def draw_comparing(state: PageState, marked: MarkedPaper) -> None:
     with st.container(horizontal=True):
         for label, name, value, other in (("A", "a", first, second), ("B", "b", second, first)):
             options = [choice for choice in known if choice != other]
-            st.selectbox(
-                f"Annotator {label}", options, width=240, **state.widget(name, value, reset=("item",))
-            )
-    a, b = (annotation_of(annotations, marked, name) for name in (first, second))
+            chosen = state.widget(name, value, reset=("item",))
+            st.selectbox(f"Annotator {label}", options, width=240, **chosen)
+    a, b = everybody[first], everybody[second]
     _draw_consensus(state, marked, a, b)
     _draw_agreement(marked, a, b)
 
@@ -184,46 +178,46 @@ def _draw_agreement(marked: MarkedPaper, a: Annotation, b: Annotation) -> None:
     key = json.dumps([marked.name, a.annotator, a.as_dict(), b.annotator, b.as_dict()])
     pair = TwoAnnotations(marked.name, marked.paper.sentences, a, b)
     report = resources.report("agreement", (marked.key, key), lambda: agreement_report([pair]))
-    frame = report.tables["agreement"].reindex(columns=[column.key for column in _AGREEMENT])
-    frame = frame[frame["measure"].isin(_MEASURES)].astype({"n_judgements": str})
+    frame = report.tables["agreement"].query("measure in @_MEASURES")
     st.markdown("## Agreement")
-    frame_table(_AGREEMENT, frame, key="agreement", muted=True, caption=report.title)
+    frame_table(_AGREEMENT, frame, key="agreement", action="none", caption=report.title)
     for note in report.notes[:1]:
         st.caption(literal(note))
 
 
 def _draw_consensus(state: PageState, marked: MarkedPaper, a: Annotation, b: Annotation) -> None:
-    """The disagreements, and the consensus that comes of them."""
+    """The disagreements, one in hand, and the consensus, which begins with all that either marked."""
     items = {item.key: item for item in differences(a, b)}
     st.markdown("## Disagreements")
+    if CONSENSUS in (a.annotator, b.annotator):
+        st.markdown(f"{quantity(len(items), 'disagreement')}: compare two people to settle theirs.")
+        return
+    editor = editor_of(marked, CONSENSUS, first_consensus(a, b))
+    left = items.keys() - editor.annotation.decisions
     if not items:
         st.markdown("There is none: both marked the same.")
-    editor = editor_of(marked, CONSENSUS)
-    if CONSENSUS in (a.annotator, b.annotator):
-        return
-    if editor.revision.annotation is None:
-        st.markdown("A consensus begins with all that either marked; then each disagreement is settled.")
-        begin = lambda _: first_consensus(a, b)  # noqa: E731 - the change
-        st.button("Begin the consensus", type="primary", on_click=editor.edit, args=(begin,))
-        return
-    consensus = editor.annotation
+    elif not left:
+        st.markdown("All are settled. Open the consensus to look through it and to save it.")
+    there = {"view": None, "annotator": CONSENSUS, "item": None, "aspect": None, "sentence": None}
     with st.container(horizontal=True):
-        for one in (a, b):
+        st.button(
+            "Open the consensus",
+            type="secondary" if left else "primary",
+            disabled=not editor.may_write,
+            on_click=editor.edit,
+            args=(lambda current: current, lambda: state.put(**there)),
+        )
+        for annotator in (a.annotator, b.annotator) if left else ():
             st.button(
-                f"Accept all of {literal(one.annotator, 30)}",
-                key=f"accept-all.{one.annotator}",
+                f"Accept all of {literal(annotator, 30)}",
+                key=f"accept-all.{annotator}",
+                disabled=not editor.may_write,
                 on_click=editor.edit,
-                args=(lambda current, name=one.annotator: decide_for(current, items.values(), name),),
+                args=(lambda current, name=annotator: decide_for(current, items.values(), name),),
             )
-        if st.button("Open the consensus", help="To look through it and save it."):
-            state.put(view=None, annotator=CONSENSUS, item=None, aspect=None)
-            st.rerun()
     drawn = []
     for key, item in items.items():
-        decision: Decision = "accepted" if has_item(consensus, item) else "rejected"
-        drawn.append(
-            _item(
-                editor, item, decision if key in consensus.decisions else "waiting", f"Only {item.by} has it."
-            )
-        )
+        decision: Decision = "accepted" if has_item(editor.annotation, item) else "rejected"
+        decision = decision if key in editor.annotation.decisions else "waiting"
+        drawn.append(_item(editor, item, decision, f"Only {item.by} has it."))
     _draw_desk(state, editor, items, drawn)

@@ -1,20 +1,23 @@
-"""One annotator at one paper: what stands, edits that are saved at once, undo and redo."""
+"""One annotator at one paper: what stands, edits that are saved at once, undo and redo; and who that is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 import streamlit as st
 
 from components.app import resources
-from components.app.session import session_text, set_session_text
+from components.app.session import flash, session_text, set_session_text, widget_value
 from components.app.state import PageState
 from components.widgets.markdown import literal
 from evidencebench_core.annotation.marked import MarkedPaper
-from evidencebench_core.annotation.model import CONSENSUS, MODEL, Annotation, check_person
+from evidencebench_core.annotation.model import CONSENSUS, GOLD, MODEL, Annotation, check_person
 from evidencebench_core.annotation.store import Revision
 from evidencebench_core.errors import EvidenceBenchError
+
+_NOBODY: Final = (rf"^(?!\s*({GOLD}|{CONSENSUS}|{MODEL}.*)\s*$)", "Say another name: this is no person's.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +27,13 @@ class Editor:
     marked: MarkedPaper
     annotator: str
     revision: Revision
+    first: Annotation  # what stands before the first edit
+    may_write: bool  # else the marks are somebody else's, to be read
 
     @property
     def annotation(self) -> Annotation:
-        """What stands; an empty one, under the paper's hypothesis, before the first edit."""
-        return self.revision.annotation or self.blank
-
-    @property
-    def blank(self) -> Annotation:
-        return Annotation(self.annotator, self.marked.hypothesis, len(self.marked.paper.sentences))
+        """What stands now."""
+        return self.revision.annotation or self.first
 
     @property
     def version(self) -> str:
@@ -44,7 +45,7 @@ class Editor:
     ) -> None:
         """Save what a change makes of what stands now; ``then`` is called if it could be saved."""
         annotations = resources.paper_annotations()
-        self._save(lambda: annotations.edit(self.marked.key, self.blank, change), then)
+        self._save(lambda: annotations.edit(self.marked.key, self.first, change), then)
 
     def undo(self) -> None:
         self._save(lambda: resources.paper_annotations().undo(self.marked.key, self.annotator))
@@ -57,58 +58,46 @@ class Editor:
         try:
             save()
         except EvidenceBenchError as error:
-            st.error(literal(f"Not saved. {error}"))
+            flash(literal(f"Not saved. {error}"))
         else:
             then()
 
 
-def editor_of(marked: MarkedPaper, annotator: str) -> Editor:
-    """The annotation as it stands now."""
-    return Editor(marked, annotator, resources.paper_annotations().latest(marked.key, annotator))
+def editor_of(marked: MarkedPaper, annotator: str, first: Annotation | None = None) -> Editor:
+    """The annotation as it stands now; one's own, and a consensus, may be changed. It begins as ``first``, or empty."""
+    revision = resources.paper_annotations().latest(marked.key, annotator)
+    first = first or Annotation(annotator, marked.hypothesis, len(marked.paper.sentences))
+    may_write = bool(own_name()) and annotator in (own_name(), CONSENSUS)
+    return Editor(marked, annotator, revision, first, may_write)
 
 
-def annotator_here(state: PageState) -> str:
-    """The annotator of the address, else of the session; ``""`` where nobody has given a name, or a link gives another.
-
-    A link may say whose marks to look at. Who writes is who gave a name in this session.
-    """
-    author = session_text("author")
-    name = state["annotator"] or author
-    if not name:
-        return ""
-    if author and name not in (author, CONSENSUS):
-        st.info(f"This link leads to the marking of {literal(name, 40)}; here you are {literal(author, 40)}.")
-        if st.button(f"Mark as {literal(author, 40)}"):
-            _take(state, author)
-        return ""
+def own_name() -> str:
+    """Who writes in this session, whatever a link says; ``""`` where nobody has given a name."""
     try:
-        name = check_person(name)
-    except EvidenceBenchError as error:
-        st.warning(literal(str(error)))
+        name = check_person(session_text("author"))
+    except EvidenceBenchError:
         return ""
-    if name != CONSENSUS:  # that is nobody's name
-        set_session_text("author", name)
-    if not state["annotator"]:
-        state.put(annotator=name)
-    return name
+    return "" if name == CONSENSUS else name
 
 
-def ask_who(state: PageState, paper: str, key: str) -> None:
-    """A field for a new name, and the other people who have marked this paper."""
-    with st.form(f"who-{key}", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.text_input("Your name or initials", max_chars=100, key=f"who-name-{key}", width=260).strip()
-        is_sent = st.form_submit_button("Start marking", type="primary")
-    if is_sent and name:
-        _take(state, name)
-    elif is_sent:
-        st.warning("Say who marks: initials will do.")
-    for other in resources.paper_annotations().annotators(paper):
-        is_choice = other != state["annotator"] and not other.startswith(MODEL)
-        if is_choice and st.button(literal(other, 40), key=f"who-{key}.{other}"):
-            _take(state, other)
-
-
-def _take(state: PageState, name: str) -> None:
+def mark_as(state: PageState, name: str) -> None:
+    """Go on as this person, with nothing chosen that somebody else chose."""
     set_session_text("author", name)
-    state.put(annotator=name, view=None, aspect=None)
-    st.rerun()
+    state.put(annotator=name, view=None, aspect=None, sentence=None, item=None)
+
+
+def draw_who(state: PageState, editor: Editor) -> None:
+    """Who marks; of marks that may only be read the way to one's own."""
+    whose, name = literal(editor.annotator, 40), own_name()
+    if editor.annotator and not editor.may_write:
+        st.markdown(f"The marks of **{whose}**, to be read", width="content")
+    if name and not editor.may_write:
+        st.button(f"Mark as {literal(name, 40)}", type="primary", on_click=mark_as, args=(state, name))
+        return
+    label = f"Marking as {whose}" if editor.may_write else "Mark evidence in this paper"
+    with st.popover(label), st.form("who", border=False):
+        st.caption("All you mark is kept under this name as you go. Several people can mark one paper.")
+        st.text_input("Your name or initials", key="who-name", max_chars=100, required=True, validate=_NOBODY)
+        st.form_submit_button(
+            "Start marking", on_click=lambda: mark_as(state, widget_value("who-name").strip())
+        )

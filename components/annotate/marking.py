@@ -23,14 +23,9 @@ from evidencebench_core.export import write_benchmark
 from evidencebench_core.export.reader import PaperView
 from evidencebench_core.words import file_stem, quantity
 
-_DIGITS = "123456789"
 
-
-def draw_reader(state: PageState, editor: Editor, proposed: Sequence[int] = ()) -> None:
-    """The paper; a click on a sentence marks it for the chosen aspect, or takes the mark back.
-
-    ``proposed`` are sentences that a model proposes and nobody has decided on; they have a colour of their own.
-    """
+def draw_reader(state: PageState, editor: Editor, proposed: Sequence[int]) -> None:
+    """The paper; a click on a sentence marks it for the chosen aspect, or takes the mark back."""
     annotation, paper = editor.annotation, editor.marked.paper
     ids = [aspect.id for aspect in annotation.aspects]
 
@@ -39,7 +34,7 @@ def draw_reader(state: PageState, editor: Editor, proposed: Sequence[int] = ()) 
         state.put(sentence=event.sentence)
         if event.kind == "aspect":
             state.put(aspect=None if event.aspect is None else ids[event.aspect])
-        if event.kind == "sentence" and clicked is not None and state["aspect"] in ids:
+        if event.kind == "sentence" and clicked is not None and editor.may_write:
             _toggle(editor, state["aspect"], clicked)
 
     view = PaperView(
@@ -57,8 +52,12 @@ def draw_reader(state: PageState, editor: Editor, proposed: Sequence[int] = ()) 
 
 
 def _toggle(editor: Editor, aspect_id: str, index: int) -> None:
-    is_marked = index in editor.annotation.aspect(aspect_id).sentences
-    change = Annotation.unmark if is_marked else Annotation.mark
+    chosen = [aspect for aspect in editor.annotation.aspects if aspect.id == aspect_id]
+    if not chosen:
+        first = "Choose a study aspect" if editor.annotation.aspects else "Write a study aspect"
+        flash(f"{first} first, on the right: then a click marks a sentence for it.")
+        return
+    change = Annotation.unmark if index in chosen[0].sentences else Annotation.mark
     editor.edit(partial(change, aspect_id=aspect_id, sentences=[index]))
 
 
@@ -69,37 +68,45 @@ def draw_aspects(state: PageState, editor: Editor) -> None:
     if annotation.aspects:
         n_covered = len(annotation.aspects) - len(annotation.uncovered)
         n_marked = len(annotation.evidence_sentences)
+        how = "Choose an aspect by its digit, then click sentences in the paper; a second click takes a mark back."
         st.caption(
             f"{n_covered} of {len(annotation.aspects)} have a sentence; {quantity(n_marked, 'sentence')} marked. "
-            "Choose an aspect by its digit, then click sentences in the paper; a second click takes a mark back."
+            f"{how if editor.may_write else ''}"
         )
-    else:
+    elif editor.may_write:
         st.markdown(
             "A study aspect is one thing that an expert would want to learn from this paper about the hypothesis: "
             "what was compared, in whom, what was found. Write one, then click the sentences that say it."
         )
-    for number, aspect in enumerate(annotation.aspects):
+    for number, aspect in enumerate(annotation.aspects, start=1):
         _draw_aspect(state, editor, number, aspect)
-    _draw_new(state, editor)
-    if not annotation.aspects:
-        _draw_lists(editor)
+    if editor.may_write:
+        _draw_new(state, editor)
+        if not annotation.aspects:
+            _draw_lists(state, editor)
 
 
 def _draw_aspect(state: PageState, editor: Editor, number: int, aspect: MarkedAspect) -> None:
     is_chosen = state["aspect"] == aspect.id
     marks = ", ".join(map(str, aspect.sentences)) or "no sentence yet"
-    kind = " · result" if aspect.is_result else ""
-    st.button(
-        f"**A{number + 1}** {literal(aspect.text, 200)}{kind} · {marks}",
-        key=f"aspect.{aspect.id}",
-        type="primary" if is_chosen else "secondary",
-        shortcut=_DIGITS[number] if number < len(_DIGITS) else None,
-        on_click=state.put,
-        kwargs={"aspect": None if is_chosen else aspect.id},
-        width="stretch",
-    )
-    if not is_chosen:
-        return
+    kind = "Result · " if aspect.is_result else ""
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            f"A{number}",
+            key=f"aspect.{aspect.id}",
+            type="primary" if is_chosen else "secondary",
+            shortcut=str(number) if number < 10 else None,
+            on_click=state.put,
+            kwargs={"aspect": None if is_chosen else aspect.id},
+        )
+        with st.container():
+            st.markdown(f"{literal(aspect.text, 500)}  \n:small[{kind}{literal(marks)}]")
+    if is_chosen and editor.may_write:
+        _draw_changes(state, editor, number, aspect)
+
+
+def _draw_changes(state: PageState, editor: Editor, number: int, aspect: MarkedAspect) -> None:
+    """What can be changed of the chosen aspect."""
     of_text, of_result = (f"aspect-{name}.{aspect.id}.{editor.version}" for name in ("text", "result"))
 
     def remove() -> None:
@@ -107,10 +114,11 @@ def _draw_aspect(state: PageState, editor: Editor, number: int, aspect: MarkedAs
 
     with st.container(border=True):
         st.text_input(
-            f"A{number + 1} says",
+            f"A{number} says",
             value=aspect.text,
             max_chars=MAX_ASPECT,
             key=of_text,
+            required=True,
             on_change=lambda: editor.edit(lambda a: a.rename_aspect(aspect.id, widget_value(of_text))),
         )
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -128,10 +136,7 @@ def _draw_new(state: PageState, editor: Editor) -> None:
 
     def add() -> None:
         text, is_result = widget_value(of_text), widget_value(of_result)
-        if not text.strip():
-            st.warning("Say in a few words what a reader should learn.")
-        else:
-            editor.edit(lambda annotation: annotation.add_aspect(text, is_result), go_on)
+        editor.edit(lambda annotation: annotation.add_aspect(text, is_result), go_on)
 
     def go_on() -> None:
         st.session_state[of_text], st.session_state[of_result] = "", False
@@ -143,13 +148,14 @@ def _draw_new(state: PageState, editor: Editor) -> None:
             placeholder="The study followed 2,000 nurses for ten years",
             max_chars=MAX_ASPECT,
             key=of_text,
+            required=True,
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             st.form_submit_button("Add aspect", type="primary", on_click=add)
             st.checkbox("It is a result", key=of_result, help="What the study found, not how it was made.")
 
 
-def _draw_lists(editor: Editor) -> None:
+def _draw_lists(state: PageState, editor: Editor) -> None:
     """Somebody else's list of aspects to begin with, so that marks can be compared aspect by aspect."""
     annotations = resources.paper_annotations()
     for other in annotators_of(annotations, editor.marked):
@@ -163,7 +169,7 @@ def _draw_lists(editor: Editor) -> None:
             f"Start from the {quantity(len(theirs.aspects), 'aspect')} of {literal(other, 40)}, without the marks",
             key=f"start-from.{other}",
             on_click=editor.edit,
-            args=(lambda _, begun=begun: begun,),
+            args=(lambda _, begun=begun: begun, partial(state.put, aspect=begun.aspects[0].id)),
         )
 
 
@@ -195,7 +201,9 @@ def draw_saving(editor: Editor) -> None:
             on_click="ignore",
         )
         with st.popover("Add to my datasets"):
-            _draw_add(instance)
+            key = "dataset-name"
+            st.text_input("Name of the dataset", "Marked by hand", max_chars=200, key=key, required=True)
+            st.button("Add it", type="primary", on_click=_add, args=(instance, key))
 
 
 def _dataset_file(instance: Instance) -> bytes:
@@ -205,16 +213,12 @@ def _dataset_file(instance: Instance) -> bytes:
     return stream.getvalue()
 
 
-def _draw_add(instance: Instance) -> None:
-    name = st.text_input("Name of the dataset", value="Marked by hand", max_chars=200, key="dataset-name")
-    name = name.strip()
-    if not st.button("Add it", type="primary", key="add-dataset", disabled=not name):
-        return
+def _add(instance: Instance, key: str) -> None:
+    name = widget_value(key).strip()
     try:
         add_instance(resources.store(), name, instance)
     except EvidenceBenchError as error:
-        st.error(literal(str(error)))
+        flash(literal(str(error)))
         return
     flash(f"Added to the dataset {literal(name, 80)}.")
     open_later("browse", {"dataset": name, "instance": instance.id})
-    st.rerun()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import pandas as pd
@@ -12,10 +10,12 @@ import streamlit as st
 from components.answers.labels import Badge
 from components.answers.prose import Citation, Sentence, answer_prose
 from components.app import resources
+from components.app.session import open_later
 from components.app.state import PageState
 from components.frame.ask import Ask, ask_button
 from components.models.server import session_model
 from components.widgets.frame_table import frame_table, intervals
+from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, paper_view
 from components.widgets.table import Column
@@ -50,48 +50,37 @@ _FIGURES: Final = {
 _OF_ANSWER: Final = ("sentence", "document", "aspect")  # what the address has of one answer only
 
 
-@dataclass(frozen=True)
-class Hypotheses:
-    """The hypotheses of a dataset, among the sets that the page offers."""
-
-    dataset: DatasetInfo
-
-    @property
-    def name(self) -> str:
-        return f"hypotheses of {self.dataset.name}"
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """An answer in hand: its run, all answers of that by instance id, and their scores."""
-
-    run: RunInfo
-    instance_id: str
-    answers: Mapping[str, CitedAnswer]
-    scores: CitedScores
-
-
-def pick_answer(state: PageState, dataset: DatasetInfo) -> Chosen | None:
-    """Draw who answered, which answer is shown, and the dialog that asks for more; ``None`` where there is none."""
+def draw_hypotheses(state: PageState) -> None:
+    """A model's answers to the hypotheses of a dataset, one in hand."""
+    datasets = {info.name: info for info in resources.store().datasets()}
+    if not datasets:
+        st.info("A model can answer the hypotheses of a dataset from its papers. No dataset is loaded yet.")
+        st.button("Load a dataset", type="primary", on_click=open_later, args=("home", {}))
+        return
+    dataset = datasets.get(state["dataset"]) or next(iter(datasets.values()))
     store = RunStore(resources.store())
     runs = {run.id: run for run in store.runs_of(KIND, dataset.sha256) if run.n_answered + run.n_failed}
-    if not runs:
-        ask_button(_asking(dataset, None), "Have a model answer", type="primary")
-        return None
-    run = runs.get(state["run"]) or list(runs.values())[-1]
-    st.selectbox(
-        "Answered by", list(runs), format_func=lambda run_id: _label(runs[run_id]),
-        **state.widget("run", run.id, reset=("question", *_OF_ANSWER)),
-    )  # fmt: skip
-    answers, scores = _scored(dataset, run, store.runs_of(KIND, run.id))
-    ids = list(answers)
-    place = ids.index(state["question"]) + 1 if state["question"] in ids else 1
-    st.number_input(
-        f"Answer (of {len(ids):,})", 1, len(ids), width=150,
-        **state.widget("question", place, lambda place: ids[place - 1], reset=_OF_ANSWER),
-    )  # fmt: skip
-    ask_button(_asking(dataset, run), "Have a model answer")
-    return Chosen(run, ids[place - 1], answers, scores)
+    run = runs.get(state["run"]) or next(reversed(runs.values()), None)
+    bar = st.container(horizontal=True, vertical_alignment="bottom")
+    shown = state.widget("dataset", dataset.name, reset=("run", "question", *_OF_ANSWER))
+    bar.selectbox("Dataset", list(datasets), **shown)
+    job_panel(KIND)
+    if run is None:
+        st.info("No model has answered these hypotheses yet.")
+    else:
+        shown = state.widget("run", run.id, reset=("question", *_OF_ANSWER))
+        bar.selectbox("Answered by", list(runs), format_func=lambda run_id: _label(runs[run_id]), **shown)
+        answers, scores = _scored(dataset, run, store.runs_of(KIND, run.id))
+        ids = list(answers)
+        place = ids.index(state["question"]) + 1 if state["question"] in ids else 1
+        shown = state.widget("question", place, lambda place: ids[place - 1], reset=_OF_ANSWER)
+        bar.number_input(f"Answer (of {len(ids):,})", 1, len(ids), width=150, **shown)
+        if state["question"] not in ("", *ids):
+            st.warning(f"There is no answer to {literal(state['question'], 80)}; the first is shown.")
+        instance = resources.instance(dataset, ids[place - 1])
+        _draw_answer(state, instance, run, answers[instance.id], scores)
+    with bar:
+        ask_button(_asking(dataset, run), "Have a model answer", type="secondary" if runs else "primary")
 
 
 def _label(run: RunInfo) -> str:
@@ -107,12 +96,11 @@ def _scored(
     return answers_of(store, run), cited_run_scores(store, run.id)
 
 
-def draw_answer_to(state: PageState, dataset: DatasetInfo, chosen: Chosen) -> None:
+def _draw_answer(
+    state: PageState, instance: Instance, run: RunInfo, answer: CitedAnswer, scores: CitedScores
+) -> None:
     """One answer beside the paper, with what it cites marked, and its figures against gold."""
-    if state["question"] not in ("", *chosen.answers):
-        st.warning(f"There is no answer to {literal(state['question'], 80)}; the first is shown.")
-    run, instance = chosen.run, resources.instance(dataset, chosen.instance_id)
-    answer, focus = chosen.answers[instance.id], run.settings["focus"]
+    focus = run.settings["focus"]
     gold = frozenset[int]().union(*instance.evidence.covers(focus))
     citing = next((place for place, cited in enumerate(answer.cited, 1) if cited), 1)
     sentence = min(state.number("sentence") or citing, max(1, len(answer.sentences)))
@@ -122,15 +110,17 @@ def draw_answer_to(state: PageState, dataset: DatasetInfo, chosen: Chosen) -> No
     left, right = st.columns((9, 11), gap="medium")
     with left:
         if answer.verdict:
-            st.caption(f"The model's verdict: {answer.verdict}. There is no gold for that.")
+            st.caption(f"The model's verdict: {literal(answer.verdict)}. There is no gold for that.")
         if answer.outcome != "answer":
             st.info(NO_ANSWER[answer.outcome])
         answer_prose(
-            [_prose(place, part, gold) for place, part in enumerate(answer.sentences, 1)], key="cited",
-            chosen=str(sentence), document="" if index is None else str(index),
+            [_prose(place, part, gold) for place, part in enumerate(answer.sentences, 1)],
+            key="cited",
+            chosen=str(sentence),
+            document="" if index is None else str(index),
             on_choice=lambda place, document: state.put(sentence=place, document=document or None),
-        )  # fmt: skip
-        _draw_scores(instance, chosen.scores)
+        )
+        _draw_scores(instance, scores)
         result = RunStore(resources.store()).results(run.id, between=(instance.id, instance.id))[instance.id]
         with st.expander("The model's words"):
             words = result if isinstance(result, str) else str(result.get("text", ""))
@@ -154,12 +144,9 @@ def _prose(place: int, sentence: CitedSentence, gold: frozenset[int]) -> Sentenc
     badges = {index: _GOLD if index in gold else _NOT_GOLD for index in sentence.citations}
     citations = tuple(Citation(str(index), badge) for index, badge in badges.items())
     mark = next((badge for badge in (_GOLD, _NOT_GOLD) if badge in badges.values()), None)
-    unknown = (
-        f"{quantity(sentence.n_unknown, 'citation')} of no sentence of the paper"
-        if sentence.n_unknown
-        else ""
-    )
-    return Sentence(str(place), sentence.text, mark, unknown, mark is not _GOLD, citations)
+    unknown = f"{quantity(sentence.n_unknown, 'citation')} of no sentence of the paper"
+    note = unknown if sentence.n_unknown else ""
+    return Sentence(str(place), sentence.text, mark, note, mark is not _GOLD, citations)
 
 
 def _draw_scores(instance: Instance, scores: CitedScores) -> None:
@@ -172,8 +159,11 @@ def _draw_scores(instance: Instance, scores: CitedScores) -> None:
             if (mean := scores.means.get(name))
         ]
     )
-    columns = (Column("figure", "Against gold", "title"), Column("own", "This answer", "percent"),
-               Column("mean", f"Mean of {len(scores.instances):,}", "interval"))  # fmt: skip
+    columns = (
+        Column("figure", "Against gold", "title"),
+        Column("own", "This answer", "percent"),
+        Column("mean", f"Mean of {len(scores.instances):,}", "interval"),
+    )
     if len(frame):
         frame = frame.assign(mean=intervals(frame, "value"))
         frame_table(columns, frame, key="cited-scores", action="none", caption="The citations against gold")
@@ -188,17 +178,9 @@ def _asking(dataset: DatasetInfo, run: RunInfo | None) -> Ask:
         questions["judge"] = f"Do the sentences support what {run.settings['model']} cites them for?"
 
     def fields() -> tuple[str, int | None]:
-        asked = st.selectbox(
-            "Question to the model",
-            list(questions),
-            format_func=questions.__getitem__,
-            key="hypotheses.asked",
-        )
+        asked = st.selectbox("Question to the model", list(questions), format_func=questions.__getitem__)
         most = dataset.n_instances
-        limit = st.number_input(
-            "Only the first hypotheses", 1, most, None, placeholder=f"all {most:,}", key="hypotheses.limit"
-        )
-        return asked, limit
+        return asked, st.number_input("Only the first hypotheses", 1, most, None, placeholder=f"all {most:,}")
 
     def plans(llm: LLM, choices: tuple[str, int | None]) -> list[Plan]:
         (asked, limit), store, model = choices, resources.store(), session_model()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-import pandas as pd
 import streamlit as st
 
 from components.answers.labels import badge
@@ -19,18 +18,20 @@ from components.answers.view import (
     values_of,
 )
 from components.app import resources
+from components.app.session import session_text
 from components.app.state import PageState
-from components.charts.figures import scatter
-from components.frame.desk import Actions, Item, desk
-from components.widgets.chart import draw_chart, is_dark
+from components.frame.desk import Actions, Decision, Item, desk
+from components.frame.page import percent
+from components.widgets.frame_table import frame_table
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
 from evidencebench_core.answers.judging import judge_labels
 from evidencebench_core.answers.store import AnswerSetInfo, Mark, add_mark, marks
 from evidencebench_core.answers.units import JudgeAgreement, judge_agreement, same_order
-from evidencebench_core.palette import SYSTEMS
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.words import quantity
+
+_DECIDING: Final = "Accept: the judge is right. Reject: people are."
 
 
 @st.cache_resource(max_entries=16, show_spinner="Computing …")
@@ -59,51 +60,40 @@ def draw_judges(state: PageState, info: AnswerSetInfo) -> None:
     if picked is None:
         return
     run, found = picked
-    n = len(found.pairs)
+    n, model = len(found.pairs), run.settings["model"]
     rows = [
         Row(name, (name, value.text(unit="%"), found.constant_figures[name].text(), value.n))
         for name, value in found.figures.items()
     ]
-    columns = (Column("measure", "Measure", "title"), Column("judge", run.settings["model"]),
-               Column("constant", f"always “{found.constant}”"), Column("n", "n", "number"))  # fmt: skip
+    columns = (
+        Column("measure", "Measure", "title"),
+        Column("judge", model),
+        Column("constant", f"always “{found.constant}”"),
+        Column("n", "n", "number"),
+    )
+    judge, constant = found.figures["accuracy"], found.constant_figures["accuracy"]
+    is_better = (judge.low or 0) > (constant.value or 0)
+    st.markdown(
+        f"**{literal(model)}** agrees with people on {percent(judge.value)}, "
+        f"{'more' if is_better else 'no more, as far as these tell,'} than by always saying "
+        f"“{literal(found.constant)}” ({percent(constant.value)})."
+    )
     table(columns, rows, key=f"agreement-{run.id}", action="none", caption="Agreement with people")
     st.caption(
         f"{quantity(n, 'label')} of both, questions drawn whole; {quantity(found.n_unlabelled, 'judgement')} "
         f"without a label, taken as wrong; {found.n_missing:,} missing."
     )
-    left, right = st.columns(2, gap="large")
-    with left:
-        labels = list(found.table.columns)
-        counts = found.table.T.to_dict("list")
-        confusion = [Row(str(name), (str(name), *row)) for name, row in counts.items()]
-        heads = [
-            Column("people", "People ↓ judge →", "title"),
-            *(Column(name, name, "number") for name in labels),
-        ]
-        table(heads, confusion, key=f"confusion-{run.id}", action="none", caption="People by judge")
-    with right:
-        _draw_order(info, run)
-
-
-def _draw_order(info: AnswerSetInfo, run: RunInfo) -> None:
-    """The systems' means by people against those by the judge."""
-    key = key_of(info)
-    people, judge = (values_of(info.name, info.sha256, model, key) for model in ("", run.settings["model"]))
+    heads = [Column("people", "People ↓ judge →", "title")]
+    heads += [Column(name, name, "number") for name in found.table.columns]
+    counts = found.table.rename_axis("people").reset_index()
+    frame_table(heads, counts, key=f"confusion-{run.id}", action="none", caption="People by judge")
+    people, by_judge = (values_of(info.name, info.sha256, name, key_of(info)) for name in ("", model))
     metric = "coverage" if run.settings["task"] == "citations" else "precision"
-    means = [
-        values[values["metric"] == metric].groupby("system")["value"].mean() for values in (people, judge)
-    ]
-    frame = (
-        pd.concat(means, axis=1, keys=["x", "y"], join="inner").rename_axis("name").reset_index().assign(n=1)
-    )
-    if frame.empty:
-        return
-    tau = same_order(people, judge, metric)
-    chart = scatter(frame, f"{metric} by people, %", f"{metric} by the judge, %", SYSTEMS[0].on(is_dark()))
-    draw_chart(
-        chart, key=f"order-{run.id}", alt=f"{metric} of {len(frame)} systems by people and by the judge"
-    )
-    st.caption(f"Kendall's tau of the systems' order: {'–' if tau is None else f'{tau:.2f}'}.")
+    tau = same_order(people, by_judge, metric)
+    if tau is not None:
+        st.markdown(
+            f"Both put the systems in order of {metric}: Kendall's tau {tau:.2f}, 1 being the same order."
+        )
 
 
 def draw_disagreements(state: PageState, info: AnswerSetInfo) -> None:
@@ -122,29 +112,31 @@ def draw_disagreements(state: PageState, info: AnswerSetInfo) -> None:
 
     def item(row: Any) -> Item:
         mark = decisions.get(row.unit)
-        side = "accepted" if mark and mark.label == row.judged else "rejected"
-        heading = " · ".join(
-            filter(None, (row.question, row.system, f"sentence {row.sentence}", row.document))
-        )
-        people, judge = f"People: {badge(row.human)}", f"Judge: {badge(row.judged)}"
-        return Item(row.unit, heading, people, judge, side if mark else "waiting")  # type: ignore[arg-type]
+        side: Decision = "accepted" if mark and mark.label == row.judged else "rejected"
+        opinions = f"People: {badge(row.human)}. The judge: {badge(row.judged)}."
+        return Item(row.unit, "Who is right?", "", opinions, side if mark else "waiting", _DECIDING)
 
     def decide(unit: str, label: str | None, author: str) -> None:
         add_mark(store, info.sha256, Mark(unit, label or "", author=author))
 
-    st.caption("Accept: the judge is right. Reject: people are.")
     actions = Actions(
         accept=lambda unit, _, author: decide(unit, rows[unit].judged or rows[unit].human, author),
         reject=lambda unit, author: decide(unit, rows[unit].human, author),
-        take_back=lambda unit: decide(unit, "", ""), can_edit=False,
-    )  # fmt: skip
-    current = desk(state, [item(row) for row in rows.values()], actions, param="unit")
+        take_back=lambda unit: decide(unit, "", ""),
+        can_edit=False,
+    )
+    left, right = st.columns((3, 2), gap="large")
+    with right:
+        if not session_text("author"):
+            st.markdown("Give your name or initials first: they stand beside what you decide.")
+        current = desk(state, [item(row) for row in rows.values()], actions, param="unit")
     if current is not None:
         row = rows[current.id]
         answer = answers.answer[row.question, row.system]
         sentence = next(part for part in answer.sentences if part.id == row.sentence)
         question = answers.question[row.question].question or row.question
-        st.markdown(f"**{literal(question)}**  \n{literal(row.system)}: {literal(sentence.claim)}")
-        results = RunStore(store).results(run.id)
-        judgement = judgement_of(judge_labels(store, run), results, row.unit)
-        draw_unit(answers, sentence, row.document, judgement, decisions.get(row.unit))
+        judgement = judgement_of(judge_labels(store, run), RunStore(store).results(run.id), row.unit)
+        with left:
+            st.markdown(f"## {literal(question)}")
+            st.markdown(f"**{literal(row.system)}:** {literal(sentence.claim)}")
+            draw_unit(answers, sentence, row.document, judgement, decisions.get(row.unit))

@@ -23,6 +23,15 @@ from evidencebench_core.words import quantity
 
 _RECALL: Final = "clusters of answer sentences that say the same which hold one of the answer / clusters"
 _FIRST: Final = ("coverage", "recall R+B (ST)", "precision", "accuracy")
+_FEWER_IS_BETTER: Final = ("redundancy", "harmfulness", "contradict rate")
+_PAIRS: Final = (
+    Column("a", "A"),
+    Column("b", "B"),
+    Column("difference", "A − B", "interval"),
+    Column("p_holm", "p, Holm", "number", digits=3),
+    Column("n", "n", "number"),
+)
+_SURE: Final = 0.05  # p below which a lead is called one
 
 
 def draw_systems(state: PageState, info: AnswerSetInfo) -> None:
@@ -33,10 +42,8 @@ def draw_systems(state: PageState, info: AnswerSetInfo) -> None:
     shares = [metric for metric in dict.fromkeys(scores["metric"]) if metric not in COUNTS]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if models:
-            st.selectbox(
-                "Labels of", ["", *models], format_func=lambda one: one or "People",
-                **state.widget("by", model, reset=("metric",)),
-            )  # fmt: skip
+            by = state.widget("by", model, reset=("metric",))
+            st.selectbox("Labels of", ["", *models], format_func=lambda name: name or "People", **by)
         if not shares:
             st.info("Nobody has labelled these answers: have a model judge them, above.")
             return
@@ -44,45 +51,54 @@ def draw_systems(state: PageState, info: AnswerSetInfo) -> None:
         metric = state["metric"] if state["metric"] in shares else first
         st.selectbox("Metric", shares, **state.widget("metric", metric))
         csv_button("CSV", f"systems of {info.name}", lambda: scores)
-    rows = scores[scores["metric"] == metric].sort_values("value", ascending=False, kind="stable")
-    chart = rows.assign(name=rows["system"], colour=SYSTEMS[0].on(is_dark())).astype(
-        {"low": float, "high": float}
-    )
+    rows = scores[scores["metric"] == metric]
+    rows = rows.sort_values("value", ascending=metric in _FEWER_IS_BETTER, kind="stable")
+    pairs = system_differences(values_of(info.name, info.sha256, model, key_of(info)), metric)
+    if len(pairs):
+        st.markdown(_headline(rows, pairs, metric))
+    chart = rows.assign(name=rows["system"], colour=SYSTEMS[0].on(is_dark()))
+    chart = chart.astype({"low": float, "high": float})
     alt = "; ".join(f"{system}: {percent(value)}" for system, value in rows[["system", "value"]].to_numpy())
     draw_chart(interval_dots(chart, f"{metric}, %"), key=f"systems-{metric}-{model}", alt=f"{metric}: {alt}")
-    by = f"By the labels of {literal(model)}, a model's opinion. " if model else ""
-    n = info.counts["questions"]
-    st.caption(
-        f"{by}{_heading(METRICS.get(metric, _RECALL))}; mean over {quantity(n, 'question')}, drawn whole."
-    )
+    of_model = f"By the labels of {literal(model)}, a model's opinion. " if model else ""
+    meaning, n = literal(_heading(METRICS.get(metric, _RECALL))), info.counts["questions"]
+    st.caption(f"{of_model}{meaning}; mean over {quantity(n, 'question')}, drawn whole.")
     _draw_means(state, info, scores, rows)
-    with st.expander("Every pair of systems"):
-        pairs = system_differences(values_of(info.name, info.sha256, model, key_of(info)), metric)
-        columns = [Column("a", "A"), Column("b", "B"), Column("difference", "A − B", "interval"),
-                   Column("p_holm", "p, Holm", "number", digits=3), Column("n", "n", "number")]  # fmt: skip
-        if len(pairs):
+    if len(pairs):
+        with st.expander("Every pair of systems"):
             shown = pairs.assign(difference=intervals(pairs, "difference")).head(200)
             frame_table(
-                columns, shown, key=f"pairs-{metric}", action="none", caption="Pairs of systems", height=400
+                _PAIRS, shown, key=f"pairs-{metric}", action="none", caption="Pairs of systems", height=400
             )
+
+
+def _headline(rows: pd.DataFrame, pairs: pd.DataFrame, metric: str) -> str:
+    """Which system does best by a metric, and whether chance could have made its lead."""
+    first, second = rows["system"].head(2)
+    best, next_best = rows["value"].head(2)
+    of_both = pairs[pairs["a"].isin([first, second]) & pairs["b"].isin([first, second])]
+    lead = f"{abs(100 * (best - next_best)):.1f} points from {literal(second)}"
+    chance = "" if (of_both["p_holm"] < _SURE).any() else ", a difference that chance alone could make"
+    return f"**{literal(first)}** does best in {literal(metric)}: {percent(best)}, {lead}{chance}."
 
 
 def _draw_means(state: PageState, info: AnswerSetInfo, scores: pd.DataFrame, best: pd.DataFrame) -> None:
     means = scores.pivot(index="system", columns="metric", values="value")
-    means = means[list(dict.fromkeys(scores["metric"]))].reindex(
-        [*best["system"], *(system for system in means.index if system not in set(best["system"]))]
-    )
+    order = dict.fromkeys((*best["system"], *means.index))
+    means = means[list(dict.fromkeys(scores["metric"]))].reindex(list(order))
     columns = [Column("system", "System", "title")]
     for metric in means.columns:
-        is_count = metric in COUNTS
-        kind: Any = "number" if is_count else "percent"
-        columns.append(
-            Column(metric, _heading(metric), kind, METRICS.get(metric, _RECALL), digits=2 * is_count)
-        )
+        kind: Any = "number" if metric in COUNTS else "percent"
+        columns.append(Column(metric, _heading(metric), kind, METRICS.get(metric, _RECALL), digits=2))
     frame_table(
-        columns, means.reset_index(), key=f"means-{info.sha256[:8]}", ids="system", caption="Means of every metric",
-        on_open=lambda system: state.put(part="answer", system=system, sentence=None), height=420,
-    )  # fmt: skip
+        columns,
+        means.reset_index(),
+        key=f"means-{info.sha256[:8]}",
+        ids="system",
+        caption="Means of every metric",
+        on_open=lambda system: state.put(part="answer", system=system, sentence=None),
+        height=420,
+    )
 
 
 def _heading(text: str) -> str:

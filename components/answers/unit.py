@@ -17,12 +17,9 @@ def draw_unit(
     sentence: AnswerSentence,
     document: str,
     judgement: tuple[str | None, Result] | None,
-    mark: Mark | None = None,
+    mark: Mark | None,
 ) -> None:
-    """The document that a sentence cites with all that was said of the two.
-
-    ``judgement`` is the judge's label and its whole answer; ``mark`` what a person decided about it.
-    """
+    """The document that a sentence cites, with what people, the judge and who decided said of the two."""
     with st.container(border=True, key="answers-unit"):
         cited = f" cites **{literal(document)}**" if document else ""
         st.markdown(f"Sentence {literal(sentence.id)}{cited}")
@@ -33,9 +30,8 @@ def draw_unit(
         if judgement:
             parts.append(f"judge: {literal(str(badge(judgement[0])))}")
         if mark:
-            parts.append(
-                f"decided{f' by {literal(mark.author)}' if mark.author else ''}: {badge(mark.label)}"
-            )
+            by = f" by {literal(mark.author)}" if mark.author else ""
+            parts.append(f"decided{by}: {badge(mark.label)}")
         st.markdown(" · ".join(parts))
         if judgement:
             with st.expander("The judge's words"):
@@ -50,12 +46,10 @@ def _draw_document(answers: AnswerSet, sentence: AnswerSentence, name: str) -> N
     if known is None:
         st.caption("The set does not have the text of this document.")
         return
+    of_document = [assessment for assessment in sentence.assessments if assessment.document == name]
     copied = [
-        " ".join(assessment.excerpt.split())
-        for assessment in sentence.assessments
-        if assessment.document == name
+        " ".join(assessment.excerpt.split()) for assessment in of_document if assessment.excerpt.strip()
     ]
-    copied = [excerpt for excerpt in copied if excerpt]
     if known.title:
         st.markdown(f"*{literal(known.title)}*")
     parts = known.sentences or tuple(sentences_of(known.text))

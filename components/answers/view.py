@@ -52,11 +52,9 @@ def judges_of(info: AnswerSetInfo, *tasks: str) -> dict[str, RunInfo]:
 def judge_picker(state: PageState, runs: Mapping[str, RunInfo], *first: str) -> RunInfo | None:
     names = [*first, *runs]
     chosen = state["run"] if state["run"] in names else names[0]
-    st.selectbox(
-        "Judge", names,
-        format_func=lambda one: f"{runs[one].settings['model']}, {runs[one].settings['task']}" if one else "none",
-        **state.widget("run", chosen, reset=("unit",)),
-    )  # fmt: skip
+    labels = {run_id: f"{run.settings['model']}, {run.settings['task']}" for run_id, run in runs.items()}
+    shown = state.widget("run", chosen, reset=("unit",))
+    st.selectbox("Judge", names, format_func=lambda name: labels.get(name, "none"), **shown)
     return runs.get(chosen)
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlencode, urlsplit
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _THIS_MACHINE: Final = ("localhost", "127.0.0.1", "::1")
@@ -31,7 +31,6 @@ class Guard:
 
     ``hosts`` are the names under which the app is served, patterns as of ``server.allowedHosts``; without any those
     of this machine, the ``address`` where it listens, and any address in digits, which no foreign name can pose as.
-    A link must carry the ``token`` once, if there is one; a cookie keeps it.
     """
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str], address: str, token: str | None) -> None:
@@ -61,10 +60,9 @@ class Guard:
                 f"This app is not served under the name {name!r}; `evidencebench app --allow-host` adds one."
             )
             return PlainTextResponse(text, 403)
-        for place in (urlsplit(other.lower()).netloc for other in connection.headers.getlist("origin")):
-            if place != host and not self._is_proxy(_hostname(place), name):
-                text = "A page of another site asked for this. Open the app in a window of its own."
-                return PlainTextResponse(text, 403)
+        if any(urlsplit(other.lower()).netloc != host for other in connection.headers.getlist("origin")):
+            text = "A page of another site asked for this. Open the app in a window of its own."
+            return PlainTextResponse(text, 403)
         cookie = f"evidencebench_{connection.scope['server'][1]}"  # the apps of a machine share their cookies
         if self._token is not None and not _is_equal(connection.cookies.get(cookie), self._token):
             return _answer_to_stranger(connection, cookie, self._token)
@@ -79,22 +77,22 @@ class Guard:
             return bool(ip_address(name))
         return name in self._own
 
-    def _is_proxy(self, page: str, name: str) -> bool:
-        """Whether a page's host is that of a proxy, named by the user, which passes another host on."""
-        is_named = any(_matches(page, pattern) for pattern in self._hosts)
-        return is_named and page not in (name, *_THIS_MACHINE)
-
 
 def _answer_to_stranger(connection: HTTPConnection, cookie: str, token: str) -> Response:
-    """With the right token in the link a cookie, and the way on without it; else a refusal."""
-    is_page = connection.scope["type"] == "http"
-    if not is_page or not _is_equal(connection.query_params.get("token"), token):
-        return PlainTextResponse("Open the link that was printed where the app was started.", 401)
+    """With the right token in the link a cookie, and the way on without it; else a refusal.
+
+    A browser that another site's link led here keeps the cookie back; after a `Refresh` it sends it.
+    """
+    if connection.scope["type"] != "http" or not _is_equal(connection.query_params.get("token"), token):
+        is_led = connection.headers.get("sec-fetch-site") == "cross-site"
+        text = "Open the link that was printed where the app was started."
+        return PlainTextResponse(text, 403, {"Refresh": "0"} if is_led else None)
     rest = [(name, value) for name, value in connection.query_params.multi_items() if name != "token"]
     page = connection.url.path.rpartition("/")[2]
-    response = RedirectResponse(f"./{page}?{urlencode(rest)}" if rest else f"./{page}", 303)
+    address = f"./{page}?{urlencode(rest)}" if rest else f"./{page}"
+    response = PlainTextResponse("Opening the app", headers={"Refresh": f"0; url={address}"})
     is_encrypted = "https" in (connection.url.scheme, connection.headers.get("x-forwarded-proto"))
-    response.set_cookie(cookie, token, httponly=True, samesite="lax", secure=is_encrypted)
+    response.set_cookie(cookie, token, httponly=True, samesite="strict", secure=is_encrypted)
     return response
 
 

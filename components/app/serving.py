@@ -9,12 +9,12 @@ import webbrowser
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
-from ipaddress import ip_address
 from threading import Event, Thread
 from typing import Final
 
 import streamlit as st
 from starlette.middleware import Middleware
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web.server import server_util
 
 from components.app.guard import Guard
@@ -24,16 +24,18 @@ _is_serving: Final = Event()
 
 def middleware() -> list[Middleware]:
     """The guard, as this server's settings want it."""
-    return [Middleware(Guard, st.get_option("server.allowedHosts"), _address(), _token())]
+    PagesManager.uses_pages_directory = False  # else the first link is run without app.py
+    address = st.get_option("server.address") or "localhost"
+    return [Middleware(Guard, st.get_option("server.allowedHosts"), address, _token())]
 
 
 @asynccontextmanager
 async def lifespan(_app: object) -> AsyncIterator[None]:
-    """Print the link where it carries a token; open the browser, unless told not to."""
+    """Print the link, with the token where one is asked for; open the browser, unless told not to."""
     url = server_util.get_url(st.get_option("browser.serverAddress"))
     if token := _token():
         url = f"{url}/?token={token}"
-        print(f"\n  Open {url}", file=sys.stderr, flush=True)
+    print(f"\n  Open {url}\n", file=sys.stderr, flush=True)
     if not st.get_option("server.headless"):
         Thread(target=webbrowser.open, args=(url,), daemon=True).start()
     _is_serving.set()
@@ -55,19 +57,6 @@ def _load_encoder() -> None:
 
 @cache
 def _token() -> str | None:
-    """``EVIDENCEBENCH_TOKEN``, or a new one where it is empty or others can reach the app; else none."""
-    token = os.environ.pop("EVIDENCEBENCH_TOKEN", None)  # out of what child processes see
-    if token is None and _is_loopback(_address()):
-        return None
-    return (token or "").strip() or secrets.token_urlsafe(16)
-
-
-def _address() -> str:
-    return st.get_option("server.address") or "0.0.0.0"  # noqa: S104 - Streamlit's own default
-
-
-def _is_loopback(address: str) -> bool:
-    try:
-        return ip_address(address).is_loopback
-    except ValueError:
-        return address == "localhost"
+    """``EVIDENCEBENCH_TOKEN``, none where that is empty; without it a new one."""
+    made = secrets.token_urlsafe(16)
+    return os.environ.pop("EVIDENCEBENCH_TOKEN", made).strip() or None  # out of what child processes see

@@ -28,7 +28,6 @@ from evidencebench_core.reliability.runs import ReliabilityRun, judge_plan, mess
 from evidencebench_core.reliability.score import STATES, Comparison, TaskScore
 from evidencebench_core.reliability.tasks import FIGURES
 from evidencebench_core.runs import Plan
-from evidencebench_core.stats import Estimate
 from evidencebench_core.words import quantity
 
 ASKING: Final = "reliability"  # the kind of the jobs
@@ -39,15 +38,13 @@ _ANSWERS: Final = (
     Column("label", "Read as", "id"),
     Column("text", "Answer", lines=2),
 )
-_FILTERS: Final = tuple(
-    Filter(name, label, "choice")
-    for name, label in (
-        ("state", "State"),
-        ("variant", "Variant"),
-        ("label", "Read as"),
-        ("reason", "No label"),
-    )
+_FILTERS: Final = (
+    Filter("state", "State", "choice"),
+    Filter("variant", "Variant", "choice"),
+    Filter("label", "Read as", "choice"),
+    Filter("reason", "No label", "choice"),
 )
+_IN_WORDS: Final = {"right": "right", "wrong": "wrong", "null": "unreadable"}  # `STATES`
 
 
 def draw_test(state: PageState, view: View) -> None:
@@ -55,20 +52,19 @@ def draw_test(state: PageState, view: View) -> None:
     runs = {run.id: run for run in shown_runs(view.runs)}
     run = runs.get(state["run"]) or next(iter(runs.values()))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.selectbox(
-            "Test", list(runs), format_func=lambda run_id: _name(runs[run_id]),
-            **state.widget("run", run.id, reset=("where", "probe", "page")),
-        )  # fmt: skip
+        chosen = state.widget("run", run.id, reset=("where", "probe", "page"))
+        st.selectbox("Test", list(runs), format_func=lambda run_id: _name(runs[run_id]), **chosen)
         if run.task.judge_prompt and run.n_answered:
             ask_button(_judging(run), "Have the answers judged")
     score = view.score(run.id)
-    st.markdown(
-        f"{run.task.about} **{FIGURES[run.task.figure]} {score.value.text()}**, {_count(score.value)}."
-    )
+    figure = literal(score.value.text())
+    n = quantity(score.value.n, "question")
+    st.markdown(f"{literal(run.task.about)} **{FIGURES[run.task.figure]} {figure}**, {n}.")
     st.markdown(literal(in_words(score)))
     if score.answers.empty:
         reasons = ", ".join(f"{reason} ({n:,})" for reason, n in score.left_out.items())
-        st.info(literal(f"There is nothing to score: {reasons}."))
+        how = " Have the answers judged, above." if run.task.judge_prompt and run.n_answered else ""
+        st.info(literal(f"There is nothing to score: {reasons}.{how}"))
         return
     left, right = st.columns(2, gap="large")
     if len(score.variants) > 1:
@@ -84,10 +80,6 @@ def _name(run: ReliabilityRun) -> str:
     return " · ".join(filter(None, (run.task.title, run.model, run.label)))
 
 
-def _count(value: Estimate) -> str:
-    return quantity(value.n, "question")
-
-
 def _draw_variants(score: TaskScore) -> None:
     frame = score.variants.assign(
         name=score.variants["variant"].replace("", "as it is"), colour=SYSTEMS[0].on(is_dark())
@@ -101,22 +93,14 @@ def _draw_variants(score: TaskScore) -> None:
 
 
 def _draw_moves(against: Comparison) -> None:
-    st.markdown(
-        f"**Against the same questions unchanged:** weighted F1 {points(against)} points, n = {against.n:,}."
-    )
-    columns = [
-        Column("before", "Unchanged ↓ here →", "id"),
-        *(Column(name, name, "number") for name in STATES),
-    ]
+    change = literal(points(against) or "–")
+    st.markdown(f"**Against the same questions unchanged:** weighted F1 {change} points, n = {against.n:,}.")
+    columns = [Column("before", "Unchanged ↓ here →", "id")]
+    columns += [Column(name, _IN_WORDS[name], "number") for name in STATES]
     moves = against.moves.T.to_dict("list")
-    rows = [Row(name, (name, *moves[name])) for name in STATES]
-    table(
-        columns,
-        rows,
-        key=f"moves-{against.run}-{against.n}",
-        action="none",
-        caption="Answers unchanged and here",
-    )
+    rows = [Row(name, (_IN_WORDS[name], *moves[name])) for name in STATES]
+    key = f"moves-{against.run}-{against.n}"
+    table(columns, rows, key=key, action="none", caption="Answers unchanged and here")
     st.caption(f"The same label in {percent(against.same)} of them.")
 
 
@@ -135,10 +119,15 @@ def _draw_answers(state: PageState, view: View, score: TaskScore) -> None:
     left, right = st.columns((3, 2), gap="large")
     with left:
         frame_table(
-            _ANSWERS, shown.iloc[pages.rows], key=f"answers-{score.run.id}", ids="probe",
-            on_open=lambda probe: state.put(probe=probe), chosen=tuple(in_hand["probe"].head(1)),
-            caption="Answers", height=560,
-        )  # fmt: skip
+            _ANSWERS,
+            shown.iloc[pages.rows],
+            key=f"answers-{score.run.id}",
+            ids="probe",
+            on_open=lambda probe: state.put(probe=probe),
+            chosen=tuple(in_hand["probe"].head(1)),
+            caption="Answers",
+            height=560,
+        )
         pages.draw(state)
     with right:
         if len(in_hand):
@@ -148,13 +137,15 @@ def _draw_answers(state: PageState, view: View, score: TaskScore) -> None:
 def _draw_answer(score: TaskScore, row: pd.Series[Any]) -> None:
     store = resources.store()
     probe = next(probe for probe in run_probes(store, score.run).probes if probe.id == row["probe"])
-    read = f"read as {row['label']}" if row["label"] else f"no label ({row['reason']})"
-    st.markdown(f"**{row['state'].capitalize()}**: the right answer is {row['expected']}; {read}")
+    reason = literal(row["reason"].replace("_", " "))
+    read = f"read as {literal(row['label'])}" if row["label"] else f"nothing could be read in it ({reason})"
+    state = _IN_WORDS[row["state"]].capitalize()
+    st.markdown(f"**{state}**: the right answer is {literal(row['expected'])}; {read}")
     st.code(row["text"], language=None, wrap_lines=True)
     if probe.details:
         st.caption(literal("; ".join(f"{name}: {value}" for name, value in probe.details.items())))
     for message in messages_of(score.run, item_set(store, score.items), probe, row["wording"]):
-        st.caption(message.role)
+        st.caption(literal(message.role))
         st.code(message.content, language=None, wrap_lines=True)
 
 

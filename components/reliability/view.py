@@ -12,6 +12,8 @@ from evidencebench_core.reliability.card import Card, model_card, run_score
 from evidencebench_core.reliability.items import ItemSetInfo
 from evidencebench_core.reliability.runs import ReliabilityRun, judge_runs
 from evidencebench_core.reliability.score import Comparison, TaskScore
+from evidencebench_core.reliability.tasks import FIGURES
+from evidencebench_core.words import enumerated
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,12 @@ def _judges(run: ReliabilityRun) -> tuple[ReliabilityRun, ...]:
     return judge_runs(resources.store(), run.id)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@resources.cached
 def _card(items: str, model: str, key: tuple[object, ...]) -> Card:
     return model_card(resources.store(), items, model)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@resources.cached
 def _score(run_id: str, key: tuple[object, ...]) -> TaskScore:
     return run_score(resources.store(), run_id)
 
@@ -62,3 +64,22 @@ def title_of(score: TaskScore) -> str:
 def points(comparison: Comparison | None) -> str | None:
     """``+13.8 (7.4 to 20.4)``."""
     return comparison.difference.text(unit="", sign=True) if comparison else None
+
+
+def headline(card: Card) -> str:
+    """A card in a sentence: that nobody can read the model, that it says the same to all, or where it loses most."""
+    scored = [score for score in card.scores if not score.headline.empty]
+    if not scored:
+        return f"{card.model} has given no answer that can be scored."
+    if unread := [title_of(score) for score in scored if score.null_rate > 0.5]:
+        return f"{card.model}: most answers to {enumerated(unread)} hold no label that can be read."
+    labels = {label for score in scored if not score.judge for label in score.headline["label"].dropna()}
+    if len(labels) == 1:
+        return f"{card.model} answers “{labels.pop()}” to every question."
+    first = scored[0]
+    text = f"{card.model}, {title_of(first)}: {FIGURES[first.task.figure]} {first.value.text()}."
+    losses = {title_of(score): score.baseline for score in scored if score.baseline}
+    worst = min(losses, key=lambda title: losses[title].difference.value or 0, default="")
+    if worst and (losses[worst].difference.value or 0) < 0:
+        text += f" It loses most in {worst}: {points(losses[worst])} points."
+    return text

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import logging
-import runpy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Final
 
 import streamlit as st
 
@@ -17,17 +14,10 @@ from components.app.state import PageState
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
 
-_APP: Final = Path(__file__).resolve().parents[2] / "app.py"
-
 
 @contextmanager
 def guarded_page() -> Iterator[None]:
     """Show an error of ours as the one line that it is; everything else is a bug, shown and logged."""
-    if "entered" not in st.session_state:
-        # Until st.navigation was called once, a server that finds a pages/ folder runs a deep link's
-        # page without app.py. Then the page lets app.py in, which comes back to the page.
-        runpy.run_path(str(_APP))
-        st.stop()
     st.session_state["ended-jobs"] = {job.id for job in resources.jobs().jobs() if job.status.ended}
     open_requested_page()
     for message in pop_flashes():
@@ -38,10 +28,7 @@ def guarded_page() -> Iterator[None]:
 
 @contextmanager
 def guarded_part(what: str = "This part of the page") -> Iterator[None]:
-    """The same for fragments and dialogs, which are decorated with it.
-
-    An error in these never reaches the page's `guarded_page`: Streamlit catches it first, and draws it as a bug.
-    """
+    """The same for fragments and dialogs, which are decorated with it: Streamlit would draw their errors as bugs."""
     try:
         yield
     except EvidenceBenchError as error:

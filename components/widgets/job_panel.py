@@ -58,9 +58,8 @@ def _draw_ended(jobs: Sequence[Job]) -> None:
     newest, *others = sorted(jobs, key=lambda job: job.id, reverse=True)
     more = f" · {len(others):,} more ended" if others else ""
     has_failed = any(job.status.state == "failed" for job in jobs)
-    with st.expander(
-        f"{_end_text(newest).capitalize()}: {literal(newest.title, 48)}{more}", expanded=has_failed
-    ):
+    label = f"{literal(newest.title, 48)}: {_end_text(newest)}{more}"
+    with st.expander(label, expanded=has_failed):
         for job in jobs:
             if job.status.state == "failed":
                 st.error(f"**{literal(job.title)}** failed: {literal(job.status.note)}")

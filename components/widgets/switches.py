@@ -23,8 +23,7 @@ def option_switch(
 ) -> str:
     """A few options and their words side by side; returns the one that the address names, else the default.
 
-    ``reset`` names parameters that go back to their default on a change; ``fallback`` is what "is shown
-    instead" of an unknown name, in a warning.
+    A change lets ``reset`` go back to their defaults; ``fallback`` is what "is shown instead" of an unknown name.
     """
     if state[param] not in options:
         if fallback:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from evidencebench_core.annotation.marked import MarkedPaper, marked_paper
-from evidencebench_core.annotation.model import CONSENSUS, MODEL, Annotation, annotated_instance
+from evidencebench_core.annotation.model import CONSENSUS, MODEL, annotated_instance
 from evidencebench_core.annotation.provenance import construction_of
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data.model import Instance
@@ -74,17 +74,12 @@ def exported_annotation(
     if annotation.annotator.startswith(MODEL):  # aspects that no window covers are no part of the evidence
         for aspect in annotation.uncovered:
             annotation = annotation.remove_aspect(aspect.id)
-    proposals = _proposals(annotations, marked.key)
+    proposals = list(annotations.proposals(marked.key).values())
     construction = construction_of(annotation, proposals, licence)
     instance_id = instance_id.strip() or (
         marked.paper.id if isinstance(marked.paper, Instance) else marked.paper.paper_id
     )
     return annotated_instance(marked.paper, annotation, instance_id, construction)
-
-
-def _proposals(annotations: Annotations, key: str) -> list[Annotation]:
-    names = [name for name in annotations.annotators(key) if name.startswith(MODEL)]
-    return [annotation for name in names if (annotation := annotations.get(key, name)) is not None]
 
 
 def _annotator(names: tuple[str, ...], wanted: str, undecided: bool) -> str:

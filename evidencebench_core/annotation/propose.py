@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from evidencebench_core.annotation.marked import MarkedPaper, marked_paper
 from evidencebench_core.annotation.model import MAX_ASPECT, MODEL, Annotation
-from evidencebench_core.annotation.store import Annotations
+from evidencebench_core.annotation.store import PROPOSALS
 from evidencebench_core.annotation.windows import (
     Window,
     WindowAnswer,
@@ -31,7 +31,7 @@ from evidencebench_core.errors import LLMAnswerError, PaperError, SettingError
 from evidencebench_core.llm import Answer, Message, prompt
 from evidencebench_core.llm.parse import after_thinking, no_answer_reason, read_answer
 from evidencebench_core.llm.prompts import numbered
-from evidencebench_core.runs import Fresh, Plan, RunSpec, RunStore, chat_plan, parameters_of, request_settings
+from evidencebench_core.runs import Fresh, Plan, RunSpec, chat_plan, parameters_of, request_settings
 from evidencebench_core.words import clipped_text, one_line
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def proposal_plan(
     *,
     fresh: Fresh = False,
 ) -> Plan:
-    """What is still to be asked for these papers; `save_proposals` makes annotations of the answers."""
+    """What is still to be asked for these papers; `Annotations.proposals` reads the answers as annotations."""
     by_unit = {given.unit(): given for given in inputs}
     spec = _spec(model, settings)
 
@@ -96,42 +96,12 @@ def proposal_plan(
     return chat_plan(store, spec, tuple(by_unit), answer, llm, fresh=fresh)
 
 
-def save_proposals(
-    store: Store,
-    inputs: Iterable[ProposalInput],
-    model: str,
-    settings: Mapping[str, object] | None = None,
-) -> dict[str, Annotation]:
-    """Save the proposals that were answered as annotations by ``model:NAME``, by the paper's key."""
-    results = RunStore(store).results(_spec(model, settings).id)
-    saved = {}
-    for given in inputs:
-        result = results.get(given.unit())
-        if isinstance(result, Mapping):
-            annotation = Annotation.from_dict(proposer(model), result)
-            Annotations(store).save(given.paper, annotation)
-            saved[given.paper] = annotation
-    return saved
-
-
-def collect_proposals(store: Store, paper: str) -> None:
-    """Save the proposals for a paper that runs have brought since, each as an annotation of its model."""
-    runs = RunStore(store)
-    for run in runs.runs_of("annotation", "proposals"):
-        results = runs.results(run.id, between=(f"{paper}/", f"{paper}0"))
-        for result in results.values():
-            if isinstance(result, Mapping):
-                annotation = Annotation.from_dict(proposer(str(run.settings["model"])), result)
-                if Annotations(store).get(paper, annotation.annotator) != annotation:
-                    Annotations(store).save(paper, annotation)
-
-
 def _spec(model: str, settings: Mapping[str, object] | None) -> RunSpec:
     if not model.strip():
         raise SettingError("model", "is not named", "Say --model NAME.")
     versions = [prompt(name).version for name in _PROMPTS]
     identity = {"prompts": versions, "model": model, **request_settings(settings)}
-    return RunSpec("annotation", "proposals", identity)
+    return RunSpec(*PROPOSALS, identity)
 
 
 # -- the conversation -----------------------------------------------------------------------------

@@ -1,4 +1,7 @@
-"""Annotations in the store: of a paper and an annotator one JSON, with the earlier states that undo goes back to."""
+"""Annotations in the store: of a paper and an annotator one JSON, with the earlier states that undo goes back to.
+
+A model's are the results of its runs, and are read from those.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from evidencebench_core.annotation.model import Annotation
-from evidencebench_core.data.primitives import now
+from evidencebench_core.annotation.model import MODEL, Annotation
+from evidencebench_core.data.primitives import from_blob, now
 from evidencebench_core.data.store import Store
 
+PROPOSALS: Final = ("annotation", "proposals")
+"""Kind and subject of the runs that propose; a unit is a paper's key, a slash, and 12 digits."""
+
 _MAX_STATES: Final = 100
+_PAPER: Final = "substr(unit, 1, length(unit) - 13)"
+_PROPOSED: Final = f"""FROM results JOIN runs ON runs.id = run_id
+    WHERE (kind, subject) = {PROPOSALS} AND question = '' AND error IS NULL"""
+_OF_PAPER: Final = f"{_PROPOSED} AND unit BETWEEN ?1 || '/' AND ?1 || '0' AND {_PAPER} = ?1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +82,32 @@ class Annotations:
             return _history(db, paper, annotator).revision(annotator)
 
     def get(self, paper: str, annotator: str) -> Annotation | None:
+        if annotator.startswith(MODEL):
+            return self.proposals(paper).get(annotator)
         return self.latest(paper, annotator).annotation
+
+    def proposals(self, paper: str) -> dict[str, Annotation]:
+        """What models propose for a paper: the newest proposal of each by its annotator's name, the newest last."""
+        query = f"SELECT settings ->> 'model', payload {_OF_PAPER} ORDER BY results.created_at"
+        with self.store.read() as db:
+            rows = db.execute(query, (paper,)).fetchall()
+        newest: dict[str, Annotation] = {}
+        for model, payload in rows:
+            newest.pop(f"{MODEL}{model}", None)
+            newest[f"{MODEL}{model}"] = Annotation.from_dict(f"{MODEL}{model}", from_blob(payload))
+        return newest
 
     def annotators(self, paper: str) -> tuple[str, ...]:
         """Who has something that stands on a paper, in the order of the alphabet."""
-        query = "SELECT annotator FROM annotations WHERE paper = ? AND has_marks ORDER BY annotator"
+        query = f"""SELECT annotator FROM annotations WHERE paper = ?1 AND has_marks
+            UNION SELECT '{MODEL}' || (settings ->> 'model') {_OF_PAPER} ORDER BY 1"""
         with self.store.read() as db:
             return tuple([row[0] for row in db.execute(query, (paper,))])
 
     def papers(self) -> tuple[str, ...]:
         """The keys of all papers on which something stands."""
-        query = "SELECT DISTINCT paper FROM annotations WHERE has_marks ORDER BY paper"
+        query = f"""SELECT paper FROM annotations WHERE has_marks
+            UNION SELECT {_PAPER} {_PROPOSED} ORDER BY 1"""
         with self.store.read() as db:
             return tuple([row[0] for row in db.execute(query)])
 

@@ -16,7 +16,7 @@ from evidencebench_core.cli.frame import Store, group, verb
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
-    from evidencebench_core.annotation.propose import ProposalInput
+    from evidencebench_core.annotation.model import Annotation
     from evidencebench_core.runs import Progress
 
 ANNOTATE = group("annotate", "gold by people and models: propose, export")
@@ -36,15 +36,16 @@ def propose(
     "paper" (a file beside it, or an id) and may have "summary", "hypothesis" and "aspects".
     """
     from evidencebench_core.annotation.inputs import proposal_inputs
-    from evidencebench_core.annotation.propose import proposal_plan, save_proposals
+    from evidencebench_core.annotation.propose import proposal_plan, proposer
+    from evidencebench_core.annotation.store import Annotations
 
     inputs, problems = proposal_inputs(store, papers)
     given = options.settings_of(settings)
     plan = proposal_plan(store, inputs, model, given, work.llm(store), fresh=work.again)
 
     def result(reports: list[Progress]) -> Output:
-        saved = save_proposals(store, inputs, model, given)
-        rows = [_row(store, given_input, saved) for given_input in inputs]
+        papers = [given_input.paper for given_input in inputs]
+        rows = [_row(store, paper, Annotations(store).get(paper, proposer(model))) for paper in papers]
         for problem in problems:
             note(f"evidencebench: {problem}")
         return Output({"papers": rows, "problems": problems}, {"": rows}, code=1 if problems else 0)
@@ -52,14 +53,13 @@ def propose(
     return carry_out(store, [plan], work, "paper", result)
 
 
-def _row(store: Store, given: ProposalInput, saved: dict[str, Any]) -> dict[str, Any]:
+def _row(store: Store, paper: str, proposal: Annotation | None) -> dict[str, Any]:
     from evidencebench_core.annotation.marked import marked_paper
 
-    proposal = saved.get(given.paper)
     aspects = () if proposal is None else proposal.aspects
     return {
-        "paper": given.paper,
-        "name": marked_paper(store, given.paper).name,
+        "paper": paper,
+        "name": marked_paper(store, paper).name,
         "aspects": len(aspects),
         "marks": sum(len(aspect.sentences) for aspect in aspects),
         "unjudged": 0 if proposal is None else len(proposal.origin.get("unjudged", ())),

@@ -26,7 +26,7 @@ def serve(
     sample: bool = Option(False, "--sample", help="with six invented papers in the store"),
     host: str = Option("localhost", metavar="ADDRESS", help="to listen on; see docs/safety.md first"),
     allow_host: list[str] | None = Option(None, metavar="NAME", help="a name of a proxy's"),
-    token: bool = Option(False, "--token", help="ask for the printed link's token here too"),
+    no_token: bool = Option(False, "--no-token", help="let in whoever is logged in to this machine"),
     no_browser: bool = Option(False, "--no-browser", help="do not open a browser, only serve"),
 ) -> int:
     """Open the app in the browser; it serves this machine only, until Ctrl-C."""
@@ -39,8 +39,10 @@ def serve(
         when = "now" if result.added else "already"
         note(f"The sample papers are {when} in {store.path}, as {result.dataset.name}.")
         environment["EVIDENCEBENCH_SAMPLE"] = "1"
-    if token:
-        environment.setdefault("EVIDENCEBENCH_TOKEN", "")  # the server makes one
+    if no_token and host in _THIS_MACHINE:
+        environment["EVIDENCEBENCH_TOKEN"] = ""
+    elif not environment.get("EVIDENCEBENCH_TOKEN"):
+        environment.pop("EVIDENCEBENCH_TOKEN", None)  # the server makes one
     words = command(folder / "app.py", host, port, allow_host or (), browser=not no_browser)
     return _serve(words, environment)
 

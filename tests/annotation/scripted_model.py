@@ -6,6 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from evidencebench_core.annotation.model import MODEL, Annotation
+from evidencebench_core.annotation.store import PROPOSALS
+from evidencebench_core.data import Store
+from evidencebench_core.runs import RunSpec, RunStore
+
 WORDS: Final[Mapping[str, Sequence[int]]] = {"blood": (3, 7, 19), "weight": (22,), "sleep": ()}
 """By aspect the sentences that hold its word."""
 
@@ -37,3 +42,9 @@ def scripted_answer(sent: Mapping[str, Any]) -> str:
     chosen = [(index, sentence) for index, sentence in shown if word[1] in sentence]
     echoes = [f"{index}: {' '.join(sentence.split()[:5])} - it says so" for index, sentence in chosen]
     return "\n".join([*echoes, f"DECISION: [{', '.join(index for index, _ in chosen)}]"])
+
+
+def save_proposal(store: Store, paper: str, proposal: Annotation, unit: str = "0" * 12) -> None:
+    """Have a proposal in the store as a run leaves it; ``unit`` tells apart what a model was asked."""
+    spec = RunSpec(*PROPOSALS, {"model": proposal.annotator.removeprefix(MODEL)})
+    RunStore(store).create(spec, results={f"{paper}/{unit}": {"": proposal.as_dict()}})

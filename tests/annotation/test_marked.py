@@ -11,6 +11,7 @@ from evidencebench_core.data import Store
 from evidencebench_core.errors import PaperError, UnknownNameError
 from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.own import OwnPapers
+from tests.annotation.scripted_model import save_proposal
 from tests.factories import store_with, tiny_dataset
 
 
@@ -31,7 +32,7 @@ def test_the_gold_of_an_instance_is_an_annotator(store: Store) -> None:
     marked = marked_paper(store, instance_key(store.dataset("tiny"), "tiny_0"))
     annotations = Annotations(store)
     annotations.save(marked.key, Annotation("Zoe", "", 12).add_aspect("Mine"))
-    annotations.save(marked.key, Annotation("model:m", "", 12).add_aspect("Proposed"))
+    save_proposal(store, marked.key, Annotation("model:m", "", 12).add_aspect("Proposed"))
     assert annotators_of(annotations, marked) == ("Zoe", "model:m", "gold")
     assert not marked.gold_has_words
     gold = annotation_of(annotations, marked, "gold")

@@ -15,7 +15,7 @@ import pytest
 from evidencebench_core.annotation.differences import decide, open_proposals
 from evidencebench_core.annotation.export import exported_annotations
 from evidencebench_core.annotation.model import Annotation
-from evidencebench_core.annotation.propose import ProposalInput, proposal_plan, save_proposals
+from evidencebench_core.annotation.propose import ProposalInput, proposal_plan
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import Store, open_store
 from evidencebench_core.errors import BudgetReachedError, SettingError
@@ -57,7 +57,8 @@ class Model:
     def propose(self, *inputs: ProposalInput, budget: Budget | None = None) -> dict[str, Annotation]:
         for _ in execute(proposal_plan(self.store, inputs, "m", llm=self.llm(budget))):
             pass
-        return save_proposals(self.store, inputs, "m")
+        annotations = Annotations(self.store)
+        return {given.paper: annotations.proposals(given.paper)["model:m"] for given in inputs}
 
 
 @pytest.fixture
@@ -86,7 +87,6 @@ def test_a_proposal_from_a_summary(store: Store, serve: Callable[..., Model]) ->
     assert proposal.origin["aspects"] == "summary"
     assert proposal.origin["reasons"]["0:3"].endswith("it says so")
     assert len(model.requests) == 2 + N_CALLS
-    assert Annotations(store).get(given.paper, "model:m") == proposal
     model.propose(given)
     assert len(model.requests) == 2 + N_CALLS
 
@@ -99,7 +99,9 @@ def test_what_is_given_is_not_asked_for(store: Store, serve: Callable[..., Model
     assert (proposal.hypothesis, proposal.origin["aspects"]) == ("Tea helps.", "user")
     assert len(model.requests) == 1 + 2 * 5
     from_paper = ProposalInput(given.paper, hypothesis="Tea is bad.")
-    assert model.propose(from_paper)[given.paper].origin["aspects"] == "model"
+    assert model.propose(from_paper)[given.paper].origin["aspects"] == "model"  # the newest counts
+    assert Annotations(store).proposals(f"{given.paper[:-1]}") == {}
+    assert Annotations(store).papers() == (given.paper,)
 
 
 def test_the_estimate_asks_nothing(store: Store, serve: Callable[..., Model]) -> None:

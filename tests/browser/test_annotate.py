@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from evidencebench_core.annotation.propose import ProposalInput, proposal_plan, save_proposals
+from evidencebench_core.annotation.propose import ProposalInput, proposal_plan
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import Store
 from evidencebench_core.llm import LLM, Connection
@@ -25,6 +25,14 @@ def kept(store: Store, name: str) -> str:
     return str(OwnPapers(store).save(paper, name, HYPOTHESIS).id)
 
 
+def open_as(name: str, page: Page, address: str) -> None:
+    """Open a paper and say who marks it."""
+    page.goto(address)
+    page.get_by_role("button", name="Mark evidence in this paper").click()
+    page.get_by_label("Your name or initials").fill(name)
+    page.get_by_role("button", name="Start marking").click()
+
+
 @pytest.mark.flow
 def test_a_proposal_is_decided_by_keys(page: Page, app_url: str, store: Store) -> None:
     number = kept(store, "Proposed")
@@ -32,8 +40,7 @@ def test_a_proposal_is_decided_by_keys(page: Page, app_url: str, store: Store) -
     with scripted(answering(lambda sent: reply(scripted_answer(sent)))) as server:
         for _ in execute(proposal_plan(store, [given], "m", llm=LLM(Connection(server.url, ""), store))):
             pass
-    save_proposals(store, [given], "m")
-    page.goto(f"{app_url}/annotate?paper={number}&annotator=Ada")
+    open_as("Ada", page, f"{app_url}/annotate?paper={number}")
     expect(page.get_by_text("1 of 4", exact=False)).to_be_visible()
     for left, key in ((3, "a"), (2, "a"), (1, "x")):  # the aspect, its mark, and not the second aspect
         expect(page.locator(".st-key-decide-here").get_by_role("button").first).to_be_enabled()
@@ -50,7 +57,7 @@ def test_a_proposal_is_decided_by_keys(page: Page, app_url: str, store: Store) -
 
 def test_an_aspect_by_digit_and_a_mark_by_click(page: Page, app_url: str, store: Store) -> None:
     number = kept(store, "Marked")
-    page.goto(f"{app_url}/annotate?paper={number}&annotator=Ben")
+    open_as("Ben", page, f"{app_url}/annotate?paper={number}")
     page.get_by_label("New study aspect").fill("What was measured")
     page.get_by_role("button", name="Add aspect").click()
     expect(page.get_by_label("A1 says")).to_be_visible()  # it is chosen: a click marks for it

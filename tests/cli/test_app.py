@@ -26,10 +26,11 @@ def test_the_app_of_this_repository_serves_this_machine_only(
 ) -> None:
     store = tmp_path / "s.sqlite"
     command("app", "--store", store)
-    command("app", "--port", "8600", "--no-browser", "--token")
+    command("app", "--port", "8600", "--no-browser", "--no-token")
+    command("app", "--host", "lab.example", "--no-token")
     monkeypatch.setenv("EVIDENCEBENCH_TOKEN", "correct horse")
-    command("app", "--token")
-    (words, environment), (more, _), _ = starts
+    command("app")
+    (words, environment), (more, _), *_ = starts
     root = Path(evidencebench_core.__file__).parent.parent
     assert words[:5] == [sys.executable, "-m", "streamlit", "run", str(root / "app.py")]
     assert environment["EVIDENCEBENCH_STORE"] == str(store)
@@ -37,7 +38,7 @@ def test_the_app_of_this_repository_serves_this_machine_only(
     assert quiet | {"--server.address=localhost"} <= set(words)
     assert set(more) - set(words) == {"--server.port=8600", "--server.headless=true"}
     tokens = [started.get("EVIDENCEBENCH_TOKEN") for _, started in starts]
-    assert tokens == [None, "", "correct horse"]  # empty: the server makes one
+    assert tokens == [None, "", None, "correct horse"]  # without one the server makes it, unless it is empty
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,17 @@ class App:
         """Everything that the page says, as the Markdown it is."""
         elements = (element for kind in _WORDS for element in self.test.get(kind))
         return "\n".join(str(element.value) for element in elements if hasattr(element, "value"))
+
+    @property
+    def marked(self) -> str:
+        """All that Streamlit reads as Markdown: texts, labels, options, tooltips; as protobuf writes it."""
+
+        def texts(block: Any) -> Iterator[str]:
+            for element in block.children.values():
+                yield from re.findall("(?:label|help|body|content): (.*)", str(getattr(element, "proto", "")))
+                yield from texts(element) if hasattr(element, "children") else ()
+
+        return "\n".join(texts(self.test._tree))
 
     @property
     def words(self) -> str:

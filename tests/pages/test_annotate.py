@@ -1,5 +1,8 @@
 """Mark evidence: marking, undoing, a proposal decided, two annotators, and what is saved."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from evidencebench_core.annotation.marked import instance_key
@@ -9,6 +12,7 @@ from evidencebench_core.data import MARKED_BY_HAND, Store
 from evidencebench_core.errors import StoreError
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.read import paper_of_file
+from tests.annotation.scripted_model import save_proposal
 from tests.pages.app import App, OpenPage
 
 TEXT = b"# Tea\n\n## Results\n\nPressure fell by 3 mmHg. It fell in women too. Nobody died. Sleep was the same.\n"
@@ -27,6 +31,13 @@ class Marks:
             annotation = annotation.add_aspect(text, sentences=indices)
         self.annotations.save(self.own.key, annotation)
 
+    def propose(self, unit: str, **marks: list[int]) -> None:
+        """A proposal of the model ``m``; the unit says what it was asked."""
+        proposal = Annotation("model:m", self.own.hypothesis, self.own.n_sentences)
+        for text, indices in marks.items():
+            proposal = proposal.add_aspect(text, sentences=indices)
+        save_proposal(self.annotations.store, self.own.key, proposal, unit * 12)
+
     def __call__(self, who: str = "Ada") -> dict[str, tuple[int, ...]]:
         annotation = self.annotations.get(self.own.key, who)
         return {aspect.text: aspect.sentences for aspect in annotation.aspects} if annotation else {}
@@ -39,24 +50,23 @@ def marks(empty_store: Store) -> Marks:
 
 @pytest.fixture
 def opened(open_page: OpenPage, marks: Marks) -> OpenPage:
-    """Open the page at that paper, for Ada unless told otherwise."""
+    """Open the page at that paper, in the session of Ada unless told otherwise."""
 
-    def open_paper(annotator: str = "Ada", **params: str) -> App:
-        return open_page("annotate", **{"paper": str(marks.own.id), "annotator": annotator, **params})
+    def open_paper(name: str = "Ada", **params: str) -> App:
+        return open_page("annotate", kept={"author": name}, **{"paper": str(marks.own.id), **params})
 
     return open_paper
 
 
-@pytest.mark.parametrize("name", ["gold", "model:m"])
+@pytest.mark.parametrize("name", ["", "gold", "model:m", CONSENSUS])
 def test_a_paper_asks_who_marks_and_some_names_are_nobodys(opened: OpenPage, marks: Marks, name: str) -> None:
-    for who in ("Ben", "model:m"):
-        marks.save(who, Pressure=[2])
+    marks.save("Ben", Pressure=[2])
+    marks.propose("1", Pressure=[2])
     app = opened(name)
-    assert app.warning
-    assert "Ben" in app.labels()
-    assert "model:m" not in app.labels()
-    app.text_input(key="who-name-start").input("  Ada ")
+    assert "Undo" not in app.labels()
+    app.text_input(key="who-name").input("  Ada ")
     assert app.press("Start marking").address["annotator"] == "Ada"
+    assert "Undo" in app.labels()
 
 
 def test_aspects_are_written_changed_removed_and_all_is_undone(opened: OpenPage, marks: Marks) -> None:
@@ -99,14 +109,16 @@ def test_a_save_that_fails_says_so_and_keeps_what_was_typed(
 def test_two_are_compared_and_make_a_consensus(opened: OpenPage, marks: Marks) -> None:
     marks.save("Ada", Pressure=[2, 3], Death=[4])
     marks.save("Ben", Pressure=[2], Sleep=[5])
-    app = opened(view="compare", a="Ada", b="Ben")
-    app.press("Begin the consensus")
+    app = opened("", view="compare", a="Ada", b="Ben")
+    app.press("Next").press("Back")  # to be read before anybody decides
+    assert marks(CONSENSUS) == {}
+    app.fill("Your name or initials", "Cleo").press("Accept")  # sentence 3, by Ada alone
     assert marks(CONSENSUS) == {"Pressure": (2, 3), "Death": (4,), "Sleep": (5,)}
-    app.press("Accept")  # sentence 3, by Ada alone
     app.press("Reject")  # the aspect Death
     assert marks(CONSENSUS) == {"Pressure": (2, 3), "Sleep": (5,)}
     app.press("Accept all of Ada")
     assert marks(CONSENSUS) == {"Pressure": (2, 3), "Death": (4,)}
+    assert "All are settled" in app.words
     assert app.press("Open the consensus").address["annotator"] == CONSENSUS
 
 
@@ -126,22 +138,41 @@ def test_a_complete_one_becomes_an_instance_that_is_marked_again_beside_its_gold
     assert marks.annotations.annotators(key) == ("Ben",)
 
 
-def test_a_link_to_another_persons_marks_does_not_make_one_that_person(
-    opened: OpenPage, marks: Marks
+@pytest.mark.parametrize("name", ["Ada", ""])
+def test_a_link_to_somebodys_marks_is_read_and_makes_nobody_that_person(
+    opened: OpenPage, marks: Marks, name: str
 ) -> None:
     marks.save("Ben", Pressure=[2])
-    app = opened("Ada")
-    app.run(annotator="Ben")
-    assert "here you are Ada" in app.words
-    assert app.press("Mark as Ada").address["annotator"] == "Ada"
-    assert "here you are" not in app.words
+    app = opened(name, annotator="Ben", sentence="2")
+    assert "The marks of **Ben**, to be read" in app.words
+    assert not {"Undo", "Add aspect", "Add it"} & set(app.labels())
+    if not name:
+        app.text_input(key="who-name").input("Ada")
+    app.press("Mark as Ada" if name else "Start marking")
+    assert (app.address["annotator"], "sentence" in app.address) == ("Ada", False)
+    app.press("Start from the 1 aspect of Ben")
+    assert app.address["aspect"] == "aspect_0"  # the next click marks
+    assert (marks("Ada"), marks("Ben")) == ({"Pressure": ()}, {"Pressure": (2,)})
 
 
 def test_a_sentence_that_people_choose_stays_chosen_beside_a_proposal(opened: OpenPage, marks: Marks) -> None:
     marks.save("Ada", Pressure=[])
-    marks.save("model:m", Pressure=[2, 3])
-    app = opened("Ada")
+    marks.propose("1", Pressure=[2, 3])
+    app = opened()
     assert app.address["sentence"] == "2"  # that of the first proposal
     assert app.run(sentence="5").address["sentence"] == "5"
     assert app.run().address["sentence"] == "5"
     assert app.press("Next").address["sentence"] == "3"
+
+
+def test_the_newest_proposal_of_a_model_is_shown_and_looking_at_it_writes_nothing(
+    opened: OpenPage, marks: Marks
+) -> None:
+    marks.save("Ada", Pressure=[])
+    for unit in "21":  # what the newer one was asked comes first by name
+        marks.propose(unit, Pressure=[int(unit)])
+    with closing(sqlite3.connect(marks.annotations.store.path)) as db:
+        before = db.execute("PRAGMA data_version").fetchone()  # another one after any write
+        app = opened().run()
+        assert db.execute("PRAGMA data_version").fetchone() == before
+    assert app.address["sentence"] == "1"

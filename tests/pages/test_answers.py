@@ -5,15 +5,11 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.answers.read import SAMPLE, read_answers
 from evidencebench_core.answers.store import answer_sets, marks
-from evidencebench_core.answers.units import units_frame
 from evidencebench_core.data import Store
-from tests.answers.judging import add_sample, judge_run, judge_sample
+from tests.answers.judging import add_sample, judge_sample
 from tests.llm.server import Step, answering, reply, scripted
 from tests.pages.app import App, OpenPage, table_rows, with_server
-
-HOSTILE = "<b>x</b> **y** :red[z] $a$ [l](http://e.org)"
 
 
 @pytest.fixture
@@ -55,16 +51,6 @@ def test_a_judge_beside_people_and_what_a_person_decides(open_page: OpenPage, em
     assert "decided by Ana" in open_page("answers", part="answer", run=run, **answer).words
 
 
-def test_text_stays_text(open_page: OpenPage, empty_store: Store) -> None:
-    subject = add_sample(empty_store)
-    units = units_frame(read_answers([SAMPLE]))
-    unit = units[units["kind"] == "citations"]["unit"].iloc[0]
-    judge_run(empty_store, subject, "citations", {unit: "supports"}, HOSTILE)
-    for part in ("systems", "answer", "judges", "differ"):
-        app = open_page("answers", part=part, by=HOSTILE)
-        assert "<b>x" not in app.raw.replace("\\<b>", "")
-
-
 def cited(request: dict[str, Any]) -> Step:
     """Of a request for an answer, one; of one for a judgement, the label "supports"."""
     if "VERDICT" not in request["messages"][-1]["content"]:
@@ -83,7 +69,7 @@ def ask_again(app: App) -> None:
 @pytest.mark.usefixtures("own_places", "sample_store")
 def test_hypotheses_are_answered_on_a_click_and_set_against_gold(open_page: OpenPage) -> None:
     with scripted(answering(cited), listed=("tiny",)) as server:
-        app = open_page("answers", kept=with_server(server.url))
+        app = open_page("answers", kept=with_server(server.url), about="hypotheses")
         assert "No model has answered these hypotheses yet" in app.words
         app.press("Have a model answer")
         assert not server.requests
@@ -101,4 +87,5 @@ def test_hypotheses_are_answered_on_a_click_and_set_against_gold(open_page: Open
         app.press("Have a model answer").named("selectbox", "Question to the model").set_value("judge")
         ask_again(app)
     assert table_rows(app, "against gold")["6"]["cells"][:2] == ["Citations that support, by a judge", 1.0]
-    assert "There is no answer to x" in open_page("answers", question="x").problems
+    gone = open_page("answers", about="hypotheses", question="x")
+    assert "There is no answer to x" in gone.problems

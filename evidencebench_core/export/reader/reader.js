@@ -76,6 +76,7 @@ class Reader {
     this.root.style.height = `min(${data.height}px, calc(100vh - var(--above, 5.5rem)))`;
     this.root.classList.toggle("several", data.systems.length > 1);
     this.root.classList.toggle("plain", data.plain);
+    this.root.classList.toggle("marking", Boolean(data.by)); // nothing is dimmed: every sentence is to be read
     if (isNew) this.build();
     if (differs("words")) this.drawWords();
     if (marksChanged) {

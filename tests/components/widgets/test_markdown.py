@@ -38,7 +38,25 @@ def test_lines_become_one_long_texts_are_cut_and_nothing_turns_the_page_round() 
     assert literal("שלום") == "שלום"
 
 
-@pytest.mark.parametrize("address", ["https://a.b/c", "HTTP://a.b", "www.a.b", "me@a.b"])
-def test_bare_addresses_do_not_become_links(address: str) -> None:
-    assert "\u2060" in literal(f"see {address} now")
-    assert literal(f"see {address} now").replace("\u2060", "").replace("\\", "") == f"see {address} now"
+@pytest.mark.parametrize(
+    "part",
+    [
+        "https://a.b/c",
+        "HTTP://a.b",
+        "www.a.b",
+        "me@a.b",
+        "->",
+        "<-",
+        "<->",
+        "--",
+        ">=",
+        "<=",
+        "~=",
+        ":streamlit:",
+    ],
+)
+def test_what_is_acted_on_after_escapes_is_broken_by_what_nobody_sees(part: str) -> None:
+    for text in (part, f"p {part} 5", f"p\u00a0{part}\u00a05"):
+        assert "\u2060" in literal(text)
+        assert literal(text).replace("\u2060", "").replace("\\", "") == text
+    assert "\u2060" not in literal("a->b p>=5 well-known - x")

@@ -250,6 +250,7 @@ def _draw_several(state: PageState, papers: Sequence[OpenPaper]) -> None:
         [Row(opened.ref, _cells(opened, found.get(opened.ref))) for opened in ordered],
         key="several-papers",
         on_open=lambda ref: open_paper(state, ref, h=state["h"]),
+        link=lambda ref: state.link(paper=ref, over=""),
         caption="The papers; a click opens one",
         height=560,
     )

@@ -157,6 +157,7 @@ def _draw_map(state: PageState, cards: dict[str, Card]) -> None:
             on_pick=lambda place: _open(state, place),
             width="content",
         )
+        st.markdown("[As a table](#model-card)")  # what scrolls has something to come to by keys
     st.caption(
         "Figures in percent. Blue: better than the model's own baseline, orange: worse; of a bias the more orange the "
         "larger. A click opens the answers."

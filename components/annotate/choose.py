@@ -84,6 +84,7 @@ def _draw_table(
         key=key,
         ids="key",
         on_open=lambda paper: state.put(paper=paper),
+        link=lambda paper: state.link(paper=paper),
         caption=caption,
         empty="No hypothesis has these words.",
         height=420,

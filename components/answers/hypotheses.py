@@ -134,7 +134,7 @@ def _draw_answer(
 
         view = view_of(
             instance, systems=[System(run.settings["model"], answer.selection)], focus=focus, selected=index,
-            aspect=labels.index(state["aspect"]) if state["aspect"] in labels else None,
+            aspect=labels.index(state["aspect"]) if state["aspect"] in labels else None, is_main=False,
         )  # fmt: skip
         paper_view(view, key="cited-paper", height=700, on_event=put)
 

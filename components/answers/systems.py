@@ -97,6 +97,7 @@ def _draw_means(state: PageState, info: AnswerSetInfo, scores: pd.DataFrame, bes
         ids="system",
         caption="Means of every metric",
         on_open=lambda system: state.put(part="answer", system=system, sentence=None),
+        link=lambda system: state.link(part="answer", system=system),
         height=420,
     )
 

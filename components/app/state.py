@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -82,6 +83,13 @@ class PageState:
             )  # so that a link means the same elsewhere
         _choose({name: self[name] for name in CONTEXT if name in values})
         self._write()
+
+    def link(self, **values: str | int) -> str:
+        """The address, from any page, of this one with values set."""
+        shown = st.session_state.get(f"dataset.{self.page}")
+        named = {"dataset": shown} if shown and "dataset" in self.defaults else {}
+        texts = {name: str(value) for name, value in values.items()}
+        return f"{self.page}?{urlencode({**named, **self._shared(), **texts})}"
 
     def widget(
         self,

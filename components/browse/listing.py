@@ -194,6 +194,7 @@ def _draw_table(state: PageState, context: Context, frame: pd.DataFrame) -> None
         key="instances",
         ids="id",
         on_event=on_event,
+        link=lambda name: state.link(instance=name),
         sort=state["sort"],
         descending=state["desc"] == "1",
         caption=f"Instances of {context.dataset.name}",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Final, Literal
+from functools import partial
+from typing import Any, Final, Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -84,23 +85,12 @@ def desk(
         st.markdown(f"**{place + 1:,} of {len(items):,}**, {len(waiting):,} waiting", width="content")
         for label, shortcut, there in (("Back", "K", place - 1), ("Next", "J", place + 1)):
             is_there = 0 <= there < len(ids)
-            st.button(
-                label,
-                shortcut=shortcut,
-                disabled=not is_there,
-                key=f"desk.{label}",
-                on_click=state.put,
-                kwargs={param: ids[there] if is_there else None},
-            )
+            go = partial(state.put, **{param: ids[there] if is_there else None})
+            _button(label, shortcut, go, disabled=not is_there)
         last = session_text(_last(state))
-        st.button(
-            "Undo",
-            shortcut="U",
-            disabled=last not in ids if actions.can_undo is None else not actions.can_undo,
-            key="desk.undo",
-            on_click=_decide,
-            args=(state, param, last, last, lambda: actions.take_back(last)),
-        )
+        can_undo = last in ids if actions.can_undo is None else actions.can_undo
+        undo = partial(_decide, state, param, last, last, partial(actions.take_back, last))
+        _button("Undo", "U", undo, disabled=not can_undo)
         if not author:
             st.text_input(
                 "Your name or initials",
@@ -135,27 +125,10 @@ def _draw_item(
         if item.note:
             st.caption(literal(item.note))
 
-        def button(label: str, shortcut: str, do: Callable[[], object], primary: bool = False) -> None:
-            st.button(
-                label,
-                shortcut=shortcut,
-                key=f"desk.{label}",
-                type="primary" if primary else "secondary",
-                disabled=not author,
-                help=None if author else "Give your name or initials above first.",
-                on_click=_decide,
-                args=(state, param, item.id, following, do),
-            )
-
-        def edit_button(label: str, shortcut: str, edited: str) -> None:
-            st.button(
-                label,
-                shortcut=shortcut,
-                key=f"desk.{label}",
-                on_click=set_session_text,
-                args=("desk.edited", edited),
-            )
-
+        who: dict[str, Any] = {"disabled": not author}
+        if not author:
+            who["help"] = "Give your name or initials above first."
+        decide = partial(_decide, state, param, item.id, following)
         with st.container(horizontal=True):
             if editing:
 
@@ -163,13 +136,19 @@ def _draw_item(
                     set_session_text("desk.edited", "")
                     return actions.accept(item.id, widget_value(field), author)
 
-                button("Accept these words", "Mod+Enter", accept, primary=True)
-                edit_button("Leave as it was", "Esc", "")
+                leave = partial(set_session_text, "desk.edited", "")
+                _button("Accept these words", "Mod+Enter", partial(decide, accept), type="primary", **who)
+                _button("Leave as it was", "Esc", leave)
                 return
-            button("Accept", "A", lambda: actions.accept(item.id, item.proposal, author), primary=True)
+            accept_it = partial(actions.accept, item.id, item.proposal, author)
+            _button("Accept", "A", partial(decide, accept_it), type="primary", **who)
             if actions.can_edit and not item.is_fixed:
-                edit_button("Edit", "E", item.id)
-            button("Reject", "X", lambda: actions.reject(item.id, author))
+                _button("Edit", "E", partial(set_session_text, "desk.edited", item.id))
+            _button("Reject", "X", partial(decide, partial(actions.reject, item.id, author)), **who)
+
+
+def _button(label: str, shortcut: str, do: Callable[..., None], **look: Any) -> None:
+    st.button(label, shortcut=shortcut, key=f"desk.{label}", on_click=do, **look)
 
 
 def _decide(state: PageState, param: str, item_id: str, following: str, do: Callable[[], object]) -> None:

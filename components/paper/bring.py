@@ -170,6 +170,7 @@ def _draw_kept(state: PageState) -> None:
         ],
         key="kept-papers",
         on_open=lambda ref: open_paper(state, ref, h=state["h"]),
+        link=lambda ref: state.link(paper=ref),
         caption="Papers in the store; a click opens one",
         height=480,
     )

@@ -1,5 +1,4 @@
 // Draws the data of findings.py. Text is only ever written with textContent.
-let listener;
 
 function words(tag, className, text) {
   const node = element(tag, className, text);
@@ -75,25 +74,17 @@ export default function ({ data, parentElement, setTriggerValue }) {
     setTriggerValue("event", { sentence: Number(item.dataset.sentence) });
   };
   list.onclick = (event) => {
-    const item = event.target.closest?.("[data-sentence]");
-    if (item && !String(window.getSelection())) choose(item);
+    const item = event.target.closest("[data-sentence]");
+    if (item && !isSelecting(list)) choose(item);
   };
-  // n and p go to the next and previous finding, wherever the focus is, where no text field wants the key.
-  document.removeEventListener("keydown", listener);
-  listener = (event) => {
-    const typing = event.composedPath().some((node) => node.matches?.("input, textarea, select, [role=dialog]"));
-    const step = { n: 1, p: -1 }[event.key];
-    const enter = (event.key === "Enter" || event.key === " ") && event.composedPath().find((node) => items.includes(node));
-    if (typing || event.ctrlKey || event.metaKey || event.altKey || !items.length) return;
-    if (enter) choose(enter);
-    else if (step) {
-      const at = items.findIndex((item) => item.getAttribute("aria-pressed") === "true");
-      const next = items[at < 0 ? (step > 0 ? 0 : items.length - 1) : (at + step + items.length) % items.length];
-      choose(next);
-      next.scrollIntoView({ block: "nearest" });
-    } else return;
-    event.preventDefault();
+  const go = (by) => {
+    const at = items.findIndex((item) => item.getAttribute("aria-pressed") === "true");
+    const next = items.at(at < 0 && by < 0 ? -1 : (at + by) % items.length);
+    choose(next);
+    next.scrollIntoView({ block: "nearest" });
   };
-  document.addEventListener("keydown", listener);
-  return () => document.removeEventListener("keydown", listener);
+  onKeys(list, [
+    ["n p", "next, previous passage", (key) => items.length > 0 && go(key === "n" ? 1 : -1)],
+    ["Enter Space", "show the passage in the paper", (_, target) => items.includes(target) && choose(target)],
+  ], { place: "In the list of passages", main: true });
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,17 +15,23 @@ from components.paper.opened import OpenPaper, page_image
 from components.widgets.component import component, sentence_in
 from components.widgets.markdown import literal
 from components.widgets.paper_view import paper_view
+from components.widgets.switches import option_switch
 from evidencebench_core.errors import PaperError
 from evidencebench_core.export.findings import lead, numbers_beside, share_of_page
 from evidencebench_core.export.reader import System, view_of
 from evidencebench_core.papers import Box, PageImage, Paper
 from evidencebench_core.papers.find import Findings
 
-_ZOOMS: Final = ("", "100", "150", "200")  # percent; "": as wide as there is room
+_ZOOMS: Final = {"": "Fit", "100": "100%", "200": "200%"}  # "": as wide as there is room
 _SHARP: Final = {"200": 3.0}  # pixels a point, else 2
 _KEY: Final = "pages"
 
-_component = component("page_view", Path(__file__).parent, '<div class="page-view"></div>', palette=".sheet")
+_component = component(
+    "page_view",
+    Path(__file__).parent,
+    '<div class="scroll" tabindex="0" role="region"></div>',
+    palette=".sheet",
+)
 
 
 def text_or_pages(
@@ -57,15 +63,8 @@ def view_switch(state: PageState, opened: OpenPaper) -> None:
     """Text or Page; nothing for a paper without pages."""
     if not opened.has_pages:
         return
-    view = "page" if state["view"] == "page" else "text"
-    st.segmented_control(
-        "The paper as",
-        ["text", "page"],
-        format_func=str.capitalize,
-        label_visibility="collapsed",
-        required=True,
-        **state.widget("view", view, reset=("page",)),
-    )
+    views = {"text": "Text", "page": "Page"}
+    option_switch(state, "view", "The paper as", views, reset=("page",), label_visibility="collapsed")
 
 
 def _on(boxes: Collection[Box], page: int) -> bool:
@@ -89,6 +88,8 @@ def _draw_page(state: PageState, opened: OpenPaper, numbers: Mapping[int, int], 
     except PaperError as error:
         st.error(literal(str(error)))
         return
+    pages = opened.paper.pages
+    _draw_bar(state, image, sorted({pages[index] for index in numbers if index in pages}))
     known = set(range(len(opened.paper.sentences)))
 
     def on_event() -> None:
@@ -97,8 +98,6 @@ def _draw_page(state: PageState, opened: OpenPaper, numbers: Mapping[int, int], 
         if index is not None:
             here = _on(opened.paper.boxes[index], image.page) if opened.paper.boxes else False
             state.put(sentence=index, page=image.page if here else None)
-        elif isinstance(event, Mapping) and event.get("zoom") in _ZOOMS:
-            state.put(zoom=event["zoom"])
         elif isinstance(event, Mapping) and event.get("page") in range(1, image.n_pages + 1):
             state.put(page=int(event["page"]), sentence=None)
 
@@ -107,9 +106,21 @@ def _draw_page(state: PageState, opened: OpenPaper, numbers: Mapping[int, int], 
         "src": f"data:image/webp;base64,{b64encode(image.webp).decode()}",
         "selected": selected,
         "zoom": zoom,
-        "zooms": _ZOOMS,
     }
     _component(key=_KEY, data=data, on_event_change=on_event)
+
+
+def _draw_bar(state: PageState, image: PageImage, marked: Sequence[int]) -> None:
+    """The way to another page, to one with picks, and the zoom."""
+    here = image.page if image.page in marked else None
+    to_any = state.widget("page", image.page, reset=("sentence",))
+    to_marked = state.widget("page", here, lambda page: page or image.page, "marked", ("sentence",))
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="pages-bar"):
+        st.pagination(image.n_pages, max_visible_pages=5, **to_any)
+        st.pills(
+            "Marked pages", marked, format_func="p. {}".format, label_visibility="collapsed", **to_marked
+        )
+        option_switch(state, "zoom", "Zoom", _ZOOMS, label_visibility="collapsed")
 
 
 def page_data(paper: Paper, image: PageImage, numbers: Mapping[int, int]) -> dict[str, Any]:
@@ -119,17 +130,9 @@ def page_data(paper: Paper, image: PageImage, numbers: Mapping[int, int]) -> dic
     """
     sentences = []
     for index, boxes in enumerate(paper.boxes):
-        here = [box for box in boxes if box.page == image.page]
-        if not here:
-            continue
-        sentences.append(
-            {
-                "index": index,
-                "place": numbers.get(index),
-                "rects": [share_of_page(box, image) for box in here],
-            }
-        )
-    pages = paper.pages
+        rects = [share_of_page(box, image) for box in boxes if box.page == image.page]
+        if rects:
+            sentences.append({"index": index, "place": numbers.get(index), "rects": rects})
     return {
         "page": image.page,
         "n_pages": image.n_pages,
@@ -137,5 +140,4 @@ def page_data(paper: Paper, image: PageImage, numbers: Mapping[int, int]) -> dic
         "height": image.height,
         "sentences": sentences,
         "beside": numbers_beside(paper, numbers, image),
-        "picks": [[index, pages[index]] for index in sorted(numbers) if index in pages],
     }

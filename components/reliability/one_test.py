@@ -124,6 +124,7 @@ def _draw_answers(state: PageState, view: View, score: TaskScore) -> None:
             key=f"answers-{score.run.id}",
             ids="probe",
             on_open=lambda probe: state.put(probe=probe),
+            link=lambda probe: state.link(probe=probe),
             chosen=tuple(in_hand["probe"].head(1)),
             caption="Answers",
             height=560,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import streamlit as st
 
@@ -13,30 +13,23 @@ from evidencebench_core.export.reader import FOLDER
 from evidencebench_core.palette import css_variables
 from evidencebench_core.words import visible_texts
 
-_DOM: Final = FOLDER / "dom.js"
-
 
 def component(
-    name: str,
-    folder: Path,
-    html: str,
-    *,
-    palette: str = "",
-    style: Path | None = None,
-    before: Sequence[str | Path] = (),
+    name: str, folder: Path, html: str, *, palette: str = "", before: Sequence[str] = ()
 ) -> Callable[..., Any]:
-    """Mounts ``NAME.js``, which may use ``dom.js`` and the scripts ``before`` it, and ``NAME.css`` (or ``style``).
+    """Mounts ``NAME.js`` and ``NAME.css`` of a folder, after ``dom.js`` and ``dom.css`` and the scripts ``before`` it.
 
     Its data reach the browser with `visible_texts`: no name or sentence turns what follows it round.
-    ``palette`` is the CSS selector of what the app's colours are defined for, dark where it has the class.
+    ``palette`` is the CSS selector of what the app's colours are defined for, dark where it has the class; the style
+    sheet may be left out.
     """
-    style = style or folder / f"{name}.css"
+    scripts = (FOLDER / "dom.js", *(folder / script for script in (*before, f"{name}.js")))
+    styles = (FOLDER / "dom.css", folder / f"{name}.css")
     colours = css_variables(palette, f"{palette}.dark") if palette else ""
-    scripts = (_DOM, *(folder / script for script in (*before, f"{name}.js")))
     mounted = st.components.v2.component(
         f"evidencebench_{name}",
         html=html,
-        css=colours + style.read_text("utf-8") if style.exists() else None,
+        css=colours + "".join(file.read_text("utf-8") for file in styles if file.exists()),
         js="".join(file.read_text("utf-8") for file in scripts),
     )
 

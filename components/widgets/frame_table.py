@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
@@ -88,7 +89,12 @@ def instance_table(
         more = {name: str(row[name]) for name in ("sentence", "aspect") if name in frame}
         open_later("browse", reader_link(dataset, task, row["id"], runs, **more))
 
-    frame_table((HYPOTHESIS, *columns, INSTANCE), frame, key=key, on_open=open_reader, **options)
+    def link(row_id: str) -> str:
+        values = {"dataset": dataset.name, "task": task.name, "instance": frame["id"].iloc[int(row_id)]}
+        return f"browse?{urlencode({**values, 'runs': ','.join(run.id for run in runs)})}"
+
+    columns = (HYPOTHESIS, *columns, INSTANCE)
+    frame_table(columns, frame, key=key, on_open=open_reader, link=link, **options)
 
 
 def first_shown(frame: pd.DataFrame) -> str:

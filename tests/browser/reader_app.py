@@ -1,9 +1,11 @@
-"""The reader on its own, for browser tests and the benchmark: ``?view=short|several|stress|hostile``."""
+"""The reader for browser tests and benchmark: ``?view=short|several|stress|hostile``, ``&answer=1`` beside prose."""
 
 from dataclasses import replace
 
 import streamlit as st
 
+from components.answers.labels import Badge
+from components.answers.prose import Sentence, answer_prose
 from components.widgets.paper_view import PaperEvent, paper_view
 from tests.browser import reader_views
 
@@ -33,6 +35,16 @@ if st.button("Last picks first"):
     state.reverse = True
 if state.get("reverse"):
     view = replace(view, systems=tuple(replace(system, picks=system.picks[:0:-1]) for system in view.systems))
+if "answer" in st.query_params:
+    mark = Badge("✓", "supported", "good")
+    answer_prose(
+        [Sentence(place, f"Sentence {place} of the answer.", mark, "", False) for place in "abc"],
+        key="answer",
+        chosen=state.get("place", "a"),
+        document="",
+        on_choice=lambda place, _: state.update(place=place),
+    )
+    view = replace(view, is_main=False)
 paper_view(
     replace(view, selected=state.sentence, aspect=state.aspect, active=state.system),
     key="reader",

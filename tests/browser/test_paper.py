@@ -24,15 +24,9 @@ def test_from_a_pdf_to_its_findings_and_to_an_audience(page: Page, app_url: str)
     box.press("Control+Enter")
     findings = page.locator(".findings .pick")
     expect(findings.first).to_be_visible(timeout=120_000)
-    places = page.locator(".findings .where").all_inner_texts()
-    assert sum("Abstract" in place for place in places) <= 2
-    settled(page)
-    box.blur()
-    page.keyboard.press("n")
-    expect(page.locator('.findings .pick[aria-pressed="true"]')).to_have_count(1)
     settled(page)
     page.locator(".reader .s").nth(2).click()  # the reader has the focus, and misses nothing
-    expect(page.locator('.findings .pick[aria-pressed="true"]')).to_have_count(0)
+    expect(page.locator(".reader .s").nth(2)).to_have_attribute("aria-current", "true")
     settled(page)
     page.keyboard.press("n")
     expect(page.locator('.findings .pick[aria-pressed="true"]')).to_have_count(1)
@@ -43,6 +37,4 @@ def test_from_a_pdf_to_its_findings_and_to_an_audience(page: Page, app_url: str)
     page.get_by_role("button", name="Present").click()
     expect(page.get_by_role("button", name="Leave")).to_be_visible()
     settled(page)
-    first = findings.first.bounding_box()
-    assert first is not None
-    assert first["y"] < 400
+    assert findings.first.evaluate("passage => passage.getBoundingClientRect().y") < 400

@@ -1,6 +1,4 @@
 // Draws the data of prose/__init__.py. Text is only ever written with textContent.
-let listener;
-const page = document;
 
 const spoken = (look) => `${look.sign} ${look.words}`;
 
@@ -48,36 +46,28 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const rows = [...list.children];
   let place = Math.max(0, rows.findIndex((one) => one.dataset.id === data.chosen));
 
-  const choose = (next, document = "") => {
+  const choose = (next, cited = "") => {
     rows[place]?.classList.remove("here");
     place = next;
     rows[place].classList.add("here");
     rows[place].focus({ preventScroll: true });
     rows[place].scrollIntoView({ block: "nearest" });
-    setTriggerValue("event", { sentence: rows[place].dataset.id, document });
+    setTriggerValue("event", { sentence: rows[place].dataset.id, document: cited });
     // Where answer and document stand below each other, the document comes into view.
-    if (document && innerWidth <= 640) page.querySelector(".st-key-answers-unit")?.scrollIntoView();
+    if (cited && innerWidth <= 640) document.querySelector(".st-key-answers-unit")?.scrollIntoView();
+  };
+  const step = (by, isWanted) => {
+    let next = place + by;
+    while (rows[next] && !isWanted(rows[next])) next += by;
+    if (rows[next]) choose(next);
   };
   if (hadFocus) rows[place]?.focus({ preventScroll: true });
   list.onclick = (event) => {
     const item = event.target.closest(".one");
-    const selection = document.getSelection();
-    if (!item || (selection && !selection.isCollapsed)) return;
-    choose(rows.indexOf(item), event.target.closest("[data-document]")?.dataset.document ?? "");
+    if (item && !isSelecting(list)) choose(rows.indexOf(item), event.target.closest("[data-document]")?.dataset.document);
   };
-
-  document.removeEventListener("keydown", listener);
-  listener = (event) => {
-    const wanted = event.composedPath().some((node) => node.matches?.("input, textarea, select, [role=dialog]"));
-    if (wanted || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    const step = { j: 1, n: 1, k: -1, N: -1 }[event.key];
-    if (!step) return;
-    let next = place + step;
-    if (event.key === "n" || event.key === "N") while (rows[next] && !rows[next].dataset.problem) next += step;
-    if (!rows[next]) return;
-    event.preventDefault();
-    choose(next);
-  };
-  document.addEventListener("keydown", listener);
-  return () => document.removeEventListener("keydown", listener);
+  onKeys(list, [
+    ["j k", "next, previous sentence", (key) => step(key === "j" ? 1 : -1, () => true)],
+    ["n N", "next, previous sentence that is not supported", (key) => step(key === "n" ? 1 : -1, (one) => one.dataset.problem)],
+  ], { place: "In the answer", main: true });
 }

@@ -91,7 +91,7 @@ def table(
 ) -> None:
     """Draw a table; a click calls ``on_event``, or ``on_open`` with a row's id, before the page is drawn again.
 
-    ``key`` is the table's identity on the page; ``look`` as of `table_data`.
+    ``key`` is the table's identity in the app; ``look`` as of `table_data`.
     """
 
     def on_change() -> None:
@@ -101,7 +101,7 @@ def table(
             if event.kind == "open":
                 on_open(event.value)
 
-    _component(key=key, data=table_data(columns, rows, **look), on_event_change=on_change)
+    _component(key=key, data={"key": key, **table_data(columns, rows, **look)}, on_event_change=on_change)
 
 
 def table_data(  # noqa: PLR0913 - the whole table, by name
@@ -109,6 +109,7 @@ def table_data(  # noqa: PLR0913 - the whole table, by name
     rows: Sequence[Row],
     *,
     action: Literal["none", "open", "tick"] = "open",
+    link: Callable[[str], str] = lambda row: "",
     chosen: Sequence[str] = (),
     sort: str = "",
     descending: bool = False,
@@ -118,16 +119,20 @@ def table_data(  # noqa: PLR0913 - the whole table, by name
 ) -> dict[str, Any]:
     """The JSON-able data of a table, with one cell a column in every row.
 
-    ``action`` is what a click on a row means, ``chosen`` are rows drawn so, ``sort`` is the key of the column that the
-    caller has sorted by; ``caption`` names the table to screen readers, ``empty`` stands in place of no rows, and the
-    table scrolls inside itself after ``height`` pixels.
+    ``action`` is what a click on a row means, ``link`` the address of what it opens, by the row's id, for another tab;
+    ``chosen`` are rows drawn so, ``sort`` is the key of the column that the caller has sorted by; ``caption`` names the
+    table to screen readers, ``empty`` stands in place of no rows, and the table scrolls inside itself after ``height``
+    pixels.
     """
     for row in rows:
         if len(row.cells) != len(columns):
             raise ValueError(f"row {row.id!r} has {len(row.cells)} cells for {len(columns)} columns")
     return {
         "columns": [asdict(column) for column in columns],
-        "rows": [{"id": row.id, "cells": [*map(_cell, row.cells)], "muted": row.muted} for row in rows],
+        "rows": [
+            {"id": row.id, "cells": [*map(_cell, row.cells)], "muted": row.muted, "href": link(row.id)}
+            for row in rows
+        ],
         "action": action,
         "chosen": list(chosen),
         "sort": sort,

@@ -26,14 +26,10 @@ class Paging:
         return slice((self.page - 1) * ROWS, self.page * ROWS)
 
     def draw(self, state: PageState) -> None:
-        """The buttons to the pages before and behind; nothing where there is one page only."""
-        if self.n_pages == 1:
-            return
-        with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center"):
-            for label, there in (("Previous page", self.page - 1), ("Next page", self.page + 1)):
-                is_there = 1 <= there <= self.n_pages
-                st.button(label, disabled=not is_there, on_click=state.put, kwargs={"page": there})
-            st.caption(f"Page {self.page:,} of {self.n_pages:,}")
+        """The way to the other pages, where there are any."""
+        if self.n_pages > 1:
+            with st.container(horizontal_alignment="center"):
+                st.pagination(self.n_pages, **state.widget("page", self.page))
 
 
 def paging(state: PageState, n_rows: int) -> Paging:

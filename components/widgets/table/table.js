@@ -82,15 +82,9 @@ function heading(column, data) {
   return th;
 }
 
+/** A row; where a click on it means something, its first cell without chips is a link, or a button, that means the same. */
 function bodyRow(row, data, chosen) {
   const tr = element("tr", row.muted ? "muted" : "");
-  const active = data.action !== "none" && !row.muted;
-  if (active) {
-    tr.dataset.id = row.id;
-    tr.tabIndex = 0;
-    if (data.action === "tick") tr.setAttribute("aria-selected", String(chosen.has(row.id)));
-  }
-  if (chosen.has(row.id)) tr.classList.add("chosen");
   row.cells.forEach((value, position) => {
     const column = data.columns[position];
     const td = element("td", column.kind);
@@ -98,24 +92,31 @@ function bodyRow(row, data, chosen) {
     fill(td, column, value);
     tr.append(td);
   });
+  tr.classList.toggle("chosen", chosen.has(row.id));
+  if (data.action === "none" || row.muted) return tr;
+  tr.dataset.id = row.id;
+  const kind = row.href ? ["a", { href: row.href, draggable: "false" }] : ["button", { type: "button" }];
+  const way = element(kind[0], "way", "", kind[1]);
+  if (data.action === "tick") way.setAttribute("aria-pressed", String(chosen.has(row.id)));
+  const cell = [...tr.cells].find((td) => !td.classList.contains("chips"));
+  way.append(...cell.childNodes);
+  cell.append(way);
   return tr;
 }
 
-/** Where the page stood when a row was opened, by the table's caption. @type {Map<string, number>} */
+/** Where the page stood when a row was opened, by the table's key. */
 const left = new Map();
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".table-root");
   const scroll = root.querySelector(".scroll")?.scrollTop ?? 0;
+  const focused = root.querySelector("tr:has(:focus)")?.dataset.id;
   const chosen = new Set(data.chosen);
   root.classList.toggle("dark", darkPage(root));
 
   const frame = element("div", "scroll");
-  if (data.height) {
-    frame.style.maxHeight = `${data.height}px`;
-    if (data.action === "none") frame.tabIndex = 0; // to be scrolled by keys: no row in it takes the focus
-  }
-  const table = element("table");
+  if (data.height) frame.style.maxHeight = `${data.height}px`;
+  const table = element("table", data.action === "none" ? "" : "active");
   if (data.caption) table.append(element("caption", "", data.caption));
   const thead = element("thead");
   const headings = element("tr");
@@ -124,8 +125,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const tbody = element("tbody");
   tbody.append(...data.rows.map((row) => bodyRow(row, data, chosen)));
   table.append(thead, tbody);
-  table.classList.toggle("active", data.action !== "none");
   frame.append(data.rows.length ? table : element("p", "empty", data.empty));
+  if (!frame.querySelector("a, button")) frame.tabIndex = 0; // to be scrolled by keys: nothing in it takes the focus
   root.replaceChildren(frame);
   const first = data.rows[0]?.id ?? "";
   if (root.dataset.first !== undefined && root.dataset.first !== first && root.getBoundingClientRect().top < 0) {
@@ -134,41 +135,37 @@ export default function ({ data, parentElement, setTriggerValue }) {
   frame.scrollTop = root.dataset.first === first ? scroll : 0;
   root.dataset.first = first;
 
+  const page = document.querySelector('[data-testid="stMain"]');
+  let opened = false;
   const send = (kind, value) => setTriggerValue("event", { kind, value });
+  const wayOf = (row) => row?.querySelector(".way");
+  const ways = [...tbody.rows].map(wayOf).filter(Boolean);
   root.onclick = (event) => {
-    const target = /** @type {HTMLElement} */ (event.target);
-    const chip = target.closest("[data-chip]");
-    const sort = target.closest("[data-sort]");
-    const row = target.closest("tr[data-id]");
+    const chip = event.target.closest("[data-chip]");
+    const sort = event.target.closest("[data-sort]");
+    const row = event.target.closest("tr[data-id]");
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return; // another tab or window, where it is on the link
+    if (row) event.preventDefault();
     if (chip) send("chip", chip.dataset.chip);
     else if (sort) send("sort", sort.dataset.sort);
-    else if (row && !String(window.getSelection())) activate(row);
-  };
-  root.onkeydown = (event) => {
-    const row = event.target.closest?.("tr[data-id]");
-    if (!row || event.target !== row) return;
-    if (event.key === "Enter" || event.key === " ") {
-      event.preventDefault();
-      activate(row);
-    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      event.preventDefault();
-      const next = event.key === "ArrowDown" ? row.nextElementSibling : row.previousElementSibling;
-      if (next?.dataset.id) next.focus();
+    else if (row && !isSelecting(root)) {
+      row.classList.add("pending");
+      if (data.action === "open" && page) left.set(data.key, page.scrollTop);
+      opened = data.action === "open";
+      send(data.action, row.dataset.id);
     }
   };
-  const page = document.querySelector('[data-testid="stMain"]');
-  if (page && left.has(data.caption)) {
-    page.scrollTop = left.get(data.caption);
-    left.delete(data.caption);
-  }
-  let opened = false;
-  function activate(row) {
-    row.classList.add("pending");
-    if (data.action === "open" && page) {
-      left.set(data.caption, page.scrollTop);
-      opened = true;
-    }
-    send(data.action, row.dataset.id);
+  onKeys(root, [
+    ["ArrowDown ArrowUp", "next, previous row", (key, target) => {
+      const next = ways[ways.indexOf(target) + (key === "ArrowDown" ? 1 : -1)];
+      return ways.includes(target) && next?.focus();
+    }],
+    ["Enter", "open or choose the row", () => false], // as a link and a button do
+  ], { place: "In a table" });
+  wayOf([...tbody.rows].find((row) => focused && row.dataset.id === focused))?.focus({ preventScroll: true });
+  if (page && left.has(data.key)) {
+    page.scrollTop = left.get(data.key);
+    left.delete(data.key);
   }
   return () => {
     if (opened && page) page.scrollTop = 0; // what the row opened begins at its beginning

@@ -1,24 +1,14 @@
-// @ts-check
 /**
  * What the reader is drawn with: small pieces of DOM and the words that go with them.
  * All text is set with textContent, so nothing in a paper is ever markup.
  *
- * @typedef {{label: string, text: string|null, result: boolean, focus: boolean,
- *            covered: boolean|null, sentences: number[]}} Aspect
- * @typedef {{name: string, picks: number[], numbers: number[]}} System
- * @typedef {{paper: string, height: number, texts: string[], types: string, marks: string,
- *            aspects: Aspect[], systems: System[], active: number|null,
- *            notes: {sentence: number, words: string, flagged: boolean}[],
- *            selected: number|null, aspect: number|null, plain: boolean, by: string,
- *            words: {by: string, spans: [number, number, number][][]}|null}} Data
+ * The data, as `view_data` makes them:
  *   `types`: t title, f rest of the title block, h heading, s lesser heading, a abstract, p text;
- *   `marks`: . none, g gold, p picked, b both, m missed; o proposed; both have one letter a sentence;
+ *   `marks`: . none, g gold, p picked, b both, m missed, o proposed; both have one letter a sentence;
  *   `words`: by sentence what it shares with the hypothesis: from, to (characters), weight.
- * @typedef {{row: HTMLElement, icon: HTMLElement, said: HTMLElement, chips: HTMLElement, others: HTMLElement,
- *            mark: string, rank: number, top: number, height: number}} Sentence
  */
 
-/** Letter -> name, label and meaning, in the legend's order. @type {Record<string, string[]>} */
+/** Letter -> name, label and meaning, in the legend's order. */
 const MARKS = {
   g: ["gold", "Gold", "Covers an aspect; not picked, but picks cover all that it covers"],
   p: ["picked", "Picked", "Picked, and covers no aspect"],
@@ -26,7 +16,7 @@ const MARKS = {
   m: ["missed", "Missed", "Covers an aspect that no pick covers"],
   o: ["proposed", "Proposed", "Proposed by a model, and not marked"],
 };
-/** What a mark is called in the legend, after the number of gold sentences. @type {Record<string, string>} */
+/** What a mark is called in the legend, after the number of gold sentences. */
 const IN_LEGEND = { b: "picked", g: "already covered", m: "missed", p: "Picked, not gold", o: "Proposed" };
 const HEADINGS = "tfhs";
 const LETTERS = "ABC";
@@ -38,37 +28,16 @@ const DOTS = [
   "M5 .2 9.8 5 5 9.8 .2 5z",
   "M5 1.4a3.6 3.6 0 0 1 0 7.2a3.6 3.6 0 0 1 0-7.2z",
 ];
-const KEYS = [
-  ["j  k", "next, previous evidence (of the pinned aspect, if one is)"],
-  ["n  N", "next, previous missed sentence"],
-  ["↓  ↑", "next, previous sentence"],
-  ["Enter", "select the sentence, or pin the aspect"],
-  ["Esc", "let go of both"],
-  ["?", "these keys"],
-];
-
-/** Whether whatever has the focus has a use for the keys of its own: a field, or what lies over the page.
- * @param {KeyboardEvent} event */
-function takesKeys(event) {
-  const own = "input, textarea, select, [contenteditable]:not([contenteditable=false]), [role=dialog], [role=listbox]";
-  return event.composedPath().some((node) => node instanceof Element && node.matches(own));
-}
-
-/** @param {string} letter */
 const markName = (letter) => MARKS[letter]?.[0] ?? "none";
 
-/** @param {number} n */
 function ordinal(n) {
   const teen = n % 100 > 10 && n % 100 < 14;
   return n + ((!teen && ["th", "st", "nd", "rd"][n % 10]) || "th");
 }
 
-/** A shape in a square of ten by ten. @param {string} className @param {string} path */
+/** A shape in a square of ten by ten. */
 function drawShape(className, path) {
-  const [svg, shape] = [
-    document.createElementNS(SVG, "svg"),
-    document.createElementNS(SVG, "path"),
-  ];
+  const [svg, shape] = ["svg", "path"].map((tag) => document.createElementNS(SVG, tag));
   svg.setAttribute("class", className);
   svg.setAttribute("viewBox", "0 0 10 10");
   shape.setAttribute("d", path);
@@ -76,14 +45,13 @@ function drawShape(className, path) {
   return svg;
 }
 
-/** The sign of a mark: a diamond for gold, hollow if missed, a pill with the rank for a pick.
- * @param {string} letter @param {number} rank */
+/** The sign of a mark: a diamond for gold, hollow if missed, a pill with the rank for a pick. */
 function drawSign(letter, rank) {
   if ("gmo".includes(letter)) return drawShape(`sign ${markName(letter)}`, "M5 .6 9.4 5 5 9.4 .6 5z");
   return element("i", `sign ${markName(letter)}`, rank ? String(rank) : "");
 }
 
-/** An aspect's dot: eight colours, and another shape where they start over. @param {number} position */
+/** An aspect's dot: eight colours, and another shape where they start over. */
 function drawDot(position) {
   const shape = Math.floor(position / 8) % DOTS.length;
   const dot = drawShape(shape === DOTS.length - 1 ? "dot ring" : "dot", DOTS[shape]);
@@ -91,8 +59,7 @@ function drawDot(position) {
   return dot;
 }
 
-/** What readers noted on a sentence: a flag, or a speech bubble, with their words on hover and to screen readers.
- * @param {{sentence: number, words: string, flagged: boolean}} note */
+/** What readers noted on a sentence: a flag, or a speech bubble, with their words on hover and to screen readers. */
 function drawNote({ sentence, words, flagged }) {
   const what = flagged ? "flagged" : "commented";
   const sign = element("span", "note", "", { id: `n${sentence}`, role: "img", "aria-label": `${what}: ${words}` });
@@ -101,7 +68,6 @@ function drawNote({ sentence, words, flagged }) {
   return sign;
 }
 
-/** @param {Aspect} aspect @param {number} position @param {boolean} inStrip */
 function drawChip(aspect, position, inStrip) {
   const chip = element("button", "chip", "", { "data-a": String(position), "aria-pressed": "false" });
   chip.tabIndex = inStrip ? 0 : -1;
@@ -110,8 +76,7 @@ function drawChip(aspect, position, inStrip) {
   return chip;
 }
 
-/** One sentence of the page, without any mark.
- * @param {string} words @param {number} index @param {string} type @returns {Sentence} */
+/** One sentence of the page, without any mark. */
 function drawSentence(words, index, type) {
   const row = element("li", `s type-${type}`, "", {
     role: "listitem",
@@ -133,9 +98,8 @@ function drawSentence(words, index, type) {
   return { row, icon, said, chips, others, mark: "", rank: -1, top: 0, height: 0 };
 }
 
-/** A sentence's text with its shared words underlined, the thicker the more each weighs.
- * @param {string} text @param {[number, number, number][]} spans @param {number} most the paper's largest weight
- * @param {string} by what the weights add up to @returns {(string|HTMLElement)[]} */
+/** A sentence's text with its shared words underlined, the thicker the more each weighs;
+ * `most` is the paper's largest weight, `by` what the weights add up to. */
 function drawWords(text, spans, most, by) {
   const letters = [...text]; // Python counts characters, not halves of them
   const total = spans.reduce((sum, [, , weight]) => sum + weight, 0);
@@ -151,7 +115,7 @@ function drawWords(text, spans, most, by) {
   return [...parts, letters.slice(at).join("")];
 }
 
-/** Facts of an aspect, and its text where the data has it. @param {Aspect} aspect */
+/** Facts of an aspect, and its text where the data has it. */
 function aspectWords(aspect) {
   const size = aspect.sentences.length;
   const state = aspect.covered ? "covered by the picks" : "missed by the picks";
@@ -164,8 +128,7 @@ function aspectWords(aspect) {
   return { facts: facts.filter(Boolean).join(" · "), text: aspect.text ?? "" };
 }
 
-/** "sentence 12, gold, picked 3rd, covers A1 A4"
- * @param {number} index @param {Sentence} sentence @param {string[]} labels @param {string} by in place of gold */
+/** "sentence 12, gold, picked 3rd, covers A1 A4" */
 function spokenMark(index, { mark, rank }, labels, by) {
   return [
     `sentence ${index}`,
@@ -175,34 +138,32 @@ function spokenMark(index, { mark, rank }, labels, by) {
   ].filter(Boolean).join(", ");
 }
 
-/** A mark in the legend, which leads to the next of its kind.
- * @param {string} letter @param {number} count @param {string} [label] @param {string} [meaning] */
+/** A mark in the legend, which leads to the next of its kind. */
 function drawKey(letter, count, label = IN_LEGEND[letter], meaning = MARKS[letter][2]) {
-  const key = element("button", `key ${markName(letter)}`, "", { "data-jump": letter, "aria-label": `${label}: ${count}` });
+  const key = element("button", `key ${markName(letter)}`, "", { "data-jump": letter });
+  const sign = drawSign(letter, 1);
+  sign.setAttribute("aria-hidden", "true");
   key.title = `${meaning}. Click for the next one.`;
-  if (!count) key.setAttribute("disabled", "");
-  key.append(drawSign(letter, 1), element("span", "", label), element("b", "", String(count)));
+  key.disabled = !count;
+  key.append(sign, element("span", "", label), " ", element("b", "", String(count)));
   return key;
 }
 
-/** How many sentences are gold, before what became of them. @param {number} count @param {string} by */
+/** How many sentences are gold, before what became of them. */
 function drawTotal(count, by) {
   const total = element("span", "total", by ? `Marked by ${by}` : "Gold");
   total.append(element("b", "", String(count)));
   return total;
 }
 
-/** The one mark of a page for readers who are no researchers. @param {number} count */
+/** The one mark of a page for readers who are no researchers. */
 function drawPlainKey(count) {
-  const key = drawKey("p", count);
-  const words = `${count} sentence${count === 1 ? "" : "s"} marked`;
-  key.title = "Click for the next one.";
-  key.setAttribute("aria-label", words);
-  key.replaceChildren(drawSign("p", 1), element("span", "", words));
+  const key = drawKey("p", count, `${count} sentence${count === 1 ? "" : "s"} marked`, "Found in the paper");
+  key.lastChild.remove();
   return key;
 }
 
-/** A system's letter and name. @param {System} system @param {number} place @param {boolean} active */
+/** A system's letter and name. */
 function drawSystem({ name }, place, active) {
   const pressed = { "data-system": String(place), "aria-pressed": String(active) };
   const button = element("button", "system", "", pressed);

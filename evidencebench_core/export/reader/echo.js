@@ -1,4 +1,3 @@
-// @ts-check
 /** How long a click may wait for Python to repeat it. */
 const ECHO_MS = 3000;
 
@@ -8,17 +7,15 @@ const ECHO_MS = 3000;
  */
 class Shared {
   constructor() {
-    /** @type {any} what Python sent last */ this.latest = null;
-    /** @type {{value: any, time: number}[]} sent to Python, not repeated yet */ this.sent = [];
+    this.latest = null; // what Python sent last
+    this.sent = []; // to Python, not repeated yet
   }
 
-  /** @param {any} value */
   send(value) {
     this.sent.push({ value, time: performance.now() });
   }
 
-  /** Whether Python's value is to be taken: it is new, and no mere echo of an older click.
-   * @param {any} value */
+  /** Whether Python's value is to be taken: it is new, and no mere echo of an older click. */
   accepts(value) {
     if (value === this.latest) return false;
     this.latest = value;

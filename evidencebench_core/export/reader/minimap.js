@@ -1,19 +1,17 @@
-// @ts-check
 /** The whole paper as a strip: ticks where the marks stand, a frame round what is in view. */
 class Minimap {
-  /** @param {HTMLElement} page what scrolls
-   * @param {(y: number|null) => void} onHover called with the height of the page under the pointer */
+  /** `page` is what scrolls; `onHover` hears the height of it under the pointer. */
   constructor(page, onHover) {
     this.page = page;
     this.root = element("div", "map", "", { "aria-hidden": "true" });
     this.marks = element("div", "map-marks");
     this.frame = element("div", "map-view");
     this.here = element("div", "map-here");
-    /** @type {Sentence[]} */ this.sentences = [];
-    /** @type {Map<number, HTMLElement>} */ this.ticks = new Map();
-    /** @type {number|null} */ this.selected = null;
+    this.sentences = [];
+    this.ticks = new Map();
+    this.selected = null;
     this.root.append(this.marks, element("div", "veil"), this.here, this.frame);
-    const point = (/** @type {PointerEvent} */ event) => {
+    const point = (event) => {
       const box = this.root.getBoundingClientRect();
       const y = ((event.clientY - box.top) / box.height) * page.scrollHeight;
       if (event.buttons & 1) page.scrollTop = y - page.clientHeight / 2;
@@ -27,7 +25,7 @@ class Minimap {
     this.root.addEventListener("pointerleave", () => onHover(null));
   }
 
-  /** Ticks for marked sentences and main headings. @param {Sentence[]} sentences @param {string} types */
+  /** Ticks for marked sentences and main headings. */
   draw(sentences, types) {
     this.sentences = sentences;
     this.ticks.clear();
@@ -51,7 +49,6 @@ class Minimap {
     this.scrolled();
   }
 
-  /** @param {HTMLElement} part @param {{top: number, height: number}} where */
   place(part, { top, height }) {
     const total = this.page.scrollHeight || 1;
     part.style.top = `${(100 * top) / total}%`;
@@ -62,7 +59,6 @@ class Minimap {
     this.place(this.frame, { top: this.page.scrollTop, height: this.page.clientHeight });
   }
 
-  /** @param {number|null} i */
   select(i) {
     this.selected = i;
     const sentence = this.sentences[i ?? -1];

@@ -1,4 +1,3 @@
-// @ts-check
 /** The reader where no Python listens: the marks of every system are there, and a click chooses between them. */
 function showPaper() {
   const { hypothesis, views } = JSON.parse(document.getElementById("data")?.textContent ?? "");
@@ -10,7 +9,6 @@ function showPaper() {
     draw();
   });
   draw();
-  reader.join();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 }
 

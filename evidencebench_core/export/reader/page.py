@@ -101,9 +101,9 @@ def _selection(instance: Instance, name: str, picks: Picks) -> tuple[int, ...]:
 
 def _page(data: Mapping[str, object]) -> str:
     """The page with its data as JSON in ASCII without ``<``, so that no text of a paper can end the script."""
-    script = "".join(map(_text, ("dom.js", *PARTS, "reader.js", "page.js")))
+    script = _texts("dom.js", *PARTS, "reader.js", "page.js")
     document = json.dumps(data).replace("<", "\\u003c")
-    style = css_variables(".reader", ".reader.dark") + _text("reader.css") + _text("page.css")
+    style = css_variables(".reader", ".reader.dark") + _texts("dom.css", "reader.css", "page.css")
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>EvidenceBench</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><style>{style}</style></head><body>'
@@ -112,5 +112,5 @@ def _page(data: Mapping[str, object]) -> str:
     )
 
 
-def _text(name: str) -> str:
-    return (FOLDER / name).read_text("utf-8")
+def _texts(*names: str) -> str:
+    return "".join((FOLDER / name).read_text("utf-8") for name in names)

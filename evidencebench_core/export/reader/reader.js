@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * The reader: a paper as a page, its evidence marked the way a careful reader marks one.
  *
@@ -8,24 +7,19 @@
 const STEP_MS = 250; // after which a step by key counts as the last one
 
 class Reader {
-  /** @param {ShadowRoot|HTMLElement} parent */
   constructor(parent) {
-    this.parent = parent;
-    /** @type {Data} */ this.data = /** @type {any} */ (null);
-    /** @type {Sentence[]} */ this.sentences = [];
-    /** @type {number[][]} aspect positions by sentence */ this.covering = [];
-    /** @type {string} what the chips were drawn from */ this.chipped = "";
-    /** @type {number} the sentence that keys start from and Tab comes back to */ this.at = 0;
-    /** @type {number|null} */ this.selected = null;
-    /** @type {number|null} */ this.pinned = null;
-    /** @type {number|null} the aspect pointed at, else the pinned one */ this.lit = null;
-    /** @type {HTMLElement[]} */ this.litParts = [];
-    /** @type {ReturnType<typeof setTimeout>|undefined} */ this.soon = undefined;
+    this.data = {};
+    this.sentences = [];
+    this.covering = []; // positions of aspects, by sentence
+    this.chipped = ""; // what the chips were drawn from
+    this.at = 0; // the sentence that keys start from and Tab comes back to
+    this.selected = null;
+    this.pinned = null;
+    this.lit = null; // the aspect pointed at, else the pinned one
+    this.litParts = [];
+    this.soon = undefined;
     this.shared = { selected: new Shared(), aspect: new Shared() };
-    /** @type {(name: string, value: any) => void} */ this.trigger = () => {};
-    /** @param {KeyboardEvent} event */ this.keyOutside = (event) => {
-      if (!event.defaultPrevented && !this.data.plain && !takesKeys(event)) this.press(event, "jknN?");
-    };
+    this.trigger = () => {};
 
     this.root = element("div", "reader", "", { tabindex: "-1" }); // so that a click anywhere gives it the keys
     this.legend = element("div", "legend", "", { role: "group", "aria-label": "Legend" });
@@ -35,40 +29,27 @@ class Reader {
     this.list = element("ol", "list", "", { role: "list" });
     this.caption = element("div", "caption");
     this.wordKey = element("div", "word-key");
-    this.hint = element("button", "hint", "", { "data-help": "", "aria-label": "Show the keys" });
-    this.help = element("div", "help", "", { role: "dialog", "aria-label": "Keys" });
+    this.hint = element("button", "hint", "", { "data-help": "", title: "Show the keys" });
     this.map = new Minimap(this.page, (y) => this.say(y === null ? undefined : this.sentenceAt(y)));
-    this.frame();
-    this.listen();
-  }
-
-  /** Put together what stays: head, aspects, page with minimap, foot, help. */
-  frame() {
     const [head, body, foot] = ["head", "body", "foot"].map((name) => element("div", name));
-    for (const [key, what] of KEYS) {
-      const line = element("p");
-      line.append(element("kbd", "", key), element("span", "", what));
-      this.help.append(line);
-    }
-    this.help.hidden = true;
     head.append(this.legend, this.systems);
     this.page.append(this.list);
-    body.append(this.page, this.map.root, this.help);
+    body.append(this.page, this.map.root);
     foot.append(this.caption, this.wordKey, this.hint);
     this.root.append(head, this.strip, body, foot);
-    this.parent.append(this.root);
+    parent.append(this.root);
+    this.listen();
   }
 
   // -- what Python says ---------------------------------------------------------------------
 
-  /** @param {Data} data @param {(name: string, value: any) => void} trigger */
   update(data, trigger) {
     this.trigger = trigger;
     this.root.classList.toggle("dark", darkPage(this.root));
     if (data === this.data) return; // only the theme changed
-    const before = this.data ?? {};
+    const before = this.data;
     const isNew = data.paper !== before.paper;
-    const differs = (/** @type {(keyof Data)[]} */ ...names) =>
+    const differs = (...names) =>
       isNew || names.some((name) => JSON.stringify(data[name]) !== JSON.stringify(before[name]));
     const marksChanged = differs("marks", "aspects", "systems", "active", "plain", "by");
     const notesChanged = differs("notes");
@@ -77,6 +58,7 @@ class Reader {
     this.root.classList.toggle("several", data.systems.length > 1);
     this.root.classList.toggle("plain", data.plain);
     this.root.classList.toggle("marking", Boolean(data.by)); // nothing is dimmed: every sentence is to be read
+    onKeys(this.root, this.keys(), { place: "In the paper", main: data.keys === "main" });
     if (isNew) this.build();
     if (differs("words")) this.drawWords();
     if (marksChanged) {
@@ -95,7 +77,6 @@ class Reader {
     if (marksChanged) this.light(this.lit ?? this.pinned);
   }
 
-  /** @param {"sentence"|"aspect"|"system"|"clear"} kind @param {number|null} [system] */
   emit(kind, system = this.data.active) {
     this.shared.selected.send(this.selected);
     this.shared.aspect.send(this.pinned);
@@ -153,10 +134,9 @@ class Reader {
     }
   }
 
-  /** Every aspect chip with its aspect. @returns {[HTMLElement, number][]} */
+  /** Every aspect chip with its aspect. */
   chips() {
-    const chips = /** @type {NodeListOf<HTMLElement>} */ (this.root.querySelectorAll(".chip"));
-    return [...chips].map((chip) => [chip, Number(chip.dataset.a)]);
+    return [...this.root.querySelectorAll(".chip")].map((chip) => [chip, Number(chip.dataset.a)]);
   }
 
   /** The flags and comments on sentences, after their words. */
@@ -209,8 +189,8 @@ class Reader {
 
   drawLegend() {
     const { marks, systems, active, aspects, by } = this.data;
-    const focused = /** @type {HTMLElement|null} */ (this.root.querySelector(".head :focus"));
-    const counted = (/** @type {string} */ letter) => marks.split(letter).length - 1;
+    const focused = this.root.querySelector(".head :focus");
+    const counted = (letter) => marks.split(letter).length - 1;
     const isCompared = active !== null && aspects.length > 0;
     const keys = [];
     if (isCompared) {
@@ -228,16 +208,18 @@ class Reader {
     const switches = systems.map((system, place) => drawSystem(system, place, place === active));
     this.systems.replaceChildren(...(switches.length > 1 ? switches : []));
     for (const [name, value] of Object.entries(focused?.dataset ?? {})) {
-      const again = /** @type {HTMLElement|null} */ (this.root.querySelector(`.head [data-${name}="${value}"]`));
-      again?.focus({ preventScroll: true });
+      this.root.querySelector(`.head [data-${name}="${value}"]`)?.focus({ preventScroll: true });
     }
   }
 
-  /** The foot: the lit aspect, or where in the paper this is. @param {number} [index] */
+  /** The foot: the lit aspect, or where in the paper this is. */
   say(index) {
     const { aspects, types, texts } = this.data;
     const aspect = aspects[this.lit ?? -1];
-    this.caption.classList.toggle("whole", Boolean(aspect) && this.lit === this.pinned);
+    this.caption.classList.toggle("whole", Boolean(aspect));
+    this.caption.classList.toggle("over", Boolean(aspect) && this.lit !== this.pinned);
+    this.caption.tabIndex = aspect ? 0 : -1; // a long text scrolls
+    this.caption.setAttribute("aria-live", aspect ? "polite" : "off");
     if (aspect) {
       const { facts, text } = aspectWords(aspect);
       const words = element("span", "", text, { dir: "auto" });
@@ -256,7 +238,7 @@ class Reader {
 
   // -- what the reader does -----------------------------------------------------------------
 
-  /** The first sentence that ends below a height of the page. @param {number} y */
+  /** The first sentence that ends below a height of the page. */
   sentenceAt(y) {
     let [low, high] = [0, this.sentences.length - 1];
     while (low < high) {
@@ -268,8 +250,7 @@ class Reader {
   }
 
   /** To the next sentence that is wanted, round the end. It starts from the sentence with the focus,
-   * or from what is in view if the page was scrolled away from that.
-   * @param {number} step @param {(i: number) => boolean} wanted */
+   * or from what is in view if the page was scrolled away from that. */
   go(step, wanted) {
     const n = this.sentences.length;
     const { scrollTop, clientHeight } = this.page;
@@ -284,8 +265,7 @@ class Reader {
     }
   }
 
-  /** The same, and the sentence is the selected one; Python hears of the last of quick steps.
-   * @param {number} step @param {(i: number) => boolean} wanted */
+  /** The same, and the sentence is the selected one; Python hears of the last of quick steps. */
   walk(step, wanted) {
     this.go(step, wanted);
     if (this.data.plain || !wanted(this.at)) return;
@@ -294,7 +274,7 @@ class Reader {
     this.soon = setTimeout(() => this.emit("sentence"), STEP_MS);
   }
 
-  /** Bring a sentence into view, without moving the app's page. @param {number} i @param {boolean} focus */
+  /** Bring a sentence into view, without moving the app's page. */
   moveTo(i, focus) {
     const { row, top, height } = this.sentences[i];
     const room = this.page.clientHeight;
@@ -305,17 +285,16 @@ class Reader {
     if (focus) row.focus({ preventScroll: true });
   }
 
-  /** Make a sentence, and the chips in it, the ones that Tab comes to. @param {number} i */
+  /** Make a sentence, and the chips in it, the ones that Tab comes to. */
   stand(i) {
     for (const [place, tab] of [[this.at, -1], [i, 0]]) {
       const { row, chips } = this.sentences[place];
       row.tabIndex = tab;
-      for (const chip of chips.children) /** @type {HTMLElement} */ (chip).tabIndex = tab;
+      for (const chip of chips.children) chip.tabIndex = tab;
     }
     this.at = i;
   }
 
-  /** @param {number|null} i */
   select(i) {
     const old = this.list.querySelector(".selected");
     old?.classList.remove("selected");
@@ -327,14 +306,13 @@ class Reader {
     row?.setAttribute("aria-current", "true");
   }
 
-  /** @param {number|null} position */
   pin(position) {
     this.pinned = position;
     for (const [chip, aspect] of this.chips()) chip.setAttribute("aria-pressed", String(aspect === position));
     this.light(position);
   }
 
-  /** Light an aspect's sentences and dim the rest. @param {number|null} position */
+  /** Light an aspect's sentences and dim the rest. */
   light(position) {
     const indices = this.data.aspects[position ?? -1]?.sentences ?? [];
     const parts = indices.flatMap((i) => [this.sentences[i].row, this.map.ticks.get(i) ?? []].flat());
@@ -361,14 +339,12 @@ class Reader {
     if (nearest !== undefined && away(nearest) > 0) this.moveTo(nearest, false);
   }
 
-  /** @param {number} i */
   toggleSentence(i) {
     this.stand(i);
     this.select(this.selected === i ? null : i);
     this.emit("sentence");
   }
 
-  /** @param {number} position */
   toggleAspect(position) {
     this.pin(this.pinned === position ? null : position);
     this.showLit();
@@ -380,18 +356,17 @@ class Reader {
   listen() {
     const { root, page } = this;
     root.addEventListener("click", (event) => this.click(event));
-    root.addEventListener("keydown", (event) => this.press(event));
     for (const [enter, leave] of [["mouseover", "mouseout"], ["focusin", "focusout"]]) {
       root.addEventListener(enter, (event) => {
-        const chip = this.part(event, ".chip");
+        const chip = event.target.closest(".chip");
         if (chip) this.light(Number(chip.dataset.a));
       });
       root.addEventListener(leave, (event) => {
-        if (this.part(event, ".chip")) this.light(this.pinned);
+        if (event.target.closest(".chip")) this.light(this.pinned);
       });
     }
     root.addEventListener("focusin", (event) => {
-      const row = this.part(event, ".s");
+      const row = event.target.closest(".s");
       if (row) this.stand(Number(row.dataset.i));
     });
     page.addEventListener("scroll", () => {
@@ -406,88 +381,48 @@ class Reader {
     resized.observe(this.list);
   }
 
-  /** Take the keys of the whole page, wherever the focus is, as long as the reader is on it. */
-  join() {
-    document.addEventListener("keydown", this.keyOutside);
-  }
-
-  /** Give them back once it is gone; the app also says so of a drawing that another one replaced. */
-  leave() {
-    if (!this.root.isConnected) document.removeEventListener("keydown", this.keyOutside);
-  }
-
-  /** @param {Event} event @param {string} selector @returns {HTMLElement|null} */
-  part(event, selector) {
-    return /** @type {Element} */ (event.target).closest(selector);
-  }
-
-  /** @param {KeyboardEvent} event @param {string} [among] the keys that count, if not all do */
-  press(event, among) {
-    if (event.ctrlKey || event.metaKey || event.altKey || (among && !among.includes(event.key))) return;
-    if (!this.key(event)) return;
-    event.preventDefault();
-    event.stopPropagation();
-  }
-
-  /** @param {MouseEvent} event */
   click(event) {
-    const part = this.part(event, "[data-help], [data-a], [data-system], [data-jump], [data-i]");
+    const part = event.target.closest("[data-help], [data-a], [data-system], [data-jump], [data-i]");
     const { help, a, system, jump, i } = part?.dataset ?? {};
-    if (help !== undefined) this.help.hidden = !this.help.hidden;
+    if (help !== undefined) showKeys();
     else if (a !== undefined) this.toggleAspect(Number(a));
     else if (system !== undefined) this.emit("system", Number(system));
     else if (jump !== undefined) this.walk(1, (index) => this.sentences[index].mark === jump);
-    else if (i !== undefined && !this.selecting()) this.toggleSentence(Number(i));
+    else if (i !== undefined && !isSelecting(this.root)) this.toggleSentence(Number(i));
   }
 
-  /** Whether a click ends a drag over text that is to be copied. */
-  selecting() {
-    const selection = /** @type {any} */ (this.parent).getSelection?.() ?? document.getSelection();
-    return Boolean(selection && !selection.isCollapsed);
-  }
-
-  /** Do what a key asks for; false where it asks for nothing. @param {KeyboardEvent} event */
-  key(event) {
-    const row = this.part(event, ".s");
-    const missed = (/** @type {number} */ i) => this.sentences[i].mark === "m";
-    const hasMissed = this.sentences.some(({ mark }) => mark === "m");
-    const evidence = (/** @type {number} */ i) =>
+  /** Its keys, as rows of `onKeys`. */
+  keys() {
+    const isMissed = (i) => this.sentences[i].mark === "m";
+    const isEvidence = (i) =>
       this.pinned === null ? this.sentences[i].mark !== "." : this.covering[i].includes(this.pinned);
-    if (event.key === "j") this.walk(1, evidence);
-    else if (event.key === "k") this.walk(-1, evidence);
-    else if (event.key === "n" && hasMissed) this.walk(1, missed); // else it is left to the list of findings
-    else if (event.key === "N" && hasMissed) this.walk(-1, missed);
-    else if (event.key === "?") this.help.hidden = !this.help.hidden;
-    else if (event.key === "Escape") return this.escape();
-    else if (row && event.key === "ArrowDown") this.go(1, () => true);
-    else if (row && event.key === "ArrowUp") this.go(-1, () => true);
-    else if (row === event.target && event.key === "Enter") this.toggleSentence(Number(row?.dataset.i));
-    else return false;
-    return true;
+    const step = (key, wanted) => this.walk("jn".includes(key) ? 1 : -1, wanted);
+    const rowOf = (target) => this.root.contains(target) && target.closest(".s");
+    return [
+      ["j k", "next, previous evidence (of the pinned aspect, if one is)", (key) => step(key, isEvidence)],
+      ["n N", "next, previous missed sentence", (key) => this.data.marks.includes("m") && step(key, isMissed)],
+      ["ArrowDown ArrowUp", "next, previous sentence", (key, target) =>
+        Boolean(rowOf(target)) && this.go(key === "ArrowDown" ? 1 : -1, () => true)],
+      ["Enter", "select the sentence, or pin the aspect", (key, target) =>
+        rowOf(target) === target && this.toggleSentence(Number(target.dataset.i))],
+      ["Escape", "let go of both", (key, target) => this.root.contains(target) && this.letGo()],
+    ];
   }
 
-  /** Let go: of the help, else of aspect and sentence. */
-  escape() {
-    const open = !this.help.hidden;
-    this.help.hidden = true;
-    if (open) return true;
+  /** Let go of aspect and sentence; false where neither is held. */
+  letGo() {
     if (this.pinned === null && this.selected === null) return false;
     this.pin(null);
     this.select(null);
-    this.emit("clear");
-    return true;
+    return this.emit("clear");
   }
 }
 
-/** @type {WeakMap<object, Reader>} one reader a place in the app */
+/** One reader a place in the app. */
 const readers = new WeakMap();
 
-/** @param {{data: Data, parentElement: ShadowRoot|HTMLElement,
- *          setTriggerValue: (name: string, value: any) => void}} component */
 export default function ({ data, parentElement, setTriggerValue }) {
   const reader = readers.get(parentElement) ?? new Reader(parentElement);
   readers.set(parentElement, reader);
   reader.update(data, setTriggerValue);
-  reader.join();
-  return () => reader.leave();
 }

@@ -77,6 +77,8 @@ class PaperView:
     """The words that each sentence shares with the hypothesis, to be underlined."""
     plain: bool = False
     """For readers who are no researchers: no sentence indices, no keys, plain words."""
+    is_main: bool = True
+    """Whether keys pressed elsewhere on the page are the reader's, where nothing else has them."""
     proposed: frozenset[int] = frozenset()
     """Sentences that a model proposes and nobody has decided on."""
     by: str = ""
@@ -123,6 +125,7 @@ def view_data(view: PaperView, height: int = 720) -> dict[str, Any]:
         "notes": [asdict(note) for note in view.notes if 0 <= note.sentence < n],
         "words": None if view.words is None else _word_data(view.words, view.sentences),
         "plain": view.plain,
+        "keys": "main" if view.is_main and not view.plain else "",
         "by": view.by,
     }
     drawn: dict[str, Any] = visible_texts(data)

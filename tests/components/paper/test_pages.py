@@ -37,7 +37,7 @@ def test_the_page_shown(page: int | None, selected: int | None, first: int | Non
 
 def test_boxes_are_shares_of_the_page_and_stay_on_it() -> None:
     first = page_data(PAPER, PageImage(1, 2, 600, 800, b""), {1: 1, 3: 2})
-    assert (first["page"], first["n_pages"], first["picks"]) == (1, 2, [[1, 1]])
+    assert (first["page"], first["n_pages"]) == (1, 2)
     assert first["beside"] == [("right", 10, "1", 1)]
     one, two = first["sentences"]
     assert one == {"index": 0, "place": None, "rects": [(10, 10, 40, 2.5)]}

@@ -1,4 +1,4 @@
-"""Home: three doors, the datasets with their figures and runs, and the ways to add data."""
+"""Home: what it is about in one example, the datasets with their figures and runs, and the ways to add data."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from components.home.add_data import draw_download, draw_file, draw_sample
 from components.home.dataset import draw_dataset, draw_keeping
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
-from components.widgets.runs import runs_with_answers
-from components.widgets.table import Column, Row, TableEvent, table
+from components.widgets.runs import reader_link, runs_with_answers
+from components.widgets.table import Column, Interval, Row, TableEvent, table
 from evidencebench_core.data import DatasetInfo
+from evidencebench_core.runs import RunStore
+from evidencebench_core.tasks import task_named
 
 COLUMNS: Final = (
     Column("name", "Dataset", "title"),
@@ -24,17 +26,11 @@ COLUMNS: Final = (
     Column("results", "With result aspects", "number"),
     Column("gold", "Gold"),
     Column("runs", "Runs", "number"),
+    Column("best", "Best run"),
+    Column("recall", "Recall, ER@Optimal", "interval"),
     Column("when", "Loaded", "id"),
 )
-DOORS: Final = {
-    "browse": ("Read", "Papers with gold and picked evidence marked, sentence by sentence.", "Browse"),
-    "runs": ("Analyse", "Run retrievers, compare them, and see what they miss and why.", "Runs"),
-    "paper": (
-        "Show a paper",
-        "Your own paper and a hypothesis: the sentences that bear on it.",
-        "Your paper",
-    ),
-}
+LARGE: Final = 5_000  # instances, from which on no score is computed here
 
 
 def draw(state: PageState) -> None:
@@ -43,11 +39,8 @@ def draw(state: PageState) -> None:
         "EvidenceBench is the benchmark for that; here you read it, run systems on it, and see how sure scores are."
     )
     datasets = resources.store().datasets()
-    for column, (target, (name, text, button)) in zip(st.columns(3), DOORS.items(), strict=True):
-        with column.container(border=True, height="stretch"):
-            st.markdown(f"**{name}**\n\n{text}")
-            if st.button(button, key=f"door-{target}"):
-                st.switch_page(f"pages/{target}.py")
+    if datasets:
+        _draw_example(datasets[0])
     job_panel("data")
     if datasets:
         _draw_datasets(state, datasets)
@@ -58,6 +51,45 @@ def draw(state: PageState) -> None:
         for column, draw_way in zip(st.columns(len(ways), gap="large"), ways, strict=True):
             with column:
                 draw_way()
+    if thread := resources.sample_thread():
+        with st.spinner("Three retrievers read the sample papers …"):
+            thread.join()
+        st.rerun()
+
+
+def _draw_example(dataset: DatasetInfo) -> None:
+    """What it is all about: a hypothesis, a sentence that bears on it, and what a retriever picked."""
+    task, runs = task_named("er@optimal"), runs_with_answers(dataset)
+    instance = resources.instance(dataset, resources.instances(dataset)["id"].iloc[0])
+    link = reader_link(dataset, task, instance.id, runs[:1])
+    answer = RunStore(resources.store()).retrieval(runs[0], task, instance.id) if runs else None
+    texts = {"evidence, by people": instance.sentences[int(link.get("sentence", 0))]}
+    if answer and answer.selection:
+        texts[f"first pick of {runs[0].label}"] = instance.sentences[answer.selection[0]]
+    with st.container(border=True):
+        st.markdown(f"**{literal(instance.hypothesis)}**")
+        for column, (heading, text) in zip(st.columns(len(texts)), texts.items(), strict=True):
+            column.markdown(f"{literal(text, 300)}  \n:small[:gray[{literal(heading, 80)}]]")
+        with st.container(horizontal=True):
+            if st.button("Read this paper", type="primary"):
+                st.switch_page("pages/browse.py", query_params=link)
+            last = st.session_state.get("state.browse", {})
+            if last.get("instance") and st.button("Go on where you were"):
+                st.switch_page("pages/browse.py", query_params=last)
+            for target, label in {"runs": "Compare retrievers", "paper": "Search your own paper"}.items():
+                if st.button(label):
+                    st.switch_page(f"pages/{target}.py")
+
+
+def _best(info: DatasetInfo) -> tuple[str | None, Interval | None]:
+    """The best run that has seen no gold of a dataset, and its recall; nothing of a large one."""
+    runs = [run for run in runs_with_answers(info) if run.retriever != "oracle" and not run.n_trained_on]
+    scores = {run.label: resources.run_score(run, "er@optimal") for run in runs if info.n_instances < LARGE}
+    whole = {name: score for name, score in scores.items() if score.n_scored and not score.n_missing}
+    if not whole:
+        return None, None
+    name = max(whole, key=lambda name: whole[name].aspect_recall or 0.0)
+    return name, Interval(whole[name].aspect_recall or 0.0, *(whole[name].ci95 or (None, None)))
 
 
 def _draw_datasets(state: PageState, datasets: tuple[DatasetInfo, ...]) -> None:
@@ -86,6 +118,7 @@ def _draw_datasets(state: PageState, datasets: tuple[DatasetInfo, ...]) -> None:
                         (*["invented"] * info.synthetic, "sufficient" if info.sufficient else "complete")
                     ),
                     len(runs_with_answers(info)),
+                    *_best(info),
                     info.ingested_at[:10],
                 ),
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import pandas as pd
@@ -9,10 +10,11 @@ import streamlit as st
 
 from components.analyse.finding import draw_finding
 from components.app import resources
+from components.app.instance_set import draw_set_button
 from components.app.session import session_text, session_text_widget
 from components.app.state import PageState
 from components.charts.figures import bars, interval_dots, lines
-from components.frame.page import Context, cached_report, percent, show_notes
+from components.frame.page import Context, percent, show_notes
 from components.widgets.chart import draw_chart, is_dark
 from components.widgets.frame_table import (
     first_shown,
@@ -29,12 +31,9 @@ from evidencebench_core.analyses.ends import GROUPS, ends, group_frame
 from evidencebench_core.analyses.positions import finding, instances_in_bucket, positions
 from evidencebench_core.palette import MARKS
 from evidencebench_core.runs import RunInfo
+from evidencebench_core.words import quantity
 
 _BUCKETS: Final = ("5", "10", "20")
-_INSTANCES: Final = (
-    Column("n_aspects", "Aspects there", "number"),
-    Column("n_missed", "Missed", "number", digits=1),
-)
 _DIFFERENCES: Final = (
     Column("label", "Run"),
     Column("points", "Above − below, points", "number", digits=1, signed=True),
@@ -48,19 +47,11 @@ _DIFFERENCES: Final = (
 
 def draw_position(state: PageState, context: Context) -> None:
     """The finding, recall along the paper, the instances behind a mark, and the ends of the paper."""
-    dataset, task, runs = context.dataset.name, context.task, context.runs
     n_buckets = int(session_text("analyse.buckets") or 10)
-    ids = [run.id for run in runs]
-    report = cached_report(
-        "positions",
-        (*context.key, n_buckets),
-        lambda: positions(resources.store(), dataset, ids, task, buckets=n_buckets),
-    )
+    report = resources.report(positions, context.dataset, context.runs, context.task, buckets=n_buckets)
     tables = report.tables
     draw_finding(context, finding(tables.get("middle", pd.DataFrame()), tables["opportunity"]))
     _draw_along(state, report, context, n_buckets)
-    with st.popover("Settings"):
-        st.selectbox("Parts of the paper", _BUCKETS, **session_text_widget("analyse.buckets", "10"))
     _draw_bucket(state, context, n_buckets)
     _draw_ends(state, context)
     with st.expander("The numbers", on_change="rerun", key="position-numbers") as fold:
@@ -74,128 +65,136 @@ def draw_position(state: PageState, context: Context) -> None:
 def _draw_along(state: PageState, report: Report, context: Context, n_buckets: int) -> None:
     """Recall by where aspects stand, with what random picks would reach; without runs where they can be found."""
     opportunity = report.tables["opportunity"]
-    middle = (opportunity["from"] + opportunity["to"]) / 2
-    key = f"along-{context.task.name}-{n_buckets}-{'-'.join(run.id for run in context.runs)}"
-    x_title = "Position in the paper, %"
-    if not context.runs:
-        gold = MARKS["gold"].on(is_dark())
-        columns = {"name": "can be found", "x": 100 * middle, "value": opportunity["can"], "colour": gold}
-        frame = pd.DataFrame({**columns, "low": opportunity["can_low"], "high": opportunity["can_high"]})
-        y_title = "Aspects that can be found there, %"
-    else:
+    middle = 50 * (opportunity["from"] + opportunity["to"])
+    if context.runs:
         recall = report.tables["recall"]
-        colours = run_colours(context.runs)
-        x = 100 * (recall["from"] + recall["to"]) / 2
-        marks = recall["run"] + ":" + recall["bucket"].astype(str)
-        frame = pd.DataFrame(
-            {
-                "name": recall["label"],
-                "x": x,
-                "value": recall["recall"],
-                "low": recall["low"],
-                "high": recall["high"],
-                "n": recall["n_aspects"],
-                "colour": recall["run"].map(colours),
-                "dashed": False,
-                "id": marks,
-            }
+        marks = recall.assign(
+            name=recall["label"],
+            x=50 * (recall["from"] + recall["to"]),
+            value=recall["recall"],
+            n=recall["n_aspects"],
+            colour=recall["run"].map(run_colours(context.runs)),
+            dashed=False,
+            id=recall["run"] + ":" + recall["bucket"].astype(str),
         )
-        first = recall[recall["run"] == context.runs[0].id]
-        chance = pd.DataFrame({"x": 100 * middle.to_numpy(), "value": first["chance"].to_numpy()})
-        chance = chance.assign(
-            name="random picks", dashed=True, colour="#888888", n=first["n_aspects"].to_numpy()
+        first = marks[marks["run"] == context.runs[0].id]
+        chance = first.assign(
+            name="random picks", value=first["chance"], dashed=True, colour="#888888", id=""
         )
-        frame = pd.concat([frame, chance.assign(id="")], ignore_index=True)
-        frame = frame[frame["value"].notna()]
+        frame = pd.concat([marks, chance.assign(low=None, high=None)], ignore_index=True)
+        frame = frame[frame["value"].notna()].astype({"low": float, "high": float})
         y_title = "Aspect Recall, %"
-    figure = resources.figure(lines, frame, x_title, y_title, height=280)
+    else:
+        frame = opportunity.assign(name="can be found", x=middle, value=opportunity["can"])
+        frame = frame.rename(columns={"can_low": "low", "can_high": "high"})
+        frame["colour"] = MARKS["gold"].on(is_dark())
+        y_title = "Aspects that can be found there, %"
     by_name = frame.groupby("name", sort=False)["value"].agg(
         lambda values: ", ".join(percent(v, 0) for v in values)
     )
     alt = "; ".join(f"{name}: {values}" for name, values in by_name.items())
     draw_chart(
-        figure,
-        key=key,
+        resources.figure(lines, frame, "Position in the paper, %", y_title, height=280),
+        key=f"along-{context.task.name}-{n_buckets}-{'-'.join(run.id for run in context.runs)}",
         alt=f"{y_title} from first to last: {alt}",
         on_pick=lambda mark: state.put(mark=mark),
     )
     st.caption(
-        "An aspect stands where its earliest covering sentence does. Whiskers: 95% intervals, papers drawn whole. "
-        "A click on a mark lists its instances."
+        "An aspect stands where its earliest covering sentence does. Whiskers: 95% intervals, papers drawn whole."
     )
 
 
 def _draw_bucket(state: PageState, context: Context, n_buckets: int) -> None:
     """The instances behind a mark of the chart."""
-    run_id, _, number = state["mark"].partition(":")
-    run = _run(context, run_id)
-    if run is None or not number.isdigit() or not 1 <= int(number) <= n_buckets:
+    places = {
+        str(
+            bucket
+        ): f"aspects in {100 * (bucket - 1) / n_buckets:.0f} to {100 * bucket / n_buckets:.0f}% of the paper"
+        for bucket in range(1, n_buckets + 1)
+    }
+    with st.container(horizontal=True):
+        run, part = _picked_mark(state, context, "Instances with aspects in a part of the paper", places)
+        widget = session_text_widget("analyse.buckets", "10")
+        st.selectbox("Parts of the paper", _BUCKETS, width=160, **widget)
+    if run is None:
         return
-    bucket = int(number)
-    dataset = context.dataset.name
-    frame = instances_in_bucket(resources.store(), dataset, context.task, bucket, n_buckets, run.id)
-    place = f"{100 * (bucket - 1) / n_buckets:.0f} to {100 * bucket / n_buckets:.0f}% of the paper"
-    _draw_instances(context, run, frame, f"{run.label}: aspects in {place}", _INSTANCES)
+    frame = instances_in_bucket(
+        resources.store(), context.dataset.name, context.task, int(part), n_buckets, run.id
+    )
+    counts = zip(frame["n_missed"].round(1), frame["n_aspects"], strict=True)
+    frame["missed"] = [f"{n_missed:g} of {n}" for n_missed, n in counts]
+    _draw_instances(context, run, frame, places[part], (Column("missed", "Missed"),))
+
+
+def _picked_mark(
+    state: PageState, context: Context, label: str, parts: Mapping[str, str]
+) -> tuple[RunInfo | None, str]:
+    """The run and the part of a chart's mark that was clicked, or chosen here, without a mouse."""
+    runs = {run.id: run for run in context.runs}
+    marks = {
+        f"{run.id}:{part}": f"{run.label}: {text}" for run in context.runs for part, text in parts.items()
+    }
+    chosen = state["mark"] if state["mark"] in marks else None
+    st.selectbox(
+        label,
+        list(marks),
+        format_func=marks.__getitem__,
+        placeholder="Click a mark, or choose it here",
+        **state.widget("mark", chosen, lambda mark: mark, part=label),
+    )
+    run_id, _, part = (chosen or "").partition(":")
+    return runs.get(run_id), part
 
 
 def _draw_instances(
-    context: Context, run: RunInfo, frame: pd.DataFrame, title: str, columns: tuple[Column, ...]
+    context: Context, run: RunInfo, frame: pd.DataFrame, what: str, columns: tuple[Column, ...]
 ) -> None:
     """A titled table of instances; a click opens the reader with the same runs."""
+    title = f"{run.label}: {what}"
     st.markdown(f"### {literal(title)}")
-    frame = frame.rename(columns={"instance": "id"})
-    runs = (run, *(other for other in context.runs if other.id != run.id))
+    draw_set_button(context.dataset, title, list(frame["instance"]))
     instance_table(
         columns,
-        frame,
+        frame.rename(columns={"instance": "id"}),
         (context.dataset, context.task),
-        runs,
+        (run, *(other for other in context.runs if other.id != run.id)),
         key=f"behind-{run.id}",
         caption=f"{title}; a click opens the reader",
         empty="No instance is behind this mark.",
         height=420,
     )
-    st.caption(f"{len(frame):,} instances{first_shown(frame)}. A click opens one in the reader.")
-
-
-def _run(context: Context, run_id: str) -> RunInfo | None:
-    return next((run for run in context.runs if run.id == run_id), None)
+    st.caption(f"{quantity(len(frame), 'instance')}{first_shown(frame)}. A click opens one in the reader.")
 
 
 def _draw_ends(state: PageState, context: Context) -> None:
     """The paper's split by the ends: how many instances, recall in each group, the difference."""
     st.markdown("## Evidence at the ends of the paper")
-    dataset, ids = context.dataset.name, [run.id for run in context.runs]
-    report = cached_report("ends", context.key, lambda: ends(resources.store(), dataset, ids, context.task))
-    groups = report.tables["groups"]
+    dataset = context.dataset.name
+    report = resources.report(ends, context.dataset, context.runs, context.task)
     if "recall" not in report.tables:
-        frame = groups.assign(name=groups["rule"], value=groups["n_instances"])
-        figure = resources.figure(
-            bars, frame[["name", "value"]], "Instances", colour=MARKS["gold"].on(is_dark())
-        )
-        alt = "; ".join(f"{row['rule']}: {row['n_instances']}" for row in groups.to_dict("records"))
+        groups = report.tables["groups"]
+        frame = groups.assign(name=groups["rule"], value=groups["n_instances"])[["name", "value"]]
+        figure = resources.figure(bars, frame, "Instances", colour=MARKS["gold"].on(is_dark()))
+        alt = "; ".join(f"{row.name}: {row.value}" for row in frame.itertuples(index=False))
         draw_chart(figure, key=f"ends-{dataset}", alt=alt)
         return
     recall = report.tables["recall"].dropna(subset="recall")
-    colours = run_colours(context.runs)
-    frame = pd.DataFrame(
-        {
-            "name": recall["group"].map({**GROUPS, "neither": "neither"}),
-            "value": recall["recall"],
-            "low": recall["low"],
-            "high": recall["high"],
-            "n": recall["n"],
-            "group": recall["label"],
-            "colour": recall["run"].map(colours),
-            "id": recall["run"] + ":" + recall["group"],
-        }
+    frame = recall.assign(
+        name=recall["group"].map(GROUPS),
+        value=recall["recall"],
+        group=recall["label"],
+        colour=recall["run"].map(run_colours(context.runs)),
+        id=recall["run"] + ":" + recall["group"],
     )
-    figure = resources.figure(interval_dots, frame, "Aspect Recall, %")
     alt = "; ".join(
         f"{row['group']}, {row['name']}: {percent(row['value'])}" for row in frame.to_dict("records")
     )
-    key = f"ends-{'-'.join(ids)}-{context.task.name}"
-    draw_chart(figure, key=key, alt=alt, on_pick=lambda mark: state.put(mark=mark))
+    draw_chart(
+        resources.figure(interval_dots, frame, "Aspect Recall, %"),
+        key=f"ends-{'-'.join(run.id for run in context.runs)}-{context.task.name}",
+        alt=alt,
+        on_pick=lambda mark: state.put(mark=mark),
+    )
     difference = report.tables["difference"]
     cells = in_points(difference).assign(
         chance=100 * difference["chance_difference"].astype(float),
@@ -203,13 +202,12 @@ def _draw_ends(state: PageState, context: Context) -> None:
     )
     caption = "Recall above minus recall below, by run"
     frame_table(_DIFFERENCES, cells, key="differences", ids="run", action="none", caption=caption)
-    run_id, _, group = state["mark"].partition(":")
-    run = _run(context, run_id)
-    if run is not None and group in GROUPS:
+    run, group = _picked_mark(state, context, "Instances of a group", GROUPS)
+    if run is not None:
         frame = group_frame(resources.store(), dataset)
         members = frame[frame["group"] == group][["instance", "coverage", "n_sentences"]]
         columns = (
             Column("coverage", "Covered by the ends", "percent"),
             Column("n_sentences", "Sentences", "number"),
         )
-        _draw_instances(context, run, members, f"{run.label}: {GROUPS[group]}", columns)
+        _draw_instances(context, run, members, GROUPS[group], columns)

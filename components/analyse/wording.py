@@ -18,7 +18,7 @@ from components.app.state import PageState
 from components.charts.figures import interval_dots
 from components.frame.ask import Ask, RunAsk, ask_button, new_run
 from components.frame.desk import Actions, Item, desk
-from components.frame.page import Context, cached_report, show_notes
+from components.frame.page import Context, show_notes
 from components.frame.upload import uploaded_path
 from components.models.server import session_model
 from components.widgets.chart import draw_chart
@@ -99,11 +99,7 @@ def _draw_effect(
     answers: object = RunStore(store).runs(context.dataset.name, variants=True)
     if resources.jobs().under_way("wording"):
         answers = time.monotonic() // _REDRAWN  # not anew with every answer
-    report = cached_report(
-        "wording",
-        (*context.key, question, names, answers),
-        lambda: wording(store, ids, context.task, question),
-    )
+    report = resources.report(wording, runs, context.task, question, also=(names, answers))
     table, instances = (
         report.tables[name].assign(wording=report.tables[name]["wording"].str.removeprefix(PARAPHRASE))
         for name in ("wordings", "instances")

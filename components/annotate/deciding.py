@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -174,10 +173,12 @@ def draw_comparing(state: PageState, marked: MarkedPaper) -> None:
     _draw_agreement(marked, a, b)
 
 
+_agreement_report = resources.cached(agreement_report)
+
+
 def _draw_agreement(marked: MarkedPaper, a: Annotation, b: Annotation) -> None:
-    key = json.dumps([marked.name, a.annotator, a.as_dict(), b.annotator, b.as_dict()])
     pair = TwoAnnotations(marked.name, marked.paper.sentences, a, b)
-    report = resources.report("agreement", (marked.key, key), lambda: agreement_report([pair]))
+    report = _agreement_report((pair,))
     frame = report.tables["agreement"].query("measure in @_MEASURES")
     st.markdown("## Agreement")
     frame_table(_AGREEMENT, frame, key="agreement", action="none", caption=report.title)

@@ -34,7 +34,7 @@ from evidencebench_core.words import quantity
 _DECIDING: Final = "Accept: the judge is right. Reject: people are."
 
 
-@st.cache_resource(max_entries=16, show_spinner="Computing …")
+@resources.cached(entries=16, spinner="Computing …")
 def _agreement(name: str, sha256: str, run: str, key: tuple[object, ...]) -> JudgeAgreement:
     store = resources.store()
     info = RunStore(store).run(run)

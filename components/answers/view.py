@@ -19,12 +19,12 @@ from evidencebench_core.runs import Result, RunInfo
 JUDGED: Final[tuple[UnitKind, ...]] = ("citations", "relevance")
 
 
-@st.cache_resource(max_entries=4, show_spinner="Reading the answers …")
+@resources.cached(entries=4, spinner="Reading the answers …")
 def answers_of(name: str, sha256: str) -> AnswerSet:
     return stored_answers(resources.store(), name)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Computing …")
+@resources.cached(entries=16, spinner="Computing …")
 def values_of(name: str, sha256: str, model: str, key: tuple[object, ...]) -> pd.DataFrame:
     """By people's labels, or by those of a model with what people decided about them."""
     store = resources.store()
@@ -32,7 +32,7 @@ def values_of(name: str, sha256: str, model: str, key: tuple[object, ...]) -> pd
     return answer_values(answers_of(name, sha256), judged)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Computing …")
+@resources.cached(entries=16, spinner="Computing …")
 def scores_of(name: str, sha256: str, model: str, key: tuple[object, ...]) -> pd.DataFrame:
     return system_scores(values_of(name, sha256, model, key))
 

@@ -42,7 +42,7 @@ class Choice:
         return WITHIN.join(self._parts)
 
     @property
-    def key(self) -> str:
+    def cache_key(self) -> str:
         """Tells its answers from others'; has the digest of the ranker that is there now, where one is used.
 
         A ranker that cannot be read has none: a cache asks for keys, and no error comes whole out of one. Whoever

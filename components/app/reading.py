@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import streamlit as st
-
 from components.app.choices import Choice
-from components.app.resources import KEYS
+from components.app.resources import cached
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import RETRIEVERS, Query, Retrieval, Retriever, make_retriever, query_of
@@ -24,7 +22,7 @@ class Reading:
     task: Task
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
+    def cache_key(self) -> tuple[str, str, str, str]:
         """Tells it from other readings, whatever its paper is called."""
         return (self.dataset.stamp, self.instance.id, self.task.name, self.hypothesis)
 
@@ -34,15 +32,12 @@ class Reading:
         return query_of(self.instance, self.task.focus, budget, self.hypothesis)
 
 
-_KEYS = {**KEYS, Reading: lambda reading: reading.key}
-
-
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=_KEYS)
+@cached(entries=16)
 def _retriever(choice: Choice) -> Retriever:
     return make_retriever(choice.name, choice.settings)
 
 
-@st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=_KEYS)
+@cached(entries=512)
 def _place(reading: Reading, choice: Choice) -> dict[str, Retrieval]:
     """Where the one answer is put."""
     return {}

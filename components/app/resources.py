@@ -1,24 +1,23 @@
-"""Resources that sessions share.
+"""Resources that sessions share, and `cached`, the decorator of everything that is kept for them.
 
-Everything cached is frozen, so that one session cannot change what another sees, and every cache has a bound.
-What a dataset, a run or a search is to a cache, `KEYS` says: the stamps of dataset and run, the digest of a
-trained model. So nothing stale is ever shown.
+What depends on datasets, runs and readings is kept under their stamps, so nothing stale is ever shown. What is handed
+out is frozen, or a copy.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from functools import partial, wraps
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from types import FunctionType, MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 import pandas as pd
 import streamlit as st
 
-from components.app.choices import Choice
 from components.app.jobs import JobBoard
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.notes import Note, NoteStore
@@ -27,6 +26,7 @@ from evidencebench_core.annotation.provenance import GoldMakers
 from evidencebench_core.annotation.provenance import gold_makers as makers_of_gold
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import DatasetInfo, Instance, Store, open_store
+from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.perturb import added_wordings, hypothesis_variants
 from evidencebench_core.runs import RunInfo, RunStore, score_run
@@ -37,39 +37,88 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 SAMPLE: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_NEWEST: Final = {"notes": "id", "wordings": "added_at"}
+
+
+@overload
+def cached(function: _Function) -> _Function: ...
+@overload
+def cached(
+    *, entries: int = ..., spinner: str = ..., beside: str = ...
+) -> Callable[[_Function], _Function]: ...
+def cached(
+    function: Callable[..., Any] | None = None, *, entries: int = 64, spinner: str = "", beside: str = ""
+) -> Any:
+    """The decorator of what is computed once and kept, for all sessions, under the keys of its arguments.
+
+    ``spinner`` is shown meanwhile. With ``beside``, a table of `_NEWEST`, its rows of a dataset, the first argument,
+    count too.
+    """
+    if function is None:
+        return partial(cached, entries=entries, spinner=spinner, beside=beside)
+
+    def computed(key: object, _arguments: tuple[object, ...], _named: Mapping[str, object]) -> Any:
+        return function(*_arguments, **_named)
+
+    computed.__module__, computed.__qualname__ = function.__module__, function.__qualname__
+    kept = st.cache_resource(max_entries=entries, show_spinner=spinner or False, show_time=True)(computed)
+
+    @wraps(function)
+    def read(*arguments: Any, **named: Any) -> Any:
+        stamp = _table_stamp(beside, arguments[0]) if beside else ()
+        return _copy(kept((cache_key(arguments), cache_key(named), stamp), arguments, named))
+
+    return read
 
 
 def _run_key(run: RunInfo) -> object:
-    """Changes with a run's answers, its name and the content of its dataset."""
-    return run.stamp, run.label, store().dataset(run.dataset).stamp if run.dataset else ""
+    return run.id, run.stamp, run.label, store().dataset(run.dataset).stamp if run.dataset else ""
 
 
-_F = TypeVar("_F", bound=Callable[..., Any])
-Keys = dict[str | type[Any], Callable[[Any], object]]
-KEYS: Final[Keys] = {
+_KEYS: Final[Mapping[type, Callable[[Any], object]]] = {
     DatasetInfo: lambda dataset: (dataset.name, dataset.stamp),
     RunInfo: _run_key,
-    Choice: lambda choice: choice.key,
+    FunctionType: lambda function: (function.__module__, function.__qualname__),
 }
 
 
-def cached(function: _F, keys: Keys = KEYS) -> _F:
-    """The decorator of what is computed of datasets, runs and readings."""
-    return cast("_F", st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=keys)(function))
+def cache_key(value: Any) -> object:
+    """What tells a value from others: a ``cache_key`` of its own, a stamp, else all that it is made of."""
+    if hasattr(value, "cache_key"):
+        return value.cache_key
+    if type(value) in _KEYS:
+        return _KEYS[type(value)](value)
+    if isinstance(value, Mapping):
+        value = tuple(value.items())
+    elif isinstance(value, frozenset):
+        value = sorted(value)
+    elif is_dataclass(value):
+        value = [getattr(value, field.name) for field in fields(value)]
+    if isinstance(value, tuple | list):
+        return tuple(map(cache_key, value))
+    if value is None or isinstance(value, str | bytes | int | float | pd.DataFrame):
+        return value
+    raise TypeError(f"{type(value).__name__} is no argument of anything cached: it has no cache_key")
 
 
-def _cached_with(table: str, newest: str) -> Callable[[_F], _F]:
-    """The same for what changes when a row of a dataset is added to a table, or goes from it."""
-
-    def key(dataset: DatasetInfo) -> object:
-        query = f"SELECT count(*), max({newest}) FROM {table} WHERE dataset_id = ?"
-        with store().read() as db:
-            return dataset.name, dataset.stamp, tuple(db.execute(query, (dataset.id,)).fetchone())
-
-    return lambda function: cached(function, {**KEYS, DatasetInfo: key})
+def _table_stamp(table: str, dataset: DatasetInfo) -> tuple[object, ...]:
+    """Changes when a row of a dataset is added to a table, or goes from it; the columns are the newest row's."""
+    query = f"SELECT count(*), max({_NEWEST[table]}), * FROM {table} WHERE dataset_id = ?"
+    with store().read() as db:
+        return tuple(db.execute(query, (dataset.id,)).fetchone())
 
 
-@st.cache_resource
+def _copy(value: Any) -> Any:
+    """Frames and reports as copies, which take no room until they are changed."""
+    if isinstance(value, pd.DataFrame):
+        return value.copy(deep=False)
+    if isinstance(value, Report):
+        return replace(value, tables={name: table.copy(deep=False) for name, table in value.tables.items()})
+    return value
+
+
+@cached
 def store() -> Store:
     """The store of this server (``EVIDENCEBENCH_STORE``, or the user's data folder).
 
@@ -82,7 +131,12 @@ def store() -> Store:
     return opened
 
 
-@st.cache_resource
+def sample_thread() -> threading.Thread | None:
+    """The thread that brings the sample's runs into the store, as long as it does."""
+    return next((thread for thread in threading.enumerate() if thread.name == "sample"), None)
+
+
+@cached
 def jobs() -> JobBoard:
     """The long work of this server."""
     return JobBoard()
@@ -106,7 +160,7 @@ def matching(dataset: DatasetInfo, hypothesis: str = "", sentences: str = "") ->
     return store().matching(dataset.name, hypothesis, sentences)
 
 
-@_cached_with("notes", "id")
+@cached(beside="notes")
 def notes(dataset: DatasetInfo) -> Mapping[str, tuple[Note, ...]]:
     """The notes on a dataset, on misses too, by instance id: of each author the newest on each thing."""
     by_instance: dict[str, tuple[Note, ...]] = {}
@@ -126,13 +180,13 @@ def hypotheses(dataset: DatasetInfo, ids: Iterable[str]) -> dict[str, str]:
     return {row.id: row.hypothesis for row in store().rows(dataset.name, dict.fromkeys(ids))}
 
 
-@_cached_with("wordings", "added_at")
+@cached(beside="wordings")
 def wordings(dataset: DatasetInfo) -> dict[str, dict[str, str]]:
     """Other wordings of the hypotheses, from the data and from files, by variant and instance id."""
     return hypothesis_variants(store(), dataset.name)
 
 
-@_cached_with("wordings", "added_at")
+@cached(beside="wordings")
 def wording_origins(dataset: DatasetInfo) -> dict[tuple[str, str], str]:
     """By name and instance id where those of `wordings` are from that did not come with the data."""
     return {(one.name, one.instance_id): one.origin for one in added_wordings(store(), dataset.name)}
@@ -150,10 +204,16 @@ def _with_warning(run: RunInfo) -> RunInfo:
     return replace(run, label=f"{run.label} {WARNING} trained on {run.n_trained_on:,} of these")
 
 
+@cached(entries=1)
+def _gold(dataset: DatasetInfo) -> Mapping[str, EvidenceSet]:
+    """The gold of the dataset that is looked at: to read it is half of what a score costs."""
+    return dict(store().evidence_sets(dataset))
+
+
 @cached
 def run_score(run: RunInfo, task: str) -> Score:
     """The score of what a run has answered so far."""
-    return score_run(store(), run, task)
+    return score_run(store(), run, task, gold=_gold(store().dataset(run.dataset)))
 
 
 @cached
@@ -167,33 +227,23 @@ def recalls(run: RunInfo, task: str, ids: tuple[str, ...]) -> Mapping[str, float
 @cached
 def bounds(dataset: DatasetInfo, task: str) -> Score:
     """Ceiling and random expectation over every instance of a dataset that a task can score."""
-    return score(task, store().evidence_sets(dataset), {}, missing="zero")
+    return score(task, _gold(dataset).items(), {}, missing="zero")
 
 
-@st.cache_data(max_entries=64, show_spinner=False, hash_funcs=KEYS)
-def report(name: str, key: tuple[object, ...], _make: Callable[[], Report]) -> Report:
-    """The report of ``_make``, cached under a name and a key, which must hold all that it depends on.
+@cached(spinner="Computing …")
+def report(analysis: Callable[..., Report], *arguments: Any, also: object = None, **settings: Any) -> Report:
+    """The report of an analysis of the store; a dataset is given to it by its name.
 
-    Datasets and runs stand in it as such.
-
-    Every caller gets a copy of its own: the tables may be changed.
+    ``also`` is what it depends on beside its arguments.
     """
-    return _make()
+    given = [argument.name if isinstance(argument, DatasetInfo) else argument for argument in arguments]
+    return analysis(store(), *given, **settings)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _figure(
-    _chart: Callable[..., go.Figure], name: str, arguments: Sequence[Any], named: Mapping[str, Any]
-) -> go.Figure:
-    return _chart(*arguments, **named)
-
-
-def figure(chart: Callable[..., go.Figure], *arguments: object, **named: object) -> go.Figure:
-    """The figure that a function of `components.charts` makes of these; nobody may change it.
-
-    Making one is most of what a page costs that has been computed before.
-    """
-    return _figure(chart, f"{chart.__module__}.{chart.__name__}", arguments, named)
+@cached
+def figure(chart: Callable[..., go.Figure], *arguments: Any, **settings: Any) -> go.Figure:
+    """The figure that a function of `components.charts` makes of these; nobody may change it."""
+    return chart(*arguments, **settings)
 
 
 def own_papers() -> OwnPapers:

@@ -1,4 +1,4 @@
-"""The five figures: interval dots, lines, bars, squares, scatter.
+"""The six figures: interval dots, lines, bars, histogram, squares, scatter.
 
 Shares come as 0 to 1 and are drawn in percent.
 
@@ -21,6 +21,7 @@ from components.charts.style import (
     GREY,
     PERCENT_AXIS,
     add_shares,
+    count_axis,
     escaped_text,
     folded_text,
     name_rows,
@@ -73,9 +74,9 @@ def interval_dots(
         figure.add_vline(x=100 * share, line=DOTTED, annotation=note, annotation_position="top")
     if differences:
         figure.add_vline(x=0, line={"width": 1, "color": GREY})
-    n_lines = name_rows(figure, names, top=0.7, width=28)
-    figure.update_xaxes(title=folded_text(title, 40), **({} if differences else PERCENT_AXIS))
-    height = 90 + max(34, 17 * n_lines, 20 * len(groups)) * len(names)
+    n_lines, title = name_rows(figure, names, top=0.7, width=28), folded_text(title, 26)
+    figure.update_xaxes(title=title, **({} if differences else PERCENT_AXIS))
+    height = 90 + 17 * title.count("<br>") + max(34, 17 * n_lines, 20 * len(groups)) * len(names)
     return styled_figure(figure, height).update_layout(margin={"t": 24})
 
 
@@ -108,65 +109,71 @@ def lines(frame: pd.DataFrame, x_title: str, y_title: str, *, height: int = 280)
 
 
 def bars(
-    frame: pd.DataFrame,
-    title: str,
-    *,
-    shares: bool = False,
-    down: bool = False,
-    of: str = "",
-    colour: str = "",
+    frame: pd.DataFrame, title: str, *, shares: bool = False, of: str = "", colour: str = GREY
 ) -> go.Figure:
-    """Counts, or ``shares``, a bar a row; with ``down`` bars grow upwards, else rightwards.
+    """Counts, or ``shares``, a bar a row, rightwards.
 
     ``frame``: ``name``, ``value``, [``group``, ``colour``, ``id``, ``text``]; ``text`` stands at the end of the bar.
     ``title`` is that of the values' axis, ``of`` what is counted, ``colour`` that of all bars without one.
     """
-    frame = _with_defaults(frame, group="", colour=colour or GREY, text="")
+    frame = _with_defaults(frame, group="", colour=colour, text="")
     figure, groups = go.Figure(), list(dict.fromkeys(frame["group"]))
-    scale, unit = (100, "%") if shares else (1, "")
-    value_axis, name_axis = ("y", "x") if down else ("x", "y")
     for group in groups:
         rows = frame[frame["group"] == group]
         figure.add_bar(
-            **{value_axis: scale * rows["value"], name_axis: [escaped_text(name) for name in rows["name"]]},
+            x=(100 if shares else 1) * rows["value"],
+            y=[escaped_text(name) for name in rows["name"]],
             name=escaped_text(group),
-            orientation="v" if down else "h",
+            orientation="h",
             marker={"color": list(rows["colour"]), "line": {"width": 0}},
             text=[escaped_text(text) for text in rows["text"]],
             textposition="outside",
             cliponaxis=False,
             customdata=rows[["id"]],
-            hovertemplate=f"%{{{name_axis}}}: %{{{value_axis}:,.1~f}}{unit} {escaped_text(of)}"
+            hovertemplate=f"%{{y}}: %{{x:,.1~f}}{'%' if shares else ''} {escaped_text(of)}"
             "<extra>%{fullData.name}</extra>",
             showlegend=len(groups) > 1,
         )
-    axis = PERCENT_AXIS if shares else {"rangemode": "tozero"}
-    if not shares and not down and frame["text"].any() and frame["value"].min() >= 0:
-        axis = {"range": [0, 1.2 * frame["value"].max()]}  # room for the text on a phone
-    update_values, update_names = (
-        (figure.update_yaxes, figure.update_xaxes) if down else (figure.update_xaxes, figure.update_yaxes)
-    )
-    update_values(title=escaped_text(title), **axis)
-    update_names(type="category", showgrid=False, **({} if down else {"autorange": "reversed"}))
+    axis = PERCENT_AXIS if shares else count_axis(frame["value"].max())
+    if not shares and frame["text"].any():
+        axis |= {"range": [0, 1.2 * frame["value"].max()]}  # room for the text on a phone
+    figure.update_xaxes(title=escaped_text(title), **axis)
+    figure.update_yaxes(type="category", showgrid=False, autorange="reversed")
     figure.update_layout(barmode="group", bargap=0.25)
-    n_rows = frame["name"].nunique() * len(groups)
-    return styled_figure(figure, 260 if down else 80 + 26 * n_rows)
+    return styled_figure(figure, 80 + 26 * frame["name"].nunique() * len(groups))
 
 
-def histogram(values: pd.DataFrame, title: str, of: str, colour: str) -> go.Figure:
-    """How many of something have each value, in at most 40 bins of one width: `bars`.
+def bins_of(values: pd.DataFrame) -> pd.DataFrame:
+    """Numbers counted in bins of one width: at most 40, and 8 where there are few numbers.
 
-    ``values``: ``value`` (whole numbers) and ``n``. The ``id`` of a bar is ``"5 to 9"``.
+    ``values``: ``value`` (whole numbers) and ``n``. Returns ``name`` (``"5 to 9"``), ``start``, ``width``, ``n``.
     """
-    low, high = (int(values["value"].min()), int(values["value"].max())) if len(values) else (0, 0)
-    width = max(1, -(-(high - low + 1) // _BINS))
+    low, high = int(values["value"].min()), int(values["value"].max())
+    n_bins = min(_BINS, max(8, int(values["n"].sum())))
+    width = max(1, -(-(high - low + 1) // n_bins))
     starts = np.arange(low, high + 1, width)
     places = (values["value"].to_numpy(dtype=int) - low) // width
-    counts = np.bincount(places, weights=values["n"], minlength=len(starts))
+    counts = np.bincount(places, weights=values["n"], minlength=len(starts)).astype(int)
     names = [str(start) if width == 1 else f"{start} to {start + width - 1}" for start in starts]
-    frame = pd.DataFrame({"name": names, "value": counts, "id": names})
-    figure = bars(frame, f"Number of {of}", down=True, of=of, colour=colour)
-    return figure.update_xaxes(title=escaped_text(title), tickangle=0, nticks=10)
+    return pd.DataFrame({"name": names, "start": starts, "width": width, "n": counts})
+
+
+def histogram(bins: pd.DataFrame, title: str, of: str, colour: str) -> go.Figure:
+    """How many of something are in each of `bins_of`; the ``id`` of a bar is the name of its bin."""
+    width = int(bins["width"].iloc[0])
+    figure = go.Figure()
+    figure.add_bar(
+        x=bins["start"] + (width - 1) / 2,
+        y=bins["n"],
+        width=0.9 * width,
+        marker={"color": colour, "line": {"width": 0}},
+        customdata=bins[["name"]],
+        hovertemplate=f"%{{customdata[0]}}: %{{y:,}} {escaped_text(of)}<extra></extra>",
+    )
+    figure.update_xaxes(title=escaped_text(title), showgrid=False, **count_axis(len(bins) * width))
+    figure.update_xaxes(rangemode="normal")
+    figure.update_yaxes(title=escaped_text(f"Number of {of}"), **count_axis(bins["n"].max()))
+    return styled_figure(figure, 260)
 
 
 def squares(

@@ -27,8 +27,13 @@ def styled_figure(figure: go.Figure, height: int) -> go.Figure:
         hovermode="closest",
         dragmode=False,
     )
-    figure.update_xaxes(automargin=True, zeroline=False)
-    return figure.update_yaxes(automargin=True, zeroline=False)
+    axis = {"automargin": True, "zeroline": False, "title_standoff": 10}
+    return figure.update_xaxes(axis).update_yaxes(axis)
+
+
+def count_axis(most: float) -> dict[str, Any]:
+    """An axis from 0 with ticks at whole numbers."""
+    return {"rangemode": "tozero", "tickformat": ",d", **({"dtick": 1} if most <= 5 else {})}
 
 
 def escaped_text(text: object) -> str:

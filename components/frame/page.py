@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -36,11 +36,6 @@ class Context:
     task: Task
     runs: tuple[RunInfo, ...] = ()
 
-    @property
-    def key(self) -> tuple[object, ...]:
-        """Changes with the dataset's content, the task and the answers of the runs."""
-        return self.dataset, self.task.name, self.runs
-
 
 @contextmanager
 def page(name: str, title: str = "", quiet: Sequence[str] = (), **defaults: str) -> Iterator[PageState]:
@@ -51,7 +46,7 @@ def page(name: str, title: str = "", quiet: Sequence[str] = (), **defaults: str)
 
         with page("runs", "Runs", a="", b="") as state:
             context = context_line(state, about="Runs side by side.", n_runs=10)
-            report = cached_report("comparison", context.key, lambda: compare(...))
+            report = resources.report(compare, context.runs, context.task)
     """
     with guarded_page():
         if title:
@@ -144,22 +139,10 @@ def percent(share: float | None, digits: int = 1) -> str:
     return "–" if share is None or math.isnan(share) else f"{100 * share:.{digits}f}%"
 
 
-def cached_report(name: str, key: tuple[object, ...], make: Callable[[], Report]) -> Report:
-    """The report of ``make``, cached under a name and a key, which holds all datasets, runs and settings behind it.
-
-    It is said that the page is computing meanwhile. Every caller gets a copy of its own.
-    """
-    with st.spinner("Computing …", show_time=True):
-        return resources.report(name, key, make)
-
-
 def missed_report(context: Context, run: RunInfo) -> Report:
     """Every aspect that a run missed on the task; it says which other runs found one."""
-    return cached_report(
-        "missed",
-        (context.task.name, run, resources.runs(context.dataset)),
-        lambda: missed(resources.store(), run, context.task, results_only=False),
-    )
+    others = resources.runs(context.dataset)
+    return resources.report(missed, run, context.task, results_only=False, also=others)
 
 
 def show_notes(report: Report) -> None:

@@ -9,10 +9,10 @@ import streamlit as st
 
 from components.app import resources
 from components.app.jobs import Job
-from components.app.session import flash, open_later
+from components.app.session import flash, open_later, widget_value
 from components.app.state import PageState
-from components.charts.figures import bars, histogram
-from components.frame.page import cached_report, show_notes
+from components.charts.figures import bars, bins_of, histogram
+from components.frame.page import show_notes
 from components.widgets.chart import draw_chart, is_dark
 from components.widgets.frame_table import frame_table
 from components.widgets.keeping import draw_delete, draw_rename
@@ -45,9 +45,7 @@ _OVERVIEW: Final = (
 
 def draw_dataset(state: PageState, dataset: DatasetInfo) -> None:
     """Its figures and its runs."""
-    report = cached_report(
-        "dataset", (dataset.stamp, dataset.name), lambda: dataset_report(resources.store(), dataset.name)
-    )
+    report = resources.report(dataset_report, dataset)
     runs = runs_with_answers(dataset)
     left, right = st.columns(2, gap="large")
     with left:
@@ -107,6 +105,7 @@ def _draw_histogram(state: PageState, report: Report, dataset: DatasetInfo) -> N
     if not len(frame):
         st.info("No instance has it.")
         return
+    bins = bins_of(frame)
     of, column = _OF.get(quantity, "instances"), _FILTERS.get(quantity)
 
     def browse(value: str) -> None:
@@ -114,12 +113,14 @@ def _draw_histogram(state: PageState, report: Report, dataset: DatasetInfo) -> N
         open_later("browse", {"dataset": dataset.name, "where": f"{column}:{low}-{high or low}"})
 
     draw_chart(
-        histogram(frame, quantity.capitalize(), of, SYSTEMS[0].on(is_dark())),
+        resources.figure(histogram, bins, quantity.capitalize(), of, SYSTEMS[0].on(is_dark())),
         key=f"histogram-{dataset.id}-{quantity}",
-        alt=f"Histogram of {quantity} over {int(frame['n'].sum()):,} {of}, from {frame['value'].min():,} to "
-        f"{frame['value'].max():,}",
+        alt="; ".join(f"{row.name}: {row.n}" for row in bins.itertuples(index=False)),
         on_pick=browse if column is not None else None,
     )
+    if column is not None:
+        names = list(bins["name"][bins["n"] > 0])
+        st.menu_button("Browse a bar", names, key="bar", on_click=lambda: browse(widget_value("bar")))
 
 
 def _draw_places(report: Report, dataset: DatasetInfo) -> None:

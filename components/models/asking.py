@@ -51,7 +51,7 @@ class Question(Generic[_T]):
 
 def reading_question(reading: Reading, choice: Choice) -> Question[Retrieval]:
     """What a retriever is asked about a paper."""
-    about = (reading.key, choice.name, sorted(choice.settings.items(), key=str))
+    about = (reading.cache_key, choice.name, sorted(choice.settings.items(), key=str))
     model = str(choice.settings.get("model") or "")
     if not model:
         return Question(choice.label, model, about, ())

@@ -13,7 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from components.app.choices import Choice
-from components.app.resources import KEYS
+from components.app.resources import cached
 from components.app.state import PageState
 from components.models.calls import outcome_line
 from components.models.server import session_model
@@ -57,11 +57,7 @@ def findings_of(
     return findings
 
 
-@st.cache_resource(
-    max_entries=256,
-    show_spinner=False,
-    hash_funcs={**KEYS, OpenPaper: lambda opened: (opened.ref, hash(opened.paper.sentences))},
-)
+@cached(entries=256)
 def _findings(opened: OpenPaper, hypothesis: str, choice: Choice, budget: int, focus: Focus) -> Findings:
     return findings_in(opened.read, hypothesis, make_retriever(choice.name), budget, focus=focus)
 

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-import streamlit as st
-
 from components.app import resources
-from components.app.resources import KEYS, SAMPLE
+from components.app.resources import SAMPLE, cached
 from evidencebench_core.data import read_instances
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.papers import PageImage, Paper
@@ -45,6 +43,10 @@ class OpenPaper:
         return bool(self.pdf) or self.pdf_kept
 
     @property
+    def cache_key(self) -> tuple[str, int]:
+        return self.ref, hash(self.paper.sentences)
+
+    @property
     def read(self) -> ReadPaper:
         return ReadPaper(self.paper, self.title, self.name)
 
@@ -54,7 +56,7 @@ def new_ref() -> str:
     return f"open-{secrets.token_hex(8)}"
 
 
-@st.cache_resource
+@cached
 def open_papers() -> dict[str, OpenPaper]:
     """The papers that are open and not kept, by ref; for all sessions of the server, so a ref is a secret."""
     return {}
@@ -67,7 +69,7 @@ def put_open(papers: dict[str, OpenPaper], opened: OpenPaper) -> None:
         papers.pop(ref, None)
 
 
-@st.cache_resource
+@cached
 def sample_papers() -> Mapping[str, OpenPaper]:
     """Our sample papers by instance id, with their hypotheses and without gold."""
     papers = {}
@@ -86,13 +88,13 @@ def sample_papers() -> Mapping[str, OpenPaper]:
     return papers
 
 
-@st.cache_resource(max_entries=128, show_spinner=False, hash_funcs={**KEYS, OwnPaper: repr})
+@cached(entries=128)
 def _kept_paper(own: OwnPaper) -> OpenPaper:
     paper = resources.own_papers().paper(own.id)
     return OpenPaper(str(own.id), paper, own.name, own.hypothesis, "kept", pdf_kept=own.pdf_bytes > 0)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs={OpenPaper: lambda opened: opened.ref})
+@cached
 def page_image(opened: OpenPaper, page: int, scale: float) -> PageImage:
     """A page of a paper that has pages, from 1."""
     return drawn_page(pdf_of(opened), page, scale, opened.name)

@@ -31,7 +31,7 @@ class View:
     def key(self) -> tuple[object, ...]:
         """Changes with every answer."""
         judges = [judge for run in self.runs if run.task.judge_prompt for judge in _judges(run)]
-        return tuple(run.stamp for run in (*self.runs, *judges))
+        return tuple((run.id, run.stamp) for run in (*self.runs, *judges))
 
     def card(self, model: str) -> Card:
         """All tests of a model, scored."""
@@ -46,12 +46,12 @@ def _judges(run: ReliabilityRun) -> tuple[ReliabilityRun, ...]:
     return judge_runs(resources.store(), run.id)
 
 
-@resources.cached
+@resources.cached(entries=32)
 def _card(items: str, model: str, key: tuple[object, ...]) -> Card:
     return model_card(resources.store(), items, model)
 
 
-@resources.cached
+@resources.cached(entries=32)
 def _score(run_id: str, key: tuple[object, ...]) -> TaskScore:
     return run_score(resources.store(), run_id)
 

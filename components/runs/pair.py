@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import pandas as pd
 import streamlit as st
 
 from components.app import resources
+from components.app.instance_set import draw_set_button
 from components.app.state import PageState
 from components.charts.figures import interval_dots, squares
-from components.frame.page import Context, cached_report, percent, show_notes
+from components.frame.page import Context, percent, show_notes
 from components.widgets.chart import draw_chart, is_dark
 from components.widgets.frame_table import csv_button, instance_table
 from components.widgets.markdown import literal
 from components.widgets.switches import option_switch
 from components.widgets.table import Column
 from evidencebench_core.analyses import Report
-from evidencebench_core.analyses.comparison import compare
+from evidencebench_core.analyses.comparison import comparison
 from evidencebench_core.analyses.disagreements import OUTCOMES, disagreements
 from evidencebench_core.analyses.slices import slices
+from evidencebench_core.analyses.systems import systems
+from evidencebench_core.data import Store
 from evidencebench_core.palette import SYSTEMS
 from evidencebench_core.runs import RunInfo
+from evidencebench_core.stats import Estimate
+from evidencebench_core.tasks import Task
+from evidencebench_core.words import quantity
 
 _ALPHA: Final = 0.05
 _SHOWN: Final = 200
@@ -38,11 +45,7 @@ def draw_comparison(state: PageState, context: Context) -> None:
     if len(context.runs) < 2:
         st.info("Choose two runs or more, above or in the table, to see how sure their differences are.")
         return
-    report = cached_report(
-        "comparison",
-        context.key,
-        lambda: compare(resources.store(), context.runs, context.task),
-    )
+    report = resources.report(_differences, context.runs, context.task)
     n = int(report.tables["systems"]["n"].iloc[0])
     if not n:
         st.info("No instance is answered by all of these runs, so there is nothing to compare. Choose fewer.")
@@ -60,23 +63,23 @@ def draw_comparison(state: PageState, context: Context) -> None:
         _draw_slices(state, context, (runs[a], runs[b]))
 
 
+def _differences(store: Store, runs: tuple[RunInfo, ...], task: Task) -> Report:
+    return comparison(systems(store, runs, task))
+
+
 def both_ways(pairs: pd.DataFrame) -> pd.DataFrame:
     """The pairs of a comparison, and each turned round."""
-    pairs = pairs.astype(
-        dict.fromkeys(("difference", "low", "high", "p_holm"), float)
-    )  # None where undefined
+    pairs = pairs.astype(dict.fromkeys(("difference", "low", "high", "p_holm"), float))
     swapped = {"a": "b", "label_a": "label_b", "low": "high", "wins": "losses"}
     turned = pairs.rename(columns=swapped | {new: old for old, new in swapped.items()})
     signed = ["difference", "low", "high"]
     return pd.concat([pairs, turned.assign(**{name: -turned[name] for name in signed})], ignore_index=True)
 
 
-def points(row: dict[Any, Any]) -> str:
-    """``+13.8 (7.4 to 20.4)`` of a row with ``difference``, ``low`` and ``high``; a dash without one."""
-    if pd.isna(row["difference"]):
-        return "–"
-    value, low, high = (round(100 * row[name], 1) + 0.0 for name in ("difference", "low", "high"))
-    return f"{value:+.1f}" + ("" if pd.isna(low) else f" ({low:+.1f} to {high:+.1f})")
+def points(row: Mapping[Any, Any]) -> str:
+    """``+13.8 (+7.4 to +20.4)`` of a row with ``difference``, ``low`` and ``high``; a dash without one."""
+    value, low, high = (None if pd.isna(row[name]) else row[name] for name in ("difference", "low", "high"))
+    return Estimate(value, low=low, high=high).text(unit="", sign=True).replace("-", "−")
 
 
 def _p_text(row: dict[Any, Any]) -> str:
@@ -101,7 +104,7 @@ def _draw_matrix(state: PageState, report: Report, pairs: pd.DataFrame, n: int) 
         row=pairs["a"],
         column=pairs["b"],
         value=pairs["difference"],
-        text=[f"{100 * value:+.1f}" for value in pairs["difference"]],
+        text=[f"{100 * value:+.1f}".replace("-", "−") for value in pairs["difference"]],
         hover=[
             f"{row['label_a']} minus {row['label_b']}: {points(row)} points{_p_text(row)}"
             for row in pairs.to_dict("records")
@@ -168,34 +171,40 @@ def _draw_verdict(state: PageState, report: Report, pairs: pd.DataFrame, chosen:
     (row,) = pairs[(pairs["a"] == a) & (pairs["b"] == b)].to_dict("records")
     st.markdown(
         f"A − B: **{points(row)} points**, 95% interval with papers drawn whole{_p_text(row)}. "
-        f"{literal(row['label_a'])} is ahead on {row['wins']:,} instances, level on {row['ties']:,}, behind on "
-        f"{row['losses']:,}."
+        f"{literal(row['label_a'])} is ahead on {quantity(row['wins'], 'instance')}, level on {row['ties']:,}, "
+        f"behind on {row['losses']:,}."
     )
 
 
 def _draw_slices(state: PageState, context: Context, runs: tuple[RunInfo, RunInfo]) -> None:
     """The difference A - B on each slice; a click on a mark lists its instances."""
     a, b = runs
-    report = cached_report(
-        "slices",
-        (context.key, a, b),
-        lambda: slices(resources.store(), [b, a], context.task, instances=True),
-    )
+    report = resources.report(slices, (b, a), context.task, instances=True)
     every = report.tables["difference"]
     if not len(every):
         st.info("The runs have no scored instance in common, so there is nothing to slice.")
         return
     families = list(dict.fromkeys(every["family"]))
     family = state["family"] if state["family"] in families else families[0]
-    st.selectbox("Slices by", families, width=320, **state.widget("family", family, reset=("slice",)))
     frame = every[every["family"] == family]
     plain, few = (SYSTEMS[place].on(is_dark()) for place in (0, 2))
-    names = [
-        f"{row['slice']} (n = {row['n']:,}{', few' if row['few'] else ''})"
+    names = {
+        row["slice"]: f"{row['slice']} (n = {row['n']:,}{', few' if row['few'] else ''})"
         for row in frame.to_dict("records")
-    ]
+    }
+    chosen = state["slice"] if state["slice"] in names else None
+    with st.container(horizontal=True):
+        st.selectbox("Slices by", families, width=320, **state.widget("family", family, reset=("slice",)))
+        st.selectbox(
+            "Instances of",
+            list(names),
+            format_func=names.__getitem__,
+            placeholder="Click a mark, or choose it here",
+            width=320,
+            **state.widget("slice", chosen, lambda name: name),
+        )
     frame = frame.assign(
-        name=names,
+        name=list(names.values()),
         value=frame["difference"],
         id=frame["slice"],
         colour=[few if is_few else plain for is_few in frame["few"]],
@@ -207,11 +216,11 @@ def _draw_slices(state: PageState, context: Context, runs: tuple[RunInfo, RunInf
         + "; ".join(f"{row['name']} {points(row)}" for row in frame.to_dict("records")),
         on_pick=lambda name: state.put(slice=name),
     )
-    st.caption("95% intervals. Click a mark to list its instances.")
     instances = report.tables["instances"]
-    instances = instances[(instances["family"] == family) & (instances["slice"] == state["slice"])]
+    instances = instances[(instances["family"] == family) & (instances["slice"] == chosen)]
     if len(instances):
-        st.markdown(f"**{literal(family)}: {literal(state['slice'])}**, n = {len(instances):,}")
+        title = f"{a.label} and {b.label}, {family}: {chosen}"
+        draw_set_button(context.dataset, title, list(instances["instance"]))
         difference = (100 * (instances[a.id] - instances[b.id])).round(1) + 0.0
         instance_table(
             (
@@ -234,14 +243,10 @@ def _draw_slices(state: PageState, context: Context, runs: tuple[RunInfo, RunInf
 def _draw_disagreements(state: PageState, context: Context, runs: tuple[RunInfo, RunInfo]) -> None:
     """Aspects that only A found, only B, neither, both; a click opens the reader with both."""
     a, b = runs
-    report = cached_report(
-        "disagreements",
-        (context.key, a, b),
-        lambda: disagreements(resources.store(), a, b, context.task, at_most=_SHOWN),
-    )
+    report = resources.report(disagreements, a, b, context.task)
     counts = {row["outcome"]: row for row in report.tables["counts"].to_dict("records")}
-    names = {"only A": f"only {a.label}", "only B": f"only {b.label}"}
-    options = {name: f"{names.get(name, name)}: {counts[name]['n']:,}" for name in OUTCOMES}
+    names = {"only A": f"only {a.label}", "only B": f"only {b.label}", "both": "both", "neither": "neither"}
+    options = {name: f"{names[name]}: {counts[name]['n']:,}" for name in OUTCOMES}
     shown = option_switch(state, "outcome", "Aspects that were found by", options)
     row = counts[shown]
     bounds = "" if pd.isna(row["low"]) else f" (95% interval {percent(row['low'])} to {percent(row['high'])})"
@@ -251,6 +256,9 @@ def _draw_disagreements(state: PageState, context: Context, runs: tuple[RunInfo,
     )
     frame = report.tables["aspects"]
     frame = frame[frame["outcome"] == shown]
+    title = f"Aspects found by {names[shown]}"
+    draw_set_button(context.dataset, title, list(dict.fromkeys(frame["instance"])))
+    frame = frame.head(_SHOWN)
     instance_table(
         _ASPECTS,
         frame.assign(

@@ -63,6 +63,7 @@ def in_points(differences: pd.DataFrame) -> pd.DataFrame:
     """The frame with its ``difference`` as ``points``, and their 95% ``interval`` in words."""
     bounds = zip(differences["low"], differences["high"], strict=True)
     words = ["" if pd.isna(low) else f"{100 * low:+.1f} to {100 * high:+.1f}" for low, high in bounds]
+    words = [text.replace("-", "−") for text in words]
     return differences.assign(points=100 * differences["difference"], interval=words)
 
 

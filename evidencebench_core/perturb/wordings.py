@@ -112,7 +112,7 @@ def add_wordings(store: Store, dataset: str, wordings: Iterable[Wording], source
         example = f"that dataset {shown(dataset)} does not have, such as {shown(strangers[0])}"
         remedy = "Name the dataset that these wordings belong to, or leave those instances out."
         raise DataError(source or "wordings", f"is about {len(strangers):,} instances {example}", remedy)
-    key, moment = store.dataset(dataset).id, now()
+    key, moment = store.dataset(dataset).id, now("milliseconds")
     with store.write() as db:
         db.executemany(
             "INSERT OR REPLACE INTO wordings (dataset_id, instance_id, name, text, made_by, accepted_by, added_at)"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.retrievers.own import OwnSystem, ranking_of_scores
@@ -17,16 +18,23 @@ from evidencebench_core.tasks import Missing, Score, Task, score, task_named
 Predictions = Mapping[str, Sequence[int] | Mapping[str, float]]
 
 
-def score_run(store: Store, run: RunLike, task: str | Task, missing: Missing = "report") -> Score:
-    """The score of a run on a task, over the whole dataset or the sample that the run is of.
+def score_run(
+    store: Store,
+    run: RunLike,
+    task: str | Task,
+    missing: Missing = "report",
+    gold: Mapping[str, EvidenceSet] | None = None,
+) -> Score:
+    """The score of a run on a task, over the whole dataset or the sample that the run is of; its gold may be at hand.
 
     Instances without an answer are left out of the mean and named (``missing="report"``), or counted as 0 (``"zero"``).
     """
     info = run if isinstance(run, RunInfo) else RunStore(store).run(run)
     runs, dataset = RunStore(store), store.dataset(info.dataset)
-    gold = store.evidence_sets(dataset, runs.ids(info))
+    ids = runs.ids(info)
+    of_run = store.evidence_sets(dataset, ids) if gold is None else [(name, gold[name]) for name in ids]
     picks, papers = runs.selections(info, task), store.paper_ids(dataset)
-    return score(task, gold, picks, missing=missing, papers=papers, sufficient=dataset.sufficient)
+    return score(task, of_run, picks, missing=missing, papers=papers, sufficient=dataset.sufficient)
 
 
 def score_predictions(

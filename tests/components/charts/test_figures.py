@@ -35,13 +35,15 @@ def test_groups_of_one_name_stand_together_a_name_has_one_line_and_what_is_undef
 
 
 def test_a_histogram_has_few_bars_that_hold_all() -> None:
-    values = pd.DataFrame({"value": [1, 2, 300], "n": [3, 4, 1]})
-    (trace,) = figures.histogram(values, "sentences", "instances", "red").data
-    assert sum(trace.y) == 8
-    assert len(trace.y) <= 40
-    assert trace.customdata[0][0] == "1 to 8"
-    (few,) = figures.histogram(values.head(2), "sentences", "instances", "red").data
-    assert [data[0] for data in few.customdata] == ["1", "2"]
+    values = pd.DataFrame({"value": [1, 2, 300], "n": [3, 400, 1]})
+    bins = figures.bins_of(values)
+    assert (bins["n"].sum(), len(bins), bins["name"][0]) == (404, 38, "1 to 8")
+    assert len(figures.bins_of(values.assign(n=[1, 1, 1]))) == 8
+    few = figures.bins_of(values.head(2))
+    assert list(few["name"]) == ["1", "2"]
+    figure = figures.histogram(few.assign(n=[1, 2]), "sentences", "instances", "red")
+    (trace,) = figure.data
+    assert (list(trace.x), list(trace.y), figure.layout.yaxis.dtick) == ([1, 2], [1, 2], 1)
 
 
 def test_squares_stand_at_their_pair_and_frame_what_is_sure() -> None:

@@ -50,7 +50,7 @@ def test_the_link_to_the_reader_and_colours() -> None:
     ("difference", "low", "high", "text"),
     [
         (0.138, 0.074, 0.204, "+13.8 (+7.4 to +20.4)"),
-        (-0.0004, -0.1, -0.0002, "+0.0 (-10.0 to +0.0)"),  # no minus before a 0
+        (-0.0004, -0.1, -0.0002, "+0.0 (−10.0 to +0.0)"),  # no minus before a 0
         (0.05, math.nan, math.nan, "+5.0"),
         (math.nan, math.nan, math.nan, "–"),
     ],

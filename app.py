@@ -4,13 +4,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from components.app import serving
+from components import serving
 
 
 def show_page() -> None:
     """The page that the address names."""
     st.set_page_config(page_title="EvidenceBench Explorer", layout="wide", initial_sidebar_state="collapsed")
-    st.html(Path(__file__).parent / "components" / "app" / "page.css")
+    st.html(Path(__file__).parent / "components" / "page.css")
     pages = {
         "": [
             st.Page("pages/home.py", title="Home", default=True),

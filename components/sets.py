@@ -1,20 +1,74 @@
-"""Named sets, of questions or of answers: the one that is looked at, files of one's own, renaming and deleting."""
+"""What people keep in the store: files brought in, renamed, deleted; named sets of questions or answers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import streamlit as st
 
-from components.app.session import flash
-from components.app.state import PageState
-from components.frame.upload import safe_name
-from components.widgets.keeping import draw_delete, draw_rename
-from components.widgets.markdown import literal
+from components.markdown import literal
+from components.state import PageState, flash
 from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.words import enumerated, quantity
+
+
+def draw_rename(name: str, rename: Callable[[str], object], key: str, label: str = "Name") -> None:
+    """A field with the name, and the button that takes another."""
+    new = st.text_input(label, value=name, max_chars=200, key=f"rename.{key}").strip()
+    if st.button("Rename", key=f"rename-it.{key}", disabled=new == name):
+        try:
+            rename(new)
+        except EvidenceBenchError as error:
+            st.error(literal(str(error)))
+            return
+        flash(f"Renamed to {literal(new, 80)}." if new else "Renamed.")
+        st.rerun()
+
+
+def draw_delete(name: str, dependents: Mapping[str, int], delete: Callable[[], object], key: str) -> None:
+    """The confirmation that names what goes, and the button that deletes."""
+    counts = [quantity(count, noun) for noun, count in dependents.items()]
+    sure = st.checkbox(
+        f"Delete {literal(name, 80)}, with {enumerated(counts) or 'nothing else'}",
+        help="Links to it end too. It cannot be undone.",
+        key=f"sure.{key}",
+    )
+    if st.button("Delete", key=f"delete-it.{key}", disabled=not sure):
+        with st.spinner("Deleting …"):
+            delete()
+        flash(f"Deleted {literal(name, 80)}, with {enumerated(counts) or 'nothing else'}.")
+        st.rerun()
+
+
+class Upload(Protocol):
+    """What `st.file_uploader` returns."""
+
+    name: str
+
+    def getvalue(self) -> bytes: ...
+
+
+def safe_name(name: str) -> str:
+    """The last part of a file's name in harmless letters, at most 100."""
+    return re.sub(r"[^\w.-]+", "_", name.replace("\\", "/").rsplit("/", 1)[-1]).lstrip(".")[-100:] or "file"
+
+
+@contextmanager
+def uploaded_path(upload: Upload) -> Iterator[Path]:
+    """The upload as a file in a folder that goes at the end; an error in reading it names the upload, and is shown."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / safe_name(upload.name)
+        path.write_bytes(upload.getvalue())
+        try:
+            yield path
+        except EvidenceBenchError as error:
+            st.error(literal(str(error).replace(str(path), upload.name)))
 
 
 @dataclass(frozen=True)

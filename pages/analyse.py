@@ -7,8 +7,8 @@ import streamlit as st
 from components.analyse.missed import draw_missed
 from components.analyse.position import draw_position
 from components.analyse.wording import draw_wording
-from components.frame.page import context_line, page
-from components.widgets.switches import option_switch
+from components.controls import option_switch
+from components.page import context_line, page
 
 PARTS = {"missed": "Missed", "position": "Position", "wording": "Wording"}
 

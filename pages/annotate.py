@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components import resources
 from components.annotate.choose import draw_choice
 from components.annotate.deciding import (
     JOB_KIND,
@@ -14,12 +15,10 @@ from components.annotate.deciding import (
 )
 from components.annotate.editor import Editor, draw_who, editor_of, own_name
 from components.annotate.marking import draw_aspects, draw_reader, draw_saving
-from components.app import resources
-from components.app.session import widget_value
-from components.app.state import PageState
-from components.widgets.guarded import drop_missing, guarded_page, name_window
-from components.widgets.job_panel import job_panel
-from components.widgets.markdown import literal
+from components.guarded import drop_missing, guarded_page, name_window
+from components.job_panel import job_panel
+from components.markdown import literal
+from components.state import PageState, widget_value
 from evidencebench_core.annotation.differences import open_proposals
 from evidencebench_core.annotation.marked import MarkedPaper, marked_paper
 from evidencebench_core.errors import UnknownNameError

@@ -8,19 +8,19 @@ from typing import Final
 
 import streamlit as st
 
+from components import resources
 from components.answers.hypotheses import draw_hypotheses
 from components.answers.judges import draw_disagreements, draw_judges
 from components.answers.one_answer import draw_answer
 from components.answers.systems import draw_systems
-from components.app import resources
-from components.app.state import PageState
-from components.frame.ask import Ask, ask_button
-from components.frame.page import page
-from components.models.server import session_model
+from components.ask import Ask, ask_button
+from components.controls import option_switch
+from components.job_panel import job_panel
+from components.markdown import literal
+from components.page import page
+from components.server import session_model
 from components.sets import SetKind, draw_files, draw_keeping, keep, picked_set
-from components.widgets.job_panel import job_panel
-from components.widgets.markdown import literal
-from components.widgets.switches import option_switch
+from components.state import PageState
 from evidencebench_core.answers.judging import judge_plan, judge_runs
 from evidencebench_core.answers.read import MOST_BYTES, SAMPLE, read_answers
 from evidencebench_core.answers.store import (

@@ -6,9 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from components.app import resources
-from components.app.instance_set import InstanceSet
-from components.app.state import PageState, Value
+from components import resources
 from components.browse.answers import System, systems_of
 from components.browse.listing import (
     LIST_DEFAULTS,
@@ -19,13 +17,13 @@ from components.browse.listing import (
     shared_prefix,
 )
 from components.browse.reading import READING_DEFAULTS, draw_reading
-from components.frame.page import Context, context_line, page, read_context, runs_picker
-from components.models.retriever_picker import draw_live_picker, live_choices
-from components.widgets.guarded import name_window
-from components.widgets.markdown import literal
-from components.widgets.runs import READ_RUNS
-from components.widgets.switches import on_off_switch
-from components.widgets.task_picker import task_picker
+from components.controls import on_off_switch, task_picker
+from components.guarded import name_window
+from components.markdown import literal
+from components.page import Context, context_line, page, read_context, runs_picker
+from components.retrievers import draw_live_picker, live_choices
+from components.run_links import READ_RUNS, InstanceSet
+from components.state import PageState, Value
 from evidencebench_core.data import Instance
 from evidencebench_core.errors import UnknownNameError
 

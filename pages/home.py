@@ -6,15 +6,15 @@ from typing import Final
 
 import streamlit as st
 
-from components.app import resources
-from components.app.state import PageState
-from components.frame.page import page
+from components import resources
 from components.home.add_data import draw_download, draw_file, draw_sample
 from components.home.dataset import draw_dataset, draw_keeping
-from components.widgets.job_panel import job_panel
-from components.widgets.markdown import literal
-from components.widgets.runs import reader_link, runs_with_answers
-from components.widgets.table import Column, Interval, Row, TableEvent, table
+from components.job_panel import job_panel
+from components.markdown import literal
+from components.page import page
+from components.run_links import reader_link, runs_with_answers
+from components.state import PageState
+from components.table import Column, Interval, Row, TableEvent, table
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunStore
 from evidencebench_core.tasks import task_named

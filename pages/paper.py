@@ -8,21 +8,20 @@ from typing import Final
 
 import streamlit as st
 
-from components.app import resources
-from components.app.session import flash, open_later, session_text
-from components.app.state import PageState
-from components.models.ranker import ranker_text
-from components.models.server import session_model
+from components import resources
+from components.controls import option_switch
+from components.guarded import drop_missing, guarded_page, name_window
+from components.markdown import literal
 from components.paper.asked import draw_questions, model_button
 from components.paper.bring import UNREAD, draw_bring, draw_statement, open_paper, open_what_was_read
 from components.paper.findings import draw_files, draw_findings, findings_of
 from components.paper.opened import OpenPaper, named_papers
 from components.paper.pages import text_or_pages, view_switch
-from components.widgets.guarded import drop_missing, guarded_page, name_window
-from components.widgets.keeping import draw_delete, draw_rename
-from components.widgets.markdown import literal
-from components.widgets.switches import option_switch
-from components.widgets.table import Column, Row, table
+from components.ranker import ranker_text
+from components.server import session_model
+from components.sets import draw_delete, draw_rename
+from components.state import PageState, flash, open_later, session_text
+from components.table import Column, Row, table
 from evidencebench_core.data.model import Focus
 from evidencebench_core.export import left_out_text
 from evidencebench_core.export.findings import NOTICE, section_of

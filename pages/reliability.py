@@ -11,22 +11,22 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
-from components.app import resources
-from components.app.state import PageState
-from components.charts.figures import squares
-from components.frame.ask import Ask, ask_button
-from components.frame.page import page, percent
-from components.models.server import session_model
+from components import resources
+from components.ask import Ask, ask_button
+from components.charts import draw_chart, is_dark
+from components.controls import option_switch
+from components.figures import squares
+from components.frame_table import csv_and_json, frame_table, intervals
+from components.job_panel import job_panel
+from components.markdown import literal
+from components.page import page, percent
 from components.reliability.one_test import ASKING, draw_test
 from components.reliability.view import View, headline, points, title_of
+from components.server import session_model
 from components.sets import SetKind, draw_files, draw_keeping, keep, picked_set
-from components.widgets.chart import draw_chart, is_dark
-from components.widgets.frame_table import csv_and_json, frame_table, intervals
-from components.widgets.job_panel import job_panel
-from components.widgets.markdown import literal
-from components.widgets.switches import option_switch
-from components.widgets.table import Column, Row, table
-from components.widgets.table.paging import paging
+from components.state import PageState
+from components.table import Column, Row, table
+from components.table.paging import paging
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM
 from evidencebench_core.reliability.card import Card

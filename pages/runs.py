@@ -10,13 +10,15 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
-from components.app import resources
-from components.app.state import PageState
-from components.frame.ask import ask_button
-from components.frame.page import Context, context_line, page, percent
-from components.frame.partial import part_text, parts_text
-from components.models.ranker import TRAIN
-from components.models.server import server_dialog
+from components import resources
+from components.ask import ask_button
+from components.frame_table import frame_table
+from components.guarded import guarded_part
+from components.job_panel import job_panel
+from components.markdown import literal
+from components.page import Context, context_line, page, percent
+from components.ranker import TRAIN
+from components.run_links import part_text, parts_text, runs_with_answers
 from components.runs.pair import draw_comparison
 from components.runs.start import (
     import_dialog,
@@ -26,12 +28,9 @@ from components.runs.start import (
     train_dialog,
     unfinished,
 )
-from components.widgets.frame_table import frame_table
-from components.widgets.guarded import guarded_part
-from components.widgets.job_panel import job_panel
-from components.widgets.markdown import literal
-from components.widgets.runs import runs_with_answers
-from components.widgets.table import Cell, Column, Interval, Row, TableEvent, table
+from components.server import server_dialog
+from components.state import PageState
+from components.table import Cell, Column, Interval, Row, TableEvent, table
 from evidencebench_core.llm.parse import OUTCOME_FLAGS, OUTCOME_KINDS, unread_share
 from evidencebench_core.metrics import MEASURES
 from evidencebench_core.runs import RunInfo, RunStore

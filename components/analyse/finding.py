@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.frame.page import Context
-from components.frame.partial import parts_text
-from components.widgets.markdown import literal
+from components.markdown import literal
+from components.page import Context
+from components.run_links import parts_text
 from evidencebench_core.stats import FEW_PAPERS, interval_note
 
 

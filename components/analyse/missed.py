@@ -12,20 +12,18 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from components import resources
 from components.analyse.finding import draw_finding
-from components.app import resources
-from components.app.instance_set import PARAM, draw_set_button, instance_set
-from components.app.session import open_later
-from components.app.state import PageState
-from components.charts.figures import bars
-from components.frame.filters import Filter, filter_popover, filtered, filters_text
-from components.frame.page import Context, missed_report, percent, show_notes
-from components.widgets.chart import draw_chart, is_dark
-from components.widgets.frame_table import csv_and_json, frame_table, intervals
-from components.widgets.markdown import literal
-from components.widgets.runs import reader_link
-from components.widgets.table import Column
-from components.widgets.table.paging import paging
+from components.charts import draw_chart, is_dark
+from components.figures import bars
+from components.filters import Filter, filter_popover, filtered, filters_text
+from components.frame_table import csv_and_json, frame_table, intervals
+from components.markdown import literal
+from components.page import Context, missed_report, percent, show_notes
+from components.run_links import PARAM, draw_set_button, instance_set, reader_link
+from components.state import PageState, open_later
+from components.table import Column
+from components.table.paging import paging
 from evidencebench_core.analyses.causes import CAUSES, cause_title
 from evidencebench_core.analyses.missed import BINNINGS, finding, missed_table
 from evidencebench_core.analyses.notes import NoteStore, note_rows

@@ -8,24 +8,22 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
+from components import resources
 from components.analyse.finding import draw_finding
-from components.app import resources
-from components.app.instance_set import draw_set_button
-from components.app.session import session_text, session_text_widget
-from components.app.state import PageState
-from components.charts.figures import bars, interval_dots, lines
-from components.frame.page import Context, percent, show_notes
-from components.widgets.chart import draw_chart, is_dark
-from components.widgets.frame_table import (
+from components.charts import draw_chart, is_dark
+from components.figures import bars, interval_dots, lines
+from components.frame_table import (
     first_shown,
     frame_table,
     in_points,
     in_words,
     instance_table,
 )
-from components.widgets.markdown import literal
-from components.widgets.runs import run_colours
-from components.widgets.table import Column
+from components.markdown import literal
+from components.page import Context, percent, show_notes
+from components.run_links import draw_set_button, run_colours
+from components.state import PageState, session_text, session_text_widget
+from components.table import Column
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.ends import GROUPS, ends, group_frame
 from evidencebench_core.analyses.positions import finding, instances_in_bucket, positions

@@ -11,24 +11,23 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from components import resources
 from components.analyse.finding import draw_finding
-from components.app import resources
-from components.app.session import flash
-from components.app.state import PageState
-from components.charts.figures import interval_dots
-from components.frame.ask import Ask, RunAsk, ask_button, new_run
-from components.frame.desk import Actions, Item, desk
-from components.frame.page import Context, show_notes
-from components.frame.upload import uploaded_path
-from components.models.server import session_model
-from components.widgets.chart import draw_chart
-from components.widgets.frame_table import csv_and_json, first_shown, frame_table, in_points, instance_table
-from components.widgets.guarded import guarded_part
-from components.widgets.job_panel import job_panel
-from components.widgets.markdown import literal
-from components.widgets.runs import run_colours
-from components.widgets.switches import option_switch
-from components.widgets.table import Column
+from components.ask import Ask, RunAsk, ask_button, new_run
+from components.charts import draw_chart
+from components.controls import option_switch
+from components.desk import Actions, Item, desk
+from components.figures import interval_dots
+from components.frame_table import csv_and_json, first_shown, frame_table, in_points, instance_table
+from components.guarded import guarded_part
+from components.job_panel import job_panel
+from components.markdown import literal
+from components.page import Context, show_notes
+from components.run_links import run_colours
+from components.server import session_model
+from components.sets import uploaded_path
+from components.state import PageState, flash
+from components.table import Column
 from evidencebench_core.analyses.wording import (
     QUESTIONS,
     finding,

@@ -7,12 +7,11 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
-from components.app import resources
-from components.app.session import open_later
-from components.app.state import PageState
-from components.widgets.frame_table import frame_table
-from components.widgets.table import Column
-from components.widgets.table.paging import paging
+from components import resources
+from components.frame_table import frame_table
+from components.state import PageState, open_later
+from components.table import Column
+from components.table.paging import paging
 from evidencebench_core.annotation.marked import instance_key
 from evidencebench_core.data import DatasetInfo
 

@@ -7,16 +7,15 @@ from typing import Final
 
 import streamlit as st
 
+from components import resources
 from components.annotate.editor import Editor, editor_of, own_name
-from components.app import resources
-from components.app.session import session_text, set_session_text
-from components.app.state import PageState
-from components.frame.ask import Ask, ask_button
-from components.frame.desk import Actions, Decision, Item, desk
-from components.models.server import session_model
-from components.widgets.frame_table import frame_table
-from components.widgets.markdown import literal
-from components.widgets.table import Column
+from components.ask import Ask, ask_button
+from components.desk import Actions, Decision, Item, desk
+from components.frame_table import frame_table
+from components.markdown import literal
+from components.server import session_model
+from components.state import PageState, session_text, set_session_text
+from components.table import Column
 from evidencebench_core.annotation.agreement import TwoAnnotations, agreement_report
 from evidencebench_core.annotation.differences import (
     Difference,

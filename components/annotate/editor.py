@@ -8,10 +8,9 @@ from typing import Final
 
 import streamlit as st
 
-from components.app import resources
-from components.app.session import flash, session_text, set_session_text, widget_value
-from components.app.state import PageState
-from components.widgets.markdown import literal
+from components import resources
+from components.markdown import literal
+from components.state import PageState, flash, session_text, set_session_text, widget_value
 from evidencebench_core.annotation.marked import MarkedPaper
 from evidencebench_core.annotation.model import CONSENSUS, GOLD, MODEL, Annotation, check_person
 from evidencebench_core.annotation.store import Revision

@@ -8,12 +8,11 @@ from functools import partial
 
 import streamlit as st
 
+from components import resources
 from components.annotate.editor import Editor
-from components.app import resources
-from components.app.session import flash, open_later, widget_value
-from components.app.state import PageState
-from components.widgets.markdown import literal
-from components.widgets.paper_view import PaperEvent, paper_view
+from components.markdown import literal
+from components.paper_view import PaperEvent, paper_view
+from components.state import PageState, flash, open_later, widget_value
 from evidencebench_core.annotation.export import exported_annotation
 from evidencebench_core.annotation.marked import annotation_of, annotators_of
 from evidencebench_core.annotation.model import GOLD, MAX_ASPECT, Annotation, MarkedAspect

@@ -7,18 +7,17 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
+from components import resources
 from components.answers.labels import Badge
 from components.answers.prose import Citation, Sentence, answer_prose
-from components.app import resources
-from components.app.session import open_later
-from components.app.state import PageState
-from components.frame.ask import Ask, ask_button
-from components.models.server import session_model
-from components.widgets.frame_table import frame_table, intervals
-from components.widgets.job_panel import job_panel
-from components.widgets.markdown import literal
-from components.widgets.paper_view import PaperEvent, paper_view
-from components.widgets.table import Column
+from components.ask import Ask, ask_button
+from components.frame_table import frame_table, intervals
+from components.job_panel import job_panel
+from components.markdown import literal
+from components.paper_view import PaperEvent, paper_view
+from components.server import session_model
+from components.state import PageState, open_later
+from components.table import Column
 from evidencebench_core.answers.asking import (
     answer_plan,
     answers_of,

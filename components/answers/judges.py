@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import streamlit as st
 
+from components import resources
 from components.answers.labels import badge
 from components.answers.unit import draw_unit
 from components.answers.view import (
@@ -17,14 +18,12 @@ from components.answers.view import (
     key_of,
     values_of,
 )
-from components.app import resources
-from components.app.session import session_text
-from components.app.state import PageState
-from components.frame.desk import Actions, Decision, Item, desk
-from components.frame.page import percent
-from components.widgets.frame_table import frame_table
-from components.widgets.markdown import literal
-from components.widgets.table import Column, Row, table
+from components.desk import Actions, Decision, Item, desk
+from components.frame_table import frame_table
+from components.markdown import literal
+from components.page import percent
+from components.state import PageState, session_text
+from components.table import Column, Row, table
 from evidencebench_core.answers.judging import judge_labels
 from evidencebench_core.answers.store import AnswerSetInfo, Mark, add_mark, marks
 from evidencebench_core.answers.units import JudgeAgreement, judge_agreement, same_order

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from components import resources
 from components.answers.labels import Badge, badge, citation_badge, worst
 from components.answers.prose import Citation, Sentence, answer_prose
 from components.answers.unit import draw_unit
 from components.answers.view import JUDGED, answers_of, judge_picker, judgement_of, judges_of
-from components.app import resources
-from components.app.state import PageState
-from components.widgets.markdown import literal
+from components.markdown import literal
+from components.state import PageState
 from evidencebench_core.answers.judging import judge_labels
 from evidencebench_core.answers.model import Answer, AnswerSentence, unit_id
 from evidencebench_core.answers.store import AnswerSetInfo, marks

@@ -8,13 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from components.answers.view import judges_of, key_of, scores_of, values_of
-from components.app.state import PageState
-from components.charts.figures import interval_dots
-from components.frame.page import percent
-from components.widgets.chart import draw_chart, is_dark
-from components.widgets.frame_table import csv_button, frame_table, intervals
-from components.widgets.markdown import literal
-from components.widgets.table import Column
+from components.charts import draw_chart, is_dark
+from components.figures import interval_dots
+from components.frame_table import csv_button, frame_table, intervals
+from components.markdown import literal
+from components.page import percent
+from components.state import PageState
+from components.table import Column
 from evidencebench_core.answers.judging import JUDGES
 from evidencebench_core.answers.store import AnswerSetInfo
 from evidencebench_core.answers.units import COUNTS, METRICS, system_differences

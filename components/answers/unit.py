@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.answers.labels import UNCHECKED, badge, people_badges
-from components.widgets.markdown import literal
+from components.markdown import literal
 from evidencebench_core.answers.model import AnswerSentence, AnswerSet
 from evidencebench_core.answers.store import Mark
 from evidencebench_core.data.sentences import sentences_of

@@ -8,8 +8,8 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
-from components.app import resources
-from components.app.state import PageState
+from components import resources
+from components.state import PageState
 from evidencebench_core.answers.judging import judge_runs, labels_by_task
 from evidencebench_core.answers.model import AnswerSet
 from evidencebench_core.answers.store import AnswerSetInfo, marks, stored_answers

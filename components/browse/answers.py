@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components.app import resources
-from components.app.choices import MOST_CHOICES, Choice, choice_of
-from components.app.reading import Reading, retrieval, retrieval_at_hand
-from components.models.asking import answers_or_button, reading_question, stored_answers
-from components.models.ranker import has_seen
-from components.widgets.markdown import literal
-from components.widgets.runs import run_name
-from evidencebench_core.errors import EvidenceBenchError
-from evidencebench_core.retrievers import ELSEWHERE, RETRIEVERS, Retrieval
+from components import resources
+from components.asking import Question, answers_or_button, stored_answers
+from components.browse.retrieval import Reading, retrieval, retrieval_at_hand
+from components.markdown import literal
+from components.ranker import has_seen
+from components.retrievers import MOST_CHOICES, Choice, choice_of
+from components.run_links import run_name
+from evidencebench_core.errors import EvidenceBenchError, SettingError
+from evidencebench_core.retrievers import ELSEWHERE, RETRIEVERS, Retrieval, ServedRetriever, make_retriever
 from evidencebench_core.retrievers.encoding import is_loaded
 from evidencebench_core.runs import RunInfo, RunStore
 
@@ -144,3 +145,15 @@ def _warn_if_seen(reading: Reading, system: System) -> None:
             "does on papers that it has not seen. Its cross-validated run is the honest figure.",
             icon=":material/warning:",
         )
+
+
+def reading_question(reading: Reading, choice: Choice) -> Question[Retrieval]:
+    """What a retriever is asked about a paper."""
+    about = (reading.cache_key, choice.name, sorted(choice.settings.items(), key=str))
+    model = str(choice.settings.get("model") or "")
+    if not model:
+        return Question(choice.label, model, about, ())
+    retriever = make_retriever(choice.name, choice.settings, store=resources.store())
+    if not isinstance(retriever, ServedRetriever):
+        raise SettingError(f"retriever {choice.name}", "asks no server", "Choose one that does.")
+    return Question(choice.label, model, about, [partial(retriever.answer, query=reading.query())])

@@ -11,9 +11,9 @@ from zlib import crc32
 
 import streamlit as st
 
-from components.app import resources
-from components.app.state import PageState
-from components.widgets.markdown import literal
+from components import resources
+from components.markdown import literal
+from components.state import PageState
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.perturb import NEGATION, PARAPHRASE
 

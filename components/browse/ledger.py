@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from components.widgets.chips import aspect_chip, sentence_chip
-from components.widgets.table import Cell, Chip, Column, Row
+from components.controls import aspect_chip, sentence_chip
+from components.table import Cell, Chip, Column, Row
 from evidencebench_core.data import Aspect, EvidenceSet, Instance
 from evidencebench_core.metrics import Gain, best_cover, greedy_cover, marginal_gains, optimal_cover
 from evidencebench_core.retrievers import Retrieval

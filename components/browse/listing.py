@@ -8,17 +8,16 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from components.app import resources
-from components.app.instance_set import PARAM, InstanceSet, draw_set_button, read_set
-from components.app.state import PageState
+from components import resources
 from components.browse.notes import NOTES, note_cell, note_kind
-from components.frame.filters import Filter, filter_popover, filtered, filters_text
-from components.frame.page import Context
-from components.widgets.frame_table import frame_table
-from components.widgets.markdown import literal
-from components.widgets.runs import run_name
-from components.widgets.table import Column, TableEvent
-from components.widgets.table.paging import paging, put_sort
+from components.filters import Filter, filter_popover, filtered, filters_text
+from components.frame_table import frame_table
+from components.markdown import literal
+from components.page import Context
+from components.run_links import PARAM, InstanceSet, draw_set_button, read_set, run_name
+from components.state import PageState
+from components.table import Column, TableEvent
+from components.table.paging import paging, put_sort
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.data.search import best_sentence
 from evidencebench_core.words import clipped_text, quantity

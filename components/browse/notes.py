@@ -9,12 +9,11 @@ from typing import Final
 
 import streamlit as st
 
-from components.app import resources
-from components.app.session import flash, session_text, set_session_text, widget_value
-from components.app.state import PageState
-from components.widgets.chips import go_to, sentence_chip
-from components.widgets.markdown import literal
-from components.widgets.table import Column, Row, table
+from components import resources
+from components.controls import go_to, sentence_chip
+from components.markdown import literal
+from components.state import PageState, flash, session_text, set_session_text, widget_value
+from components.table import Column, Row, table
 from evidencebench_core.analyses.causes import CAUSES, cause_title
 from evidencebench_core.analyses.notes import Note, NoteStore
 from evidencebench_core.data import DatasetInfo, Instance

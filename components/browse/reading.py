@@ -10,10 +10,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from components.app.choices import Choice
-from components.app.instance_set import InstanceSet
-from components.app.reading import Reading
-from components.app.state import PageState
+from components.asking import draw_calls, outcome_line, reason_line
 from components.browse.answers import Answer, System, answer_at_hand, answers_to, read_now
 from components.browse.hypothesis import hypothesis_editor
 from components.browse.ledger import (
@@ -26,15 +23,17 @@ from components.browse.ledger import (
     references,
 )
 from components.browse.notes import draw_notes, sentence_notes
+from components.browse.retrieval import Reading
 from components.browse.why_missed import draw_why_missed, run_that_missed
-from components.frame.page import Context, percent
-from components.models.calls import draw_calls, outcome_line, reason_line
-from components.widgets.chips import aspect_chip, go_to, sentence_chip
-from components.widgets.guarded import drop_missing
-from components.widgets.markdown import literal
-from components.widgets.paper_view import PaperEvent, paper_view
-from components.widgets.table import Column, Row, table
-from components.widgets.task_picker import TASK_HELP
+from components.controls import TASK_HELP, aspect_chip, go_to, sentence_chip
+from components.guarded import drop_missing
+from components.markdown import literal
+from components.page import Context, percent
+from components.paper_view import PaperEvent, paper_view
+from components.retrievers import Choice
+from components.run_links import InstanceSet
+from components.state import PageState
+from components.table import Column, Row, table
 from evidencebench_core.annotation.provenance import provenance_line
 from evidencebench_core.data import Instance
 from evidencebench_core.data.model import SUFFICIENT_NOTE

@@ -9,17 +9,15 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from components.app import resources
-from components.app.instance_set import InstanceSet
-from components.app.session import open_later
-from components.app.state import PageState
+from components import resources
 from components.browse.answers import Answer
 from components.browse.notes import draw_note_form
-from components.frame.page import Context, missed_report, percent
-from components.widgets.chips import go_to, sentence_chip
-from components.widgets.markdown import literal
-from components.widgets.runs import run_name
-from components.widgets.table import Column, Row, table
+from components.controls import go_to, sentence_chip
+from components.markdown import literal
+from components.page import Context, missed_report, percent
+from components.run_links import InstanceSet, run_name
+from components.state import PageState, open_later
+from components.table import Column, Row, table
 from evidencebench_core.analyses.causes import CAUSES, suggestions
 from evidencebench_core.analyses.miss import Miss, miss
 from evidencebench_core.analyses.notes import Note

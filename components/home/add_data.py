@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import streamlit as st
 
-from components.app import resources
-from components.app.jobs import InChild, Job
-from components.app.work import fetch, read_file, read_sample
-from components.frame.upload import safe_name
-from components.widgets.markdown import literal
+from components import resources
+from components.jobs import InChild, Job
+from components.markdown import literal
+from components.sets import safe_name
+from components.work import fetch, read_file, read_sample
 from evidencebench_core.data import DATASETS
 
 _SIZES: Final = {

@@ -7,18 +7,17 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
-from components.app import resources
-from components.app.jobs import Job
-from components.app.session import flash, open_later, widget_value
-from components.app.state import PageState
-from components.charts.figures import bars, bins_of, histogram
-from components.frame.page import show_notes
-from components.widgets.chart import draw_chart, is_dark
-from components.widgets.frame_table import frame_table
-from components.widgets.keeping import draw_delete, draw_rename
-from components.widgets.markdown import literal
-from components.widgets.runs import runs_with_answers
-from components.widgets.table import Column
+from components import resources
+from components.charts import draw_chart, is_dark
+from components.figures import bars, bins_of, histogram
+from components.frame_table import frame_table
+from components.jobs import Job
+from components.markdown import literal
+from components.page import show_notes
+from components.run_links import runs_with_answers
+from components.sets import draw_delete, draw_rename
+from components.state import PageState, flash, open_later, widget_value
+from components.table import Column
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.dataset import dataset_report
 from evidencebench_core.analyses.notes import NoteStore

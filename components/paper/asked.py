@@ -10,13 +10,13 @@ from typing import Any
 
 import streamlit as st
 
-from components.app import resources
-from components.models.asking import Question, answers_or_button, stored_answers
-from components.models.caps import draw_caps, session_llm
-from components.models.server import draw_chosen_server, session_model
+from components import resources
+from components.ask import draw_caps, session_llm
+from components.asking import Question, answers_or_button, stored_answers
+from components.guarded import guarded_part
+from components.markdown import literal
 from components.paper.opened import OpenPaper
-from components.widgets.guarded import guarded_part
-from components.widgets.markdown import literal
+from components.server import draw_chosen_server, session_model
 from evidencebench_core.answers.cited import CitedAnswer
 from evidencebench_core.answers.of_paper import answer_about, stance_of
 from evidencebench_core.data.model import Focus

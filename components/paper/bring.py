@@ -7,14 +7,13 @@ from typing import Final, Literal
 
 import streamlit as st
 
-from components.app import resources
-from components.app.jobs import Job
-from components.app.session import flash, session_text, session_text_widget, set_session_text
-from components.app.state import PageState
+from components import resources
+from components.job_panel import job_panel
+from components.jobs import Job
+from components.markdown import literal
 from components.paper.opened import MAX_PAPERS, OpenPaper, new_ref, open_papers, put_open, sample_papers
-from components.widgets.job_panel import job_panel
-from components.widgets.markdown import literal
-from components.widgets.table import Column, Row, table
+from components.state import PageState, flash, session_text, session_text_widget, set_session_text
+from components.table import Column, Row, table
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.papers import ENDINGS, MAX_BYTES
 from evidencebench_core.papers.europe_pmc import reference_of

@@ -12,15 +12,15 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from components.app.choices import Choice
-from components.app.resources import cached
-from components.app.state import PageState
-from components.models.calls import outcome_line
-from components.models.server import session_model
+from components.asking import outcome_line
+from components.component import component, sentence_event
+from components.markdown import literal
 from components.paper.asked import asked_findings
 from components.paper.opened import OpenPaper, pdf_of
-from components.widgets.component import component, sentence_event
-from components.widgets.markdown import literal
+from components.resources import cached
+from components.retrievers import Choice
+from components.server import session_model
+from components.state import PageState
 from evidencebench_core.answers.cited import NO_ANSWER, CitedAnswer
 from evidencebench_core.data.model import Focus
 from evidencebench_core.export import csv_text, findings_html, pick_documents

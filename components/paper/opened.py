@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from components.app import resources
-from components.app.resources import SAMPLE, cached
+from components import resources
+from components.resources import SAMPLE, cached
 from evidencebench_core.data import read_instances
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.papers import PageImage, Paper

@@ -7,19 +7,19 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from components.app import resources
-from components.app.state import PageState
-from components.charts.figures import interval_dots
-from components.frame.ask import Ask, ask_button
-from components.frame.filters import Filter, filter_popover, filtered
-from components.frame.page import percent
-from components.models.server import session_model
+from components import resources
+from components.ask import Ask, ask_button
+from components.charts import draw_chart, is_dark
+from components.figures import interval_dots
+from components.filters import Filter, filter_popover, filtered
+from components.frame_table import csv_button, frame_table
+from components.markdown import literal
+from components.page import percent
 from components.reliability.view import View, points
-from components.widgets.chart import draw_chart, is_dark
-from components.widgets.frame_table import csv_button, frame_table
-from components.widgets.markdown import literal
-from components.widgets.table import Column, Row, table
-from components.widgets.table.paging import paging
+from components.server import session_model
+from components.state import PageState
+from components.table import Column, Row, table
+from components.table.paging import paging
 from evidencebench_core.llm import LLM
 from evidencebench_core.palette import SYSTEMS
 from evidencebench_core.reliability.card import in_words, shown_runs

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from components.app import resources
-from components.widgets.markdown import literal
+from components import resources
+from components.markdown import literal
 from evidencebench_core.reliability.card import Card, model_card, run_score
 from evidencebench_core.reliability.items import ItemSetInfo
 from evidencebench_core.reliability.runs import ReliabilityRun, judge_runs

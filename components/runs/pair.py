@@ -8,16 +8,16 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from components.app import resources
-from components.app.instance_set import draw_set_button
-from components.app.state import PageState
-from components.charts.figures import interval_dots, squares
-from components.frame.page import Context, percent, show_notes
-from components.widgets.chart import draw_chart, is_dark
-from components.widgets.frame_table import csv_button, instance_table
-from components.widgets.markdown import literal
-from components.widgets.switches import option_switch
-from components.widgets.table import Column
+from components import resources
+from components.charts import draw_chart, is_dark
+from components.controls import option_switch
+from components.figures import interval_dots, squares
+from components.frame_table import csv_button, instance_table
+from components.markdown import literal
+from components.page import Context, percent, show_notes
+from components.run_links import draw_set_button
+from components.state import PageState
+from components.table import Column
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.comparison import comparison
 from evidencebench_core.analyses.disagreements import OUTCOMES, disagreements

@@ -8,18 +8,16 @@ from typing import Final
 
 import streamlit as st
 
-from components.app import resources
-from components.app.choices import problem_of
-from components.app.session import flash, local_widget
-from components.frame.ask import NewRun, RunAsk, new_run
-from components.frame.partial import part_text
-from components.frame.upload import uploaded_path
-from components.models.ranker import draw_ways_to_train, ranker_text
-from components.models.retriever_picker import settings_fields
-from components.models.server import session_model
-from components.widgets.guarded import guarded_part
-from components.widgets.keeping import draw_delete, draw_rename
-from components.widgets.markdown import literal
+from components import resources
+from components.ask import NewRun, RunAsk, new_run
+from components.guarded import guarded_part
+from components.markdown import literal
+from components.ranker import draw_ways_to_train, ranker_text
+from components.retrievers import problem_of, settings_fields
+from components.run_links import part_text
+from components.server import session_model
+from components.sets import draw_delete, draw_rename, uploaded_path
+from components.state import flash, local_widget
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.export.predictions import import_run
 from evidencebench_core.retrievers import RETRIEVERS, fields_of

@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.answers.labels import Badge
 from components.answers.prose import Sentence, answer_prose
-from components.widgets.paper_view import PaperEvent, paper_view
+from components.paper_view import PaperEvent, paper_view
 from tests.browser import reader_views
 
 VIEWS = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.frame.filters import Filter, _text, _wanted
+from components.filters import Filter, _text, _wanted
 
 FILTERS = (Filter("variant", "Variant", "choice"), Filter("n", "Aspects"))
 

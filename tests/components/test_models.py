@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from components.app.work import spent_text
-from components.models.caps import estimate_text
-from components.models.server import address_text, checked_address, trial
+from components.ask import estimate_text
+from components.server import address_text, checked_address, trial
+from components.work import spent_text
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import Connection, Spending
 from evidencebench_core.runs import RunEstimate

@@ -130,8 +130,8 @@ def drawn(script: Callable[..., object], *args: object, kept: Mapping[str, str] 
 
 def run_dialog(name: str, dataset: str, task: str = "er@optimal") -> None:
     """A script: a dialog of the page Runs (AppTest reruns all, a browser the dialog alone)."""
-    from components.app.resources import runs, store
-    from components.frame.ask import open_dialog
+    from components.ask import open_dialog
+    from components.resources import runs, store
     from components.runs import start
     from evidencebench_core.tasks import task_named
 

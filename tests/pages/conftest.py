@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from components.app.jobs import InChild
+from components.jobs import InChild
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.runs import RunStore
 from tests.pages.app import ROOT, SAMPLE, App, OpenPage, finished_runs

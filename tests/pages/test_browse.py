@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from components.app.instance_set import instance_set, read_set
 from components.browse.reading import keep_event
-from components.widgets.paper_view import PaperEvent
+from components.paper_view import PaperEvent
+from components.run_links import instance_set, read_set
 from evidencebench_core.analyses.missed import outcomes, queue_of
 from evidencebench_core.analyses.notes import Note, NoteStore
 from evidencebench_core.data import Store, open_store

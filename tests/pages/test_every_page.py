@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from streamlit import config
 
-from components.app.jobs import JobBoard
-from components.app.state import CONTEXT
+from components.jobs import JobBoard
+from components.state import CONTEXT
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.errors import SettingError
 from evidencebench_core.runs import RunStore

@@ -44,7 +44,7 @@ def test_the_licence_stands_beside_every_download(
     for option, licence in zip(box.options, licences, strict=True):
         box.set_value(tuple(option.split(", "))).run()
         assert licence in app.words
-    monkeypatch.setattr("components.app.work.download", lambda *_, **__: (SAMPLE,))
+    monkeypatch.setattr("components.work.download", lambda *_, **__: (SAMPLE,))
     assert "6 instances, loaded as sample_data" in app.ask("Accept the licence and download").words
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from components.app.resources import jobs
+from components.resources import jobs
 from evidencebench_core.data import Store
 from evidencebench_core.reliability.sample import add_sample_items
 from evidencebench_core.runs import RunStore
@@ -123,7 +123,7 @@ def test_a_run_that_reached_its_cap_goes_on(open_page: OpenPage, sample_store: S
 
 def choose_server() -> None:
     """A script: the dialog of the model server."""
-    from components.models.server import server_dialog
+    from components.server import server_dialog
 
     server_dialog()
 

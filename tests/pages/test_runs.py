@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from components.app import resources
+from components import resources
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.export.predictions import import_run
 from evidencebench_core.retrievers.ranker.model_file import FILE, default_model_path, write_model

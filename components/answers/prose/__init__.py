@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from components.answers.labels import Badge
-from components.app.session import component_event
-from components.widgets.component import component
+from components.component import component
+from components.state import component_event
 
 
 @dataclass(frozen=True, slots=True)

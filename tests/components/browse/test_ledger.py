@@ -3,7 +3,7 @@
 import pytest
 
 from components.browse.ledger import aspect_rows, ledger_rows, references
-from components.widgets.table import Cell, Row
+from components.table import Cell, Row
 from evidencebench_core.data import instance_from
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.tasks import task_named

@@ -1,1 +1,0 @@
-"""State, caches, jobs and the frame of every page."""

@@ -1,0 +1,213 @@
+"""The dialog for everything that costs model calls: the server, choices, caps, the estimate, and the start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import streamlit as st
+
+from components import resources
+from components.guarded import guarded_part
+from components.jobs import InChild, Work
+from components.markdown import literal
+from components.server import address_text, draw_chosen_server, session_model
+from components.state import local_widget, session_connection, session_text, set_session_text
+from components.work import carry_out, run_retrievers
+from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.llm import LLM, Budget
+from evidencebench_core.retrievers import read_settings, retriever_entry, run_label
+from evidencebench_core.runs import Plan, RunEstimate, RunInfo, estimate, plan
+from evidencebench_core.runs.engines.batch import batches_under_way
+from evidencebench_core.tasks import Task
+from evidencebench_core.words import quantity
+
+_CAPS: Final[tuple[tuple[str, str, type[int] | type[float], float, str], ...]] = (
+    ("calls", "Most calls", int, 10, "Answers in the store are no calls."),
+    ("tokens", "Most tokens", int, 10_000, "Of prompts and answers together."),
+    ("money", "Most dollars", float, 0.5, "Needs the model's price: see docs/models.md."),
+)
+
+
+def session_budget() -> Budget:
+    """A new budget with the caps of this session."""
+    caps = {name: session_text(f"llm.cap.{name}") for name, *_ in _CAPS}
+    return Budget(*(kind(caps[name]) if caps[name] else None for name, _, kind, *_ in _CAPS))  # type: ignore[arg-type]
+
+
+def session_llm(budget: Budget | None = None) -> LLM:
+    """The server of this browser session, with its answers kept in the store."""
+    return LLM(session_connection(), resources.store(), budget or Budget())
+
+
+def draw_caps() -> None:
+    """Caps in calls, tokens and dollars; empty ones do not count."""
+    for column, (name, label, kind, step, help_text) in zip(st.columns(len(_CAPS)), _CAPS, strict=True):
+        text = session_text(f"llm.cap.{name}")
+        value = column.number_input(
+            label,
+            min_value=kind(0),
+            step=kind(step),
+            placeholder="no cap",
+            help=help_text,
+            **local_widget(f"cap.{name}", kind(text) if text else None),
+        )
+        set_session_text(f"llm.cap.{name}", "" if value is None else str(value))
+    st.caption("A run stops before it passes a cap; earlier starts of it count. Stored answers cost nothing.")
+
+
+def estimate_text(cost: RunEstimate, noun: str = "instance") -> str:
+    """``"96 instances, about 96 calls, 690,000 to 770,000 tokens, $0.90 to $1.57 (from 96 guesses)."``, as Markdown."""
+    if not cost.calls:
+        return "Nothing is left to ask: every answer is in the store."
+    each = round(cost.calls / max(1, cost.n_instances))
+    calls = f"about {quantity(cost.calls, 'call')}{f' ({each:,} each)' if each > 1 else ''}"
+    parts = [quantity(cost.n_instances, noun), calls, literal(cost.range_text())]
+    prices = f" Prices: {literal(cost.price_source)}." if cost.price_source else ""
+    stored = f" {quantity(cost.cached, 'answer')} in the store cost nothing." if cost.cached else ""
+    sample = (
+        f" Estimated from {quantity(cost.n_looked_at, noun)}." if cost.n_looked_at < cost.n_instances else ""
+    )
+    return f"{', '.join(parts)}.{prices}{stored}{sample}"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """Work with a model, as a dialog asks for it."""
+
+    title: str  # of the dialog
+    kind: str  # of the job, for `job_panel`
+    noun: str  # what one unit is: "question"
+    fields: Callable[[], Any]  # draws the choices; returns them, or None while something lacks
+    plans: Callable[[LLM, Any], Sequence[Plan]]  # of these choices; called again and again: it only plans
+    job: str = ""  # what the model's job is called, if not after the dialog
+
+    def asks_server(self, choices: Any) -> bool:
+        """Whether anything of the choices does."""
+        return True
+
+    def job_title(self, choices: Any) -> str:
+        """What is done, and by whom."""
+        return f"{session_model()}: {self.job or self.title}"
+
+    def start(self, choices: Any) -> None:
+        """Ask the session's server in the background, within the session's caps."""
+        budget = session_budget()
+        plans = self.plans(session_llm(budget), choices)
+        self.begin(choices, plans, lambda job: carry_out(job, plans, self.noun, budget))
+
+    def begin(self, choices: Any, plans: Sequence[Plan], work: Work) -> None:
+        """Start a job about the runs of these plans."""
+        subject = "/".join(made.run_id for made in plans)
+        resources.jobs().start(self.kind, subject, self.job_title(choices), work)
+
+
+NewRun = partial[Plan]
+"""A call of `runs.plan` that lacks the store and, where it asks a server, the client."""
+
+
+def new_run(run: RunInfo, tasks: Sequence[Task], **more: Any) -> NewRun:
+    """What is left of a run, or the same retriever otherwise asked."""
+    same: dict[str, Any] = {
+        "dataset": run.dataset,
+        "retriever": run.retriever,
+        "settings": dict(run.settings),
+    }
+    return partial(plan, **same, tasks=tasks, sample=run.sample, **more)
+
+
+class RunAsk(Ask):
+    """Runs of retrievers, of a server or of this machine: the choices are `NewRun`s."""
+
+    def __init__(self, title: str, kind: str, fields: Callable[[], Any], job: str = "") -> None:
+        super().__init__(title, kind, "instance", fields, _plans, job)
+
+    def asks_server(self, choices: Any) -> bool:
+        return any(map(_asks_server, choices))
+
+    def job_title(self, choices: Any) -> str:
+        given = [new.keywords for new in choices]
+        settings = [read_settings(call["retriever"], call["settings"]).values() for call in given]
+        labels = [run_label(call["retriever"], of_run) for call, of_run in zip(given, settings, strict=True)]
+        titles = ", ".join(task.title for task in given[0]["tasks"])
+        name = f"{', '.join(dict.fromkeys(labels))} on {given[0]['dataset']}: {titles}"
+        return f"{name}, {self.job}" if self.job else name
+
+    def start(self, choices: Any) -> None:
+        here = [new for new in choices if not _asks_server(new)]
+        if here:
+            work = InChild(run_retrievers, (resources.store().path, here))
+            self.begin(here, [new(resources.store()) for new in here], work)
+        if len(here) < len(choices):
+            super().start([new for new in choices if _asks_server(new)])
+
+
+def _asks_server(new: NewRun) -> bool:
+    return retriever_entry(new.keywords["retriever"]).asks_server
+
+
+def _plans(llm: LLM, choices: Sequence[NewRun]) -> list[Plan]:
+    store = resources.store()
+    return [new(store, llm=llm if _asks_server(new) else None) for new in choices]
+
+
+def ask_button(ask: Ask, label: str, **options: Any) -> None:
+    """A button that opens the dialog."""
+    if st.button(label, **options):
+        open_dialog(ask)
+
+
+def open_dialog(ask: Ask) -> None:
+    """The dialog, open."""
+    st.dialog(ask.title, width="medium")(_draw)(ask)
+
+
+@guarded_part("This dialog")
+def _draw(ask: Ask) -> None:
+    choices = ask.fields()
+    is_ready = choices is not None
+    if is_ready and ask.asks_server(choices):
+        draw_chosen_server()
+        draw_caps()
+        is_ready = bool(session_model())
+        if not is_ready:
+            st.info("Choose a model above first.")
+    if is_ready:
+        is_ready = _draw_cost(ask, choices)
+    st.caption("What is stored is not asked again: whatever was stopped goes on.")
+    if st.button("Start", type="primary", disabled=not is_ready, key=f"start.{ask.kind}"):
+        ask.start(choices)
+        st.rerun()
+
+
+def _draw_cost(ask: Ask, choices: Any) -> bool:
+    """Draw what all plans together will take; returns whether they can begin.
+
+    Warns of batches that a server may still have of these runs: who asks now pays twice.
+    """
+    try:
+        with st.spinner("Estimating …"):
+            plans = ask.plans(session_llm(), choices)
+            cost = estimate(*plans)
+    except EvidenceBenchError as error:
+        st.error(literal(str(error)))
+        return False
+    if any(made.llm is not None for made in plans):
+        place = address_text(session_connection())
+        asked = f" {literal(cost.model)} is asked, at {place}." if cost.calls else ""
+        st.info(f"{estimate_text(cost, ask.noun)}{asked}")
+    for made in plans:
+        for address, n in batches_under_way(resources.store(), made.run_id).items():
+            st.warning(
+                f"{quantity(n, 'batch')} of this run may still be under way at {literal(address)}: "
+                "`evidencebench run --engine batch` goes on with them. What is asked otherwise is paid twice."
+            )
+    if not resources.jobs().under_way(ask.kind).isdisjoint(made.run_id for made in plans):
+        st.info("This is under way already.")
+        return False
+    if cost.calls and cost.money is None and session_text("llm.cap.money"):
+        st.warning("A cap in dollars needs the model's price. See docs/models.md.")
+        return False
+    return True

@@ -1,0 +1,197 @@
+"""A question to a server: answered from the store if it was ever asked, else on a click, since it may cost; its calls.
+
+The asking is a job: the reader goes on reading meanwhile, and an answer that was begun is kept even if they leave.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+
+import streamlit as st
+
+from components import resources
+from components.ask import session_budget, session_llm
+from components.job_panel import job_panel
+from components.jobs import Job
+from components.markdown import literal
+from components.server import address_text, draw_model_needed
+from components.state import session_connection
+from components.work import spent_text
+from evidencebench_core.llm import LLM, Forecast, Work, answer_of, rehearse
+from evidencebench_core.llm.answers import request_of
+from evidencebench_core.llm.client import gather
+from evidencebench_core.llm.parse import OUTCOME_KINDS
+from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.retrievers.llm.retriever import calls_in, outcome_of, reasons_in
+from evidencebench_core.retrievers.llm.strategies import CallRecord
+from evidencebench_core.words import dollars, quantity
+
+_T = TypeVar("_T")
+_JOB: Final = "ask"
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Generic[_T]):
+    """What a model is asked, in one or several pieces."""
+
+    label: str  # who answers, or what is asked
+    model: str  # empty while none is chosen
+    about: tuple[object, ...]  # tells it from other questions; holds no key
+    works: Sequence[Work[_T]]  # what a client is asked, a piece each
+
+    @property
+    def subject(self) -> str:
+        """Of its job: tells it from other questions, at other servers too."""
+        about = (self.label, self.model, self.about, session_connection().address)
+        return hashlib.sha256(repr(about).encode("utf-8", "replace")).hexdigest()
+
+
+def stored_answers(question: Question[_T]) -> tuple[list[_T | None], Forecast]:
+    """Of each piece the answer, if all of it is in the store, and the cost of the others. Nothing is sent."""
+    return rehearse(session_llm(), *question.works)
+
+
+def answers_or_button(question: Question[_T], *, small: bool = False) -> list[_T | None]:
+    """The stored answers, ``None`` for a piece without; for those, the button with the cost is drawn.
+
+    While they are asked, their progress is drawn in its place; a failure above it. A ``small`` button has the cost
+    in its words.
+    """
+    name = literal(question.label)
+    if not question.model:
+        draw_model_needed(question.label)
+        return [None]
+    job = next((job for job in resources.jobs().jobs(_JOB) if job.subject == question.subject), None)
+    answers, cost = stored_answers(question)
+    if job is not None and not job.status.ended:
+        job_panel(_JOB, subject=question.subject)
+        return answers
+    if None not in answers:
+        return answers
+    if job is not None and job.status.state == "failed":
+        st.error(f"{name}: **call failed.** {literal(job.status.note)}")
+    if job is not None and job.status.state == "cancelled":
+        st.caption(f"{name} was stopped. Answers that had come in full are kept.")
+    button: dict[str, Any] = {"key": f"ask.{question.label}", "on_click": _start, "args": (question,)}
+    if small:
+        short = f"about {max(100, round(cost.tokens, -2)):,} tokens, {literal(dollars(cost.money))}"
+        st.button(f"{name} ({short})", help=_cost_text(cost), wrap=True, **button)
+        return answers
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{name}** has not answered this yet. {_cost_text(cost)}")
+        st.button("Ask the model" if job is None else "Try again", type="primary", **button)
+    return answers
+
+
+def _start(question: Question[_T]) -> None:
+    """Ask in the background."""
+    budget = session_budget()
+    llm = session_llm(budget)
+
+    async def every(llm: LLM) -> list[_T]:
+        return await gather(*(work(llm) for work in question.works))
+
+    def ask(job: Job) -> str:
+        def stopped() -> bool:
+            job.report(0, 0, f"{quantity(budget.spent.calls + budget.spent.cached, 'call')} so far")
+            return job.cancelled()
+
+        answer_of(llm, every, stopped=stopped, grace=0.0)
+        return spent_text(budget.spent)
+
+    resources.jobs().start(_JOB, question.subject, question.label, ask)
+
+
+def _cost_text(cost: Forecast) -> str:
+    stored = f", {cost.cached:,} in the store" if cost.cached else ""
+    place = address_text(session_connection())
+    return f"About {quantity(cost.calls, 'call')}{stored}, {literal(cost.range_text())}, at {place}."
+
+
+_SHORT: Final = 400  # characters of a text that needs no box to scroll in
+_LONGEST: Final = 200_000  # characters of an answer or a prompt
+
+
+def outcome_line(retrieval: Retrieval, budget: int | None) -> str:
+    """The outcome by name, as Markdown; empty for a retriever that asks no model."""
+    kind = outcome_of(retrieval)
+    if not kind:
+        return ""
+    n_picks = len(retrieval.selection)
+    of = f" of {n_picks:,}" if kind == "selection" else ""
+    parts = [f"**{OUTCOME_KINDS.get(kind, literal(kind))}**{of}"]
+    if budget is not None and n_picks > budget:
+        parts.append(f"{n_picks} picks where K is {budget}: scored by expectation over every K of them")
+    if n_unknown := retrieval.details.get("n_unknown"):
+        parts.append(f"indices that were not shown: {n_unknown:,}, left out")
+    flags = retrieval.details.get("outcome", "").split()
+    if "partly" in flags:
+        parts.append("at least one part of the paper, or one point searched for, was lost")
+    if "regenerated" in flags:
+        parts.append("asked once more for fewer")
+    return "; ".join(parts)
+
+
+def reason_line(retrieval: Retrieval, index: int) -> str:
+    """The model's reason for a pick, as Markdown; empty if it gave none."""
+    reason = reasons_in(retrieval).get(index, "")
+    return f"“{literal(reason, 1200)}”" if reason else ""
+
+
+def draw_calls(letter: str, label: str, retrieval: Retrieval) -> None:
+    """An expander with every call: prompt, raw answer, tokens, seconds, cost."""
+    calls = calls_in(retrieval)
+    if not calls:
+        return
+    with st.expander(f"{letter} {literal(label)}: what it was asked and what it said"):
+        strategy = literal(retrieval.details.get("strategy", ""))
+        seconds = sum(call.answer.seconds for call in calls)
+        st.markdown(
+            f"Strategy {strategy}: {outcome_line(retrieval, None)}. {quantity(len(calls), 'call')}, {seconds:.1f} s."
+        )
+        if not retrieval.selection:
+            st.caption("Nothing was picked, and nothing is invented in its place.")
+        place = 0
+        if len(calls) > 1:
+            place = st.selectbox(
+                "Call",
+                range(len(calls)),
+                format_func=lambda n: f"{n + 1}. {calls[n].step}",
+                key=f"call.{letter}.{len(calls)}",
+            )
+        _draw_call(calls[place], letter)
+
+
+def _draw_call(call: CallRecord, letter: str) -> None:
+    kind = literal(OUTCOME_KINDS.get(call.kind, call.kind) or "not a choice of sentences")
+    answer = call.answer
+    tokens = "no count"
+    if answer.prompt_tokens:
+        tokens = f"{answer.prompt_tokens:,} + {answer.completion_tokens:,} tokens"
+    cost = literal(dollars(call.cost))
+    st.markdown(f"Prompt **{literal(call.prompt)}** · {kind} · {tokens} · {answer.seconds:.1f} s · {cost}")
+    if answer.left_out:
+        st.caption(f"The server did not take: {literal(', '.join(answer.left_out))}.")
+    for title, text in (("Refusal", answer.refusal), ("Thoughts", answer.reasoning)):
+        if text:
+            st.markdown(title)
+            _draw_text(text, 200)
+    st.markdown("Raw answer")
+    _draw_text(answer.text or "(empty)", 260)
+    if st.toggle("Show the prompt", key=f"prompt-of.{letter}"):
+        request = request_of(resources.store(), answer.key) or {}
+        for message in request.get("messages", ()):
+            st.caption(literal(message["role"]))
+            _draw_text(message["content"], 320)
+
+
+def _draw_text(text: str, height: int) -> None:
+    """Text as it is, in at most so many pixels; of one too long for a browser the beginning and the end."""
+    if len(text) > _LONGEST:
+        st.caption(f"{len(text) - _LONGEST:,} of {len(text):,} characters are left out in the middle.")
+        half = _LONGEST // 2
+        text = f"{text[:half]}\n\n[...]\n\n{text[-half:]}"
+    st.code(text, language=None, wrap_lines=True, height=height if len(text) > _SHORT else "content")

@@ -1,0 +1,94 @@
+"""Small controls: switches, chips of sentences and aspects, the picker of tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import streamlit as st
+
+from components.markdown import literal
+from components.state import PageState
+from components.table import Chip, TableEvent
+from evidencebench_core.data import Aspect
+from evidencebench_core.tasks import TASKS, task_named
+
+
+def option_switch(
+    state: PageState,
+    param: str,
+    label: str,
+    options: Mapping[str, str],
+    *,
+    reset: Sequence[str] = (),
+    fallback: str = "",
+    **look: Any,
+) -> str:
+    """A few options and their words side by side; returns the one that the address names, else the default.
+
+    A change lets ``reset`` go back to their defaults; ``fallback`` is what "is shown instead" of an unknown name.
+    """
+    if state[param] not in options:
+        if fallback:
+            named = literal(state[param], 80)
+            st.warning(f"There is no {param} {named}; {fallback} shown instead.")
+        state.put(**{param: None})
+    st.segmented_control(
+        label,
+        list(options),
+        format_func=lambda name: literal(options[name]),
+        required=True,
+        **look,
+        **state.widget(param, state[param], reset=reset),
+    )
+    return state[param]
+
+
+def on_off_switch(
+    state: PageState, param: str, label: str, *, reset: Sequence[str] = (), **look: Any
+) -> bool:
+    """A toggle; the address has ``1`` where it is on."""
+    on = state[param] == "1"
+    st.toggle(label, **look, **state.widget(param, on, lambda now: "1" if now else "", reset=reset))
+    return on
+
+
+def aspect_chip(aspect: Aspect, number: int, filled: bool = True) -> Chip:
+    """The chip of an aspect; its text, where the data has one, on hover."""
+    return Chip(f"aspect:{aspect.label}", aspect.label, number, aspect.text or "", filled)
+
+
+def sentence_chip(index: int, text: str = "", words: str = "", filled: bool = True) -> Chip:
+    """A sentence to go to, with what is said of it."""
+    return Chip(f"sentence:{index}", f"{index}{words}", None, text, filled)
+
+
+def go_to(state: PageState, event: TableEvent) -> None:
+    """Follow a chip: show its sentence, or pin its aspect (a second click lets go)."""
+    kind, _, value = event.value.partition(":") if event.kind == "chip" else ("", "", "")
+    if kind == "sentence":
+        state.put(sentence=value)
+    elif kind == "aspect":
+        state.put(aspect=None if state["aspect"] == value else value)
+
+
+TASK_HELP: Final = (
+    "How many sentences may be picked, and whether all study aspects count or the result aspects only. "
+    "Optimal is the smallest number of sentences that cover them all, for each paper its own. A link may name any K: "
+    "task=er@20."
+)
+
+
+def task_picker(state: PageState, *, in_line: bool = False) -> None:
+    """Choose the task of the address, which is a known one; ``in_line``: no label, and as narrow as may be."""
+    task = task_named(state["task"])
+    titles = {name: known.title for name, known in TASKS.items()} | {task.name: task.title}
+    st.selectbox(
+        "Task",
+        list(titles),
+        format_func=titles.__getitem__,
+        help=TASK_HELP,
+        label_visibility="collapsed" if in_line else "visible",
+        width=210 if in_line else "stretch",
+        **state.widget("task", task.name),
+    )

@@ -1,0 +1,257 @@
+"""Long work outside the script thread: one thread a job, progress to read, a cancel that works.
+
+Jobs belong to the server process, not to a browser tab: closing the tab loses nothing, and every tab sees them. What a
+job has finished is in the store, so a restart of the server loses only the list. Work that computes runs `InChild`, a
+process of its own, and its thread only waits for it; work that waits for a server anyway stays in its thread.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from io import BufferedReader
+from pathlib import Path
+from typing import IO, Any, Final, Literal, cast
+
+from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError
+
+JobState = Literal["running", "cancelling", "cancelled", "stopped", "done", "failed"]
+
+_MOST = 50  # jobs that stay on the board
+_WINDOW = 30  # reports that the remaining time is estimated from
+_ROOT: Final = Path(__file__).resolve().parents[1]
+_CHILD: Final = "import sys; sys.path.insert(0, sys.argv[1]); from components.jobs import child; child()"
+_NICE: Final = 5  # by how much a child stands back behind the app
+
+
+@dataclass(frozen=True, slots=True)
+class JobStatus:
+    """A job at one moment; ``total`` is 0 while it is unknown."""
+
+    state: JobState = "running"
+    done: int = 0
+    total: int = 0
+    note: str = ""  # what it is doing, or how it ended
+    seconds_elapsed: float = 0.0
+    seconds_remaining: float | None = None  # from the speed of the latest steps
+
+    @property
+    def ended(self) -> bool:
+        return self.state not in ("running", "cancelling")
+
+    @property
+    def share(self) -> float:
+        """Progress from 0 to 1."""
+        return min(1.0, self.done / self.total) if self.total else 0.0
+
+
+class JobCancelled(Exception):  # noqa: N818 - not an error: the way out of the work
+    """Raised in the work of a cancelled job, where the work asks for it."""
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """One piece of work with a title; ``kind`` and ``subject`` let a page find its own.
+
+    The work is given the job, to report and to learn whether it should stop. A subject may have several parts, with
+    slashes between.
+    """
+
+    id: int
+    kind: str
+    subject: str
+    title: str
+    started: float = field(default_factory=time.monotonic)
+    status: JobStatus = field(default_factory=JobStatus)
+    on_cancel: Callable[[], object] = lambda: None
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _recent: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=_WINDOW))
+
+    def cancel(self) -> None:
+        """Ask the work to stop at its next step; what it has stored stays."""
+        self._stop.set()
+        self.on_cancel()
+        if not self.status.ended:
+            self.status = replace(self.status, state="cancelling")
+
+    def cancelled(self) -> bool:
+        """Whether the work should stop."""
+        return self._stop.is_set()
+
+    def stop_if_cancelled(self) -> None:
+        """End the work of a cancelled job here (for work that leaves nothing behind)."""
+        if self.cancelled():
+            raise JobCancelled
+
+    def report(self, done: int, total: int, note: str = "", stop: bool = False) -> None:
+        """Progress, from the work; of one total it never goes back. With ``stop`` a cancelled job ends here."""
+        if stop:
+            self.stop_if_cancelled()
+        if total == self.status.total:
+            done = max(done, self.status.done)
+        now = time.monotonic()
+        self._recent.append((now, done))  # what a resumed job finds done does not count as fast work
+        (then, before), elapsed = self._recent[0], now - self.started
+        remaining = (now - then) / (done - before) * (total - done) if done > before and total else None
+        state: JobState = "cancelling" if self.cancelled() else "running"
+        self.status = JobStatus(state, done, total, note, elapsed, remaining)
+
+    def run(self, work: Work) -> None:
+        """Do the work, and note how it ended."""
+        state: JobState = "done"
+        try:
+            note = work(self)
+            if self.cancelled():
+                state = "cancelled"
+        except JobCancelled:
+            state, note = "cancelled", "Nothing was kept."
+        except BudgetReachedError as reached:
+            state, note = "stopped", f"{self.status.note} {reached}".strip()
+        except EvidenceBenchError as error:  # of a cancelled job it may be the cancel's own doing
+            state, note = "cancelled" if self.cancelled() else "failed", str(error)
+        except Exception as error:
+            logging.getLogger(__name__).exception("job %s failed", self.title)
+            state, note = "failed", f"{type(error).__name__}. The server's log has the details."
+        elapsed = time.monotonic() - self.started
+        self.status = replace(
+            self.status, state=state, note=note, seconds_elapsed=elapsed, seconds_remaining=None
+        )
+
+
+Work = Callable[[Job], str]
+"""It returns the closing note."""
+
+
+class JobBoard:
+    """The jobs of this server process, newest first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._jobs: list[Job] = []
+        self._next = 1
+
+    def jobs(self, kind: str | None = None) -> tuple[Job, ...]:
+        with self._lock:
+            return tuple(job for job in self._jobs if kind is None or job.kind == kind)
+
+    def under_way(self, kind: str) -> set[str]:
+        """What the jobs of a kind are about that have not ended: the parts of their subjects."""
+        running = [job for job in self.jobs(kind) if not job.status.ended]
+        return {part for job in running for part in job.subject.split("/")}
+
+    def start(self, kind: str, subject: str, title: str, work: Work) -> Job:
+        """Run ``work`` in a thread.
+
+        The same kind of work on the same subject is not started twice: the running job comes back. An
+        ended one makes room.
+        """
+        with self._lock:
+            same = [job for job in self._jobs if (job.kind, job.subject) == (kind, subject)]
+            if same and not same[0].status.ended:
+                return same[0]
+            job = Job(self._next, kind, subject, title)
+            self._next += 1
+            self._jobs = [job, *(other for other in self._jobs if other not in same)][:_MOST]
+        threading.Thread(target=job.run, args=(work,), name=f"job-{job.id}", daemon=True).start()
+        return job
+
+    def dismiss(self, job: Job) -> None:
+        """Take an ended job off the board."""
+        with self._lock:
+            self._jobs = [other for other in self._jobs if other is not job or not job.status.ended]
+
+
+# -- in a process of its own ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class InChild:
+    """Work as a function of `components.work`, which is called in a new process with a job and ``args``.
+
+    The child reads its work from its input and writes what it reports to its output, pickled. It ends with its input,
+    so it never outlives the app. One that dies fails the job.
+    """
+
+    function: Callable[..., str]
+    args: tuple[Any, ...]
+
+    def __call__(self, job: Job) -> str:
+        command = [sys.executable, "-c", _CHILD, str(_ROOT)]
+        with subprocess.Popen(  # noqa: S603 - nothing but this program
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as process:
+            requests = cast("IO[bytes]", process.stdin)
+            reports = cast("IO[bytes]", process.stdout)
+
+            def send(message: bytes) -> None:
+                with suppress(OSError, ValueError):  # it has ended, and its output says how
+                    requests.write(message)
+                    requests.flush()
+
+            send(pickle.dumps((self.function, self.args)))
+            job.on_cancel = lambda: send(b"cancel")
+            if job.cancelled():
+                job.on_cancel()
+            with suppress(EOFError, pickle.UnpicklingError):
+                while True:
+                    message = pickle.load(reports)  # noqa: S301 - of our own process
+                    if isinstance(message, Exception):
+                        raise message
+                    if isinstance(message, str):
+                        return message
+                    job.report(*message)
+            problem = f"its process ended before the work did (code {process.wait()})"
+            remedy = "The machine may have run out of memory. What was stored is kept: start it again."
+            raise EvidenceBenchError(job.title, problem, remedy)
+
+
+@dataclass(slots=True, eq=False)
+class _JobOfParent(Job):
+    """The job as the child sees it."""
+
+    output: IO[bytes] = field(default_factory=lambda: os.fdopen(os.dup(1), "wb"))
+
+    def report(self, done: int, total: int, note: str = "", stop: bool = False) -> None:
+        if stop:
+            self.stop_if_cancelled()
+        self.send((done, total, note))
+
+    def send(self, message: object) -> None:
+        pickle.dump(message, self.output)
+        self.output.flush()
+
+    def listen(self) -> None:
+        """Be cancelled by what comes in, and end the process, be what may, when the app has ended."""
+        while cast("BufferedReader", sys.stdin.buffer).read1(64):
+            self.cancel()
+        os._exit(1)
+
+
+def child() -> None:
+    """What the process of `InChild` does."""
+    job = _JobOfParent(0, "", "", "")
+    os.dup2(2, 1)  # what a library prints is no report
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl+C in the terminal is for the app
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
+    function, args = pickle.load(sys.stdin.buffer)  # noqa: S301 - of the app
+    threading.Thread(target=job.listen, daemon=True).start()
+    try:
+        job.send(function(job, *args))
+    except (EvidenceBenchError, JobCancelled) as error:
+        job.send(error)
+    except Exception as error:
+        logging.getLogger(__name__).exception("%s failed", function.__name__)
+        bug = f"failed in a way that it should not ({type(error).__name__})"
+        job.send(EvidenceBenchError("job", bug, "The server's log has the details."))
+    os._exit(0)  # a thread still waits for input

@@ -1,0 +1,85 @@
+"""The ranker in the app: training it as a job, its first use, and a warning where a model has seen the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import streamlit as st
+
+from components import resources
+from components.jobs import InChild
+from components.markdown import literal
+from components.work import train
+from evidencebench_core.data import DATASETS, DatasetInfo, Instance
+from evidencebench_core.data.model import paper_key
+from evidencebench_core.errors import RetrieverError
+from evidencebench_core.retrievers import make_retriever
+from evidencebench_core.retrievers.ranker.model_file import SHIPPED, model_folder, read_model
+from evidencebench_core.runs import RunInfo, trained_on_ids
+from evidencebench_core.words import quantity
+
+TRAIN: Final = "train"  # the kind of the job
+_LICENCE: Final = DATASETS["evidencebench"].splits["train"].licence
+
+
+def ranker_text() -> str:
+    """What the ranker in use has learnt from, for people; an error's words where it cannot be read."""
+    folder = model_folder("default")
+    try:
+        trained_on = read_model(folder)[0].trained_on
+    except RetrieverError as error:
+        return str(error)
+    origin = "the one that comes with this program" if folder == SHIPPED else "one that was trained here"
+    return f"{origin}, learnt from {trained_on.n_instances:,} instances of {trained_on.dataset}"
+
+
+def draw_ways_to_train() -> None:
+    """Train on a dataset of the store; without one it is said where to get one."""
+    store = resources.store()
+    real = {info.name: info for info in store.datasets() if not info.synthetic}
+    if not real:
+        st.caption(
+            "There is nothing to learn from yet: of invented papers nothing true of others can be learnt. Home "
+            f"downloads the benchmark's train set, a few megabytes, under **{_LICENCE}**; the terms hold for what is "
+            "learnt from it, too."
+        )
+        return
+    name = next(iter(real))
+    if len(real) > 1:
+        name = st.selectbox("Dataset to train on", list(real), key="train-on")
+    info = real[name]
+    # About a second a paper to embed, the first time, and up to two minutes to fit six models.
+    minutes = min(info.n_papers, 3000) / 60 + 2
+    st.caption(
+        f"{quantity(info.n_instances, 'instance')} of {quantity(info.n_papers, 'paper')}. Takes up to about "
+        f"{minutes:.0f} minutes, in the background. Cross-validated by paper, so that you know how good it is."
+    )
+    is_busy = any(not job.status.ended for job in resources.jobs().jobs(TRAIN))
+    if st.button(f"Train on {literal(name)}", type="primary", key="train", disabled=is_busy):
+        title = f"Train evidence-ranker on {name}"
+        resources.jobs().start(TRAIN, "model", title, InChild(train, (store.path, name)))
+        st.rerun()
+
+
+def warn_of_trained_runs(runs: Sequence[RunInfo]) -> None:
+    """A warning that names runs whose model was trained on what they are scored on; nothing where there is none."""
+    trained = [run for run in runs if run.n_trained_on]
+    if not trained:
+        return
+    names = "; ".join(f"**{literal(run.label)}** ({literal(run.id[:4])})" for run in trained)
+    st.warning(
+        f"Trained on what it is scored on: {names}. Such a score tells what the model remembers, not how it does on "
+        "papers that it has not seen. Look at its cross-validated run, or run it on another dataset.",
+        icon=":material/warning:",
+    )
+
+
+def has_seen(
+    dataset: DatasetInfo, instance: Instance, name: str, settings: Mapping[str, object], run: RunInfo | None
+) -> bool:
+    """Whether the model of a retriever, or of a run of it, was trained on this very paper."""
+    if run is not None:
+        return instance.id in trained_on_ids(resources.store(), run)
+    key = paper_key(instance.sentences, instance.sentence_types)
+    return any(key in trained.paper_keys for trained in make_retriever(name, settings).training)

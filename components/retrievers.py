@@ -1,0 +1,248 @@
+"""Retrievers with their settings: how a link writes them, and how people choose them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+import streamlit as st
+
+from components import resources
+from components.markdown import literal
+from components.server import known_models, session_model
+from components.state import PageState
+from evidencebench_core.data import Store
+from evidencebench_core.errors import EvidenceBenchError, RetrieverError, SettingError
+from evidencebench_core.retrievers import (
+    CROSS_VALIDATED,
+    RETRIEVERS,
+    SettingField,
+    fields_of,
+    make_retriever,
+    read_settings,
+    retriever_entry,
+)
+from evidencebench_core.retrievers.ranker.model_file import model_folder, read_model
+from evidencebench_core.runs import RunInfo
+
+MOST_CHOICES: Final = 3  # as many as the reader can tell apart
+BETWEEN, WITHIN = "~", ";"  # choices, and the parts of a choice
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A retriever with the settings that differ from its defaults."""
+
+    name: str
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """``bm25 k1=1.2``."""
+        return " ".join(self._parts)
+
+    @property
+    def text(self) -> str:
+        """As a link has it: ``bm25;k1=1.2``."""
+        return WITHIN.join(self._parts)
+
+    @property
+    def cache_key(self) -> str:
+        """Tells its answers from others'; has the digest of the ranker that is there now, where one is used.
+
+        A ranker that cannot be read has none: a cache asks for keys, and no error comes whole out of one. Whoever
+        asks the retriever is told.
+        """
+        settings = dict(self.settings)
+        if uses_default_ranker(self.name, settings):
+            with suppress(RetrieverError):
+                _, settings["weights"] = read_model(model_folder("default"))
+        return json.dumps([self.name, settings], sort_keys=True)
+
+    @property
+    def _parts(self) -> list[str]:
+        return [self.name, *(f"{key}={setting_text(value)}" for key, value in self.settings.items())]
+
+
+def uses_default_ranker(name: str, settings: Mapping[str, object]) -> bool:
+    """Whether a retriever is, or merges, the ranker that was trained here last, or the shipped one."""
+    members = [part.strip() for part in setting_text(settings.get("of", "")).split(",")]
+    if name == "hybrid" and "evidence-ranker" in members:
+        return settings.get("evidence-ranker.model", "default") == "default"
+    return name == "evidence-ranker" and settings.get("model", "default") == "default"
+
+
+def setting_text(value: object) -> str:
+    """A setting as a link and a label have it."""
+    return ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+
+
+def choices_text(choices: Iterable[Choice]) -> str:
+    """``bm25;k1=1.2~dense``."""
+    return BETWEEN.join(choice.text for choice in choices)
+
+
+def choice_from(text: str) -> Choice:
+    """The choice that a link names; ``SettingError`` for an unknown retriever or setting.
+
+    A link may name no file and no model to load.
+    """
+    name, *pairs = text.split(WITHIN)
+    choice = choice_of(name, dict(pair.partition("=")[::2] for pair in pairs))
+    for place in _named_to_load(choice.name, choice.settings):
+        raise SettingError(
+            f"setting {place}", "cannot come from a link", "Start a run with it, and open that."
+        )
+    return choice
+
+
+def _named_to_load(name: str, settings: Mapping[str, object]) -> list[str]:
+    """The settings, of members too, that name a folder of prompts, or a file, a folder or a model of a hub to load."""
+    places = []
+    for key, value in settings.items():
+        member, _, setting = key.rpartition(".")
+        retriever = retriever_entry(member or name)
+        field_of = fields_of(retriever.settings_class).get(setting)
+        if field_of is None or field_of.kind is not str or field_of.choices:
+            continue
+        if retriever.asks_server and setting != "prompts":
+            continue
+        if value not in (field_of.default, CROSS_VALIDATED):
+            places.append(f"{retriever.name}.{setting}")
+    return places
+
+
+def choice_of(name: str, given: Mapping[str, object]) -> Choice:
+    """A retriever with those of the given settings that differ from its defaults."""
+    full, defaults = read_settings(name, given).values(), read_settings(name).values()
+    return Choice(name, {key: value for key, value in full.items() if value != defaults.get(key)})
+
+
+def problem_of(run: RunInfo, store: Store) -> str:
+    """Why a run's retriever can be asked nothing more (it was cross-validated, say, or is not installed), or ""."""
+    try:
+        if not retriever_entry(run.retriever).sees_gold:
+            make_retriever(run.retriever, run.settings, store=store)
+    except EvidenceBenchError as error:
+        return str(error)
+    return ""
+
+
+_PARAM: Final = "live"  # of the address
+_PROBLEM: Final = "live-problem"  # of the session: what was typed and is no retriever
+WidgetFor = Callable[[str, object], dict[str, Any]]
+
+
+def live_choices(state: PageState) -> tuple[Choice, ...]:
+    """The retrievers that the address names; what cannot be read is said, once.
+
+    Those that ask a server are among them: it is for the page to ask them on a click only, with an estimate.
+    """
+    chosen: dict[str, Choice] = {}
+    problems: list[SettingError] = []
+    for part in filter(None, state[_PARAM].split(BETWEEN)):
+        try:
+            choice = choice_from(part)
+            chosen[choice.text] = choice
+        except SettingError as error:
+            problems.append(error)
+    for problem in problems:
+        st.warning(literal(str(problem)))
+    choices = tuple(chosen.values())[:MOST_CHOICES]
+    if problems or len(chosen) > MOST_CHOICES:
+        state.put(**{_PARAM: choices_text(choices)})
+    return choices
+
+
+def draw_live_picker(state: PageState, chosen: Sequence[Choice]) -> None:
+    """Choose up to three retrievers; typed settings make another one of the same retriever."""
+    labels = {choice.text: choice.label for choice in chosen}
+
+    def read(options: Sequence[str]) -> str:
+        choices = []
+        for option in options:
+            try:
+                choices.append(_typed(option))
+            except SettingError as error:
+                st.session_state[_PROBLEM] = str(error)
+        return choices_text(choices)
+
+    st.multiselect(
+        "Retrievers asked now",
+        [*labels, *(name for name in RETRIEVERS if name not in labels)],
+        format_func=lambda option: labels.get(option, option),
+        max_selections=MOST_CHOICES,
+        accept_new_options=True,
+        placeholder="Choose, or type: bm25 k1=0.9",
+        help="\n".join(f"- **{name}**: {literal(entry.summary)}" for name, entry in RETRIEVERS.items()),
+        **state.widget(_PARAM, [*labels], read),
+    )
+    if problem := st.session_state.pop(_PROBLEM, ""):
+        st.error(literal(problem))
+
+
+def _typed(text: str) -> Choice:
+    """The choice of an option, or of a text as a label has it."""
+    choice = choice_from(WITHIN.join(text.split()))
+    model = session_model() if RETRIEVERS[choice.name].asks_server else ""
+    return Choice(choice.name, {"model": model, **choice.settings}) if model else choice
+
+
+def settings_fields(name: str, widget: WidgetFor) -> dict[str, object]:
+    """One widget a setting of a retriever; returns the settings that they show.
+
+    ``widget`` gives, for a setting and its value, the ``key`` and ``on_change`` of its widget.
+    """
+    entry, current = RETRIEVERS[name], read_settings(name).values()
+    known = _known_values() if entry.asks_server else {}
+    return {
+        key: _draw_field(field, current[key], partial(widget, key), known.get(key))
+        for key, field in fields_of(entry.settings_class).items()
+    }
+
+
+def _known_values() -> dict[str, list[str]]:
+    """What can be chosen for settings of a retriever that asks a server, as far as that is known."""
+    datasets = [info.name for info in resources.store().datasets()]
+    models = list(known_models())
+    return {"examples": datasets, **({"model": models} if models else {})}
+
+
+def _draw_field(
+    field: SettingField, value: Any, widget: Callable[[object], dict[str, Any]], known: list[str] | None
+) -> object:
+    """A setting's widget; of what is ``known`` one is chosen, or none, and another model may be typed too."""
+    label, help_text = field.name, literal(field.help)
+    if known is not None:
+        return st.selectbox(
+            label,
+            known if value is None or value in known else [str(value), *known],
+            index=None,
+            placeholder="none",
+            help=help_text,
+            accept_new_options=label == "model",
+            **widget(value),
+        )
+    if field.choices:
+        return st.selectbox(label, field.choices, help=help_text, **widget(value))
+    if field.kind is bool:
+        return st.checkbox(label, help=help_text, **widget(bool(value)))
+    if field.kind in (int, float):
+        kind = field.kind
+        low = None if field.minimum is None else kind(field.minimum)
+        high = None if field.maximum is None or field.maximum > 1e9 else kind(field.maximum)
+        step = 1 if kind is int else 0.05
+        shown = None if value is None else kind(value)
+        return st.number_input(
+            label, low, high, None, step, placeholder="none", help=help_text, **widget(shown)
+        )
+    shown_text = "" if value is None else setting_text(value)
+    is_optional = field.default is None
+    text = st.text_input(
+        label, help=help_text, placeholder="none" if is_optional else None, **widget(shown_text)
+    )
+    return text.strip() or None if is_optional else text

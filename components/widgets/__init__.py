@@ -1,1 +1,0 @@
-"""Widgets that any page may draw."""

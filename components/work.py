@@ -1,0 +1,105 @@
+"""What jobs do, without streamlit, so that a process of their own can do it; each returns its closing note."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from components.jobs import Job
+from evidencebench_core.analyses.sample import SAMPLE_RUNS, ingest_sample
+from evidencebench_core.data import DatasetInfo, download, ingest, open_store
+from evidencebench_core.llm import Budget, Spending
+from evidencebench_core.runs import Plan, Step, execute, train_ranker
+from evidencebench_core.words import dollars, quantity
+
+
+def run_retrievers(job: Job, path: Path, plans: Sequence[Callable[..., Plan]]) -> str:
+    """Runs of retrievers of this machine, as calls of `runs.plan` that lack the store."""
+    store = open_store(path)
+    return carry_out(job, [made(store) for made in plans], "instance")
+
+
+def carry_out(job: Job, plans: Sequence[Plan], noun: str, budget: Budget | None = None) -> str:
+    """Carry plans out, until the job is cancelled or a cap is reached; what is stored is not asked again."""
+    total, before, failed_before, failed, note = (
+        sum(plan.total for plan in plans),
+        0,
+        0,
+        0,
+        "Nothing was asked.",
+    )
+    for planned in plans:
+        for step in execute(planned, None, job.cancelled):
+            done, failed = before + step.done, failed_before + step.failed
+            note = f"{done:,} of {total:,} {noun}s answered{f', {failed:,} failed' if failed else ''}."
+            if budget is not None:
+                note += f" Asked: {spent_text(budget.spent)}."
+            job.report(done, total, note)
+        if job.cancelled():
+            return f"{note} Start it again to go on where it stopped."
+        before, failed_before = before + planned.total, failed
+    return note
+
+
+def spent_text(spent: Spending) -> str:
+    """``"12 calls, 34,000 tokens, $0.12"``, plain."""
+    parts = [quantity(spent.calls, "call"), f"{spent.tokens:,} tokens"]
+    if spent.calls:
+        parts.append(dollars(spent.money))
+    if spent.cached:
+        parts.append(f"{spent.cached:,} from the store")
+    return ", ".join(parts)
+
+
+def train(job: Job, path: Path, dataset: str) -> str:
+    """Train the ranker as ``evidencebench train-ranker`` does."""
+    before = 0.0
+
+    def report(step: Step) -> None:
+        nonlocal before
+        begins, weight = {"instances": (0, 30), "folds": (30, 60)}.get(step.unit, (before, 0))
+        before = begins + weight * step.done / max(step.total, 1)
+        counted = f": {step.done:,} of {step.total:,} {step.unit}" if step.total else ""
+        job.report(round(before), 100, step.text + counted, stop=True)
+
+    trained = train_ranker(open_store(path), [dataset], report=report)
+    learnt = f"Trained on {quantity(trained.n_instances, 'instance')}; evidence-ranker is ready"
+    if trained.run_id is None:
+        return f"{learnt}. Of one paper nothing could be cross-validated."
+    return f"{learnt}. How good it is on papers that it has not seen, its cross-validated run says."
+
+
+def read_sample(job: Job, path: Path, file: Path) -> str:
+    """The sample papers, with runs over them."""
+    return f"{_loaded(ingest_sample(open_store(path), file).dataset)}, with runs of {', '.join(SAMPLE_RUNS)}."
+
+
+def read_file(job: Job, path: Path, file: Path, name: str) -> str:
+    """A dataset file into the store, under a name or the file's own."""
+    result = ingest(open_store(path), file, name or None, _bytes_read(job))
+    return f"{_loaded(result.dataset)}{'' if result.added else ' before'}."
+
+
+def fetch(job: Job, path: Path, name: str, split: str) -> str:
+    """A released dataset, fetched and read."""
+
+    def report(done: int, total: int | None) -> None:
+        job.report(round(50 * done / total) if total else 0, 100, f"{done / 1e6:,.1f} MB fetched", stop=True)
+
+    files = download(name, split, progress=report)
+    infos = [ingest(open_store(path), file, None, _bytes_read(job, 50)).dataset for file in files]
+    return f"{', '.join(map(_loaded, infos))}."
+
+
+def _bytes_read(job: Job, begins: int = 0) -> Callable[[int, int, int], None]:
+    """What tells a job how much of a file is read, in percent of the work: it is read twice."""
+
+    def report(done: int, total: int, n: int) -> None:
+        share = (done + total * (n > 0)) / max(2 * total, 1)
+        job.report(round(begins + (100 - begins) * share), 100, f"{n:,} instances read", stop=True)
+
+    return report
+
+
+def _loaded(info: DatasetInfo) -> str:
+    return f"{quantity(info.n_instances, 'instance')}, loaded as {info.name}"

@@ -1,0 +1,79 @@
+"""The five figures: what they draw of a frame, and text that stays text."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from components import figures
+from tests.contrast import contrast
+
+NAN = math.nan
+HOSTILE = '<a href="http://x.org">x</a>'
+
+
+def test_dots_are_in_percent_with_their_intervals_and_ids() -> None:
+    frame = pd.DataFrame({"name": ["a", "b"], "value": [0.25, 0.5], "low": [0.2, NAN], "high": [0.4, NAN]})
+    frame = frame.assign(n=[3, 4], id=["x", "y"])
+    figure = figures.interval_dots(frame, "Recall", lines={"random": 0.1, "ceiling": 0.8})
+    (trace,) = figure.data
+    assert (list(trace.x), list(trace.y)) == ([25.0, 50.0], [0, 1])
+    assert list(trace.error_x.array) == pytest.approx([15.0, 0.0])
+    assert list(trace.error_x.arrayminus) == pytest.approx([5.0, 0.0])
+    assert [data[0] for data in trace.customdata] == ["x", "y"]
+    assert [shape.type for shape in figure.layout.shapes] == ["line", "line"]
+
+
+def test_groups_of_one_name_stand_together_a_name_has_one_line_and_what_is_undefined_no_dot() -> None:
+    frame = pd.DataFrame({"name": ["a", "a", "b"], "group": ["p", "q", "p"], "value": [0.1, -0.2, NAN]})
+    frame = frame.assign(low=NAN, high=NAN, n=1)
+    figure = figures.interval_dots(frame, "points", differences=True)
+    assert [list(trace.x) for trace in figure.data] == [[10.0], [-20.0]]
+    assert [round(trace.y[0]) for trace in figure.data] == [0, 0]
+    a, b = figures.lines(frame.assign(x=[0, 1, 2]), "picks", "recall").data
+    assert (list(a.x), list(a.y), list(b.x)) == ([0, 1], [10, -20], [2])
+
+
+def test_a_histogram_has_few_bars_that_hold_all() -> None:
+    values = pd.DataFrame({"value": [1, 2, 300], "n": [3, 400, 1]})
+    bins = figures.bins_of(values)
+    assert (bins["n"].sum(), len(bins), bins["name"][0]) == (404, 38, "1 to 8")
+    assert len(figures.bins_of(values.assign(n=[1, 1, 1]))) == 8
+    few = figures.bins_of(values.head(2))
+    assert list(few["name"]) == ["1", "2"]
+    figure = figures.histogram(few.assign(n=[1, 2]), "sentences", "instances", "red")
+    (trace,) = figure.data
+    assert (list(trace.x), list(trace.y), figure.layout.yaxis.dtick) == ([1, 2], [1, 2], 1)
+
+
+def test_squares_stand_at_their_pair_and_frame_what_is_sure() -> None:
+    pairs = pd.DataFrame({"row": ["p", "q"], "column": ["q", "p"], "value": [0.1, NAN], "text": ["+10", ""]})
+    pairs = pairs.assign(hover="h", framed=[True, False], id=["p q", "q p"])
+    labels = {"p": "P", "q": "Q"}
+    (trace,) = figures.squares(pairs, labels, labels, strongest=0.1).data
+    assert (list(trace.x), list(trace.y)) == ([1, 0], [0, 1])
+    assert list(trace.marker.line.width) == [2, 0.5]
+    assert trace.marker.color[1] == "#ffffff"
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("strength", [-9.0, -1.0, -0.4, 0.0, 0.4, 1.0])
+def test_the_number_in_a_square_can_be_read(strength: float, dark: bool) -> None:
+    labels = {"p": "P"}
+    frame = pd.DataFrame([{"row": "p", "column": "p", "value": strength, "text": "1", "hover": ""}])
+    (trace,) = figures.squares(frame, labels, labels, strongest=1.0, dark=dark).data
+    assert contrast(trace.marker.color[0], trace.textfont.color) >= 4.5
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        figures.bars(pd.DataFrame({"name": [HOSTILE], "value": [1], "text": [HOSTILE]}), HOSTILE),
+        figures.scatter(
+            pd.DataFrame({"x": [0.1], "y": [0.2], "n": [1], "name": [HOSTILE]}), HOSTILE, "y", "red"
+        ),
+        figures.lines(pd.DataFrame({"name": [HOSTILE], "x": [0], "value": [1]}), HOSTILE, "y"),
+    ],
+)
+def test_a_name_is_no_link_wherever_a_figure_shows_it(figure: object) -> None:
+    assert "<a" not in str(figure)

@@ -1,0 +1,67 @@
+"""Runs on a page: the link to the reader, their colours, the difference of two."""
+
+import math
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+import streamlit as st
+
+from components.run_links import reader_link, run_colours
+from components.runs.pair import both_ways, points
+from evidencebench_core.data import ingest, open_store
+from evidencebench_core.runs import RunStore
+from evidencebench_core.tasks import task_named
+from tests.pages.app import SAMPLE, finished_runs
+
+TASK = task_named("er@10")
+
+
+def test_the_link_to_the_reader_and_colours() -> None:
+    st.cache_resource.clear()  # another test's store
+    store = open_store()
+    dataset = ingest(store, SAMPLE).dataset
+    finished_runs(store, "bm25", settings={"k1": 1.2}, tasks=[TASK])
+    finished_runs(store, "lead", "oracle", "random", tasks=[TASK])
+    runs = RunStore(store).runs("sample_data")
+
+    # runs that the reader begins with stay unchosen; others come first
+    shown = [run for run in runs if run.retriever != "oracle"]
+    (oracle,) = set(runs) - set(shown)
+    link = reader_link(dataset, TASK, "sample_trial", shown[1:], aspect="A2", sentence="7")
+    where = {"dataset": "sample_data", "instance": "sample_trial", "task": "er@10", "aspect": "A2"}
+    assert link == {**where, "sentence": "7", "system": "1"}
+    link = reader_link(dataset, TASK, "sample_trial", [oracle, shown[0]])
+    assert link["runs"] == f"{oracle.id},{shown[0].id}"
+    assert "system" not in link
+
+    # at the sentence that a row is about, else at the first that covers what the run missed
+    covers = store.get("sample_data", "sample_trial").evidence.covers("all")
+    for run in runs:
+        picks = set(RunStore(store).selections(run.id, TASK.name)["sample_trial"])
+        missed = [min(cover) for cover in covers if not cover & picks] or [min(map(min, covers))]
+        assert reader_link(dataset, TASK, "sample_trial", [run])["sentence"] == str(min(missed))
+    nothing = reader_link(dataset, task_named("result-er@5"), "sample_exposure", runs)
+    assert "sentence" not in nothing  # it has no result aspects
+    assert len(set(run_colours([replace(runs[0], id=str(number)) for number in range(4)]).values())) == 4
+
+
+@pytest.mark.parametrize(
+    ("difference", "low", "high", "text"),
+    [
+        (0.138, 0.074, 0.204, "+13.8 (+7.4 to +20.4)"),
+        (-0.0004, -0.1, -0.0002, "+0.0 (−10.0 to +0.0)"),  # no minus before a 0
+        (0.05, math.nan, math.nan, "+5.0"),
+        (math.nan, math.nan, math.nan, "–"),
+    ],
+)
+def test_a_difference_with_its_interval(difference: float, low: float, high: float, text: str) -> None:
+    assert points({"difference": difference, "low": low, "high": high}) == text
+
+
+def test_a_pair_turned_round_changes_sides_and_sign() -> None:
+    names = {"a": "x", "b": "y", "label_a": "X", "label_b": "Y", "n": 9, "p_holm": 0.2, "ties": 3}
+    pair = names | {"difference": 0.1, "low": -0.05, "high": 0.3, "wins": 4, "losses": 2}
+    turned = names | {"a": "y", "b": "x", "label_a": "Y", "label_b": "X"}
+    turned |= {"difference": -0.1, "low": -0.3, "high": 0.05, "wins": 2, "losses": 4}
+    assert both_ways(pd.DataFrame([pair])).to_dict("records") == [pair, turned]

@@ -1,0 +1,134 @@
+"""The state of a page: from the address, back to it, over a switch of pages, and in the link of a choice."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.retrievers import Choice, choice_from, choices_text
+from evidencebench_core.errors import SettingError
+from tests.pages.app import App
+
+
+def script() -> None:
+    import streamlit as st
+
+    from components.state import PageState
+
+    state = PageState("p", {"task": "er@10", "q": "", "n": "1"})
+    st.text_input("Search", **state.widget("q", state["q"], reset=("n",)))
+    if st.button("three"):
+        state.put(n=3)
+        st.rerun()
+    st.caption(f"{state['task']}|{state['q']}|{state.number('n')}")
+
+
+def opened(**params: str) -> App:
+    return App(AppTest.from_function(script), **params)
+
+
+def test_the_address_is_read_and_a_widget_writes_to_it_but_for_defaults() -> None:
+    app = opened()
+    assert (app.words, app.address) == ("er@10||1", {})
+    app = opened(task="er@7", n="5")
+    assert app.words.startswith("er@7||5")
+    # a new search goes back to page 1
+    assert app.fill("Search", "wine").words.startswith("er@7|wine|1")
+    assert app.address == {"task": "er@7", "q": "wine"}
+    for number in ("-1", "1.5", "x", "²", "9" * 40):
+        assert "|None" in app.run(n=number).words
+
+
+def test_the_address_is_read_only_where_a_page_is_entered_with_parameters() -> None:
+    app = opened(n="5").press("three")
+    app.query_params["n"] = "5"  # of a click that was sent before the new address arrived
+    assert app.run().words.startswith("er@10||3")
+    app.query_params.clear()
+    app.test.session_state["shown-page"] = "q"
+    assert app.run().words.startswith("er@10||3")  # as it was left
+    assert app.address == {"n": "3"}
+
+
+def pages(page: str, chosen: str) -> None:
+    """Two pages about a dataset, of which one stands on another instance."""
+    import streamlit as st
+
+    from components.state import PageState
+
+    state = PageState(st.session_state.get("page", page), {"dataset": "", "task": "", "instance": ""})
+    state.dataset("first")
+    if st.session_state.get("choose", chosen):
+        state.put(dataset=st.session_state.get("choose", chosen))
+    st.caption(f"{state['dataset']}|{state['task']}|{state['instance']}")
+
+
+@pytest.mark.parametrize(
+    ("left", "chosen", "found"),
+    [
+        ({"dataset": "a", "instance": "1"}, "a", "a||1"),
+        ({"dataset": "a", "instance": "1", "task": "er@7"}, "b", "b|er@7|"),
+        ({"instance": "1"}, "b", "b||"),
+        ({"dataset": "a", "instance": "1"}, "", "a||1"),
+    ],
+)
+def test_the_dataset_chosen_on_one_page_comes_along_to_another(
+    left: dict[str, str], chosen: str, found: str
+) -> None:
+    app = App(AppTest.from_function(pages, args=("analyse", "")), **left)
+    for page, choose in (("browse", chosen), ("analyse", "")):
+        app.query_params.clear()
+        app.test.session_state["page"], app.test.session_state["choose"] = page, choose
+        app.run()
+    assert app.words == found
+
+
+def quiet_script() -> None:
+    """A page whose sentence is no step, and that is about no dataset."""
+    import streamlit as st
+
+    from components.state import PageState
+
+    defaults = {"dataset": "", "task": "", "shown": "", "sentence": ""}
+    state = PageState(st.session_state.get("page", "p"), defaults, quiet=["sentence"])
+    for name in ("sentence", "shown", "dataset"):
+        st.text_input(name, **state.widget(name, state[name]))
+    st.caption("|".join(state[name] for name in ("sentence", "shown")))
+
+
+def test_a_quiet_value_is_no_step_and_goes_along_with_the_next() -> None:
+    app = App(AppTest.from_function(quiet_script))
+    assert (app.fill("sentence", "5").words, app.address) == ("5|", {})
+    assert app.fill("shown", "x").address == {"sentence": "5", "shown": "x"}
+
+
+def test_a_page_about_no_dataset_stays_as_it_was_left_on_another() -> None:
+    app = App(AppTest.from_function(quiet_script), shown="x")
+    app.query_params.clear()
+    app.test.session_state["page"] = "q"
+    app.run().fill("dataset", "other")
+    app.query_params.clear()
+    app.test.session_state["page"] = "p"
+    assert app.run().words == "|x"
+
+
+def test_a_choice_of_retrievers_comes_back_from_its_link() -> None:
+    choices = (
+        Choice("bm25", {"k1": 1.2, "b": 0.5}),
+        Choice("hybrid", {"of": ("abstract-tail", "bm25")}),
+        Choice("random", {"seed": 3}),
+    )
+    again = [choice_from(text) for text in choices_text(choices).split("~")]
+    assert [(c.name, dict(c.settings)) for c in again] == [(c.name, dict(c.settings)) for c in choices]
+    assert choice_from("bm25;k1=1.5") == Choice("bm25", {})  # its default
+    for link in (
+        "bm26",
+        "bm25;k3=1",
+        "bm25;k1=many",
+        "bm25;k1",
+        "dense;model=/tmp/model",
+        "llm;prompts=/tmp",
+    ):  # nor names a file
+        with pytest.raises(SettingError):
+            choice_from(link)
+
+
+def test_a_label_has_the_settings_that_a_person_chose() -> None:
+    assert Choice("hybrid", {"of": ("bm25", "lead"), "k": 10.0}).label == "hybrid of=bm25,lead k=10.0"

@@ -3,6 +3,7 @@
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
+from math import isnan
 from typing import Any, Final
 
 WARNING: Final = "\N{WARNING SIGN}\N{VARIATION SELECTOR-15}"
@@ -27,6 +28,26 @@ def dollars(money: float | None) -> str:
     if money is None:
         return "price unknown"
     return f"${money:,.2f}" if money >= 0.1 or money == 0 else f"${money:,.4f}"
+
+
+def value_text(value: Any, percent: bool = False) -> str:
+    """A value in a table; ``–`` where there is none, a list in percent is an interval."""
+    if value is None or (isinstance(value, float) and isnan(value)):
+        text = "–"
+    elif isinstance(value, list | tuple):
+        text = (" to " if percent else ", ").join(value_text(part, percent) for part in value)
+    elif isinstance(value, bool):
+        text = "yes" if value else "no"
+    elif isinstance(value, float):
+        text = f"{100 * value:.1f}" if percent else f"{value:.4g}"
+    else:
+        text = f"{value:,}" if isinstance(value, int) else str(value)
+    return one_line(text)
+
+
+def p_text(value: Any) -> str:
+    """A p-value in a table."""
+    return "< 0.0001" if isinstance(value, float) and value < 0.0001 else value_text(value)
 
 
 def range_text(low: float, high: float) -> str:

@@ -63,7 +63,8 @@ def comparison(compared: Systems, measures: pd.DataFrame | None = None) -> Repor
         f"Comparison: {compared.dataset}, {compared.task.title}",
         {"systems": overview, "pairs": pairs},
         (
-            f"{len(table):,} instances from {len(set(papers)):,} papers that every run is scored on.",
+            f"{len(table):,} instances from {len(set(papers)):,} papers that every run is scored on, "
+            f"{compared.task.budget_text}.",
             *compared.notes,
             f"{interval_note(len(set(papers)))}. p by flipping the signs of whole papers; p_holm corrects it for the "
             f"{quantity(len(pairs), 'pair')} compared here (Holm), and is the one to judge by.",

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json as json_format
+import json
 import shutil
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from evidencebench_core.words import clipped_text, one_line, wrapped
+from evidencebench_core.words import clipped_text, one_line, p_text, value_text, wrapped
 
 if TYPE_CHECKING:
     from evidencebench_core.analyses import Report
+    from evidencebench_core.export.paper_table import TableFormat
 
 MAX_COLUMNS: Final = 100  # of running text
 MAX_ROWS: Final = 40  # of a table on a terminal
@@ -32,23 +32,31 @@ class Output:
     percent: Collection[str] = ()  # columns with shares of 0 to 1
     legend: Mapping[str, str] = field(default_factory=dict)
     code: int = 0  # exit code
+    report: Callable[[], Report] | None = None  # for files and papers
 
 
-def emit(answer: Output | Report, json: bool, out: Path | None = None) -> None:
-    """Print an answer as tables, or as one JSON document; with ``out`` the tables of a report go to CSV files."""
-    if isinstance(answer, Output):
-        output = answer
-    else:
-        if out is not None:
-            _write_csv(answer, out)
-        tables = {name: table.to_dict("records") for name, table in answer.printed().items()}
-        percent = frozenset[str]().union(*map(answer.share_columns, tables))
-        output = Output(answer.as_dict(), tables, answer.title, answer.notes, percent, answer.legend)
-    if json:
-        json_format.dump(output.document, sys.stdout, indent=2, allow_nan=False)
-        print()
-    elif out is None:
+def emit(answer: Output | Report, form: TableFormat | None = None, out: Path | None = None) -> None:
+    """Print an answer for a terminal or in a format; with ``out`` it goes there, without a format as CSV."""
+    output = answer if isinstance(answer, Output) else _output(answer)
+    if form is None and out is None:
         _print(output)
+    elif form == "json":
+        _write(f"{json.dumps(output.document, indent=2, allow_nan=False)}\n", out)
+    elif output.report is not None:
+        from evidencebench_core.export.paper_table import table_text
+
+        report = output.report()
+        if form in (None, "csv") and out is not None:
+            _write_csv(report, out)
+        else:
+            _write(table_text(report, form or "csv"), out)
+
+
+def _output(report: Report) -> Output:
+    tables = {name: table.to_dict("records") for name, table in report.printed().items()}
+    percent = frozenset[str]().union(*map(report.share_columns, tables))
+    document = report.as_dict()
+    return Output(document, tables, report.title, report.notes, percent, report.legend, report=lambda: report)
 
 
 def note(text: str) -> None:
@@ -95,42 +103,30 @@ def _print_table(rows: Sequence[Mapping[Any, Any]], percent: Collection[str]) ->
 def _column(rows: Sequence[Mapping[Any, Any]], name: Any, percent: bool, limit: int) -> list[str]:
     """A column of a table, all cells of a width; numbers stand to the right."""
     header = f"{name} %" if percent else str(name)
-    cells = [_p_value(row[name]) if name in ("p", "p_holm") else cell(row[name], percent) for row in rows]
+    cells = [p_text(row[name]) if name in ("p", "p_holm") else value_text(row[name], percent) for row in rows]
     texts = [clipped_text(text, limit) for text in (one_line(header), *cells)]
     widest = max(map(len, texts))
     is_number = any(isinstance(row[name], int | float) for row in rows)
     return [text.rjust(widest) if is_number else text.ljust(widest) for text in texts]
 
 
-def _p_value(value: Any) -> str:
-    return "< 0.0001" if isinstance(value, float) and value < 0.0001 else cell(value)
-
-
-def cell(value: Any, percent: bool = False) -> str:
-    """A value in a table; ``–`` where there is none."""
-    if value is None or (isinstance(value, float) and isnan(value)):
-        text = "–"
-    elif isinstance(value, list | tuple):  # in percent: an interval
-        text = (" to " if percent else ", ").join(cell(part, percent) for part in value)
-    elif isinstance(value, bool):
-        text = "yes" if value else "no"
-    elif isinstance(value, float):
-        text = f"{100 * value:.1f}" if percent else f"{value:.4g}"
-    else:
-        text = f"{value:,}" if isinstance(value, int) else str(value)
-    return one_line(text)
-
-
 def _write_csv(report: Report, path: Path) -> None:
     """One table goes to the file itself, several each to one with its name before the suffix: ``out.matrix.csv``."""
-    from evidencebench_core.data.files import whole_file
     from evidencebench_core.export import csv_text
 
     for name, table in report.tables.items():
         part = path.with_name(f"{path.stem}.{name.replace(' ', '_')}{path.suffix or '.csv'}")
-        file = part if len(report.tables) > 1 else path
-        with whole_file(file) as stream:
-            stream.write(csv_text(table).encode("utf-8", errors="backslashreplace"))
-        note(f"{len(table):,} rows of {name!r} are in {file}")
+        _write(csv_text(table), part if len(report.tables) > 1 else path)
     for line in report.notes:
         note(line)
+
+
+def _write(text: str, path: Path | None) -> None:
+    from evidencebench_core.data.files import whole_file
+
+    if path is None:
+        sys.stdout.write(text)
+        return
+    with whole_file(path) as stream:
+        stream.write(text.encode("utf-8", errors="backslashreplace"))
+    note(f"Written to {path}")

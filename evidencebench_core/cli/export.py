@@ -1,4 +1,4 @@
-"""Ways out: ``export``, ``export-dataset``, ``notes``."""
+"""Ways out: ``export``, ``export-dataset``, ``publish``, ``notes``."""
 
 from __future__ import annotations
 
@@ -81,6 +81,31 @@ def export_dataset(
         note(f"Left out: {instance_id}, of a paper under {licence}, which allows no changed copy")
     note(f"{quantity(file.n_instances, 'instance')}, {file.n_bytes:,} bytes")
     return Output({"path": str(out), "dataset": info.name} | asdict(file)) if json else None
+
+
+@verb("publish 3f2a 9c01 --out site/")
+def publish(
+    store: Store,
+    run_ids: options.RunIds,
+    out: Path = Option(..., metavar="FOLDER", help="a new folder, or one that was published"),
+    task: options.Tasks = None,
+) -> Output:
+    """Write runs as web pages: scores, comparison, misses, and every paper with gold and the picks of three runs.
+
+    They open by a double click or from any web server, and ask nothing outside. Papers show the first task.
+    """
+    from evidencebench_core.export.site import publish as write_pages
+
+    site = write_pages(store, run_ids, out, task or ())
+    notes = [
+        f"{instance_id}: no text, since its paper is under {name}"
+        for instance_id, name in site.withheld.items()
+    ]
+    if site.n_unlicensed:
+        papers = quantity(site.n_unlicensed, "paper")
+        notes.append(f"{papers} name no licence: see that their text may be passed on before you do.")
+    title = f"{quantity(site.n_papers, 'paper')}, {site.n_bytes:,} bytes: {out / 'index.html'}"
+    return Output({"path": str(out)} | asdict(site), title=title, notes=notes)
 
 
 @verb("notes --dataset train --flagged --out notes.csv", tables=True)

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
 
 import typer
 from typer import Option
@@ -39,7 +39,11 @@ _PLAIN: dict[str, Any] = {
 }
 StorePath = Annotated[Path | None, Option(metavar="PATH", help="the store (default: $EVIDENCEBENCH_STORE)")]
 Json = Annotated[bool, Option("--json", help="print one JSON document on stdout")]
-Tables = Annotated[Path | None, Option(metavar="FILE", help="write the tables there as CSV files")]
+Format = Annotated[
+    Literal["latex", "markdown", "csv", "json"] | None,
+    Option("--format", help="print tables for a paper (LaTeX wants the package booktabs), or data"),
+]
+Tables = Annotated[Path | None, Option(metavar="FILE", help="write it there (default format: CSV)")]
 app = typer.Typer(help="EvidenceBench: papers with their evidence, retrievers, honest scores.", **_PLAIN)
 
 
@@ -55,7 +59,7 @@ def verb(
 ) -> Callable[[Verb], Verb]:
     """Register a function as the verb that the example begins with; it returns what is printed, or an exit code.
 
-    ``creates``: a store that is not there may be made; ``tables``: ``--out`` writes them as CSV.
+    ``creates``: a store that is not there may be made; ``tables``: it has a report, so ``--format`` and ``--out``.
     """
 
     def register(function: Verb) -> Verb:
@@ -67,7 +71,7 @@ def verb(
         for kind in groups.values():
             types = get_type_hints(kind, include_extras=True)
             choices |= {field.name: (types[field.name], field.default) for field in fields(kind)}
-        choices |= {"out": (Tables, None)} if tables else {}
+        choices |= {"form": (Format, None), "out": (Tables, None)} if tables else {}
         choices |= {"json": (Json, False)} if hints["return"] is not int else {}
         choices |= {"store": (StorePath, None)} if "store" in parameters else {}
 
@@ -80,7 +84,8 @@ def verb(
             answer = function(**given)
             if answer is None or isinstance(answer, int):
                 return answer or 0
-            emit(answer, values["json"], values["out"] if tables else None)
+            form, out = (values["form"], values["out"]) if tables else (None, None)
+            emit(answer, "json" if values["json"] else form, out)
             return getattr(answer, "code", 0)
 
         words = " ".join(filter(None, ("evidencebench", within.info.name, example)))

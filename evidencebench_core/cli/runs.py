@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -11,10 +11,10 @@ from typer import Argument, Option
 
 from evidencebench_core.cli import options
 from evidencebench_core.cli.ask import carry_out, printed_steps
-from evidencebench_core.cli.emit import Output, cell, note
+from evidencebench_core.cli.emit import Output, note
 from evidencebench_core.cli.frame import Report, Store, verb
 from evidencebench_core.errors import SettingError, UnknownNameError
-from evidencebench_core.words import quantity
+from evidencebench_core.words import quantity, value_text
 
 if TYPE_CHECKING:
     from evidencebench_core.retrievers import Retriever
@@ -49,7 +49,7 @@ def retrievers(
         return Output(document, {"": rows}, notes=notes)
     settings = fields_of(entries[0].settings_class).items()
     rows = [
-        {"setting": f"{key}={cell(spec.default)}", "may be": spec.allowed(), "": spec.help}
+        {"setting": f"{key}={value_text(spec.default)}", "may be": spec.allowed(), "": spec.help}
         for key, spec in settings
     ]
     return Output(document, {"": rows} if rows else {}, f"{entries[0].name}: {entries[0].summary}")
@@ -144,12 +144,17 @@ def run_document(run: RunInfo, outcomes: Mapping[str, Mapping[str, int]]) -> dic
     return document
 
 
-@verb("score 3f2a 9c01 --task er@10")
+@verb("score 3f2a 9c01 --task er@10 --format latex", tables=True)
 def score(
     store: Store, run_ids: options.RunIds, task: options.Tasks = None, missing: options.Missing = "report"
 ) -> Output:
     """Score runs, with intervals and ceilings."""
     from evidencebench_core.runs import RunStore, score_run, trained_on_ids
+
+    def report() -> Report:
+        from evidencebench_core.export.paper_table import scores_report
+
+        return scores_report(store, infos, task or (), missing)
 
     runs = RunStore(store)
     infos = [runs.run(name) for name in run_ids]
@@ -173,9 +178,9 @@ def score(
         notes += _outcome_notes(outcomes)
         scores += of_run
         labels += [f"{info.id} {info.label}"] * len(of_run)
-    if len(infos) == 1:
-        return _scored(documents, scores, _title(infos[0]), notes)
-    return _scored(documents, scores, "", notes, labels)
+    of_one = len(infos) == 1
+    output = _scored(documents, scores, _title(infos[0]) if of_one else "", notes, () if of_one else labels)
+    return replace(output, report=report)
 
 
 def _title(run: RunInfo) -> str:
@@ -193,31 +198,17 @@ def _scored(
     from evidencebench_core.data.model import SUFFICIENT_NOTE
     from evidencebench_core.metrics import MEASURES
 
-    rows: list[dict[str, Any]] = [
-        {
-            "task": score.task.title,
-            "recall": score.aspect_recall,
-            "95% interval": score.ci95,
-            "SE": score.standard_error,
-            **{measure.name: score.measures[measure.name].value for measure in MEASURES[1:]},
-            "ceiling": score.ceiling or score.ceiling_text.replace("%", ""),
-            "random": score.random_expectation,
-            "scored": score.n_scored,
-            "skipped": score.n_skipped,
-            "missing": score.n_missing,
-        }
-        for score in scores
-    ]
+    rows = [score.row() for score in scores]
     if labels:
         rows = [{"run": label} | row for label, row in zip(labels, rows, strict=True)]
     legend = {
-        "recall": "mean Aspect Recall of the instances scored; SE: its standard error",
+        "recall": "mean Aspect Recall of the n instances scored, with its 95% interval",
         **{measure.name: f"{measure.explanation}, mean" for measure in MEASURES[1:]},
         "ceiling": "the best possible; random: expected of random picks",
-        "skipped": "nothing to cover; missing: no answer",
+        "n_skipped": "nothing to cover; n_missing: no answer",
     }
     shares = [measure.name for measure in MEASURES if measure.is_share]
-    percent = ("recall", "95% interval", "SE", *shares, "ceiling", "random")
+    percent = ("recall", "low", "high", "standard_error", *shares, "ceiling", "random")
     left_out = dict.fromkeys(line for score in scores for line in score.notes)
     sufficient = [SUFFICIENT_NOTE] if any(score.sufficient for score in scores) else []
     return Output(document, {"": rows}, title, [*left_out, *sufficient, *notes], percent, legend)

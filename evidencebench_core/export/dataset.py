@@ -63,13 +63,23 @@ def _write(instances: Iterable[Instance], stream: BinaryIO) -> BenchmarkFile:
     return BenchmarkFile(n_instances, n_bytes, digest.hexdigest())
 
 
+def forbidding_licence(instance: Instance) -> str:
+    """The licence of its paper where that allows no changed copy, such as its sentences in a list; else ``""``.
+
+    An instance that names no licence may be passed on: it came that way.
+    """
+    licence = instance.construction.get("paper_licence")
+    if not isinstance(licence, str) or not licence:
+        return ""
+    return "" if any(map(allows_changed_copies, (licence, licence_in([licence])))) else licence
+
+
 def _licensed(store: Store, info: DatasetInfo, left_out: dict[str, str]) -> Iterator[Instance]:
     for instance in store.iter(info):
-        licence = instance.construction.get("paper_licence")
-        if isinstance(licence, str) and licence and not allows_changed_copies(licence_in([licence])):
+        if licence := forbidding_licence(instance):
             left_out[instance.id] = licence
-            continue
-        yield instance
+        else:
+            yield instance
 
 
 def _with_unique_ids(instances: Iterable[Instance]) -> Iterator[Instance]:

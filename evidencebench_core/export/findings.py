@@ -157,7 +157,7 @@ def findings_html(findings: Findings, created_at: datetime, *, pdf: bytes = b"",
             marked = page_images(highlights_pdf(findings, pdf), [(page, None) for page in shown])
             pictures = page_images(pdf, [(item.page or 1, item.box) for item in cited])
     settings = findings.retriever.settings.values()
-    page: str = _template().render(
+    page: str = template("findings.html").render(
         hypothesis=findings.hypothesis,
         title=paper.title or findings.read.name,
         source=findings.read.source,
@@ -279,7 +279,8 @@ def _neighbour(paper: Paper, index: int, step: int) -> str:
 
 
 @cache
-def _template() -> Any:
+def template(name: str) -> Any:
+    """The template of that name in this folder: no value is markup, and none has more than a line."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -291,4 +292,4 @@ def _template() -> Any:
         undefined=StrictUndefined,
         finalize=lambda value: value if isinstance(value, Markup) else one_line(str(value)),
     )
-    return environment.get_template("findings.html")
+    return environment.get_template(name)

@@ -118,6 +118,23 @@ class Score:
             "per_instance": dict(self.per_instance),
         } | ({"sufficient_gold": True} if self.sufficient else {})
 
+    def row(self) -> dict[str, Any]:
+        """The figures as a row of a table of scores: shares 0 to 1, a ceiling that is not proven as text."""
+        return {
+            "task": self.task.title,
+            "recall": self.aspect_recall,
+            "low": self.estimate.low,
+            "high": self.estimate.high,
+            "standard_error": self.standard_error,
+            **{measure.name: self.measures[measure.name].value for measure in MEASURES[1:]},
+            "ceiling": self.ceiling or self.ceiling_text.replace("%", ""),
+            "random": self.random_expectation,
+            "n_papers": self.n_papers,
+            "n": self.n_scored,
+            "n_skipped": self.n_skipped,
+            "n_missing": self.n_missing,
+        }
+
     def to_pandas(self) -> pd.DataFrame:
         """One row an instance: ``instance``, ``aspect_recall``, and why it is ``left_out``, or ``""``."""
         import pandas as pd  # here: most commands print a score without it

@@ -34,6 +34,13 @@ class Task:
             return f"{family} Unconstrained"
         return f"{family}@{'Optimal' if self.budget == 'optimal' else self.budget}"
 
+    @property
+    def budget_text(self) -> str:
+        """``K = 10``, ``optimal K``, or ``no limit``."""
+        if self.budget is None:
+            return "no limit"
+        return "optimal K" if self.budget == "optimal" else f"K = {self.budget}"
+
     def budget_for(self, evidence: EvidenceSet) -> int | None:
         """How many sentences may be selected for this instance; ``None``: no limit, or it has nothing to cover."""
         return evidence.optimal_for(self.focus) if self.budget == "optimal" else self.budget

@@ -26,6 +26,11 @@ READING = [  # calls that print data, on the store of `tiny` with a run RUN of l
     *("show tiny_0", "retrievers", "retrievers bm25", "backup OUT", "ingest TINY --name again"),
     *("run --dataset tiny --retriever lead", "run --dataset tiny --retriever lead --estimate"),
     *("score RUN", "score RUN OTHER --task er@10", "compare RUN OTHER --task er@10"),
+    *(
+        "score RUN OTHER --format latex",
+        "compare RUN OTHER --format markdown",
+        "analyse ends RUN --format csv",
+    ),
     "score-file --dataset tiny --predictions PICKS --task er@10",
     "import-run --dataset tiny --predictions PICKS --name mine --task er@10",
     *("analyse missed RUN --task er@10", "analyse positions RUN OTHER --task er@10 --buckets 3"),
@@ -34,6 +39,7 @@ READING = [  # calls that print data, on the store of `tiny` with a run RUN of l
     *("export-dataset tiny --out OUT", "notes --dataset tiny"),
     *("rename run RUN first", "rename dataset tiny small", "delete run RUN --yes"),
     *("reliability ingest --sample", "reliability ingest --dataset tiny", "answers ingest --sample"),
+    "publish RUN OTHER --out OUT",
     "find PAPER --hypothesis Tea --retriever bm25",
 ]
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from evidencebench_core.data.model import Instance
-from evidencebench_core.export.reader.view import System, view_data, view_of
+from evidencebench_core.export.reader.view import PaperView, System, view_data, view_of
 from evidencebench_core.palette import css_variables
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.tasks import Task, task_named, validated_selection
@@ -85,13 +85,28 @@ def show(
     systems = [System(name, _selection(instance, name, one)) for name, one in named.items()]
     chosen = task if isinstance(task, Task) else task_named(task)
     view = view_of(instance, focus=chosen.focus, systems=systems, active=0 if systems else None)
-    first, *others = (view_data(replace(view, active=place)) for place in range(max(len(systems), 1)))
-    views = [first, *({key: data[key] for key in _PER_SYSTEM} for data in others)]
     return Drawing(
         one_line(f"{instance.id}: {instance.hypothesis}"),
-        _page({"hypothesis": instance.hypothesis, "views": views}),
+        _page({"hypothesis": instance.hypothesis, "views": views_data(view)}),
         height,
     )
+
+
+def views_data(view: PaperView) -> list[dict[str, Any]]:
+    """The view with the marks of its first system, and of each other what differs."""
+    first, *others = (view_data(replace(view, active=place)) for place in range(max(len(view.systems), 1)))
+    return [first, *({key: data[key] for key in _PER_SYSTEM} for data in others)]
+
+
+def reader_script(last: str) -> str:
+    """The reader's scripts as one module, or a classic script: the app's export is left out; ``last`` ends it."""
+    script = _texts("dom.js", *PARTS, "reader.js")
+    return script.replace("export default ", "void ") + last
+
+
+def reader_style() -> str:
+    """The reader's style, its colours, and the page round it."""
+    return css_variables(".reader", ".reader.dark") + _texts("dom.css", "reader.css", "page.css")
 
 
 def _selection(instance: Instance, name: str, picks: Picks) -> tuple[int, ...]:
@@ -101,14 +116,12 @@ def _selection(instance: Instance, name: str, picks: Picks) -> tuple[int, ...]:
 
 def _page(data: Mapping[str, object]) -> str:
     """The page with its data as JSON in ASCII without ``<``, so that no text of a paper can end the script."""
-    script = _texts("dom.js", *PARTS, "reader.js", "page.js")
     document = json.dumps(data).replace("<", "\\u003c")
-    style = css_variables(".reader", ".reader.dark") + _texts("dom.css", "reader.css", "page.css")
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>EvidenceBench</title>'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><style>{style}</style></head><body>'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><style>{reader_style()}</style></head><body>'
         f'<script type="application/json" id="data">{document}</script>'
-        f'<script type="module">{script}</script></body></html>'
+        f"<script>{reader_script(_texts('page.js'))}</script></body></html>"
     )
 
 

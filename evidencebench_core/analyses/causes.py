@@ -75,7 +75,8 @@ _CAUSES: Final = (
         f"No covering sentence is ranked within K + {_NEAR_PLACES}.",
         "rank far below K",
     ),
-    Cause("gold", "Gold in doubt"),
+    Cause("gold", "The gold is wrong"),
+    Cause("cut", "The answer was cut"),
     Cause("reasoning", "Needs reasoning"),
     Cause("other", "Another cause"),
 )

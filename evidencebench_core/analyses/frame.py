@@ -212,10 +212,13 @@ def _picks(store: Store, run: RunInfo, task: Task, info: DatasetInfo) -> Picks:
 
 def recalls(store: Store, run: RunInfo, task: str | Task) -> pd.Series[float]:
     """Aspect Recall, 0 to 1, by instance in the order of the file; NaN without an answer or anything to cover."""
+    instances = instance_frame(store, run.dataset)["instance"]
+    if not run.has_picks:
+        return pd.Series(RunStore(store).recalls(run, task), dtype=float).reindex(instances)
     of_task, answer = aspects(store, run.dataset, task), picks(store, run, task)
     n_found = np.bincount(of_task.frame["row"], answer.found, minlength=len(of_task.n_asked))
     values = np.where(answer.answered, quotient(n_found, of_task.n_asked), np.nan)
-    return pd.Series(values, index=instance_frame(store, run.dataset)["instance"])
+    return pd.Series(values, index=instances)
 
 
 def runs_named(store: Store, runs: Sequence[RunLike], dataset: str | None = None) -> tuple[RunInfo, ...]:

@@ -233,12 +233,15 @@ def content_words(text: str) -> frozenset[str]:
 
 
 def other_runs(runs: RunStore, run: RunInfo, task: Task) -> list[RunInfo]:
-    """The dataset's other runs over the original instances with answers to a task, that did not see gold."""
+    """The dataset's other runs over the original instances with picks for a task, that did not see gold."""
     see_gold = {name for name, retriever in RETRIEVERS.items() if retriever.sees_gold}
     return [
         other
         for other in runs.runs(run.dataset)
-        if other.id != run.id and other.n_answers(task) and other.retriever not in see_gold
+        if other.id != run.id
+        and other.has_picks
+        and other.n_answers(task)
+        and other.retriever not in see_gold
     ]
 
 

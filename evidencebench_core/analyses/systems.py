@@ -58,10 +58,12 @@ def systems(store: Store, runs: Sequence[RunLike], task: str | Task) -> Systems:
 
 
 def further_measures(store: Store, compared: Systems) -> pd.DataFrame:
-    """The means of every measure but Aspect Recall over the same instances: a row a run, a column a measure."""
+    """The means of every measure but Aspect Recall over the same instances: a row a run, if it has picks."""
     instances = instance_frame(store, compared.dataset)["instance"].to_numpy()
     selections = {}
     for info in runs_named(store, list(compared.labels)):
+        if not info.has_picks:
+            continue
         frame = picks(store, info, compared.task).frame
         selections[info.id] = frame["sentence"].groupby(instances[frame["row"]]).agg(tuple).to_dict()
     rows = []

@@ -1,192 +1,288 @@
-"""How far two annotators agree on what covers which aspect."""
+"""How far annotators agree on what covers which aspect: each pair, all together, and people against models."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from evidencebench_core.analyses.report import Report
-from evidencebench_core.annotation.differences import AspectPair, aspect_pairs, differences
-from evidencebench_core.annotation.marked import MarkedPaper, annotation_of
-from evidencebench_core.annotation.model import Annotation
+from evidencebench_core.annotation.differences import aspect_groups, differences
+from evidencebench_core.annotation.marked import MarkedPaper, annotation_of, annotators_of
+from evidencebench_core.annotation.model import GOLD, MODEL, Annotation, MarkedAspect
+from evidencebench_core.annotation.provenance import gold_models
 from evidencebench_core.annotation.store import Annotations
+from evidencebench_core.data.model import Instance
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import PaperError
-from evidencebench_core.stats import accuracy, bootstrap, cohen_kappa, label_f1, label_units, phi
+from evidencebench_core.stats import (
+    Estimate,
+    accuracy,
+    bootstrap,
+    cohen_kappa,
+    coincidences,
+    interval_note,
+    krippendorff_alpha,
+    label_f1,
+    paired,
+    phi,
+)
+from evidencebench_core.words import quantity
 
 ASPECT_LEVEL: Final = "aspect and sentence"
 SENTENCE_LEVEL: Final = "sentence"
+MEASURES: Final = MappingProxyType(
+    {
+        "exact accuracy": accuracy,
+        "binary F1": lambda tables: label_f1(tables)[..., 0],
+        "Cohen's kappa": cohen_kappa,
+        "Spearman's rho": phi,
+    }
+)
+"""Those of the paper's table 2; of yes and no Spearman's rho is phi."""
+ALPHA: Final = "Krippendorff's alpha"
+ALL: Final = "all"
 
 
-class TwoAnnotations(NamedTuple):
-    """A paper, by name, and what two annotators made of it."""
+class AnnotatedPaper:
+    """A paper, by name, and what annotators made of it."""
 
-    name: str
-    sentences: Sequence[str]
-    a: Annotation
-    b: Annotation
+    def __init__(self, name: str, sentences: Sequence[str], *annotations: Annotation) -> None:
+        self.name, self.sentences = name, sentences
+        self.annotations = {annotation.annotator: annotation for annotation in annotations}
 
 
-def agreement(
-    store: Store,
-    papers: Sequence[MarkedPaper],
-    annotators: Sequence[str],
-    n_resamples: int = 10_000,
-) -> Report:
-    """Agreement of two annotators over papers, as `agreement_report` has it."""
-    annotations = Annotations(store)
-    annotated = []
+TwoAnnotations = AnnotatedPaper
+
+
+def consensus_figures(makers: Sequence[Annotation], consensus: Annotation) -> dict[str, Any]:
+    """The kappa of the two who made a consensus, by aspect or else by sentence, and how much they left undecided."""
+    a, b = makers
+    table = agreement_report([AnnotatedPaper("", [""] * a.n_sentences, a, b)]).tables["agreement"]
+    kappa = table.loc[table["measure"] == "Cohen's kappa", "value"].iloc[0]
+    n_open = sum(item.key not in consensus.decisions for item in differences(a, b))
+    return {"kappa": None if pd.isna(kappa) else round(float(kappa), 4), "n_open": n_open}
+
+
+class _Judgements(NamedTuple):
+    """Whether sentences cover aspects, or are evidence at all: one row a judgement."""
+
+    marks: np.ndarray  # a column an annotator: 1 yes, 0 no, -1 not asked
+    papers: np.ndarray  # their numbers
+    groups: np.ndarray  # what is drawn whole: the paper, or of a single one the aspect
+
+    def of_pair(self, a: int, b: int) -> tuple[np.ndarray, np.ndarray]:
+        """The tables of two annotators, a 1 each as in `stats.label_units`, and the rows that they are of."""
+        rows = np.flatnonzero((self.marks[:, [a, b]] >= 0).all(axis=1))
+        tables = np.zeros((len(rows), 2, 3))
+        tables[np.arange(len(rows)), 1 - self.marks[rows, a], 1 - self.marks[rows, b]] = 1
+        return tables, rows
+
+
+def agreement(store: Store, papers: Sequence[MarkedPaper], annotators: Sequence[str]) -> Report:
+    """Agreement of annotators over those papers that at least two of them have marked; see `agreement_report`."""
+    annotations, annotated = Annotations(store), []
+    models = {name for name in annotators if name.startswith(MODEL)}
     for marked in papers:
-        a, b = (annotation_of(annotations, marked, who) for who in annotators)
-        annotated.append(TwoAnnotations(marked.name, marked.paper.sentences, a, b))
-    return agreement_report(annotated, n_resamples)
+        known = annotators_of(annotations, marked)
+        of_paper = [annotation_of(annotations, marked, name) for name in annotators if name in known]
+        if len(of_paper) > 1:
+            annotated.append(AnnotatedPaper(marked.name, marked.paper.sentences, *of_paper))
+        if GOLD in annotators and isinstance(marked.paper, Instance) and gold_models(marked.paper):
+            models.add(GOLD)
+    if not annotated:
+        remedy = "Name annotators who have marked the same papers."
+        raise PaperError("agreement", f"has no paper that two of {', '.join(annotators)} marked", remedy)
+    report = agreement_report(annotated, models)
+    n_left_out = len(papers) - len(annotated)
+    notes = [f"Left out: {quantity(n_left_out, 'paper')} that only one of them marked."] if n_left_out else []
+    return replace(report, notes=(*report.notes, *notes))
 
 
-def agreement_report(papers: Sequence[TwoAnnotations], n_resamples: int = 10_000) -> Report:
-    """Agreement of two annotators over one paper or several.
+def agreement_report(papers: Sequence[AnnotatedPaper], models: Collection[str] = ()) -> Report:
+    """Agreement of two annotators or more over one paper or several.
 
     A judgement is whether a sentence (headings too, as in the benchmark) covers an aspect. Aspects are
-    compared that both have; without any, and beside them, it is compared which sentences are evidence for
-    some aspect.
+    compared that two have; without any, and beside them, it is compared which sentences are evidence for
+    some aspect. ``models`` are the annotators who are no people.
 
     Returns
     -------
     Report
-        *agreement*, one row a level and measure: ``level``, ``measure``, ``value``, ``low`` and ``high``
-        (papers, of a single one its aspects, drawn whole), ``n_judgements``, ``n_groups``. All are shares, or
-        correlations.
+        *agreement*, one row a pair, level and measure, and one of all with alpha: ``a``, ``b``, ``level``,
+        ``measure``, ``value``, ``low`` and ``high`` (papers, of a single one its aspects, drawn whole),
+        ``n_judgements``, ``n_groups``. All are shares, correlations, or coefficients of at most 1.
 
-        *aspects*, one row an aspect: ``paper``, ``aspect``, ``who`` has it, ``result_a``, ``result_b``,
-        ``n_both``, ``n_only_a``, ``n_only_b`` sentences.
+        *difference*, where there are pairs of people and of a person and a model: ``level``, ``measure``; ``people``
+        and ``with_models``, means over papers of their pairs' mean; ``difference`` (``low``, ``high``), ``p`` (the
+        signs of papers flipped), ``n`` papers.
 
-        *disagreements*: ``paper``, ``aspect``, ``sentence`` (-1 where one has no such aspect at all),
+        *aspects*, one row an aspect: ``paper``, ``aspect``, ``who`` has it, who calls it a ``result``, ``n_all``,
+        ``n_some`` sentences that all of them marked, or some.
+
+        *disagreements*: ``paper``, ``aspect``, ``sentence`` (-1 where some have no such aspect at all),
         ``marked_by``, ``text``.
     """
     if not papers:
         raise PaperError("agreement", "has no paper to stand on", "Name at least one.")
-    pairs = [aspect_pairs(paper.a, paper.b) for paper in papers]
-    rows = []
-    for level, judgements in (
-        (ASPECT_LEVEL, _by_aspect(papers, pairs)),
-        (SENTENCE_LEVEL, _by_sentence(papers)),
-    ):
-        if judgements:
-            rows += _measures(level, judgements, n_resamples)
+    names = list(dict.fromkeys(name for paper in papers for name in paper.annotations))
+    groups = [aspect_groups(tuple(paper.annotations.values())) for paper in papers]
+    levels = {
+        ASPECT_LEVEL: _by_aspect(papers, groups, names),
+        SENTENCE_LEVEL: _by_sentence(papers, names),
+    }
+    rows, rows_of_kinds = [], []
+    for level, judgements in levels.items():
+        rows += [{"level": level} | row for row in _measures(judgements, names)]
+        rows_of_kinds += [{"level": level} | row for row in _differences(judgements, names, models)]
     tables = {
         "agreement": pd.DataFrame(rows),
-        "aspects": _aspects(papers, pairs),
-        "disagreements": _disagreements(papers),
+        **({"difference": pd.DataFrame(rows_of_kinds)} if rows_of_kinds else {}),
+        "aspects": pd.DataFrame(_aspects(papers, groups), columns=_ASPECTS),
+        "disagreements": pd.DataFrame(_disagreements(papers, groups), columns=_DISAGREEMENTS),
     }
-    title = f"Agreement of {papers[0].a.annotator} and {papers[0].b.annotator}"
-    return Report(title, tables, tuple(_notes(papers, pairs)))
+    title = f"Agreement of {', '.join(names[:-1])} and {names[-1]}"
+    return Report(title, tables, tuple(_notes(papers, groups, names)), shares=("people", "with_models"))
 
 
-MEASURES: Final = {
-    "exact accuracy": accuracy,
-    "binary F1": lambda tables: label_f1(tables)[..., 0],
-    "Cohen's kappa": cohen_kappa,
-    "Spearman's rho": phi,
-}
-"""Those of the paper's table 2; of yes and no Spearman's rho is phi."""
-
-_Judgement = tuple[bool, bool, str]
-"""By a, by b, and what is drawn whole: the paper, or of a single one the aspect."""
+_Groups = Sequence[Sequence[Mapping[str, MarkedAspect]]]
+_ASPECTS: Final = ["paper", "aspect", "who", "result", "n_all", "n_some"]
+_DISAGREEMENTS: Final = ["paper", "aspect", "sentence", "marked_by", "text"]
 
 
-def _by_aspect(papers: Sequence[TwoAnnotations], pairs: Sequence[Sequence[AspectPair]]) -> list[_Judgement]:
-    judgements = []
-    for place, (paper, of_paper) in enumerate(zip(papers, pairs, strict=True)):
-        shared = [pair for pair in of_paper if pair.a is not None and pair.b is not None]
-        for number, pair in enumerate(shared):
-            group = f"{place}" if len(papers) > 1 else f"{place}:{number}"
-            judgements += _judgements(paper, *pair.marks, group)
-    return judgements
+def _by_aspect(papers: Sequence[AnnotatedPaper], groups: _Groups, names: Sequence[str]) -> _Judgements:
+    parts = []
+    for place, (paper, of_paper) in enumerate(zip(papers, groups, strict=True)):
+        shared = [group for group in of_paper if len(group) > 1]
+        for number, group in enumerate(shared):
+            marks = {name: aspect.sentences for name, aspect in group.items()}
+            parts.append((place, place if len(papers) > 1 else number, _marks(paper, marks, names)))
+    return _joined(parts, names)
 
 
-def _by_sentence(papers: Sequence[TwoAnnotations]) -> list[_Judgement]:
-    judgements = []
+def _by_sentence(papers: Sequence[AnnotatedPaper], names: Sequence[str]) -> _Judgements:
+    parts = []
     for place, paper in enumerate(papers):
-        judgements += _judgements(paper, paper.a.evidence_sentences, paper.b.evidence_sentences, str(place))
-    return judgements
+        marks = {name: annotation.evidence_sentences for name, annotation in paper.annotations.items()}
+        parts.append((place, place, _marks(paper, marks, names)))
+    return _joined(parts, names)
 
 
-def _judgements(
-    paper: TwoAnnotations, of_a: frozenset[int], of_b: frozenset[int], group: str
-) -> list[_Judgement]:
-    return [(index in of_a, index in of_b, group) for index in range(paper.a.n_sentences)]
+def _marks(paper: AnnotatedPaper, marks: Mapping[str, Collection[int]], names: Sequence[str]) -> np.ndarray:
+    columns = np.full((len(paper.sentences), len(names)), -1)
+    for name, sentences in marks.items():
+        column = names.index(name)
+        columns[:, column] = 0
+        columns[list(sentences), column] = 1
+    return columns
 
 
-def _measures(level: str, judgements: Sequence[_Judgement], n_resamples: int) -> list[dict[str, Any]]:
-    by_a, by_b = (["yes" if judgement[place] else "no" for judgement in judgements] for place in (0, 1))
-    groups = [group for _, _, group in judgements]
-    units = label_units(by_a, by_b, ("yes", "no"))
-    rows = []
-    for name, measure in MEASURES.items():
-        estimate = bootstrap(units, measure, groups, n_resamples=n_resamples)
-        rows.append(
-            {
-                "level": level,
-                "measure": name,
-                "value": estimate.value,
-                "low": estimate.low,
-                "high": estimate.high,
-                "n_judgements": estimate.n,
-                "n_groups": len(set(groups)),
+def _joined(parts: Sequence[tuple[int, int, np.ndarray]], names: Sequence[str]) -> _Judgements:
+    sizes = [len(marks) for *_, marks in parts]
+    return _Judgements(
+        np.concatenate([np.empty((0, len(names)), dtype=int), *(marks for *_, marks in parts)]),
+        np.repeat(np.array([paper for paper, *_ in parts], dtype=int), sizes),
+        np.repeat(np.array([group for _, group, _ in parts], dtype=int), sizes),
+    )
+
+
+def _measures(judgements: _Judgements, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for (a, name_a), (b, name_b) in combinations(enumerate(names), 2):
+        tables, rows = judgements.of_pair(a, b)
+        groups = judgements.groups[rows]
+        for measure, function in MEASURES.items() if len(rows) else ():
+            estimate = bootstrap(tables, function, groups)
+            yield {"a": name_a, "b": name_b, **_row(measure, estimate, groups)}
+    if len(judgements.marks):
+        counts = np.stack([(judgements.marks == label).sum(axis=1) for label in (1, 0)], axis=1)
+        alpha = bootstrap(coincidences(counts), krippendorff_alpha, judgements.groups)
+        yield {"a": ALL, "b": "", **_row(ALPHA, alpha, judgements.groups)}
+
+
+def _row(measure: str, estimate: Estimate, groups: np.ndarray) -> dict[str, Any]:
+    bounds = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+    return {"measure": measure, **bounds, "n_judgements": estimate.n, "n_groups": len(np.unique(groups))}
+
+
+def _differences(
+    judgements: _Judgements, names: Sequence[str], models: Collection[str]
+) -> Iterator[dict[str, Any]]:
+    """Each measure of pairs of people against that of pairs of a person and a model, paper by paper."""
+    n_papers = int(judgements.papers.max(initial=-1)) + 1
+    by_kind: dict[int, list[np.ndarray]] = {0: [], 1: [], 2: []}  # by how many of the two are models
+    for a, b in combinations(range(len(names)), 2):
+        tables, rows = judgements.of_pair(a, b)
+        sums = np.zeros((n_papers, 2, 3))
+        np.add.at(sums, judgements.papers[rows], tables)
+        by_kind[(names[a] in models) + (names[b] in models)].append(sums)
+    if not (by_kind[0] and by_kind[1]):
+        return
+    for measure, function in MEASURES.items():
+        means = [pd.DataFrame(function(np.stack(by_kind[kind]))).mean() for kind in (0, 1)]
+        people, with_models = pd.concat(means, axis=1).dropna().to_numpy().T
+        if len(people):
+            pair = paired(people, with_models)
+            yield {
+                "measure": measure,
+                "people": pair.mean_a,
+                "with_models": pair.mean_b,
+                **{name: pair.as_dict()[name] for name in ("difference", "low", "high", "p", "n")},
             }
-        )
-    return rows
 
 
-def _notes(papers: Sequence[TwoAnnotations], pairs: Sequence[Sequence[AspectPair]]) -> Iterator[str]:
-    flat = [pair for of_paper in pairs for pair in of_paper]
-    n_shared = sum(pair.a is not None and pair.b is not None for pair in flat)
+def _notes(papers: Sequence[AnnotatedPaper], groups: _Groups, names: Sequence[str]) -> Iterator[str]:
+    flat = [group for of_paper in groups for group in of_paper]
+    n_shared = sum(len(group) > 1 for group in flat)
     if not n_shared:
         yield (
             "The annotations share no aspect, so only this is compared: which sentences are evidence at all. To "
             "compare by aspect, let one annotator start from the other's aspects, without the marks."
         )
     else:
+        who = "both annotations" if len(names) == 2 else "two annotations or more"
         aspects = "1 aspect stands" if n_shared == 1 else f"{n_shared} aspects stand"
-        yield f"{aspects} in both annotations, by what they say, and are compared sentence by sentence."
-        only_a, only_b = sum(pair.b is None for pair in flat), sum(pair.a is None for pair in flat)
-        alone = [(papers[0].a.annotator, only_a), (papers[0].b.annotator, only_b)]
-        if only_a or only_b:
-            listed = " and ".join(f"{n} of {who} alone" for who, n in alone if n)
+        yield f"{aspects} in {who}, by what they say, and are compared sentence by sentence."
+        alone = {name: sum(list(group) == [name] for group in flat) for name in names}
+        listed = " and ".join(f"{n} of {name} alone" for name, n in alone.items() if n)
+        if listed:
             yield f"Aspects left out of the comparison by aspect: {listed}."
-    drawn = "papers" if len(papers) > 1 else "aspects of the paper"
-    yield f"Intervals are 95% percentile bootstrap intervals in which {drawn} are drawn whole."
+    if len(papers) > 1:
+        yield f"{interval_note(len(papers))}."
+    else:
+        yield "Intervals: 95%, Student's t over the aspects of the paper."
 
 
-def _aspects(papers: Sequence[TwoAnnotations], pairs: Sequence[Sequence[AspectPair]]) -> pd.DataFrame:
-    rows = []
-    for paper, of_paper in zip(papers, pairs, strict=True):
-        for pair in of_paper:
-            of_a, of_b = pair.marks
-            owner = paper.a.annotator if pair.b is None else paper.b.annotator
-            rows.append(
-                (
-                    paper.name,
-                    pair.text,
-                    "both" if pair.a is not None and pair.b is not None else owner,
-                    None if pair.a is None else pair.a.is_result,
-                    None if pair.b is None else pair.b.is_result,
-                    len(of_a & of_b),
-                    len(of_a - of_b),
-                    len(of_b - of_a),
-                )
+def _aspects(papers: Sequence[AnnotatedPaper], groups: _Groups) -> Iterator[tuple[object, ...]]:
+    for paper, of_paper in zip(papers, groups, strict=True):
+        for group in of_paper:
+            marks = [frozenset(aspect.sentences) for aspect in group.values()]
+            shared, either = frozenset.intersection(*marks), frozenset.union(*marks)
+            results = [name for name, aspect in group.items() if aspect.is_result]
+            yield (
+                paper.name,
+                _text(group),
+                ", ".join(group),
+                ", ".join(results),
+                len(shared),
+                len(either - shared),
             )
-    columns = ["paper", "aspect", "who", "result_a", "result_b", "n_both", "n_only_a", "n_only_b"]
-    return pd.DataFrame(rows, columns=columns)
 
 
-def _disagreements(papers: Sequence[TwoAnnotations]) -> pd.DataFrame:
-    rows = [
-        (paper.name, item.pair.text, -1, item.by, "")
-        if item.sentence is None
-        else (paper.name, item.pair.text, item.sentence, item.by, paper.sentences[item.sentence])
-        for paper in papers
-        for item in differences(paper.a, paper.b)
-    ]
-    return pd.DataFrame(rows, columns=["paper", "aspect", "sentence", "marked_by", "text"])
+def _disagreements(papers: Sequence[AnnotatedPaper], groups: _Groups) -> Iterator[tuple[object, ...]]:
+    for paper, of_paper in zip(papers, groups, strict=True):
+        for group in of_paper:
+            if len(group) < len(paper.annotations):
+                yield paper.name, _text(group), -1, ", ".join(group), ""
+            for index in sorted({index for aspect in group.values() for index in aspect.sentences}):
+                who = [name for name, aspect in group.items() if index in aspect.sentences]
+                if len(who) < len(group):
+                    yield paper.name, _text(group), index, ", ".join(who), paper.sentences[index]
+
+
+def _text(group: Mapping[str, MarkedAspect]) -> str:
+    return next(iter(group.values())).text

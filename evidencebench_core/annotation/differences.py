@@ -5,8 +5,8 @@ A proposal of a model is decided by the same means as what two people mark diffe
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from evidencebench_core.annotation.model import CONSENSUS, MODEL, Annotation, MarkedAspect
 from evidencebench_core.errors import PaperError
@@ -78,6 +78,20 @@ def aspect_pairs(a: Annotation, b: Annotation) -> tuple[AspectPair, ...]:
     return (*pairs, *(AspectPair(None, other) for other in left))
 
 
+def aspect_groups(annotations: Sequence[Annotation]) -> list[dict[str, MarkedAspect]]:
+    """Aspects that say the same, by annotator, in the order in which annotators have them."""
+    first, *others = annotations
+    groups = [{first.annotator: aspect} for aspect in first.aspects]
+    for annotation in others:
+        known = replace(first, aspects=tuple(next(iter(group.values())) for group in groups))
+        for number, pair in enumerate(aspect_pairs(known, annotation)):
+            if pair.a is None:
+                groups.append({})
+            if pair.b is not None:
+                groups[number][annotation.annotator] = pair.b
+    return groups
+
+
 def differences(a: Annotation, b: Annotation) -> tuple[Difference, ...]:
     """Marks of the aspects of both, and whole aspects of one; by aspect, in order."""
     items = []
@@ -95,7 +109,7 @@ def differences(a: Annotation, b: Annotation) -> tuple[Difference, ...]:
 
 
 def first_consensus(a: Annotation, b: Annotation) -> Annotation:
-    """Everything that either marked, for the two to decide from.
+    """Everything that either marked, for the two to decide from; what they decided on models' proposals counts.
 
     EvidenceBench's guidelines (appendix B) include what two annotators cannot resolve.
     """
@@ -103,7 +117,15 @@ def first_consensus(a: Annotation, b: Annotation) -> Annotation:
         MarkedAspect(f"aspect_{n}", pair.text, pair.is_result, tuple(sorted(frozenset.union(*pair.marks))))
         for n, pair in enumerate(aspect_pairs(a, b))
     )
-    return Annotation(CONSENSUS, a.hypothesis or b.hypothesis, a.n_sentences, aspects, len(aspects))
+    return Annotation(
+        CONSENSUS,
+        a.hypothesis or b.hypothesis,
+        a.n_sentences,
+        aspects,
+        len(aspects),
+        frozenset(key for key in a.decisions | b.decisions if key.startswith(MODEL)),
+        {"consensus_of": [a.annotator, b.annotator]},
+    )
 
 
 def proposals(annotation: Annotation, proposal: Annotation) -> tuple[Difference, ...]:

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from evidencebench_core.annotation.agreement import consensus_figures
 from evidencebench_core.annotation.marked import MarkedPaper, marked_paper
 from evidencebench_core.annotation.model import CONSENSUS, MODEL, annotated_instance
-from evidencebench_core.annotation.provenance import construction_of
+from evidencebench_core.annotation.provenance import construction_of, covered_share
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data.model import Instance
 from evidencebench_core.data.store import Store
@@ -23,10 +24,18 @@ class ExportedAnnotations:
     instances: dict[str, Instance] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     licences: Counter[str] = field(default_factory=Counter)
+    covered: dict[str, float] = field(
+        default_factory=dict
+    )  # the share of a paper's aspects that got a sentence
 
 
 def exported_annotations(
-    store: Store, *, annotator: str = "", undecided: bool = False, keys: Iterable[str] | None = None
+    store: Store,
+    *,
+    annotator: str = "",
+    undecided: bool = False,
+    min_covered: float = 0.0,
+    keys: Iterable[str] | None = None,
 ) -> ExportedAnnotations:
     """The annotated papers of a store as instances.
 
@@ -36,6 +45,8 @@ def exported_annotations(
         Whose marks count; without it the consensus, else those of the only person who marked the paper.
     undecided : bool
         Take a model's proposal where nobody has decided on it.
+    min_covered : float
+        Leave a paper out if a smaller share of its aspects got a sentence; EvidenceBench keeps 0.7 and more.
     keys : iterable of str, optional
         Of the papers; all by default.
     """
@@ -51,6 +62,11 @@ def exported_annotations(
             instance = exported_annotation(annotations, marked, name)
         except EvidenceBenchError as error:
             exported.left_out[marked.name] = f"{error.problem}. {error.remedy}"
+            continue
+        share = covered_share(instance.construction)
+        exported.covered[marked.name] = share
+        if share < min_covered:
+            exported.left_out[marked.name] = f"has sentences for {share:.0%} of its aspects"
             continue
         if instance.id in exported.instances:
             instance_id = f"{instance.id}_{key.rpartition(':')[2]}"
@@ -71,11 +87,18 @@ def exported_annotation(
     annotation = annotations.get(marked.key, annotator)
     if annotation is None:
         raise PaperError(marked.name, f"has no marks by {annotator}", "Name somebody who has marked it.")
+    proposals = list(annotations.proposals(marked.key).values())
+    construction = construction_of(annotation, proposals, licence)
+    names = annotation.origin.get("consensus_of")
+    if isinstance(names, list):
+        makers = [annotations.get(marked.key, str(name)) for name in names]
+        known = [maker for maker in makers if maker is not None]
+        construction["consensus"] = {"of": names} | (
+            consensus_figures(known, annotation) if len(known) == 2 else {}
+        )
     if annotation.annotator.startswith(MODEL):  # aspects that no window covers are no part of the evidence
         for aspect in annotation.uncovered:
             annotation = annotation.remove_aspect(aspect.id)
-    proposals = list(annotations.proposals(marked.key).values())
-    construction = construction_of(annotation, proposals, licence)
     instance_id = instance_id.strip() or (
         marked.paper.id if isinstance(marked.paper, Instance) else marked.paper.paper_id
     )

@@ -3,6 +3,7 @@ annotator."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from evidencebench_core.annotation.model import GOLD, MODEL, Annotation, gold_annotation
@@ -54,6 +55,17 @@ def marked_paper(store: Store, key: str) -> MarkedPaper:
                 return MarkedPaper(key, instance_id, instance.hypothesis, instance, dataset.name)
     remedy = "It, or its dataset, may have been removed."
     raise UnknownNameError(f"paper {shown(key, 60)}", "is not in the store", remedy)
+
+
+def marked_papers(store: Store, dataset: str | None = None) -> list[MarkedPaper]:
+    """The papers on which anybody's marks stand, or the instances of a dataset; those that are gone are left out."""
+    prefix = "" if dataset is None else instance_key(store.dataset(dataset), "")
+    papers = []
+    for key in Annotations(store).papers():
+        if key.startswith(prefix):
+            with suppress(UnknownNameError):
+                papers.append(marked_paper(store, key))
+    return papers
 
 
 def annotators_of(annotations: Annotations, marked: MarkedPaper) -> tuple[str, ...]:

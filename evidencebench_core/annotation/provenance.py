@@ -59,6 +59,7 @@ def provenance_line(construction: Mapping[str, Any]) -> str:
         _text("paper under ", construction.get("paper_licence")),
         _text("with ", ", ".join(dict.fromkeys(_models(construction)))),
         _text("decided by ", _value(decisions, "by")),
+        _consensus_text(construction.get("consensus")),
     ]
     n_covered, n_aspects = (_value(coverage, name) for name in ("n_covered", "n_aspects"))
     if type(n_covered) is int and type(n_aspects) is int:
@@ -67,6 +68,23 @@ def provenance_line(construction: Mapping[str, Any]) -> str:
         parts.append("aspects proposed by a model")
     text = "; ".join(filter(None, parts))
     return f"Made {text}." if text else ""
+
+
+def covered_share(construction: Mapping[str, Any]) -> float:
+    """The share of the aspects that got a sentence; 1 where nothing is said."""
+    n_covered, n_aspects = (_value(construction.get("coverage"), name) for name in ("n_covered", "n_aspects"))
+    if type(n_covered) is int and type(n_aspects) is int and n_aspects:
+        return n_covered / n_aspects
+    return 1.0
+
+
+def _consensus_text(consensus: object) -> str:
+    names, kappa, n_open = (_value(consensus, name) for name in ("of", "kappa", "n_open"))
+    if not isinstance(names, list):
+        return ""
+    figures = [f"kappa {kappa:.2f}"] if isinstance(kappa, float) else []
+    figures += [f"{n_open:,} of their differences open"] if type(n_open) is int else []
+    return _text("a consensus of ", f"{' and '.join(map(str, names))} ({', '.join(figures)})")
 
 
 @dataclass(frozen=True, slots=True)

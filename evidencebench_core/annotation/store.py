@@ -76,6 +76,13 @@ class Annotations:
                 _write(db, paper, annotator, history)
             return history.revision(annotator)
 
+    def states(self, paper: str, annotator: str) -> tuple[Annotation, ...]:
+        """The states up to the one that stands, the oldest first, as far back as they are kept."""
+        with self.store.read() as db:
+            history = _history(db, paper, annotator)
+        states = history.states[: history.position + 1]
+        return tuple(Annotation.from_dict(annotator, state) for state in states if state is not None)
+
     def latest(self, paper: str, annotator: str) -> Revision:
         """The state that stands now."""
         with self.store.read() as db:

@@ -27,6 +27,22 @@ def missed(
     return report_of(store, run, task, results_only=not every)
 
 
+@verb("verdicts 3f2a --n 50 --seed 0", within=ANALYSE, tables=True)
+def verdicts(
+    store: Store,
+    runs: options.RunIds,
+    task: options.Task = "result-er@optimal",
+    n: int = Option(50, metavar="N", min=1, help="how many missed aspects are drawn"),
+    seed: int = Option(0, metavar="S", min=0, max=2**32 - 1, help="of the draw"),
+    stratified: bool = Option(False, "--stratified", help="equally many of each run"),
+    every: bool = Option(False, "--all", help="of all aspects, not the result aspects only"),
+) -> Report:
+    """Causes that readers noted on a random draw of misses."""
+    from evidencebench_core.analyses.verdicts import verdicts as report_of
+
+    return report_of(store, runs, task, n=n, seed=seed, stratified=stratified, results_only=not every)
+
+
 @verb("positions 3f2a 81bc --task er@10", within=ANALYSE, tables=True)
 def positions(
     store: Store,
@@ -99,24 +115,31 @@ def mesh(
     return mesh_report(store, name, headings, tree, reference)
 
 
-@verb("agreement 3 7 --annotator Ada --annotator gold", within=ANALYSE, tables=True)
+@verb("agreement --annotator Ada --annotator Ben --annotator gold", within=ANALYSE, tables=True)
 def agreement(
     store: Store,
-    papers: list[str] = Argument(..., metavar="PAPER", help="kept papers by number, or instances"),
+    papers: list[str] | None = Argument(
+        None,
+        metavar="PAPER",
+        help="kept papers by number, or instances (default: all that two of them marked)",
+    ),
     dataset: options.SomeDataset = None,
-    annotators: list[str] | None = Option(None, "--annotator", metavar="NAME", help="one of two"),
+    annotators: list[str] | None = Option(None, "--annotator", metavar="NAME", help="one of two or more"),
 ) -> Report:
-    """How alike annotators mark evidence."""
+    """How alike annotators mark evidence, and people among themselves against people and models."""
     from evidencebench_core.annotation.agreement import agreement as report_of
-    from evidencebench_core.annotation.marked import instance_key, marked_paper
+    from evidencebench_core.annotation.marked import instance_key, marked_paper, marked_papers
 
-    if len(annotators or ()) != 2:
-        raise SettingError("--annotator", f"is given {len(annotators or ())} times", "Name two annotators.")
+    names = list(dict.fromkeys(annotators or ()))
+    if len(names) < 2:
+        raise SettingError("--annotator", f"names {len(names)}", "Name two annotators or more.")
+    if not papers:
+        return report_of(store, marked_papers(store, dataset), names)
     if dataset is None:
         keys = [paper if ":" in paper else f"own:{paper}" for paper in papers]
     else:
         keys = [instance_key(store.dataset(dataset), paper) for paper in papers]
-    return report_of(store, [marked_paper(store, key) for key in keys], annotators or ())
+    return report_of(store, [marked_paper(store, key) for key in keys], names)
 
 
 def _dataset_of(store: Store, runs: list[str] | None, dataset: str | None) -> str:

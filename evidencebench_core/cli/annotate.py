@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evidencebench_core.annotation.model import Annotation
     from evidencebench_core.runs import Progress
 
+_MOST = 0.7  # of the aspects: EvidenceBench keeps papers from there on
 ANNOTATE = group("annotate", "gold by people and models: propose, export")
 
 
@@ -98,24 +99,69 @@ def evidence_inference(
 @verb("export --out mine.json", within=ANNOTATE)
 def export(
     store: Store,
-    out: Path = Option(..., metavar="FILE", help="where to write"),
+    out: Path | None = Option(None, metavar="FILE", help="write a dataset there"),
+    marks: Path | None = Option(None, metavar="FILE", help="write the marks there, for `annotate import`"),
     annotator: str = Option("", metavar="NAME", help="whose marks count, where several marked a paper"),
     undecided: bool = Option(False, "--undecided", help="take proposals that nobody has decided on"),
+    min_covered: float = Option(
+        0.0,
+        metavar="S",
+        min=0,
+        max=1,
+        help="leave out papers with sentences for fewer of their aspects (0.7)",
+    ),
 ) -> Output:
-    """Write what people marked as a dataset file."""
+    """Write what people marked as a dataset, or their marks; or list how many aspects got a sentence."""
+    from evidencebench_core.annotation.exchange import marks_json
     from evidencebench_core.annotation.export import exported_annotations
     from evidencebench_core.data.files import whole_file
     from evidencebench_core.export import write_benchmark
+    from evidencebench_core.stats import interval
 
-    exported = exported_annotations(store, annotator=annotator, undecided=undecided)
-    files = []
-    if exported.instances:
+    if marks is not None:
+        content = marks_json(store, annotator)
+        with whole_file(marks) as stream:
+            stream.write(content)
+        return Output(
+            {"file": str(marks)}, title=f"Written to {marks}: read it elsewhere by `annotate import`"
+        )
+    exported = exported_annotations(store, annotator=annotator, undecided=undecided, min_covered=min_covered)
+    rows = [{"paper": name, "aspects with a sentence": share} for name, share in exported.covered.items()]
+    if out is not None and exported.instances:
         with whole_file(out) as stream:
             write_benchmark(exported.instances.values(), stream)
-        files = [{"file": str(out), "instances": len(exported.instances)}]
     licences = [f"{licence} ({n})" for licence, n in exported.licences.items()]
     notes = [f"Licences of the papers: {', '.join(licences)}"] if licences else []
+    if exported.covered:
+        mean = interval(list(exported.covered.values())).text()
+        n_most = sum(share >= _MOST for share in exported.covered.values())
+        notes.append(
+            f"Aspects with a sentence: {mean} a paper; {n_most:,} of {len(rows):,} papers have {_MOST:.0%}."
+        )
     notes += [f"Left out: {name} {reason}" for name, reason in exported.left_out.items()]
+    files = [{"file": str(out), "instances": len(exported.instances)}] if out and exported.instances else []
     document = {"files": files, "licences": dict(exported.licences), "left_out": exported.left_out}
     title = quantity(len(exported.instances), "instance")
-    return Output(document, {"": files}, title, notes, code=0 if files else 1)
+    code = 0 if exported.instances else 1
+    return Output(
+        document | {"covered": exported.covered},
+        {"": rows},
+        title,
+        notes,
+        ("aspects with a sentence",),
+        code=code,
+    )
+
+
+@verb("import marks.json", within=ANNOTATE)
+def import_(
+    store: Store, file: Path = Argument(..., metavar="FILE", help="of `annotate export --marks`")
+) -> Output:
+    """Take in the marks of somebody else, or of another machine."""
+    from evidencebench_core.annotation.exchange import import_marks
+
+    rows = [
+        {"paper": paper, "annotator": who, "marks": outcome}
+        for paper, who, outcome in import_marks(store, file)
+    ]
+    return Output({"marks": rows}, {"": rows})

@@ -279,21 +279,44 @@ def compare(store: Store, run_ids: options.RunIds, task: options.Task = "er@opti
 def import_run(
     store: Store,
     dataset: options.Dataset,
-    predictions: Predictions,
-    name: str = Option(..., metavar="S", help="what the run is called"),
+    predictions: Predictions | None = None,
+    name: str = Option("", metavar="S", help="what the run is called"),
     task: options.Tasks = None,
+    official: bool = Option(
+        False, "--official", help="the authors' systems: their log is FILE, or is fetched"
+    ),
+    annotator: str = Option("", metavar="NAME", help="a person's marks on the dataset, in place of a file"),
 ) -> Output:
-    """Keep the answers of your own system as a run.
+    """Keep answers that were made elsewhere as a run.
 
     A TREC run, or scores {"instance id": {"sentence index": score, ...}, ...}, hold rankings: the selection for any
-    task is their first K. A file of lists holds selections for one task (--task).
+    task is their first K. A file of lists holds selections for one task (--task). Of the authors' systems the recalls
+    on their test set are known, and no picks.
     """
+    from evidencebench_core.data.downloads import download_log
+    from evidencebench_core.export.predictions import import_annotator
     from evidencebench_core.export.predictions import import_run as import_file
     from evidencebench_core.runs import score_run
+    from evidencebench_core.runs.official import import_official
 
-    run = import_file(store, dataset, predictions, name, task or ())
-    scores = [score_run(store, run.id, task) for task in run.tasks]
-    return _scored(run_document(run, {}), scores, _title(run))
+    notes: Sequence[str] = ()
+    if official:
+        runs, notes = import_official(store, dataset, predictions or download_log())
+    elif annotator:
+        runs = (import_annotator(store, dataset, annotator),)
+    elif predictions is None or not name:
+        problem = "is given no file of answers with a name for the run"
+        raise SettingError(
+            "import-run", problem, "Give --predictions and --name, --official, or --annotator."
+        )
+    else:
+        runs = (import_file(store, dataset, predictions, name, task or ()),)
+    scores = {(run, task): score_run(store, run, task) for run in runs for task in run.tasks}
+    if len(runs) == 1:
+        return _scored(run_document(runs[0], {}), list(scores.values()), _title(runs[0]), notes)
+    labels = [f"{run.id} {run.label}" for run, _ in scores]
+    documents = [run_document(run, {}) for run in runs]
+    return _scored(documents, list(scores.values()), quantity(len(runs), "run"), notes, labels)
 
 
 @verb("train-ranker --dataset train")

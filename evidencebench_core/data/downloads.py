@@ -28,6 +28,7 @@ class RemoteFile:
     filename: str
     licence: str
     git_blob: str = ""  # git's id of the content, of those on GitHub; the others are on the hub
+    folder: str = "datasets"  # on GitHub
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,9 @@ class RemoteDataset:
 
 
 _TABLE: Final = Path(__file__).with_name("datasets.json").read_bytes()
+_LOG: Final = RemoteFile(
+    "logs.csv", "MIT", "40035f038b640eb2f8772bf9bfde11db7307a583", "Evaluation/post_process"
+)
 DATASETS: Final = TypeAdapter(dict[str, RemoteDataset]).validate_json(_TABLE)
 
 
@@ -56,27 +60,33 @@ def download(
     licence of each file before it is fetched, ``progress`` its bytes done and bytes in all, or ``None``.
     ``EVIDENCEBENCH_DOWNLOAD_BASE`` and ``HF_ENDPOINT`` stand for GitHub's and the hub's own addresses.
     """
+    dataset = _entry("dataset", name, DATASETS)
+    files = dataset.splits if split is None else {split: _entry(f"split of {name}", split, dataset.splits)}
+    paths = []
+    for file in files.values():
+        report(f"{file.filename}: licence {file.licence}, from {dataset.page}")
+        paths.append(_fetched(file, folder, progress))
+    return tuple(paths)
+
+
+def download_log(folder: Path | None = None) -> Path:
+    """Fetch the authors' log of their systems on the test set, which `runs.official` reads."""
+    return _fetched(_LOG, folder, lambda *_: None)
+
+
+def _fetched(file: RemoteFile, folder: Path | None, progress: BytesDone) -> Path:
     import httpx
     import platformdirs
 
-    dataset = _entry("dataset", name, DATASETS)
-    files = dataset.splits if split is None else {split: _entry(f"split of {name}", split, dataset.splits)}
     folder = folder or platformdirs.user_data_path("evidencebench", appauthor=False) / "downloads"
-    for file in files.values():
-        report(f"{file.filename}: licence {file.licence}, from {dataset.page}")
-        fetch = _from_github if file.git_blob else _from_hub
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            fetch(file, folder, progress)
-        except (
-            httpx.HTTPError,
-            httpx.InvalidURL,
-            OSError,
-            SettingError,
-        ) as error:  # the hub's are among them
-            reason = str(error).split("\n")[0]
-            raise DownloadError(file.filename, f"cannot be fetched ({reason})", _AGAIN) from error
-    return tuple(folder / file.filename for file in files.values())
+    fetch = _from_github if file.git_blob else _from_hub
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        fetch(file, folder, progress)
+    except (httpx.HTTPError, httpx.InvalidURL, OSError, SettingError) as error:  # the hub's are among them
+        reason = str(error).split("\n")[0]
+        raise DownloadError(file.filename, f"cannot be fetched ({reason})", _AGAIN) from error
+    return folder / file.filename
 
 
 def git_blob(path: Path) -> str:
@@ -102,7 +112,7 @@ def _from_github(file: RemoteFile, folder: Path, progress: BytesDone) -> None:
             raise DownloadError(str(target), "is there already, with other content", remedy)
         return
     base = (os.environ.get("EVIDENCEBENCH_DOWNLOAD_BASE") or _GITHUB).rstrip("/")
-    url = f"{base}/bf1d963/datasets/{file.filename}"
+    url = f"{base}/bf1d963/{file.folder}/{file.filename}"
     request = httpx.stream("GET", url, timeout=_TIMEOUT, follow_redirects=True)
     with request as response, whole_file(target) as stream:
         response.raise_for_status()

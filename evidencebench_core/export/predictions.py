@@ -1,4 +1,4 @@
-"""Somebody's own system as a run: from a prediction file or a TREC run, whole or not at all.
+"""Somebody's own system as a run: from a prediction file or a TREC run, whole or not at all; a person's marks as one.
 
 A TREC run and a file of scores hold rankings, which answer every task: its first K. A file of lists holds selections
 for one task.
@@ -10,17 +10,21 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import isfinite
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
+from evidencebench_core.annotation.marked import instance_key
+from evidencebench_core.annotation.model import Annotation
+from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data.files import file_content, json_value
-from evidencebench_core.data.model import EvidenceSet
+from evidencebench_core.data.model import EvidenceSet, Focus
 from evidencebench_core.data.primitives import checked_name
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import DataError, SelectionError, SettingError, shown
-from evidencebench_core.retrievers import IMPORTED, Retrieval
+from evidencebench_core.errors import DataError, PaperError, SelectionError, SettingError, shown
+from evidencebench_core.retrievers import ANNOTATOR, IMPORTED, Retrieval
 from evidencebench_core.retrievers.base import ranking_in_order
 from evidencebench_core.retrievers.own import ranking_of_scores
 from evidencebench_core.runs.store import RunInfo, RunStore, retrieval_spec
@@ -67,6 +71,40 @@ def import_run(
         raise SettingError(f"name {shown(name)}", problem, "Choose another name, or delete that run first.")
     runs.create(spec, results=results)
     return runs.run(spec.id)
+
+
+def import_annotator(store: Store, dataset: str, annotator: str) -> RunInfo:
+    """Keep somebody's marks on instances of a dataset as a run: the marked sentences in the order of marking.
+
+    A task takes the first K; the Result tasks take sentences of the aspects that the annotator calls results. The same
+    annotator again takes the place of the earlier run. `PaperError` where nothing is marked.
+    """
+    runs, info, annotations = RunStore(store), store.dataset(dataset), Annotations(store)
+    prefix = instance_key(info, "")
+    results: dict[str, dict[str, Retrieval]] = {}
+    for key in annotations.papers():
+        annotation = annotations.get(key, annotator) if key.startswith(prefix) else None
+        if annotation is not None and annotation.evidence_sentences:
+            states = (*annotations.states(key, annotator), annotation)
+            results[key.removeprefix(prefix)] = {
+                focus: ranking_in_order(_marking_order(states, focus)) for focus in ("all", "results")
+            }
+    if not results:
+        place = f"annotator {shown(annotator)}"
+        raise PaperError(place, f"has marked no instance of {info.name}", "Name somebody who has marked it.")
+    spec = retrieval_spec(info.sha256, ANNOTATOR, {"name": annotator}, {})
+    runs.clear(spec.id)
+    runs.create(spec, results=results)
+    return runs.run(spec.id)
+
+
+def _marking_order(states: Sequence[Annotation], focus: Focus) -> list[int]:
+    """The sentences that the last state has marked, in the order in which they were; at once, in that of the paper."""
+    aspects = [state.evidence().focused(focus) for state in states]
+    marks = [
+        sorted({index for aspect in of_state for index in aspect.sentence_indices}) for of_state in aspects
+    ]
+    return [index for index in dict.fromkeys(chain.from_iterable(marks)) if index in marks[-1]]
 
 
 def file_selections(store: Store, dataset: str, path: Path, task: str | Task) -> dict[str, tuple[int, ...]]:

@@ -12,8 +12,10 @@ from evidencebench_core.retrievers.base import (
 from evidencebench_core.retrievers.ranker.retriever import CROSS_VALIDATED
 from evidencebench_core.retrievers.settings import Setting, SettingField, Settings, fields_of
 from evidencebench_core.retrievers.table import (
+    ANNOTATOR,
     ELSEWHERE,
     IMPORTED,
+    OFFICIAL,
     OWN,
     RETRIEVERS,
     make_retriever,

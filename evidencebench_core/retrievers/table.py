@@ -30,16 +30,22 @@ RETRIEVERS: Final[Mapping[str, type[Retriever]]] = MappingProxyType({entry.name:
 
 IMPORTED: Final = "imported"
 OWN: Final = "own"
-ELSEWHERE: Final = (IMPORTED, OWN)
-"""Stand as the retriever of runs that no name here can ask: answers from a file, a system of one's own."""
+OFFICIAL: Final = "official"
+ANNOTATOR: Final = "annotator"
+ELSEWHERE: Final = {
+    IMPORTED: "its answers came from a file",
+    OWN: "it is a system of somebody's own",
+    OFFICIAL: "its scores came from the authors' log",
+    ANNOTATOR: "it is a person",
+}
+"""Stand as the retriever of runs that no name here can ask, and why."""
 
 
 def retriever_entry(name: str) -> type[Retriever]:
     """The retriever of that name; `SettingError` if there is none, `RetrieverError` where it lives elsewhere."""
     if name in ELSEWHERE:
-        problem = "its answers came from a file" if name == IMPORTED else "it is a system of somebody's own"
         remedy = "Import or evaluate it again for the answers that are missing."
-        raise RetrieverError(f"{name} run", f"{problem}, which is not here to be asked", remedy)
+        raise RetrieverError(f"{name} run", f"{ELSEWHERE[name]}, which is not here to be asked", remedy)
     if name not in RETRIEVERS:
         hint = names_hint(name, RETRIEVERS, "Names")
         raise SettingError("retriever", f"there is none called {shown(name)}", hint)

@@ -33,8 +33,9 @@ def score_run(
     runs, dataset = RunStore(store), store.dataset(info.dataset)
     ids = runs.ids(info)
     of_run = store.evidence_sets(dataset, ids) if gold is None else [(name, gold[name]) for name in ids]
-    picks, papers = runs.selections(info, task), store.paper_ids(dataset)
-    return score(task, of_run, picks, missing=missing, papers=papers, sufficient=dataset.sufficient)
+    answers = runs.selections(info, task) if info.has_picks else runs.recalls(info, task)
+    papers, is_sufficient = store.paper_ids(dataset), dataset.sufficient
+    return score(task, of_run, answers, missing=missing, papers=papers, sufficient=is_sufficient)
 
 
 def score_predictions(

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from evidencebench_core.data.primitives import digest, from_blob, now, process_mark, to_blob
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError, StoreError, UnknownNameError, shown
-from evidencebench_core.retrievers import Retrieval, Setting, run_label
+from evidencebench_core.retrievers import OFFICIAL, Retrieval, Setting, run_label
 from evidencebench_core.tasks import TASKS, Task, task_named
 from evidencebench_core.words import one_line
 
@@ -155,6 +155,11 @@ class RunInfo:
 
     def __hash__(self) -> int:
         return hash((self.id, self.stamp, self.label, self.dataset))
+
+    @property
+    def has_picks(self) -> bool:
+        """Whether its results say which sentences it picked; of a run of scores nothing is known but its recalls."""
+        return self.retriever != OFFICIAL
 
     @property
     def n_answered(self) -> int:
@@ -335,6 +340,11 @@ class RunStore:
         rows = self._rows("unit, payload, error", run_id, question, f"{where} ORDER BY unit", *values)
         return {unit: error if payload is None else from_blob(payload) for unit, payload, error in rows}
 
+    def recalls(self, run: RunInfo, task: str | Task) -> dict[str, float]:
+        """The Aspect Recalls that a run of scores has for a task, by instance id."""
+        rows = self._rows("unit, payload", run.id, run.question(task) or "", "error IS NULL ORDER BY unit")
+        return {unit: from_blob(payload)["aspect_recall"] for unit, payload in rows}
+
     def selections(self, run: RunInfo | str, task: str | Task) -> dict[str, tuple[int, ...]]:
         """The picks for a task, in the order in which they were made, by instance id; failures are not in it."""
         return {unit: _indices(ranking, n) for unit, n, ranking in self._answers(run, task, "ranking")}
@@ -378,6 +388,9 @@ class RunStore:
     ) -> list[Any]:
         """By unit how many picks there are (``None``: all) and columns, of the instances that a task asks about."""
         info, chosen = run if isinstance(run, RunInfo) else self.run(run), task_named(task)
+        if not info.has_picks:
+            problem = "is a run of scores: which sentences it picked is not known"
+            raise SettingError(f"run {info.id}", problem, "Take a run that has picks.")
         optimal = "optimal" if chosen.focus == "all" else "results_optimal"
         sql = f"""SELECT unit, coalesce(n_picks, iif(?4 = 'optimal', {optimal}, ?4)), {columns} FROM results
             JOIN runs ON runs.id = run_id

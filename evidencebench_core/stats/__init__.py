@@ -14,6 +14,8 @@ from evidencebench_core.stats.pairs import Paired, holm, paired
 from evidencebench_core.stats.tables import (
     accuracy,
     cohen_kappa,
+    coincidences,
+    krippendorff_alpha,
     label_f1,
     label_units,
     macro_f1,

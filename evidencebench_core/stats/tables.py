@@ -66,3 +66,26 @@ def phi(tables: ArrayLike) -> Values:
     margins = counts.sum(axis=-1).prod(axis=-1) * counts.sum(axis=-2).prod(axis=-1)
     difference = counts[..., 0, 0] * counts[..., 1, 1] - counts[..., 0, 1] * counts[..., 1, 0]
     return quotient(difference, np.sqrt(margins))
+
+
+def coincidences(counts: ArrayLike) -> Values:
+    """How often two raters gave a unit the labels c and k, from its counts of labels: shape (n, n_labels, n_labels).
+
+    Each unit weighs as much as it has ratings; one that a single rater has labelled is all zeros.
+    """
+    ratings = np.asarray(counts, dtype=np.float64)
+    pairs = ratings[:, :, None] * ratings[:, None, :] - ratings[:, :, None] * np.eye(ratings.shape[1])
+    return np.nan_to_num(quotient(pairs, ratings.sum(axis=1)[:, None, None] - 1))
+
+
+def krippendorff_alpha(tables: ArrayLike) -> Values:
+    """Krippendorff's alpha of nominal labels, from sums of `coincidences`; NaN where all gave one label.
+
+    Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section D.
+    """
+    pairs = np.asarray(tables, dtype=np.float64)
+    totals = pairs.sum(axis=-1)
+    n = totals.sum(axis=-1)
+    differ = n - np.trace(pairs, axis1=-2, axis2=-1)
+    by_chance = n * n - (totals * totals).sum(axis=-1)
+    return 1 - quotient((n - 1) * differ, by_chance)

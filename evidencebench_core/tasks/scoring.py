@@ -149,7 +149,7 @@ class Score:
 def score(
     task: Task | str,
     gold: Iterable[tuple[str, EvidenceSet]],
-    selections: Mapping[str, Sequence[int]],
+    selections: Mapping[str, Sequence[int]] | Mapping[str, float],
     *,
     missing: Missing = "report",
     papers: Mapping[str, str] | None = None,
@@ -165,7 +165,8 @@ def score(
         All instances of the dataset, each once.
     selections : mapping of str to sequence of int
         Instance id to sentence indices. Repeated indices are dropped. More than the budget: the expected
-        recall of as many of them as the budget allows.
+        recall of as many of them as the budget allows. Or to Aspect Recalls that were measured elsewhere: then
+        that is the one measure.
     missing : {"report", "zero"}
         What becomes of an instance without a selection: it is left out of the mean, or scored 0. It is
         named and counted either way.
@@ -193,18 +194,21 @@ def score(
         if name in instances:
             raise SettingError("gold", f"repeats instance {shown(name)}", "Give every instance once.")
         instances.add(name)
-        picks = None
-        if name in selections:
-            picks = validated_selection(selections[name], evidence.n_sentences, name)
+        answer, picks = selections.get(name), None
+        if name in selections and not isinstance(answer, float):
+            picks = validated_selection(answer, evidence.n_sentences, name)
         covers, budget = evidence.covers(task.focus), task.budget_for(evidence)
         if not covers:
             skipped[name] = task.skip_reason
             continue
-        if picks is None:
+        if name not in selections:
             unanswered.append(name)
             if missing == "report":
                 continue
-        figures.append([measure.function(picks or (), covers, budget) for measure in MEASURES])
+        if isinstance(answer, float):
+            figures.append([answer, *[None] * (len(MEASURES) - 1)])
+        else:
+            figures.append([measure.function(picks or (), covers, budget) for measure in MEASURES])
         recalls[name] = figures[-1][0] or 0.0
         n_empty += picks == ()
         n_over_budget += budget is not None and len(picks or ()) > budget

@@ -3,7 +3,7 @@
 import pytest
 
 from evidencebench_core.analyses.report import Report, records
-from evidencebench_core.annotation.agreement import TwoAnnotations, agreement_report
+from evidencebench_core.annotation.agreement import AnnotatedPaper, agreement_report
 from evidencebench_core.annotation.model import Annotation
 from tests.annotation.test_differences import ADA, BEN, Marks, annotation
 
@@ -14,12 +14,12 @@ def rows(report: Report, level: str) -> dict[str, dict]:
     return {row["measure"]: row for row in records(report.tables["agreement"]) if row["level"] == level}
 
 
-def compared(a: Annotation, b: Annotation, name: str = "Tea") -> TwoAnnotations:
-    return TwoAnnotations(name, SENTENCES, a, b)
+def compared(a: Annotation, b: Annotation, name: str = "Tea") -> AnnotatedPaper:
+    return AnnotatedPaper(name, SENTENCES, a, b)
 
 
 def test_by_aspect_and_by_sentence() -> None:
-    report = agreement_report([compared(ADA, BEN)], 200)
+    report = agreement_report([compared(ADA, BEN)])
     # Design and Dose stand in both: 20 judgements. Both 2 (2 and 4), only Ada 1 (1), only Ben 1 (5).
     by_aspect = rows(report, "aspect and sentence")
     assert by_aspect["exact accuracy"]["value"] == pytest.approx(18 / 20)
@@ -33,14 +33,14 @@ def test_by_aspect_and_by_sentence() -> None:
     assert "2 aspects stand in both" in report.notes[0]
     assert "1 of Ada alone and 1 of Ben alone" in report.notes[1]
     aspects = {row["aspect"]: row for row in records(report.tables["aspects"])}
-    assert [aspects["Dose"][name] for name in ("n_both", "n_only_a", "n_only_b")] == [1, 0, 1]
+    assert [aspects["Dose"][name] for name in ("who", "result", "n_all", "n_some")] == ["Ada, Ben", "", 1, 1]
     assert (aspects["Harm"]["who"], aspects["Cost"]["who"]) == ("Ada", "Ben")
     listed = [(row["sentence"], row["marked_by"]) for row in records(report.tables["disagreements"])]
     assert listed == [(1, "Ada"), (5, "Ben"), (-1, "Ada"), (-1, "Ben")]
 
 
 def test_without_a_shared_aspect_only_sentences_are_compared_and_that_is_said() -> None:
-    report = agreement_report([compared(ADA, annotation("Ben", {"Other": (2,)}))], 50)
+    report = agreement_report([compared(ADA, annotation("Ben", {"Other": (2,)}))])
     assert rows(report, "aspect and sentence") == {}
     assert rows(report, "sentence")["exact accuracy"]["value"] == pytest.approx(0.7)  # 1, 4, 7 by Ada only
     assert "share no aspect" in report.notes[0]
@@ -49,9 +49,33 @@ def test_without_a_shared_aspect_only_sentences_are_compared_and_that_is_said() 
 def test_over_several_papers_the_papers_are_drawn() -> None:
     same: Marks = {"Design": (1, 2)}
     papers = [compared(ADA, BEN, "one"), compared(annotation("Ada", same), annotation("Ben", same), "two")]
-    report = agreement_report(papers, 200)
+    report = agreement_report(papers)
     for level, n in (("aspect and sentence", 30), ("sentence", 20)):
         row = rows(report, level)["exact accuracy"]
         assert (row["n_judgements"], row["n_groups"]) == (n, 2)
         assert row["low"] is not None
-    assert any("papers are drawn" in note for note in report.notes)
+
+
+def test_of_three_each_pair_and_all_are_compared_and_people_with_models() -> None:
+    # Over 10 sentences: Ada and Ben mark 1 and 2, the model 2 and 3; in the second paper the model marks as they do.
+    def paper(name: str, of_model: tuple[int, ...]) -> AnnotatedPaper:
+        marks = {"Ada": (1, 2), "Ben": (1, 2), "model:m": of_model}
+        return AnnotatedPaper(name, SENTENCES, *(annotation(who, {"Dose": marks[who]}) for who in marks))
+
+    report = agreement_report([paper("one", (2, 3)), paper("two", (1, 2))], ["model:m"])
+    table = report.tables["agreement"].set_index(["level", "a", "b", "measure"])["value"]
+    level = "aspect and sentence"
+    assert table[level, "Ada", "Ben", "binary F1"] == 1
+    assert table[level, "Ada", "model:m", "exact accuracy"] == pytest.approx(18 / 20)
+    # 60 ratings, 12 yes; sentences 1 and 3 of the first paper have 2 of 1 label and 1 of the other: each adds
+    # 4 / 2 = 2 differing pairs. 1 - 59 * 4 / (3600 - 144 - 2304).
+    assert table[level, "all", "", "Krippendorff's alpha"] == pytest.approx(1 - 59 * 4 / 1152)
+    (row,) = [
+        row
+        for row in records(report.tables["difference"])
+        if (row["level"], row["measure"]) == (level, "exact accuracy")
+    ]
+    assert (row["people"], row["with_models"], row["n"]) == (1, pytest.approx(0.9), 2)
+    assert row["difference"] == pytest.approx(0.1)
+    assert row["p"] == 1  # of one paper that differs either sign is as likely
+    assert [row["marked_by"] for row in records(report.tables["disagreements"])] == ["Ada, Ben", "model:m"]

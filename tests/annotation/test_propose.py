@@ -159,6 +159,9 @@ def test_only_what_people_decided_is_exported(store: Store, serve: Callable[...,
     (instance,) = exported_annotations(store, undecided=True).instances.values()
     assert len(instance.evidence.aspects) == 2  # what no sentence covers is no part of it
     assert instance.construction["decisions"]["by"] == "nobody"
+    exported = exported_annotations(store, undecided=True, min_covered=0.7)
+    assert (exported.instances, exported.covered) == ({}, {"tea": pytest.approx(2 / 3)})
+    assert "67%" in exported.left_out["tea"]
     own = Annotation("Ada", "Tea is good.", 24)
     items = open_proposals(own, proposal)
     annotations.save(given.paper, decide(decide(own, items[:3], keep=True), items[3:], keep=False))

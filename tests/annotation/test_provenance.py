@@ -6,16 +6,22 @@ from types import SimpleNamespace
 
 import pytest
 
+from evidencebench_core.annotation.differences import decide, differences, first_consensus
+from evidencebench_core.annotation.export import exported_annotations
+from evidencebench_core.annotation.marked import instance_key
+from evidencebench_core.annotation.model import Annotation
 from evidencebench_core.annotation.provenance import (
     GoldMakers,
     gold_makers,
     gold_models,
     model_family,
+    provenance_line,
 )
+from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import open_store
 from evidencebench_core.data.formats import instance_from
 from evidencebench_core.data.ingestion import ingest
-from tests.factories import raw_instance, written
+from tests.factories import raw_instance, store_with, tiny_dataset, written
 
 
 @pytest.mark.parametrize(
@@ -41,6 +47,27 @@ def test_the_models_behind_an_instance() -> None:
         ({"id": "evidencebench_100k_id_1"}, ("GPT-4o-mini",)),
     ):
         assert gold_models(replace(instance, **changes)) == models
+
+
+def test_a_consensus_says_whose_it_is_and_what_is_open(tmp_path: Path) -> None:
+    store = store_with(tiny_dataset(), tmp_path)
+    key, annotations = instance_key(store.dataset("tiny"), "tiny_0"), Annotations(store)
+    # Of 12 sentences Ada marks 1 and 2, Ben 2 and 3: kappa (10/12 - 104/144) / (1 - 104/144) = 0.4.
+    blank = Annotation("Ada", "Tea.", 12).decide(["model:m\tdose\t2", "Ben\tx\t1"])
+    ada, ben = (
+        replace(blank, annotator=who).add_aspect("Dose", sentences=[n, 2])
+        for who, n in (("Ada", 1), ("Ben", 3))
+    )
+    annotations.save(key, ada)
+    annotations.save(key, ben)
+    consensus = first_consensus(ada, ben)
+    annotations.save(key, decide(consensus, differences(ada, ben)[:1], keep=True))
+    (instance,) = exported_annotations(store).instances.values()
+    made = instance.construction
+    assert made["consensus"] == {"of": ["Ada", "Ben"], "kappa": 0.4, "n_open": 1}
+    assert consensus.decisions == {"model:m\tdose\t2"}  # so a model that was followed is named
+    assert "a consensus of Ada and Ben (kappa 0.40, 1 of their differences open)" in provenance_line(made)
+    assert "consensus" not in provenance_line({"consensus": {"of": 3, "kappa": []}})
 
 
 def test_who_made_the_gold_of_a_dataset(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from evidencebench_core.annotation.marked import instance_key, marked_paper
+from evidencebench_core.annotation.model import Annotation
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import open_store
 from tests.annotation.scripted_model import paper_text, scripted_answer
@@ -65,7 +66,9 @@ def test_proposals_of_a_file_of_papers_are_exported_ingested_and_run(
         document = command.json("annotate", "propose", lines, "--model", "m")
         assert document["papers"][0]["marks"] == 4
     assert command("annotate", "export", "--out", str(mine)).code == 1
-    assert command("annotate", "export", "--out", str(mine), "--undecided").code == 0
+    words = ("annotate", "export", "--undecided", "--min-covered", "0.6")
+    assert "0 of 1 papers have 70%" in command(*words).out
+    assert command(*words, "--out", str(mine)).code == 0
     assert command("ingest", str(mine), "--name", "mine").code == 0
     assert command("run", "--dataset", "mine", "--retriever", "bm25").code == 0
 
@@ -76,6 +79,19 @@ def test_evidence_inference_becomes_a_dataset(command: Command, tmp_path: Path) 
     assert (document["dataset"], document["added"], document["n_kept"]) == ("ei", True, 1)
 
 
+def test_marks_go_out_and_come_in(command: Command, tiny: Path, tmp_path: Path) -> None:
+    store = open_store()
+    key = instance_key(store.dataset("tiny"), "tiny_0")
+    Annotations(store).save(key, Annotation("Ada", "", 12).add_aspect("Dose", sentences=[1]))
+    path = tmp_path / "marks.json"
+    assert command("annotate", "export", "--marks", path).code == 0
+    Annotations(store).undo(key, "Ada")
+    (row,) = command.json("annotate", "import", path)["marks"]
+    assert (row["paper"], row["annotator"], row["marks"]) == ("tiny_0", "Ada", "added")
+    document = command.json("import-run", "--dataset", "tiny", "--annotator", "Ada")
+    assert (document["label"], document["tasks"]["er@10"]) == ("Ada (annotator)", 1)
+
+
 def test_agreement_with_the_gold_of_an_instance(command: Command, tiny: Path) -> None:
     store = open_store()
     instance = marked_paper(store, instance_key(store.dataset("tiny"), "tiny_0"))
@@ -83,5 +99,11 @@ def test_agreement_with_the_gold_of_an_instance(command: Command, tiny: Path) ->
     Annotations(store).save(instance.key, instance.gold.without_marks("Ada").mark("aspect_0", [0]))
     words = ("tiny_0", "--dataset", "tiny", "--annotator", "Ada", "--annotator", "gold")
     rows = command.json("analyse", "agreement", *words)["tables"]["aspects"]
-    columns = [(row["aspect"], row["n_both"], row["n_only_b"]) for row in rows]
+    columns = [(row["aspect"], row["n_all"], row["n_some"]) for row in rows]
     assert columns == [("A1", 1, 0), ("A2", 0, 2), ("A3", 0, 2)]
+    assert (
+        command.json("analyse", "agreement", *words[1:])["tables"]["aspects"] == rows
+    )  # of all that both marked
+    assert "two of Ada, Ben" in command.failure(
+        "analyse", "agreement", "--annotator", "Ada", "--annotator", "Ben"
+    )

@@ -33,6 +33,7 @@ READING = [  # calls that print data, on the store of `tiny` with a run RUN of l
     ),
     "score-file --dataset tiny --predictions PICKS --task er@10",
     "import-run --dataset tiny --predictions PICKS --name mine --task er@10",
+    "analyse verdicts RUN OTHER --task er@10 --n 3 --stratified",
     *("analyse missed RUN --task er@10", "analyse positions RUN OTHER --task er@10 --buckets 3"),
     *("analyse ends --dataset tiny", "analyse variants RUN --task er@10 --question spelling"),
     *("analyse slices RUN OTHER --task er@10", "analyse dataset tiny"),

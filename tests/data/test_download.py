@@ -12,6 +12,7 @@ import pytest
 
 from evidencebench_core.data.downloads import DATASETS, download, git_blob
 from evidencebench_core.errors import DownloadError, UnknownNameError
+from tests.conftest import real_file
 from tests.serving import Answer, serving
 
 module = import_module("evidencebench_core.data.downloads")  # the package has the function under that name
@@ -57,6 +58,17 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 @pytest.mark.realdata
 def test_the_train_set_has_the_blob_id_we_check(train_path: Path) -> None:
     assert DATASETS["evidencebench"].splits["train"].git_blob == git_blob(train_path)
+    assert module._LOG.git_blob == git_blob(real_file("evidencebench/official_logs.csv"))
+
+
+def test_the_log_of_the_authors_is_checked(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.files = {"/bf1d963/Evaluation/post_process/logs.csv": CONTENT}
+    with pytest.raises(DownloadError):
+        module.download_log(tmp_path)
+    monkeypatch.setattr(module, "_LOG", replace(module._LOG, git_blob=BLOB))
+    assert module.download_log(tmp_path).read_bytes() == CONTENT
 
 
 def test_all_splits_licence_first(server: Server, tmp_path: Path) -> None:

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from evidencebench_core.annotation.marked import instance_key
+from evidencebench_core.annotation.model import Annotation
+from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import Store
-from evidencebench_core.errors import EvidenceBenchError, SettingError, StoreError
+from evidencebench_core.errors import EvidenceBenchError, PaperError, SettingError, StoreError
 from evidencebench_core.export import rows, write_predictions, write_run
-from evidencebench_core.export.predictions import import_run
+from evidencebench_core.export.predictions import import_annotator, import_run
 from evidencebench_core.runs import RunStore, execute, plan, score_predictions, score_run
 from evidencebench_core.tasks import TASKS, task_named
 from tests.factories import raw_dataset, store_with
@@ -162,3 +165,27 @@ def test_a_name_that_is_taken_or_cannot_be(store: Store, bm25: str, tmp_path: Pa
         with pytest.raises(StoreError, match="at most 100 characters"):
             import_run(store, "tiny", one, name, ["er@10"])
     assert RunStore(store).run(first.id) == both
+
+
+def test_marks_of_a_person_are_a_run_in_the_order_of_marking(store: Store) -> None:
+    annotations, info = Annotations(store), store.dataset("tiny")
+    with pytest.raises(PaperError):
+        import_annotator(store, "tiny", "Ada")
+    blank = Annotation("Ada", "Tea.", 12).add_aspect("Design").add_aspect("Harm", is_result=True)
+    first = blank.mark("aspect_1", [9]).mark("aspect_0", [4])
+    for state in (
+        blank,
+        first,
+        first.mark("aspect_0", [7, 2]),
+        first.mark("aspect_1", [1]).mark("aspect_0", [2]),
+    ):
+        annotations.save(instance_key(info, ID), state)
+    annotations.save(instance_key(info, "tiny_1"), blank)  # no mark
+    run = import_annotator(store, "tiny", "Ada")
+    assert (run.label, run.tasks["er@10"], run.tasks["result-er@5"]) == ("Ada (annotator)", 1, 1)
+    picks = {task: RunStore(store).selections(run, task) for task in ("er@10", "er@3", "result-er@5")}
+    assert picks == {"er@10": {ID: (4, 9, 2, 1)}, "er@3": {ID: (4, 9, 2)}, "result-er@5": {ID: (9, 1)}}
+    annotations.save(instance_key(info, ID), first)
+    again = import_annotator(store, "tiny", "Ada")
+    assert again.id == run.id
+    assert RunStore(store).selections(again, "er@10") == {ID: (4, 9)}

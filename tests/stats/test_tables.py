@@ -7,7 +7,17 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score
 
-from evidencebench_core.stats import accuracy, cohen_kappa, label_f1, label_units, macro_f1, phi, weighted_f1
+from evidencebench_core.stats import (
+    accuracy,
+    cohen_kappa,
+    coincidences,
+    krippendorff_alpha,
+    label_f1,
+    label_units,
+    macro_f1,
+    phi,
+    weighted_f1,
+)
 
 YES_NO = ("yes", "no")
 A = ["yes"] * 3 + ["no"] * 7
@@ -24,6 +34,13 @@ def test_by_hand() -> None:
     assert label_f1(table) == pytest.approx([2 / 3, 6 / 7])
     figures = [float(figure(table)) for figure in (accuracy, cohen_kappa, phi, weighted_f1, macro_f1)]
     assert figures == pytest.approx([0.8, 11 / 21, 11 / 21, 0.3 * 2 / 3 + 0.7 * 6 / 7, (2 / 3 + 6 / 7) / 2])
+
+
+def test_alpha_as_krippendorff_has_it() -> None:
+    # His example C (2011): four observers, twelve units, labels 1 to 5, some missing; nominal alpha is 0.743.
+    observers = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")
+    units = [[unit.count(label) for label in "12345"] for unit in map("".join, zip(*observers, strict=True))]
+    assert float(krippendorff_alpha(coincidences(units).sum(axis=0))) == pytest.approx(0.743, abs=5e-4)
 
 
 def test_undefined() -> None:

@@ -73,7 +73,7 @@ def server_ms() -> int:
 
 
 def step(page: Page) -> None:
-    page.get_by_test_id("stNumberInputStepUp").first.click()
+    page.get_by_test_id("stPaginationNext").click()
 
 
 def follow(name: str) -> Act:
@@ -93,7 +93,7 @@ def edit(text: str) -> Act:
 
 def actions(base: str, dataset: str, instance: str) -> list[tuple[str, str, Act, str]]:
     """Name, the page on which it is done ("" for a new one), what is done, and what it shows."""
-    reader = f"{base}/browse?dataset={dataset}&instance={instance}&r=bm25"
+    reader = f"{base}/browse?dataset={dataset}&instance={instance}&live=bm25"
     sentence, row, chart = ".reader .s", ".table-root tbody tr", ".js-plotly-plot"
 
     def to(address: str) -> Act:

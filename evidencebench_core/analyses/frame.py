@@ -251,8 +251,8 @@ def estimate_columns(estimates: Iterable[Estimate], name: str, prefix: str = "")
 
 
 def chance_text(low: float, high: float) -> str:
-    """How sure a difference is, in points: ``-5.1 to -0.2``, ``-1.0 to +2.0, no more than chance``."""
+    """How sure a difference is, in points: ``−5.1 to −0.2``, ``−1.0 to +2.0, no more than chance``."""
     if np.isnan(low):
         return "no interval: too few papers, or all alike"
-    bounds = f"{100 * low:+.1f} to {100 * high:+.1f}"
+    bounds = f"{100 * low:+.1f} to {100 * high:+.1f}".replace("-", "−")
     return f"{bounds}, no more than chance" if low <= 0 <= high else bounds

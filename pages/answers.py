@@ -21,7 +21,7 @@ from components.page import page
 from components.server import session_model
 from components.sets import SetKind, draw_files, draw_keeping, keep, picked_set
 from components.state import PageState
-from evidencebench_core.answers.judging import judge_plan, judge_runs
+from evidencebench_core.answers.judging import judge_plan
 from evidencebench_core.answers.read import MOST_BYTES, SAMPLE, read_answers
 from evidencebench_core.answers.store import (
     AnswerSetInfo,
@@ -32,7 +32,7 @@ from evidencebench_core.answers.store import (
     rename_answers,
 )
 from evidencebench_core.llm import LLM
-from evidencebench_core.runs import Plan
+from evidencebench_core.runs import Plan, judge_runs
 from evidencebench_core.words import quantity
 
 JUDGING: Final = "answers"  # the kind of the jobs

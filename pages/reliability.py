@@ -30,13 +30,13 @@ from components.table.paging import paging
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM
 from evidencebench_core.reliability.card import Card
-from evidencebench_core.reliability.from_evidencebench import ingest_evidence
+from evidencebench_core.reliability.figures import BIAS
 from evidencebench_core.reliability.items import ITEM_SETS, ItemSetInfo, delete_item_set, item_set, item_sets
 from evidencebench_core.reliability.read_items import MOST_BYTES, ingest_items
 from evidencebench_core.reliability.runs import reliability_runs, run_plan
 from evidencebench_core.reliability.sample import SAMPLE_NAME, add_sample_items
 from evidencebench_core.reliability.score import TaskScore
-from evidencebench_core.reliability.tasks import FIGURES, RELIABILITY_TASKS, probes_of
+from evidencebench_core.reliability.tasks import RELIABILITY_TASKS, probes_of
 from evidencebench_core.runs import Plan
 from evidencebench_core.words import quantity
 
@@ -106,7 +106,7 @@ def draw_all(state: PageState, view: View) -> None:
     st.markdown("  \n".join(literal(headline(card)) for card in cards.values()))
     if len(cards) > 1:
         _draw_map(state, cards)
-    model = state["model"] if state["model"] in cards else view.runs[-1].model
+    model = state["model"] if state["model"] in cards else view.runs[-1].settings["model"]
     card = cards[model]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.markdown("## Model card")
@@ -115,7 +115,7 @@ def draw_all(state: PageState, view: View) -> None:
     shown = frame.assign(
         test=pd.Series(map(title_of, card.scores)),
         interval=intervals(frame, "value"),
-        what=frame["figure"].map(FIGURES),
+        what=pd.Series([score.task.figure.title for score in card.scores], dtype=object),
         against=pd.Series([points(score.baseline) for score in card.scores], dtype=object),
         always=frame["constant"] + " " + frame["constant_value"].map(percent),
     )
@@ -140,7 +140,7 @@ def _draw_map(state: PageState, cards: dict[str, Card]) -> None:
             "place": list(RELIABILITY_TASKS).index(score.task.name),
             "text": "–" if score.value.value is None else f"{100 * score.value.value:.1f}",
             "value": _shade(score),
-            "hover": f"{FIGURES[score.task.figure]} {score.value.text()}, n = {score.value.n:,}",
+            "hover": f"{score.task.figure.title} {score.value.text()}, n = {score.value.n:,}",
             "id": score.run.id,
         }
         for model, card in cards.items()
@@ -165,7 +165,7 @@ def _draw_map(state: PageState, cards: dict[str, Card]) -> None:
 
 
 def _shade(score: TaskScore) -> float | None:
-    if score.task.figure == "bias":  # a half, the most, has the full colour
+    if score.task.figure is BIAS:  # a half, the most, has the full colour
         return None if score.value.value is None else -0.6 * score.value.value
     return score.baseline.difference.value if score.baseline else None
 
@@ -198,23 +198,13 @@ def draw_questions(state: PageState, info: ItemSetInfo) -> None:
     draw_keeping(state, QUESTIONS, info, {"run": len(reliability_runs(resources.store(), info.name))})
     st.markdown("## More questions")
     draw_files(state, QUESTIONS)
-    datasets = [dataset.name for dataset in resources.store().datasets()]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        if datasets:
-            name = st.selectbox(
-                "Does a sentence bear on the hypothesis? From", datasets, key="reliability.dataset"
-            )
-            st.button("Make questions of it", on_click=_make_questions, args=(state, name))
         if SAMPLE_NAME not in {known.name for known in item_sets(resources.store())}:
             st.button("Load the 24 sample questions", on_click=_load_sample, args=(state,))
 
 
 def _load_sample(state: PageState) -> None:
     keep(state, QUESTIONS, add_sample_items(resources.store()))
-
-
-def _make_questions(state: PageState, dataset: str) -> None:
-    keep(state, QUESTIONS, ingest_evidence(resources.store(), dataset))
 
 
 def _asking(info: ItemSetInfo) -> Ask:

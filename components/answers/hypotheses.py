@@ -19,19 +19,19 @@ from components.server import session_model
 from components.state import PageState, open_later
 from components.table import Column
 from evidencebench_core.answers.asking import (
+    KIND,
     answer_plan,
     answers_of,
-    cited_judge_plan,
-    cited_run_scores,
 )
 from evidencebench_core.answers.brackets import CitedSentence
 from evidencebench_core.answers.cited import NO_ANSWER, CitedAnswer, CitedScores
-from evidencebench_core.answers.judging import KIND
+from evidencebench_core.answers.judging import judge_plan
+from evidencebench_core.answers.report import cited_run_scores
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.data.model import Focus
 from evidencebench_core.export.reader import System, view_of
 from evidencebench_core.llm import LLM
-from evidencebench_core.runs import Plan, RunInfo, RunStore
+from evidencebench_core.runs import Plan, RunInfo, RunStore, judge_runs
 from evidencebench_core.words import quantity
 
 _GOLD: Final = Badge("●", "gold", "good")
@@ -69,7 +69,7 @@ def draw_hypotheses(state: PageState) -> None:
     else:
         shown = state.widget("run", run.id, reset=("question", *_OF_ANSWER))
         bar.selectbox("Answered by", list(runs), format_func=lambda run_id: _label(runs[run_id]), **shown)
-        answers, scores = _scored(dataset, run, store.runs_of(KIND, run.id))
+        answers, scores = _scored(dataset, run, judge_runs(resources.store(), run.id))
         ids = list(answers)
         place = ids.index(state["question"]) + 1 if state["question"] in ids else 1
         shown = state.widget("question", place, lambda place: ids[place - 1], reset=_OF_ANSWER)
@@ -83,7 +83,7 @@ def draw_hypotheses(state: PageState) -> None:
 
 
 def _label(run: RunInfo) -> str:
-    focus = "findings only, " if run.settings["focus"] == "results" else ""
+    focus = "findings only, " if run.settings["settings"]["focus"] == "results" else ""
     return f"{run.settings['model']} ({focus}{quantity(run.n_answered, 'answer')})"
 
 
@@ -99,7 +99,7 @@ def _draw_answer(
     state: PageState, instance: Instance, run: RunInfo, answer: CitedAnswer, scores: CitedScores
 ) -> None:
     """One answer beside the paper, with what it cites marked, and its figures against gold."""
-    focus = run.settings["focus"]
+    focus = run.settings["settings"]["focus"]
     gold = frozenset[int]().union(*instance.evidence.covers(focus))
     citing = next((place for place, cited in enumerate(answer.cited, 1) if cited), 1)
     sentence = min(state.number("sentence") or citing, max(1, len(answer.sentences)))
@@ -184,7 +184,7 @@ def _asking(dataset: DatasetInfo, run: RunInfo | None) -> Ask:
     def plans(llm: LLM, choices: tuple[str, int | None]) -> list[Plan]:
         (asked, limit), store, model = choices, resources.store(), session_model()
         if asked == "judge" and run is not None:
-            return [cited_judge_plan(store, run.id, model, limit=limit, llm=llm)]
+            return [judge_plan(store, run.id, "citations", model, limit=limit, llm=llm)]
         focus: Focus = "results" if asked == "results" else "all"
         return [answer_plan(store, dataset.name, model, focus=focus, limit=limit, llm=llm)]
 

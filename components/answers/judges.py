@@ -24,9 +24,10 @@ from components.markdown import literal
 from components.page import percent
 from components.state import PageState, session_text
 from components.table import Column, Row, table
+from evidencebench_core.answers.agreement import JudgeAgreement, judge_agreement
 from evidencebench_core.answers.judging import judge_labels
 from evidencebench_core.answers.store import AnswerSetInfo, Mark, add_mark, marks
-from evidencebench_core.answers.units import JudgeAgreement, judge_agreement, same_order
+from evidencebench_core.answers.units import order_of_systems
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.words import quantity
 
@@ -88,8 +89,9 @@ def draw_judges(state: PageState, info: AnswerSetInfo) -> None:
     frame_table(heads, counts, key=f"confusion-{run.id}", action="none", caption="People by judge")
     people, by_judge = (values_of(info.name, info.sha256, name, key_of(info)) for name in ("", model))
     metric = "coverage" if run.settings["task"] == "citations" else "precision"
-    tau = same_order(people, by_judge, metric)
-    if tau is not None:
+    order = order_of_systems(people, by_judge)
+    taus = order.loc[order["people"] == metric, "tau"].dropna() if len(order) else ()
+    for tau in taus:
         st.markdown(
             f"Both put the systems in order of {metric}: Kendall's tau {tau:.2f}, 1 being the same order."
         )

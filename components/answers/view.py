@@ -10,11 +10,11 @@ import streamlit as st
 
 from components import resources
 from components.state import PageState
-from evidencebench_core.answers.judging import judge_runs, labels_by_task
+from evidencebench_core.answers.judging import labels_by_task
 from evidencebench_core.answers.model import AnswerSet
 from evidencebench_core.answers.store import AnswerSetInfo, marks, stored_answers
 from evidencebench_core.answers.units import UnitKind, answer_values, system_scores
-from evidencebench_core.runs import Result, RunInfo
+from evidencebench_core.runs import Result, RunInfo, judge_runs
 
 JUDGED: Final[tuple[UnitKind, ...]] = ("citations", "relevance")
 

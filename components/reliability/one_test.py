@@ -22,12 +22,12 @@ from components.table import Column, Row, table
 from components.table.paging import paging
 from evidencebench_core.llm import LLM
 from evidencebench_core.palette import SYSTEMS
-from evidencebench_core.reliability.card import in_words, shown_runs
+from evidencebench_core.reliability.card import shown_runs
+from evidencebench_core.reliability.figures import BIAS
 from evidencebench_core.reliability.items import item_set
-from evidencebench_core.reliability.runs import ReliabilityRun, judge_plan, messages_of, run_probes
+from evidencebench_core.reliability.runs import judge_plan, question_of, run_probes, settings_label, task_of
 from evidencebench_core.reliability.score import STATES, Comparison, TaskScore
-from evidencebench_core.reliability.tasks import FIGURES
-from evidencebench_core.runs import Plan
+from evidencebench_core.runs import Plan, RunInfo
 from evidencebench_core.words import quantity
 
 ASKING: Final = "reliability"  # the kind of the jobs
@@ -54,16 +54,16 @@ def draw_test(state: PageState, view: View) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = state.widget("run", run.id, reset=("where", "probe", "page"))
         st.selectbox("Test", list(runs), format_func=lambda run_id: _name(runs[run_id]), **chosen)
-        if run.task.judge_prompt and run.n_answered:
+        if task_of(run).judge and run.n_answered:
             ask_button(_judging(run), "Have the answers judged")
     score = view.score(run.id)
     figure = literal(score.value.text())
     n = quantity(score.value.n, "question")
-    st.markdown(f"{literal(run.task.about)} **{FIGURES[run.task.figure]} {figure}**, {n}.")
-    st.markdown(literal(in_words(score)))
+    st.markdown(f"{literal(task_of(run).about)} **{literal(task_of(run).figure.title)} {figure}**, {n}.")
+    st.markdown(literal(score.in_words()))
     if score.answers.empty:
         reasons = ", ".join(f"{reason} ({n:,})" for reason, n in score.left_out.items())
-        how = " Have the answers judged, above." if run.task.judge_prompt and run.n_answered else ""
+        how = " Have the answers judged, above." if task_of(run).judge and run.n_answered else ""
         st.info(literal(f"There is nothing to score: {reasons}.{how}"))
         return
     left, right = st.columns(2, gap="large")
@@ -76,8 +76,8 @@ def draw_test(state: PageState, view: View) -> None:
     _draw_answers(state, view, score)
 
 
-def _name(run: ReliabilityRun) -> str:
-    return " · ".join(filter(None, (run.task.title, run.model, run.label)))
+def _name(run: RunInfo) -> str:
+    return " · ".join(filter(None, (task_of(run).title, run.settings["model"], settings_label(run))))
 
 
 def _draw_variants(score: TaskScore) -> None:
@@ -85,8 +85,8 @@ def _draw_variants(score: TaskScore) -> None:
         name=score.variants["variant"].replace("", "as it is"), colour=SYSTEMS[0].on(is_dark())
     )
     frame = frame.astype({"value": float, "low": float, "high": float})
-    of_order = score.task.figure == "bias"
-    title = "Share of yes, %" if of_order else f"{FIGURES[score.task.figure]}, %"
+    of_order = score.task.figure is BIAS
+    title = f"{score.task.figure.variant_title}, %"
     chart = interval_dots(frame, title, lines={"half": 0.5} if of_order else None)
     alt = "; ".join(f"{name}: {percent(value)}" for name, value in frame[["name", "value"]].to_numpy())
     draw_chart(chart, key=f"variants-{score.run.id}", alt=f"{title} by variant: {alt}")
@@ -137,7 +137,8 @@ def _draw_answers(state: PageState, view: View, score: TaskScore) -> None:
 
 def _draw_answer(score: TaskScore, row: pd.Series[Any]) -> None:
     store = resources.store()
-    probe = next(probe for probe in run_probes(store, score.run).probes if probe.id == row["probe"])
+    probes = run_probes(item_set(store, score.items), score.run).probes
+    probe = next(probe for probe in probes if probe.id == row["probe"])
     reason = literal(row["reason"].replace("_", " "))
     read = f"read as {literal(row['label'])}" if row["label"] else f"nothing could be read in it ({reason})"
     state = _IN_WORDS[row["state"]].capitalize()
@@ -145,12 +146,12 @@ def _draw_answer(score: TaskScore, row: pd.Series[Any]) -> None:
     st.code(row["text"], language=None, wrap_lines=True)
     if probe.details:
         st.caption(literal("; ".join(f"{name}: {value}" for name, value in probe.details.items())))
-    for message in messages_of(score.run, item_set(store, score.items), probe, row["wording"]):
+    for message in question_of(score.spec, probe).messages(row["wording"]):
         st.caption(literal(message.role))
         st.code(message.content, language=None, wrap_lines=True)
 
 
-def _judging(run: ReliabilityRun) -> Ask:
+def _judging(run: RunInfo) -> Ask:
     def plans(llm: LLM, _: object) -> list[Plan]:
         return [judge_plan(resources.store(), run.id, session_model(), llm=llm)]
 

@@ -10,9 +10,9 @@ from components import resources
 from components.markdown import literal
 from evidencebench_core.reliability.card import Card, model_card, run_score
 from evidencebench_core.reliability.items import ItemSetInfo
-from evidencebench_core.reliability.runs import ReliabilityRun, judge_runs
+from evidencebench_core.reliability.runs import settings_label, task_of
 from evidencebench_core.reliability.score import Comparison, TaskScore
-from evidencebench_core.reliability.tasks import FIGURES
+from evidencebench_core.runs import RunInfo, judge_runs
 from evidencebench_core.words import enumerated
 
 
@@ -21,16 +21,16 @@ class View:
     """A set with its runs."""
 
     info: ItemSetInfo
-    runs: tuple[ReliabilityRun, ...]
+    runs: tuple[RunInfo, ...]
 
     @property
     def models(self) -> list[str]:
-        return list(dict.fromkeys(run.model for run in self.runs))
+        return list(dict.fromkeys(run.settings["model"] for run in self.runs))
 
     @property
     def key(self) -> tuple[object, ...]:
         """Changes with every answer."""
-        judges = [judge for run in self.runs if run.task.judge_prompt for judge in _judges(run)]
+        judges = [judge for run in self.runs if task_of(run).judge for judge in _judges(run)]
         return tuple((run.id, run.stamp) for run in (*self.runs, *judges))
 
     def card(self, model: str) -> Card:
@@ -42,7 +42,7 @@ class View:
         return _score(run_id, self.key)
 
 
-def _judges(run: ReliabilityRun) -> tuple[ReliabilityRun, ...]:
+def _judges(run: RunInfo) -> tuple[RunInfo, ...]:
     return judge_runs(resources.store(), run.id)
 
 
@@ -58,7 +58,9 @@ def _score(run_id: str, key: tuple[object, ...]) -> TaskScore:
 
 def title_of(score: TaskScore) -> str:
     """The test, with the settings that are not the defaults."""
-    return f"{score.task.title} ({score.run.label})" if score.run.label else score.task.title
+    return (
+        f"{score.task.title} ({settings_label(score.run)})" if settings_label(score.run) else score.task.title
+    )
 
 
 def points(comparison: Comparison | None) -> str | None:
@@ -71,13 +73,13 @@ def headline(card: Card) -> str:
     scored = [score for score in card.scores if not score.headline.empty]
     if not scored:
         return f"{card.model} has given no answer that can be scored."
-    if unread := [title_of(score) for score in scored if score.null_rate > 0.5]:
+    if unread := [title_of(score) for score in scored if (score.null_rate or 0) > 0.5]:
         return f"{card.model}: most answers to {enumerated(unread)} hold no label that can be read."
     labels = {label for score in scored if not score.judge for label in score.headline["label"].dropna()}
     if len(labels) == 1:
         return f"{card.model} answers “{labels.pop()}” to every question."
     first = scored[0]
-    text = f"{card.model}, {title_of(first)}: {FIGURES[first.task.figure]} {first.value.text()}."
+    text = f"{card.model}, {title_of(first)}: {first.task.figure.title} {first.value.text()}."
     losses = {title_of(score): score.baseline for score in scored if score.baseline}
     worst = min(losses, key=lambda title: losses[title].difference.value or 0, default="")
     if worst and (losses[worst].difference.value or 0) < 0:

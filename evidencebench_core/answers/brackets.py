@@ -22,6 +22,11 @@ _ONE_MASK: Final = re.compile(_MARK)
 _MASK: Final = re.compile(f" ?{_MARK}")
 _PARAGRAPH: Final = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•]|\d{1,2}[.)])\s)")
 _STOP: Final = re.compile(r"[.!?…][\"'”’»)}]*$")
+_WORD: Final = re.compile(r"\s*\w+")
+_LETTER_AT_END: Final = re.compile(  # "The patients had hepatitis C. Mortality fell."
+    r"(?i:(?<=\bhepatitis [a-z]\.)|(?<=\bvitamin [a-z]\.)|(?<=\bgroup [a-z]\.)|(?<=\barm [a-z]\.)"
+    r"|(?<=\btype [a-z]\.)|(?<=\binfluenza [a-z]\.)|(?<=\bclass [a-z]\.)) (?=[A-Z])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +46,8 @@ class CitedSentence:
 def cited_sentences(text: str) -> tuple[CitedSentence, ...]:
     """The sentences of an answer that cites documents as ``[123]``, ``[123, 456]`` or ``[PMID: 123]``.
 
-    A bracket behind a full stop belongs to the sentence before it, one at the very start to the first. Brackets with
-    anything else in them are text.
+    A bracket behind a full stop belongs to the sentence before it, one at the very start to the first; where a
+    paragraph begins with one and ends without, to the sentence behind it. Brackets with anything else in them are text.
     """
     pairs = _split(text, _document_ids)
     return tuple(CitedSentence(claim, tuple(dict.fromkeys(cited))) for claim, cited in pairs)
@@ -74,8 +79,8 @@ def without_citations(text: str) -> str:
 
 def citations_in(text: str) -> tuple[str, ...]:
     """The documents that a sentence cites in brackets, each once."""
-    _, found = _masked(text, _document_ids)
-    return tuple(dict.fromkeys(name for cited in found for name in cited))
+    _, brackets = _masked(text, _document_ids)
+    return tuple(dict.fromkeys(itertools.chain.from_iterable(brackets)))
 
 
 def document_id(text: str) -> str:
@@ -100,7 +105,8 @@ def _split(text: str, read: Callable[[str], Sequence[_T] | None]) -> list[tuple[
     contents = itertools.chain.from_iterable(inside for _, inside in paragraphs)
     pairs: list[tuple[str, list[_T]]] = []
     for masked, _ in paragraphs:
-        for sentence in sentences_of(masked):
+        sentences = [part for sentence in sentences_of(masked) for part in _LETTER_AT_END.split(sentence)]
+        for sentence in sentences:
             claim, cited = _MASK.sub("", sentence).strip(), list[_T]()
             for _ in _ONE_MASK.findall(sentence):
                 cited.extend(next(contents))
@@ -114,20 +120,32 @@ def _split(text: str, read: Callable[[str], Sequence[_T] | None]) -> list[tuple[
 def _masked(text: str, read: Callable[[str], Sequence[_T] | None]) -> tuple[str, list[Sequence[_T]]]:
     """The text with a mark for each bracket that holds citations, and what they hold, in order.
 
-    A mark behind a full stop is put before it, so that it is split as a part of the sentence that it closes.
+    A mark behind a full stop is put before it, so that it is split as a part of the sentence that it closes; of
+    brackets that stand in front of sentences behind the first word.
     """
     text = " ".join(_ONE_MASK.sub("", text).split())
-    pieces, found, last = list[str](), list[Sequence[_T]](), 0
-    for match in _BRACKET.finditer(text):
-        if (cited := read(match[1])) is None:
-            continue
+    brackets = [(match, read(match[1])) for match in _BRACKET.finditer(text)]
+    citing = [(match, cited) for match, cited in brackets if cited is not None]
+    ends = (text[: citing[0][0].start()], text[citing[-1][0].end() :]) if citing else ("", "")
+    is_in_front = not _WORD.search(ends[0]) and bool(_WORD.search(ends[1]))
+    pieces, last = list[str](), 0
+    for match, _ in citing:
         piece = text[last : match.start()]
         stop = _STOP.search(piece, max(0, len(piece) - 6))
         pieces += [piece[: stop.start()], stop[0]] if stop else [piece] if piece else []
         is_behind_stop = bool(pieces) and bool(_STOP.fullmatch(pieces[-1]))
-        pieces.insert(len(pieces) - is_behind_stop, f" {_MARK}")
-        found.append(cited)
+        word = _WORD.match(text, match.end())
         last = match.end()
+        if (
+            is_in_front
+            and word
+            and (match[0][0] == " " or not match.start())
+            and (is_behind_stop or not pieces)
+        ):
+            pieces.append(f"{' ' * bool(pieces)}{word[0].strip()} {_MARK}")
+            last = word.end()
+            continue
+        pieces.insert(len(pieces) - is_behind_stop, f" {_MARK}")
         if text[last : last + 1].isalnum():  # "lowers B[11]and C"
             pieces.append(" ")
-    return "".join((*pieces, text[last:])), found
+    return "".join((*pieces, text[last:])), [cited for _, cited in citing]

@@ -1,63 +1,70 @@
-"""A model as a judge of answers: what it is asked of a set, and how its labels are read."""
+"""A model as a judge of answers: what it is asked of a set or of a run, and how its labels are read."""
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from evidencebench_core.answers.model import AnswerSet, has_words, unit_id
-from evidencebench_core.answers.store import Mark, answer_set_info, stored_answers
-from evidencebench_core.answers.units import RELEVANCES, SUPPORT, Labels
+from evidencebench_core.answers.asking import answers_of, cited_run, dataset_of
+from evidencebench_core.answers.cited import CitedAnswer, Pair
+from evidencebench_core.answers.model import Answer, AnswerSet, has_words, unit_id
+from evidencebench_core.answers.model import Question as AskedQuestion
+from evidencebench_core.answers.store import Mark, answer_set_info, answer_sets, stored_answers
+from evidencebench_core.answers.units import RELEVANCES, Labels, judged_units
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, did_you_mean, shown
-from evidencebench_core.llm import prompt
+from evidencebench_core.llm.labels import Labels as LabelWords
+from evidencebench_core.llm.labels import label_of, read_label
 from evidencebench_core.llm.parse import after_thinking
 from evidencebench_core.runs import (
+    JUDGEMENTS,
+    ChatPlan,
     Fresh,
-    Plan,
+    Question,
     Result,
     RunInfo,
-    RunSpec,
     RunStore,
-    prompt_plan,
-    request_settings,
+    chat_spec,
+    judge_run,
+    plan_questions,
 )
 
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
 
-KIND: Final = "answers"  # of the runs
-JUDGES: Final[Mapping[str, str]] = {
-    "relevance": "answer-relevance",
-    "citations": "citation-judge",
-    "correctness": "citation-judge",
-    "nuggets": "nugget-assign",
-}
-"""What is judged, and the prompt: of a sentence; of a citation; of a sentence by all it cites; of a gold nugget."""
-MEANINGS: Final[Mapping[str, str]] = {
+MARK: Final = "LABEL"  # what stands before a judge's label
+SUPPORT_WORDS: Final = {
+    f"{stem}{end}": f"{stem}s" for stem in ("support", "contradict") for end in ("", "s", "ing", "ed")
+} | {"neutral": "neutral"}
+"""The words that state a label of support."""
+NUGGETS: Final = ("support", "partial", "none")
+_MEANINGS: Final = {
     "supports": "the source says what the claim says",
     "contradicts": "the source says the opposite of the claim",
     "neutral": "neither: the source says nothing on the claim, or too little",
 }
-NUGGETS: Final = ("support", "partial", "none")
 _MOST_NUGGETS: Final = 10  # that a judge is shown at once
-_FORMS: Final[Mapping[str, str]] = {
-    form: label
-    for label, stem in (("supports", "support"), ("contradicts", "contradict"))
-    for form in (stem, f"{stem}s", f"{stem}ing", f"{stem}ed")
-} | {label: label for label in (*SUPPORT, *RELEVANCES)}
-_LABEL_LINE: Final = re.compile(r"^[ \t#*_`]*label[ \t*_`]*:(.*)$", re.MULTILINE)
-_AROUND: Final = " \t\r\n*_`\"'.;,!()[]<>"
+_FACT: Final = re.compile(r"^[ \t*_`-]*(?:\d{1,3}[.)][ \t]*)?([a-z]+)[*_` \t]*:[ \t]*\S", re.MULTILINE)
+_NUGGET: Final = re.compile(r"^[ \t*_`-]*(\d{1,3})[ \t*_`]*:(.*)$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """One question to a judge: its unit, and what the prompt is filled with."""
+class Judging(NamedTuple):
+    """What a judge can be asked: its prompts, and the words that state a label."""
 
-    unit: str
-    fields: Mapping[str, str]
+    prompts: tuple[str, ...]
+    labels: LabelWords
+
+
+JUDGES: Final[Mapping[str, Judging]] = {
+    "relevance": Judging(("answer-relevance",), RELEVANCES),
+    "citations": Judging(("citation-judge",), SUPPORT_WORDS),
+    "correctness": Judging(("citation-judge",), SUPPORT_WORDS),
+    "nuggets": Judging(("nugget-assign", "answer-nuggets"), NUGGETS),
+}
+"""Of a sentence; of a citation; of a sentence by all it cites; of the facts of an expert and of the answer."""
 
 
 def judge_plan(  # noqa: PLR0913 - what is judged, and how it is asked
@@ -70,80 +77,97 @@ def judge_plan(  # noqa: PLR0913 - what is judged, and how it is asked
     llm: LLM | None = None,
     fresh: Fresh = False,
     request: Mapping[str, object] | None = None,
-) -> Plan:
-    """The run in which a model judges the answers of a set, those to its first ``limit`` questions.
+) -> ChatPlan:
+    """The run in which a model judges the answers of a set or a run, those to its first ``limit`` questions.
 
     ``relevance``: how much an answer needs each sentence. ``citations``: whether a document supports the sentence
     that cites it; ``correctness``: whether all that it cites do together. ``nuggets``: which gold nuggets the answer
-    gives. Documents and sentences without text are not put to a judge.
+    gives, and which of its own facts are among them. Of a run there is ``citations`` alone. Documents and sentences
+    without text are not put to a judge.
     """
-    prompt_name = JUDGES.get(task)
-    if prompt_name is None:
+    if task not in JUDGES:
         remedy = f"{did_you_mean(task, JUDGES)}Known: {', '.join(JUDGES)}."
         raise SettingError("judge", f"{shown(task)} is not known", remedy)
-    asked_of = judgements(stored_answers(store, name), task, limit)
-    fields = {judgement.unit: judgement.fields for judgement in asked_of}
-    spec = judge_spec(answer_set_info(store, name).sha256, task, prompt_name, model, request)
-    return prompt_plan(store, spec, prompt_name, tuple(fields), fields.__getitem__, llm, fresh=fresh)
+    if is_answer_set(store, name):
+        subject = answer_set_info(store, name).sha256
+        questions = dict(judgements(stored_answers(store, name), task, limit))
+    elif task == "citations":
+        run = cited_run(store, name)
+        subject, questions = run.id, dict(run_judgements(store, run, limit))
+    else:
+        problem = f"cannot be judged by {task}"
+        raise SettingError(f"run {name}", problem, "Of a run of `answers ask` the citations are judged.")
+    spec = chat_spec(JUDGEMENTS, subject, task, model, JUDGES[task].prompts, request)
+    return plan_questions(store, spec, tuple(questions), questions.__getitem__, llm, fresh=fresh)
 
 
-def judge_spec(
-    subject: str, task: str, prompt_name: str, model: str, request: Mapping[str, object] | None, **more: Any
-) -> RunSpec:
-    """The identity of a run about an answer set, a dataset or a run of answers."""
-    versions = {prompt_name: prompt(prompt_name).version}
-    settings = {"task": task, "model": model, "prompts": versions, "request": request_settings(request)}
-    return RunSpec(KIND, subject, settings | more)
+def is_answer_set(store: Store, name: str) -> bool:
+    """Whether it names a set of answers, and not a run."""
+    return name in {info.name for info in answer_sets(store)}
 
 
-def judgements(answers: AnswerSet, task: str, limit: int | None = None) -> Iterator[Judgement]:
-    """What a judge is asked about a set."""
+def judgements(answers: AnswerSet, task: str, limit: int | None = None) -> Iterator[tuple[str, Question]]:
+    """What a judge is asked about a set, by unit."""
     wanted = set(list(answers.question)[:limit])
-    for answer in answers.answers:
-        key = (answer.question_id, answer.system)
-        if answer.question_id not in wanted:
+    for key, answer in answers.answer.items():
+        if key[0] not in wanted:
             continue
-        question = answers.question[answer.question_id]
+        question = answers.question[key[0]]
         if task == "nuggets":
-            for start in range(0, len(question.nuggets) if has_words(answer.text) else 0, _MOST_NUGGETS):
-                some = question.nuggets[start : start + _MOST_NUGGETS]
-                listed = "\n".join(f"{n}: {' '.join(nugget.split())}" for n, nugget in enumerate(some, 1))
-                fields = {"question": question.question, "answer": answer.text, "nuggets": listed}
-                yield Judgement(unit_id(*key, f"nuggets from {start + 1} of {len(some)}"), fields)
+            yield from _nugget_questions(question, answer)
             continue
-        for sentence in answer.sentences:
-            claim, documents = (
-                sentence.claim,
-                [name for name in sentence.citations if name in answers.document],
-            )
-            if not has_words(claim):
-                continue
-            unit = (*key, sentence.id)
+        for unit, (claim, sources) in judged_units(answers, answer, task).items():
             if task == "relevance":
-                yield Judgement(unit_id(*unit), {"question": question.question, "sentence": claim})
-            elif task == "citations":
-                for document in documents:
-                    source = answers.document[document].whole
-                    yield Judgement(unit_id(*unit, document), support_fields(claim, source))
-            elif documents:
-                sources = "\n\n".join(answers.document[document].whole for document in documents)
-                yield Judgement(unit_id(*unit), support_fields(claim, sources))
+                yield unit, Question("answer-relevance", {"question": question.question, "sentence": claim})
+            else:
+                yield unit, support_question(claim, "\n\n".join(sources))
 
 
-def support_fields(claim: str, source: str) -> dict[str, str]:
-    """What the citation judge is asked: does the source support the claim?"""
-    labels = "\n".join(f"- {label}: {meaning}." for label, meaning in MEANINGS.items())
-    return {"sentence": claim, "document": source, "labels": labels}
+def _nugget_questions(question: AskedQuestion, answer: Answer) -> Iterator[tuple[str, Question]]:
+    """Which of the gold nuggets the answer gives, some at a time; and which of its facts are among them."""
+    text = answer.text or " ".join(sentence.text for sentence in answer.sentences)
+    if not question.nuggets or not has_words(text):
+        return
+    key, fields = (question.question_id, answer.system), {"question": question.question, "answer": text}
+    for start in range(0, len(question.nuggets), _MOST_NUGGETS):
+        nuggets = question.nuggets[start : start + _MOST_NUGGETS]
+        unit = unit_id(*key, f"nuggets from {start + 1} of {len(nuggets)}")
+        yield unit, Question("nugget-assign", {**fields, "nuggets": _listed(nuggets)})
+    facts = {**fields, "nuggets": _listed(question.nuggets)}
+    yield unit_id(*key, "facts"), Question("answer-nuggets", facts)
+
+
+def _listed(nuggets: tuple[str, ...]) -> str:
+    return "\n".join(f"{n}: {' '.join(nugget.split())}" for n, nugget in enumerate(nuggets, 1))
+
+
+def support_question(claim: str, source: str) -> Question:
+    """Does the source support the claim?"""
+    labels = "\n".join(f"- {label}: {meaning}." for label, meaning in _MEANINGS.items())
+    return Question("citation-judge", {"sentence": claim, "document": source, "labels": labels})
+
+
+def run_judgements(store: Store, run: RunInfo, limit: int | None = None) -> Iterator[tuple[str, Question]]:
+    """What a judge is asked about the citations in a run's answers, by unit."""
+    dataset, answers = dataset_of(store, run).name, answers_of(store, run)
+    for instance_id in store.ids(dataset, limit):
+        units = pair_units(instance_id, answers[instance_id]) if instance_id in answers else {}
+        sentences = store.get(dataset, instance_id).sentences if units else ()
+        for (u, s), unit in units.items():
+            yield unit, support_question(answers[instance_id].sentences[u].text, sentences[s])
+
+
+def pair_units(instance_id: str, answer: CitedAnswer) -> dict[Pair, str]:
+    """The unit of each citation by a sentence with words: the sentence's wording is part of it."""
+    units = {}
+    for u, sentence in enumerate(answer.sentences):
+        digest = hashlib.sha256(sentence.text.encode("utf-8", "replace")).hexdigest()[:8]
+        for s in sentence.citations if has_words(sentence.text) else ():
+            units[u, s] = f"{instance_id}#{u}-{s}-{digest}"
+    return units
 
 
 # -- labels -----------------------------------------------------------------------------------------
-
-
-def read_judgement(result: Result) -> str | None:
-    """The label behind the last ``LABEL:`` of a judge's answer, else the whole answer if it is one; else ``None``."""
-    answer = (after_thinking(result["text"]) or "").casefold()
-    lines = _LABEL_LINE.findall(answer) or [answer]
-    return _FORMS.get(lines[-1].strip(_AROUND))
 
 
 def judge_labels(
@@ -160,41 +184,56 @@ def judge_labels(
         if run.settings["task"] == "nuggets":
             labels |= _nugget_labels(unit, result)
         else:
-            labels[unit] = read_judgement(result)
-    for unit, mark in (decisions or {}).items():
-        if unit in labels:
-            labels[unit] = mark.label
-    return labels
+            labels[unit] = label_of(result, JUDGES[run.settings["task"]].labels, MARK)[0]
+    return labels | {unit: mark.label for unit, mark in (decisions or {}).items() if unit in labels}
+
+
+def unread_judgements(store: Store, run: RunInfo) -> Counter[str]:
+    """The ends of the judgements in which no label could be read, and how often each is there."""
+    results = RunStore(store).results(run.id)
+    labels = judge_labels(store, run)
+    unread = [results[unit] for unit, label in labels.items() if label is None and unit in results]
+    texts = [str(result["text"]) for result in unread if not isinstance(result, str)]
+    return Counter(" ".join(text.split())[-60:] for text in texts)
 
 
 def _nugget_labels(unit: str, result: Result) -> dict[str, str | None]:
-    """Of each gold nugget what the judge said."""
+    """Of each gold nugget, or each fact of the answer, what the judge said."""
     answer_unit, _, place = unit.rpartition("/")
+    is_cut = result.get("finish_reason") == "length"
+    text = "" if is_cut else (after_thinking(str(result["text"])) or "").lower()
+    if place == "facts":
+        words = _FACT.findall(re.split(r"\bfacts[ \t*_`]*:", text)[-1])
+        return {f"{answer_unit}/fact {n}": read_label(word, NUGGETS) for n, word in enumerate(words, 1)}
     first, n = (int(word) for word in place.split() if word.isdecimal())
-    labels: dict[str, str | None] = {
-        f"{answer_unit}/nugget {number}": None for number in range(first, first + n)
-    }
-    for line in (after_thinking(result["text"]) or "").splitlines():
-        number, _, word = line.strip(" \t*_`-").partition(":")
-        label = word.strip(" \t*_`.").casefold()
-        if number.isascii() and number.isdecimal() and len(number) < 4 and label in NUGGETS:
-            named = f"{answer_unit}/nugget {first + int(number) - 1}"
-            if named in labels:
-                labels[named] = label
-    return labels
-
-
-def judge_runs(store: Store, subject: str) -> tuple[RunInfo, ...]:
-    """The judges' runs about an answer set or a run of answers, oldest first."""
-    return RunStore(store).runs_of(KIND, subject)
+    stated = {int(number): read_label(words, NUGGETS) for number, words in _NUGGET.findall(text)}
+    return {f"{answer_unit}/nugget {first + place}": stated.get(place + 1) for place in range(n)}
 
 
 def labels_by_task(
     store: Store, subject: str, model: str, decisions: Mapping[str, Mark] | None = None
 ) -> Labels:
     """All that one model said of a set; of each kind of judgement the run with the most answers counts."""
-    labels = {}
-    for run in sorted(judge_runs(store, subject), key=lambda run: (run.n_answered, run.created_at)):
-        if run.settings["model"] == model and run.n_answered:
-            labels[run.settings["task"]] = judge_labels(store, run, decisions)
+    runs = {task: judge_run(store, subject, model, task) for task in JUDGES}
+    return {task: judge_labels(store, run, decisions) for task, run in runs.items() if run}
+
+
+def pair_labels(
+    store: Store, judge: RunInfo, answers: Mapping[str, CitedAnswer]
+) -> dict[str, dict[Pair, str | None]]:
+    """A judge's labels of the pairs of each instance's answer; ``None``: no label could be read.
+
+    A sentence without words is not put to a judge: its pairs have no label. Absent are calls that failed, and what
+    the judge said of an answer that has been asked for again since.
+    """
+    judged = judge_labels(store, judge)
+    labels: dict[str, dict[Pair, str | None]] = {}
+    for instance_id, answer in answers.items():
+        units = pair_units(instance_id, answer)
+        pairs = [(u, s) for u, sentence in enumerate(answer.sentences) for s in sentence.citations]
+        labels[instance_id] = {
+            pair: judged.get(units.get(pair, ""))
+            for pair in pairs
+            if pair not in units or units[pair] in judged
+        }
     return labels

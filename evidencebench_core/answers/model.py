@@ -74,27 +74,13 @@ class Assessment(_Row):
 
 
 class AnswerSentence(_Row):
-    """A sentence of an answer.
+    """A sentence of an answer."""
 
-    Attributes
-    ----------
-    id : str
-        Unique in the answer; from "1" where the file has none.
-    text : str
-        As in the file, its citations still in it; without them where the sentences were split here.
-    citations : tuple of str
-        Normal document ids, each once; those in brackets and those assessed where the file has none.
-    relevance : str or None
-        ``None`` where nobody judged it.
-    assessments : tuple of Assessment
-        Any number for one citation, with different relations too.
-    """
-
-    id: Id = ""
-    text: str
-    citations: tuple[DocumentId, ...] = ()
-    relevance: Annotated[Relevance | None, BeforeValidator(_plain)] = None
-    assessments: tuple[Assessment, ...] = ()
+    id: Id = ""  # unique in the answer; from "1" where the file has none
+    text: str  # as in the file, its citations still in it; without them where the sentences were split here
+    citations: tuple[DocumentId, ...] = ()  # each once; in brackets, or assessed, where the file has none
+    relevance: Annotated[Relevance | None, BeforeValidator(_plain)] = None  # None: nobody judged it
+    assessments: tuple[Assessment, ...] = ()  # any number for one citation, with different relations too
 
     @model_validator(mode="before")
     @classmethod

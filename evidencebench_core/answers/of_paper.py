@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from evidencebench_core.answers.asking import ASKED, answer_in
+from evidencebench_core.answers.asking import answer_in, answer_question
 from evidencebench_core.answers.cited import CitedAnswer
-from evidencebench_core.answers.judging import JUDGES, read_judgement, support_fields
+from evidencebench_core.answers.judging import MARK, SUPPORT_WORDS, support_question
 from evidencebench_core.data.model import Focus
-from evidencebench_core.llm import prompt
 from evidencebench_core.llm.client import gather
-from evidencebench_core.llm.prompts import numbered
+from evidencebench_core.llm.labels import label_of
 from evidencebench_core.papers.find import Findings, ReadPaper
-from evidencebench_core.runs import Result, ask_model, parameters_of, request_settings
+from evidencebench_core.runs import Question, Result, ask_model, parameters_of, request_settings
 
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
@@ -26,15 +24,15 @@ async def answer_about(
 ) -> CitedAnswer:
     """A short answer whose sentences cite the paper's; with the focus ``results`` it has findings only."""
     sentences = read.paper.sentences
-    fields = {"hypothesis": hypothesis, "sentences": numbered(sentences)}
-    result = await _result(llm, f"{ASKED}-results" if focus == "results" else ASKED, fields, model)
+    result = await _result(llm, answer_question(hypothesis, sentences, focus), model)
     return answer_in(result, len(sentences))
 
 
 async def stance_of(llm: LLM, hypothesis: str, sentence: str, *, model: str) -> str:
     """``supports``, ``against`` or ``neither``; empty where the model's words are none of them."""
-    result = await _result(llm, JUDGES["citations"], support_fields(hypothesis, sentence), model)
-    return _STANCES.get(read_judgement(result) or "", "")
+    result = await _result(llm, support_question(hypothesis, sentence), model)
+    label, _ = label_of(result, SUPPORT_WORDS, MARK)
+    return _STANCES.get(label or "", "")
 
 
 async def stances_of(llm: LLM, findings: Findings, *, model: str) -> dict[int, str]:
@@ -44,5 +42,5 @@ async def stances_of(llm: LLM, findings: Findings, *, model: str) -> dict[int, s
     return {index: stance for index, stance in zip(findings.picks, stances, strict=True) if stance}
 
 
-async def _result(llm: LLM, name: str, fields: Mapping[str, str], model: str) -> Result:
-    return await ask_model(llm, prompt(name).messages(**fields), parameters_of(model, request_settings()))
+async def _result(llm: LLM, question: Question, model: str) -> Result:
+    return await ask_model(llm, question.messages(), parameters_of(model, request_settings()))

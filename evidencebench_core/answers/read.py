@@ -1,4 +1,4 @@
-"""Files of answers: our JSON Lines, and MedAESQA's main and cluster files.
+"""Files of answers: our JSON Lines, MedAESQA's main and cluster files, and those of TREC BioGen.
 
 Ours has one object a line, told by ``kind`` (a JSON list of the same objects will do), in any order::
 
@@ -9,7 +9,9 @@ Ours has one object a line, told by ``kind`` (a JSON list of the same objects wi
                     "assessments": [{"document": "123", "relation": "supporting", "excerpt": "..."}]}]}
     {"kind": "clusters", "question_id": "q1", "setting": "required", "name": "ST", "clusters": {"0": ["M1-1"]}}
 
-An answer needs ``question_id``, ``system`` and ``answer`` (or ``sentences``); all else may be left out.
+An answer needs ``question_id``, ``system`` and ``answer`` (or ``sentences``); all else may be left out. BioGen's are
+runs of task A (``answer``: sentences with ``supported_citations``) and B (``responses``), a run a system; gold nuggets,
+``{"topic": ["nugget"]}``; and abstracts, ``{"123": {"title": "...", "abstract": "..."}}``.
 """
 
 from __future__ import annotations
@@ -26,11 +28,17 @@ from evidencebench_core.errors import DataError, shown
 
 SAMPLE: Final = Path(__file__).with_name("sample_answers.jsonl")
 """Six invented questions, answered by three systems, with documents and labels."""
-MOST_BYTES: Final = 128 << 20
-_REMEDY: Final = "The format is in the documentation of evidencebench_core.answers.read."
+MOST_BYTES: Final = 128 << 20  # of an upload
+_REMEDY: Final = "The formats are in docs/answers.md."
 _KINDS: Final = {"question": Question, "document": Document, "answer": Answer, "clusters": Clusters}
 _CLUSTERED: Final = "_answer_sentences_cluster"
 _EMBEDDINGS: Final = {"sentence_transformers": "ST", "sim_cse": "SimCSE"}  # part of a file's name: short name
+_MEDAESQA: Final = {
+    "expert_curated_answer": "reference", "is_answer_accurate": "accurate", "answer_sentences": "sentences",
+    "answer_sentence_id": "id", "answer_sentence": "text", "answer_sentence_relevance": "relevance",
+    "citation_assessment": "assessments", "cited_pmid": "document", "evidence_relation": "relation",
+    "evidence_support": "excerpt",
+}  # fmt: skip
 Line = tuple[str, Any]
 """Where an object stands, for messages, and the object."""
 
@@ -56,6 +64,13 @@ def answer_set(lines: Iterable[Line]) -> AnswerSet:
             )
         row = _validated(place, _KINDS[kind], line)
         key = _key(row)
+        if kind == "question" and key in rows[kind]:  # its text here, its nuggets there
+            known = rows[kind][key].model_dump(exclude_defaults=True)
+            row = row.model_copy(
+                update={name: value for name, value in known.items() if not getattr(row, name)}
+            )
+            if all(getattr(row, name) == value for name, value in known.items()):
+                rows[kind][key] = row
         if rows[kind].setdefault(key, row) != row:
             raise DataError(place, f"is a second {kind} {shown(key)}", "Keep one of them.")
         if kind in ("answer", "clusters"):
@@ -126,27 +141,64 @@ def counts(answers: AnswerSet) -> dict[str, int]:
 
 def _lines(path: Path) -> Iterator[Line]:
     """The objects of a file in our shape, whatever shape it has."""
-    if path.suffix == ".jsonl":
-        for number, line in json_lines(path, file_content(path, MOST_BYTES, _REMEDY), _REMEDY):
-            yield f"{path}, line {number}", line
-        return
-    value = json_value(path, _REMEDY)
-    if isinstance(value, list):
-        for number, item in enumerate(value, start=1):
-            place = f"{path}, item {number}"
-            if isinstance(item, dict) and "machine_generated_answers" in item:
-                yield from _medaesqa(place, item)
-            else:
-                yield place, item
-    elif isinstance(value, dict) and all(_is_clustered(item) for item in value.values()):
-        for key, item in value.items():
-            yield from _clusters(path, key, item)
+    content = file_content(path, MOST_BYTES, _REMEDY)
+    if path.suffix in (".jsonl", ".ndjson"):
+        items = [(f"{path}, line {n}", item) for n, item in json_lines(path, content, _REMEDY)]
     else:
-        raise DataError(str(path), f"holds {shown(value)}, not a list of answers", _REMEDY)
+        value = json_value(path, _REMEDY, content)
+        values = value if isinstance(value, list) else [value]
+        items = [(f"{path}, item {n}", item) for n, item in enumerate(values, start=1)]
+    for place, item in items:
+        if not isinstance(item, dict) or "kind" in item:
+            yield place, item
+        elif "machine_generated_answers" in item:
+            yield from _medaesqa(place, item)
+        elif {"responses", "answer"} & item.keys():
+            yield from _biogen(place, item, path.stem)
+        else:
+            for key, part in item.items():
+                yield from _keyed(path, key, part)
 
 
-def _is_clustered(item: object) -> bool:
-    return isinstance(item, dict) and bool(item) and all(str(key).endswith(_CLUSTERED) for key in item)
+def _keyed(path: Path, key: str, item: Any) -> Iterator[Line]:
+    """What files have by question or document: clusters, gold nuggets, abstracts."""
+    place = f"{path}, {key}"
+    if isinstance(item, list):
+        yield place, {"kind": "question", "question_id": key, "nuggets": item}
+    elif isinstance(item, dict) and "abstract" in item:
+        document = {"kind": "document", "document_id": key}
+        yield place, {**document, "title": item.get("title"), "text": item["abstract"]}
+    elif isinstance(item, dict) and item and all(str(name).endswith(_CLUSTERED) for name in item):
+        yield from _clusters(path, key, item)
+    else:
+        raise DataError(place, f"holds {shown(item)}, no answers", _REMEDY)
+
+
+def _biogen(place: str, item: Mapping[str, Any], stem: str) -> Iterator[Line]:
+    """A topic of a run; of task A what it finds contradicting is a system of its own."""
+    about = item.get("metadata") or item.get("meta_data") or {}
+    text = about.get("question") or item.get("question")
+    question = about.get("topic_id") or about.get("qa_id") or str(text)[:200]
+    system = about.get("run_id") or stem
+    yield place, {"kind": "question", "question_id": question, "question": text}
+    answer = {"kind": "answer", "question_id": question}
+    parts = item.get("responses", item.get("answer"))
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        yield place, {**answer, "system": system, "answer": parts}
+        return
+    of_task = "supported_citations" if any("supported_citations" in part for part in parts) else "citations"
+    names = {of_task: system, "contradicted_citations": f"{system} (contradicting)"}
+    for name, of_system in names.items():
+        if name == of_task or any(part.get(name) for part in parts):
+            sentences = [_biogen_sentence(part, name) for part in parts]
+            yield place, {**answer, "system": of_system, "sentences": sentences}
+
+
+def _biogen_sentence(part: Mapping[str, Any], name: str) -> dict[str, Any]:
+    cited, labels = part.get(name), part.get(f"{name}_labels") or {}
+    assessments = [{"document": document, "relation": label} for document, label in labels.items()]
+    known = [*(cited or []), *labels] if cited is not None or labels else None
+    return {"text": part.get("text"), "citations": known, "assessments": assessments}
 
 
 def _clusters(path: Path, question: str, item: Mapping[str, Any]) -> Iterator[Line]:
@@ -165,39 +217,22 @@ def _clusters(path: Path, question: str, item: Mapping[str, Any]) -> Iterator[Li
 
 
 def _medaesqa(place: str, item: Mapping[str, Any]) -> Iterator[Line]:
-    question = item.get("question_id")
-    reference = item.get("expert_curated_answer")
-    yield place, {**item, "kind": "question", "reference": reference}
-    systems = item["machine_generated_answers"]
+    question = {**_renamed(item), "kind": "question"}
+    systems = question.pop("machine_generated_answers")
+    yield place, question
     for system, raw in systems.items() if isinstance(systems, dict) else ():
-        where = f"{place}, question {question}, {system}"
-        verdict = str(raw.get("is_answer_accurate") or "").strip().lower()
-        yield (
-            where,
-            {
-                "kind": "answer",
-                "question_id": question,
-                "system": system,
-                "answer": raw.get("answer"),
-                "accurate": {"yes": True, "no": False, "": None}.get(verdict, verdict),
-                "sentences": [_medaesqa_sentence(part) for part in raw.get("answer_sentences") or []],
-            },
-        )
+        verdict = str(raw.get("accurate") or "").strip().lower()
+        for sentence in raw.get("sentences") or ():
+            sentence["citations"] = [given.get("document") for given in sentence.get("assessments") or ()]
+        answer = {"kind": "answer", "question_id": question.get("question_id"), "system": system}
+        accurate = {"yes": True, "no": False, "": None}.get(verdict, verdict)
+        yield f"{place}, {system}", {**raw, **answer, "accurate": accurate}
 
 
-def _medaesqa_sentence(raw: Mapping[str, Any]) -> dict[str, Any]:
-    assessments = [
-        {
-            "document": given.get("cited_pmid"),
-            "relation": given.get("evidence_relation"),
-            "excerpt": given.get("evidence_support"),
-        }
-        for given in raw.get("citation_assessment") or []
-    ]
-    return {
-        "id": raw.get("answer_sentence_id"),
-        "text": raw.get("answer_sentence"),
-        "relevance": raw.get("answer_sentence_relevance"),
-        "citations": [given["document"] for given in assessments],
-        "assessments": assessments,
-    }
+def _renamed(value: Any) -> Any:
+    """MedAESQA's keys in our words."""
+    if isinstance(value, list):
+        return [_renamed(item) for item in value]
+    if isinstance(value, dict):
+        return {_MEDAESQA.get(key, key): _renamed(item) for key, item in value.items()}
+    return value

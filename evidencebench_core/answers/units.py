@@ -1,47 +1,43 @@
 """The units of answers as one long frame: sentences and citations, by people's labels, and by a judge's beside them.
 
 Columns: ``kind`` ("relevance": a sentence; "citations": a sentence and a document), ``unit`` (its id), ``question``,
-``system``, ``sentence``, ``document``, ``human`` (one label, or None), ``supporting`` and ``contradicting`` (whether
-any person said so of a citation), ``has_text`` (whether a judge has anything to read).
+``system``, ``sentence``, ``document``, ``human`` (one label, or None), ``has_text`` (whether a judge has anything to
+read).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, combinations
 from typing import Final, Literal, get_args
 
 import pandas as pd
-from scipy.stats import kendalltau
 
-from evidencebench_core.answers.model import AnswerSet, Relation, Relevance, has_words, unit_id
-from evidencebench_core.stats import (
-    Estimate,
-    accuracy,
-    bootstrap,
-    cohen_kappa,
-    holm,
-    interval,
-    label_units,
-    macro_f1,
-    paired,
+from evidencebench_core.answers.model import (
+    Answer,
+    AnswerSentence,
+    AnswerSet,
+    Relation,
+    Relevance,
+    has_words,
+    unit_id,
 )
+from evidencebench_core.stats import holm, interval, paired, rank_agreement, share
 
 UnitKind = Literal["relevance", "citations"]
 RELEVANCES: Final[tuple[Relevance, ...]] = get_args(Relevance)
-SUPPORT: Final = ("supports", "contradicts", "neutral")
-LABELS: Final[Mapping[str, tuple[str, ...]]] = {"relevance": RELEVANCES, "citations": SUPPORT}
 METRICS: Final[Mapping[str, str]] = {
     "accuracy": "answers judged accurate / answers",
     "precision": "sentences required / sentences: completeness, too",
     "redundancy": "sentences unnecessary / sentences",
     "harmfulness": "sentences inappropriate / sentences",
     "coverage": "sentences with a supporting citation / sentences",
-    "support rate": "citations with a supporting excerpt / citations",
-    "contradict rate": "citations with a contradicting excerpt / citations",
+    "support rate": "citations with a supporting excerpt / citations; 0 for an answer that cites nothing",
+    "contradict rate": "citations with a contradicting excerpt / citations; 0 for an answer that cites nothing",
     "correctness": "sentences that their documents support together / sentences with a document to read",
     "nugget recall": "gold nuggets that the answer gives, a part counting a half / gold nuggets",
+    "nugget precision": "facts of the answer that are gold nuggets, a part counting a half / facts of the answer",
     "sentences": "sentences of an answer",
     "citations": "citations of an answer, distinct within a sentence",
 }
@@ -51,7 +47,7 @@ _HUMAN: Final[Mapping[Relation, str]] = {
     "supporting": "supports", "contradicting": "contradicts", "neutral": "neutral", "not relevant": "neutral",
 }  # fmt: skip
 _CREDIT: Final = {"support": 1.0, "partial": 0.5, "none": 0.0}
-_KEY: Final = ["question", "system"]
+Key = tuple[str, str]
 Labels = Mapping[str, Mapping[str, str | None]]
 """By what was judged ("relevance", "citations", "correctness", "nuggets") the label of each unit."""
 
@@ -65,24 +61,15 @@ def units_frame(answers: AnswerSet) -> pd.DataFrame:
     rows = []
     for answer in answers.answers:
         for sentence in answer.sentences:
-            key = {"question": answer.question_id, "system": answer.system, "sentence": sentence.id}
-            is_text = has_words(sentence.claim)
-            rows.append({
-                "kind": "relevance", "unit": unit_id(*key.values()), **key, "document": "",
-                "human": sentence.relevance, "supporting": False, "contradicting": False, "has_text": is_text,
-            })  # fmt: skip
+            key, is_text = (answer.question_id, answer.system, sentence.id), has_words(sentence.claim)
+            relevance: str | None = sentence.relevance
+            rows.append(("relevance", unit_id(*key), *key, "", relevance, is_text))
             for document in sentence.citations:
                 relations = sentence.relations(document)
                 human = next((label for name, label in _HUMAN.items() if name in relations), None)
-                rows.append({
-                    "kind": "citations", "unit": unit_id(*key.values(), document), **key, "document": document,
-                    "human": human, "supporting": "supporting" in relations,
-                    "contradicting": "contradicting" in relations,
-                    "has_text": is_text and document in answers.document,
-                })  # fmt: skip
-    columns = [
-        "kind", "unit", *_KEY, "sentence", "document", "human", "supporting", "contradicting", "has_text",
-    ]  # fmt: skip
+                has_text = is_text and document in answers.document
+                rows.append(("citations", unit_id(*key, document), *key, document, human, has_text))
+    columns = ["kind", "unit", "question", "system", "sentence", "document", "human", "has_text"]
     return pd.DataFrame(rows, columns=columns).astype({"human": object})
 
 
@@ -93,160 +80,182 @@ def answer_values(answers: AnswerSet, judged: Labels | None = None) -> pd.DataFr
     """Each answer's metrics, long: ``question, system, metric, value``; a share of nothing is left out.
 
     By labels of people; an accurate answer of which no sentence (no citation) has a label was not labelled. With
-    ``judged`` by those of a judge: an answer with a unit that has no judgement yet is left out, a judgement without a
-    label counts for nothing.
+    ``judged`` by those of a judge: left out is an answer with a unit that has no judgement yet, or to a question of
+    which nothing is judged; a judgement without a label counts for nothing, and so does a document that is not there.
     """
-    units = units_frame(answers)
-    sentences, citations = (units[units["kind"] == kind] for kind in ("relevance", "citations"))
-    counts = {
-        "sentences": _of_answers(answers, sentences.groupby(_KEY).size()),
-        "citations": _of_answers(answers, citations.groupby(_KEY).size()),
-    }
-    if judged is None:
-        values = _by_people(answers, sentences, citations) | _cluster_recalls(answers)
-    else:
-        values = _by_judge(answers, sentences, citations, judged)
-    parts = [
-        series.dropna().rename("value").rename_axis(_KEY).reset_index().assign(metric=metric)
-        for metric, series in (values | counts).items()
-        if len(series.dropna())
-    ]
-    columns = [*_KEY, "metric", "value"]
-    return pd.concat(parts)[columns] if parts else pd.DataFrame(columns=columns)
+    values: dict[str, dict[Key, float]] = {metric: {} for metric in METRICS}
+    by_answer = _figures_of_people(answers) if judged is None else _figures_of_judge(answers, judged)
+    for key, figures in by_answer:
+        for metric, value in figures.items():
+            values[metric][key] = value
+    for key, answer in answers.answer.items():
+        values["sentences"][key] = float(len(answer.sentences))
+        values["citations"][key] = float(sum(len(sentence.citations) for sentence in answer.sentences))
+    values |= _cluster_recalls(answers) if judged is None else {}
+    rows = [(*key, metric, value) for metric, of_metric in values.items() for key, value in of_metric.items()]
+    return pd.DataFrame(rows, columns=["question", "system", "metric", "value"])
 
 
-def _of_answers(answers: AnswerSet, series: pd.Series) -> pd.Series:
-    """The numbers of all answers, 0 for one that has none."""
-    keys = pd.MultiIndex.from_tuples(list(answers.answer) or [], names=_KEY)
-    return series.reindex(keys, fill_value=0).astype(float)
+Figures = Iterator[tuple[Key, dict[str, float]]]
+"""Answers with their metrics; an answer may come more than once."""
 
 
-def _by_people(answers: AnswerSet, sentences: pd.DataFrame, citations: pd.DataFrame) -> dict[str, pd.Series]:
-    accurate = {
-        key: float(answer.accurate) for key, answer in answers.answer.items() if answer.accurate is not None
-    }
-    inaccurate = {key for key, answer in answers.answer.items() if answer.accurate is False}
-    labelled = {
-        key
-        for key, answer in answers.answer.items()
-        if key in inaccurate or any(sentence.relevance for sentence in answer.sentences)
-    }
-    assessed = {
-        key
-        for key, answer in answers.answer.items()
-        if any(sentence.assessments for sentence in answer.sentences)
-        or not any(sentence.citations for sentence in answer.sentences)
-    }
-    values = {"accuracy": pd.Series(accurate, dtype=float)}
-    if sentences["human"].notna().any():
-        values |= _relevance_shares(_within(sentences, labelled), "human")
-    if any(sentence.assessments for answer in answers.answers for sentence in answer.sentences):
-        values |= _citation_shares(_within(sentences, assessed), _within(citations, assessed))
-    return values
+def _figures_of_people(answers: AnswerSet) -> Figures:
+    sentences = [sentence for answer in answers.answers for sentence in answer.sentences]
+    has_labels = any(sentence.relevance for sentence in sentences)
+    has_assessments = any(sentence.assessments for sentence in sentences)
+    for key, answer in answers.answer.items():
+        labels = [sentence.relevance for sentence in answer.sentences]
+        if answer.accurate is not None:
+            yield key, {"accuracy": float(answer.accurate)}
+        if has_labels and (answer.accurate is False or any(labels)):
+            yield key, _relevance_shares(labels)
+        cites = any(sentence.citations for sentence in answer.sentences)
+        if has_assessments and (not cites or any(sentence.assessments for sentence in answer.sentences)):
+            yield key, _citation_shares(answer, AnswerSentence.relations, "supporting", "contradicting")
 
 
-def _by_judge(
-    answers: AnswerSet, sentences: pd.DataFrame, citations: pd.DataFrame, judged: Labels
-) -> dict[str, pd.Series]:
-    values: dict[str, pd.Series] = {}
-    if "relevance" in judged:
-        labels = judged["relevance"]
-        open_units = sentences[sentences["has_text"] & ~sentences["unit"].isin(labels)]
-        complete = sentences.assign(label=sentences["unit"].map(labels))
-        values |= _relevance_shares(_without(complete, open_units), "label")
-    if "citations" in judged:
-        labels = judged["citations"]
-        readable = citations[citations["has_text"]]
-        open_units = readable[~readable["unit"].isin(labels)]
-        label = readable["unit"].map(labels)
-        readable = readable.assign(supporting=label == "supports", contradicting=label == "contradicts")
-        values |= _citation_shares(_without(sentences, open_units), _without(readable, open_units))
-    if "correctness" in judged:
-        labels = judged["correctness"]
-        checked = sentences[sentences["unit"].isin(labels)]
-        is_correct = checked["unit"].map(labels) == "supports"
-        values["correctness"] = is_correct.groupby([checked[name] for name in _KEY]).mean()
-    if "nuggets" in judged:
-        values["nugget recall"] = _nugget_recall(answers, judged["nuggets"])
-    return values
+def _figures_of_judge(answers: AnswerSet, judged: Labels) -> Figures:
+    for task, labels in judged.items():
+        if task == "nuggets":
+            yield from _nugget_shares(answers, labels)
+            continue
+        units = {key: judged_units(answers, answer, task) for key, answer in answers.answer.items()}
+        begun, untouched = set[str](), set[str]()
+        for (question, _), of_answer in units.items():
+            if of_answer:
+                (begun if any(unit in labels for unit in of_answer) else untouched).add(question)
+        for key, answer in answers.answer.items():
+            if key[0] in untouched - begun or any(unit not in labels for unit in units[key]):
+                continue
+            of_sentences = [unit_id(*key, sentence.id) for sentence in answer.sentences]
+            if task == "relevance":
+                yield key, _relevance_shares([labels.get(unit) for unit in of_sentences])
+            elif task == "citations":
+                judged_of = partial(_labels_of, key, labels)
+                yield key, _citation_shares(answer, judged_of, "supports", "contradicts")
+            elif units[key]:
+                yield (
+                    key,
+                    {"correctness": sum(labels[unit] == "supports" for unit in units[key]) / len(units[key])},
+                )
 
 
-def _nugget_recall(answers: AnswerSet, labels: Mapping[str, str | None]) -> pd.Series:
-    recalls = {}
+def judged_units(answers: AnswerSet, answer: Answer, task: str) -> dict[str, tuple[str, list[str]]]:
+    """What a judge reads of an answer, by unit: each sentence with words, and the texts of what it cites.
+
+    For ``citations`` each document is a unit; for ``correctness`` a sentence without any is none.
+    """
+    key, units = (answer.question_id, answer.system), dict[str, tuple[str, list[str]]]()
+    for sentence in answer.sentences:
+        claim = sentence.claim
+        cited = [answers.document[name] for name in sentence.citations if name in answers.document]
+        if task == "citations" and has_words(claim):
+            for document in cited:
+                units[unit_id(*key, sentence.id, document.document_id)] = claim, [document.whole]
+        elif has_words(claim) and (task == "relevance" or cited):
+            units[unit_id(*key, sentence.id)] = claim, [document.whole for document in cited]
+    return units
+
+
+def _nugget_shares(answers: AnswerSet, labels: Mapping[str, str | None]) -> Figures:
+    """Recall: credit of the gold nuggets / nuggets; precision: credit of the answer's facts / facts."""
+    credit: dict[str, dict[str, list[float]]] = {"nugget": {}, "fact": {}}
+    for unit, label in labels.items():
+        answer, _, place = unit.rpartition("/")
+        credit[place.split()[0]].setdefault(answer, []).append(_CREDIT[label or "none"])
     for key in answers.answer:
-        nuggets = answers.question[key[0]].nuggets
-        units = [unit_id(*key, f"nugget {number}") for number in range(1, len(nuggets) + 1)]
-        if units and all(unit in labels for unit in units):
-            recalls[key] = sum(_CREDIT.get(labels[unit] or "none", 0.0) for unit in units) / len(units)
-    return pd.Series(recalls, dtype=float)
+        given = credit["nugget"].get(unit_id(*key), [])
+        if given and len(given) == len(answers.question[key[0]].nuggets):
+            yield key, {"nugget recall": sum(given) / len(given)}
+        if stated := credit["fact"].get(unit_id(*key), []):
+            yield key, {"nugget precision": sum(stated) / len(stated)}
 
 
-def _relevance_shares(sentences: pd.DataFrame, column: str) -> dict[str, pd.Series]:
+def _relevance_shares(labels: Sequence[str | None]) -> dict[str, float]:
     """Shares of an answer's sentences; borderline and no label count in the denominator only.
 
     Gupta et al., Scientific Data 12:1035 (2025). Precision is BioACE's completeness too.
     """
-    keys = [sentences[name] for name in _KEY]
-    return {metric: (sentences[column] == label).groupby(keys).mean() for metric, label in _SHARES.items()}
+    shares = {metric: labels.count(label) / max(1, len(labels)) for metric, label in _SHARES.items()}
+    return shares if labels else {}
 
 
-def _citation_shares(sentences: pd.DataFrame, citations: pd.DataFrame) -> dict[str, pd.Series]:
+def _labels_of(
+    key: Key, labels: Mapping[str, str | None], sentence: AnswerSentence, document: str
+) -> tuple[str | None]:
+    return (labels.get(unit_id(*key, sentence.id, document)),)
+
+
+def _citation_shares(
+    answer: Answer,
+    labels_of: Callable[[AnswerSentence, str], Collection[str | None]],
+    supporting: str,
+    contradicting: str,
+) -> dict[str, float]:
     """Coverage of an answer's sentences, and shares of its citations, distinct within a sentence.
 
-    A citation that is both supporting and contradicting is in both rates; one without a label is in neither.
+    A citation that is both supporting and contradicting is in both rates; one without a label is in neither. As
+    MedAESQA's authors count, an answer that cites nothing has rates of 0.
     """
-    covered = citations[citations["supporting"]]
-    has_support = pd.MultiIndex.from_frame(sentences[[*_KEY, "sentence"]]).isin(
-        pd.MultiIndex.from_frame(covered[[*_KEY, "sentence"]])
-    )
-    rates = citations.groupby(_KEY)
-    return {
-        "coverage": sentences.assign(covered=has_support).groupby(_KEY)["covered"].mean(),
-        "support rate": rates["supporting"].mean(),
-        "contradict rate": rates["contradicting"].mean(),
-    }
+    n = n_covered = n_supporting = n_contradicting = 0
+    for sentence in answer.sentences:
+        labels = [labels_of(sentence, document) for document in sentence.citations]
+        supports = [supporting in of_citation for of_citation in labels]
+        n += len(labels)
+        n_covered += any(supports)
+        n_supporting += sum(supports)
+        n_contradicting += sum(contradicting in of_citation for of_citation in labels)
+    rates = {"support rate": n_supporting / max(1, n), "contradict rate": n_contradicting / max(1, n)}
+    return {"coverage": n_covered / len(answer.sentences), **rates} if answer.sentences else rates
 
 
-def _cluster_recalls(answers: AnswerSet) -> dict[str, pd.Series]:
+def _cluster_recalls(answers: AnswerSet) -> dict[str, dict[Key, float]]:
     """Of a question's clusters (ten each in MedAESQA) those that hold one of an answer's sentences.
 
     In a set that has clusters alone every system is taken to have answered every question.
     """
-    systems = answers.systems or tuple(
-        dict.fromkeys(
-            member.rpartition("-")[0]
-            for clustering in answers.clusters
-            for cluster in clustering.clusters.values()
-            for member in cluster
-        )
-    )
-    recalls: dict[str, dict[tuple[str, str], float]] = {}
-    for clustering in answers.clusters:
-        by_cluster = [
-            {member.rpartition("-")[0] for member in cluster} for cluster in clustering.clusters.values()
-        ]
-        for system in systems:
+    by_cluster = [list(map(_systems_in, clustering.clusters.values())) for clustering in answers.clusters]
+    clustered = dict.fromkeys(chain.from_iterable(chain.from_iterable(by_cluster)))
+    recalls: dict[str, dict[Key, float]] = {}
+    for clustering, clusters in zip(answers.clusters, by_cluster, strict=True):
+        for system in answers.systems or clustered:
             if answers.answers and (clustering.question_id, system) not in answers.answer:
                 continue
-            share = sum(system in names for names in by_cluster) / len(by_cluster)
-            recalls.setdefault(clustering.metric, {})[clustering.question_id, system] = share
-    return {metric: pd.Series(values) for metric, values in recalls.items()}
+            recall = sum(system in names for names in clusters) / len(clusters)
+            recalls.setdefault(clustering.metric, {})[clustering.question_id, system] = recall
+    return recalls
 
 
-def _within(frame: pd.DataFrame, keys: set[tuple[str, str]]) -> pd.DataFrame:
-    return frame[pd.MultiIndex.from_frame(frame[_KEY]).isin(keys)]
+def _systems_in(cluster: Sequence[str]) -> list[str]:
+    return [member.rpartition("-")[0] for member in cluster]
 
 
-def _without(frame: pd.DataFrame, open_units: pd.DataFrame) -> pd.DataFrame:
-    return frame[~pd.MultiIndex.from_frame(frame[_KEY]).isin(pd.MultiIndex.from_frame(open_units[_KEY]))]
+# -- systems ----------------------------------------------------------------------------------------
 
 
 def system_scores(values: pd.DataFrame) -> pd.DataFrame:
-    """Means over questions with their intervals: ``system, metric, value, low, high, n``."""
+    """Means over questions with their intervals, long: ``system, metric, value, low, high, n``."""
     rows = []
-    for (metric, system), some in values.groupby(["metric", "system"], sort=False):
-        rows.append({"system": system, "metric": metric, **interval(some["value"]).as_dict()})
+    for (metric, system), of_system in values.groupby(["metric", "system"], sort=False):
+        numbers = of_system["value"]
+        estimate = share(numbers) if metric == "accuracy" else interval(numbers)
+        value = None if estimate.value is None else round(estimate.value, 12)  # equal means are equal
+        rows.append({"system": system, "metric": metric, **estimate.as_dict(), "value": value})
     return pd.DataFrame(rows, columns=["system", "metric", "value", "low", "high", "n"])
+
+
+def systems_table(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """`system_scores` with one row a system and one column a metric, the best by ``metric`` first.
+
+    That one comes first, with ``low, high, n`` beside it.
+    """
+    metrics = [metric, *(name for name in dict.fromkeys(scores["metric"]) if name != metric)]
+    table = scores.pivot(index="system", columns="metric", values="value")[metrics]
+    chosen = scores[scores["metric"] == metric].set_index("system")[["low", "high", "n"]]
+    table = pd.concat([table[[metric]], chosen, table[metrics[1:]]], axis=1)
+    table = table.sort_values(metric, ascending=False, kind="stable", na_position="last")
+    return table.rename_axis("system").reset_index()
 
 
 def system_differences(values: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -254,7 +263,7 @@ def system_differences(values: pd.DataFrame, metric: str) -> pd.DataFrame:
 
     Paired by question; a question without a value of either is left out of that pair alone.
     """
-    table = values[values["metric"] == metric].pivot(index="question", columns="system", values="value")
+    table = _table(values, metric)
     rows = []
     for a, b in combinations(dict.fromkeys(values["system"]), 2):
         if a in table and b in table:
@@ -264,94 +273,32 @@ def system_differences(values: pd.DataFrame, metric: str) -> pd.DataFrame:
     return frame.assign(p_holm=pd.Series(holm([row["p"] for row in rows]), dtype=float)) if rows else frame
 
 
-def same_order(people: pd.DataFrame, judge: pd.DataFrame, metric: str) -> float | None:
-    """Kendall's tau-b of the systems' means by two kinds of labels; ``None`` where a mean is the same for all."""
-    means = [
-        values[values["metric"] == metric].groupby("system")["value"].mean().round(9)
-        for values in (people, judge)
-    ]
-    both = pd.concat(means, axis=1, join="inner")
-    if len(both) < 2:
-        return None
-    tau = kendalltau(both.iloc[:, 0], both.iloc[:, 1]).statistic
-    return float(tau) if tau == tau else None  # noqa: PLR0124 - NaN
+def _table(values: pd.DataFrame, metric: str) -> pd.DataFrame:
+    return values[values["metric"] == metric].pivot(index="question", columns="system", values="value")
 
 
-# -- judges against people --------------------------------------------------------------------------
+def order_of_systems(people: pd.DataFrame, judge: pd.DataFrame) -> pd.DataFrame:
+    """Whether a judge's labels put the systems in the order of people's, metric by metric: BioACE's question.
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class JudgeAgreement:
-    """How a judge agrees with people on the units that both labelled.
-
-    Attributes
-    ----------
-    pairs : DataFrame
-        Their units with ``human``, ``judged`` (None: the judgement has no label, which is wrong) and ``distance``, 0
-        where they agree; the worst disagreement first.
-    figures : mapping of str to Estimate
-        ``accuracy``, ``kappa`` (Cohen's), ``macro F1``; questions drawn whole.
-    constant, constant_figures : str, mapping of str to Estimate
-        A judge that always gives this label, the most frequent of people.
-    n_missing, n_unlabelled : int
-        Units with a label of people, something to read and no judgement yet; judgements without a label.
+    Columns ``people, judge`` (the two metrics), ``systems, questions``, ``tau`` (Kendall's tau-b) and ``rho``
+    (Spearman's) of the means, each with its ends, questions drawn whole. Nugget recall stands beside the recall of
+    clusters, correctness beside accuracy.
     """
-
-    kind: UnitKind
-    pairs: pd.DataFrame
-    figures: Mapping[str, Estimate]
-    constant: str
-    constant_figures: Mapping[str, Estimate]
-    n_missing: int
-    n_unlabelled: int
-
-    @property
-    def table(self) -> pd.DataFrame:
-        """Human labels (rows) by judged ones."""
-        labels = list(LABELS[self.kind])
-        judged = self.pairs["judged"].fillna("no label")
-        table = pd.crosstab(self.pairs["human"], judged)
-        return table.reindex(index=labels, columns=[*labels, "no label"], fill_value=0)
-
-    def by(self, column: str) -> pd.DataFrame:
-        """Share of agreement by ``"system"`` or ``"question"``."""
-        agrees = self.pairs["human"] == self.pairs["judged"]
-        groups = agrees.groupby(self.pairs[column], sort=False)
-        return groups.agg(n="size", accuracy="mean").reset_index()
-
-
-def judge_agreement(answers: AnswerSet, judged: Mapping[str, str | None], kind: UnitKind) -> JudgeAgreement:
-    """Measure a judge's labels, by unit, on the units that people labelled."""
-    units = units_frame(answers)
-    human = units[(units["kind"] == kind) & units["human"].notna()]
-    pairs = human[human["unit"].isin(judged)]
-    pairs = pairs.assign(judged=pairs["unit"].map(judged).astype(object))
-    pairs = pairs.assign(judged=pairs["judged"].where(pairs["judged"].notna(), None))
-    places = {label: place for place, label in enumerate(_SCALES[kind])}
-    distance = (pairs["human"].map(places) - pairs["judged"].map(places)).abs()
-    pairs = pairs.assign(distance=distance.fillna(0.25))
-    pairs = pairs.sort_values("distance", ascending=False, kind="stable", ignore_index=True)
-    constant = str(pairs["human"].mode().iloc[0]) if len(pairs) else ""
-    return JudgeAgreement(
-        kind,
-        pairs,
-        _figures(pairs, pairs["judged"].tolist(), kind),
-        constant,
-        _figures(pairs, [constant] * len(pairs), kind),
-        int((human["has_text"] & ~human["unit"].isin(judged)).sum()),
-        int(pairs["judged"].isna().sum()),
-    )
-
-
-_SCALES: Final[Mapping[str, tuple[str, ...]]] = {
-    "relevance": RELEVANCES,
-    "citations": ("supports", "neutral", "contradicts"),
-}
-
-
-def _figures(pairs: pd.DataFrame, judged: list[str | None], kind: UnitKind) -> dict[str, Estimate]:
-    if pairs.empty:
-        return {}
-    tables = label_units(pairs["human"].tolist(), judged, LABELS[kind])
-    measures = {"accuracy": accuracy, "kappa": cohen_kappa, "macro F1": macro_f1}
-    return {name: bootstrap(tables, measure, pairs["question"]) for name, measure in measures.items()}
+    of_people, of_judge = (list(dict.fromkeys(values["metric"])) for values in (people, judge))
+    pairs = [(metric, metric) for metric in of_people if metric in of_judge and metric not in COUNTS]
+    pairs += [(metric, "nugget recall") for metric in of_people if metric.startswith("recall ")]
+    pairs.append(("accuracy", "correctness"))
+    rows = []
+    for first, second in pairs:
+        if first not in of_people or second not in of_judge:
+            continue
+        tables = _table(people, first).align(_table(judge, second), join="inner")
+        if tables[0].shape[1] < 2:
+            continue
+        tau, rho = rank_agreement(*tables)
+        rows.append({
+            "people": first, "judge": second, "systems": tables[0].shape[1], "questions": len(tables[0]),
+            "tau": tau.value, "tau_low": tau.low, "tau_high": tau.high,
+            "rho": rho.value, "rho_low": rho.low, "rho_high": rho.high,
+        })  # fmt: skip
+    return pd.DataFrame(rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
@@ -22,14 +22,27 @@ if TYPE_CHECKING:
     from evidencebench_core.runs import Engine, Plan, Progress, RunEstimate, Step
 
 
+def kept_text(name: str, content: str, known: Collection[str]) -> str:
+    """What is said of a set that came in, or was there before under one of the ``known`` names."""
+    if name in known:
+        return f"The store has this content already, as {name}: {content}. Nothing was changed."
+    return f"{name}: {content}"
+
+
 def carry_out(
-    store: Store, plans: Sequence[Plan], work: Work, noun: str, result: Callable[[list[Progress]], Output]
+    store: Store,
+    plans: Sequence[Plan],
+    work: Work,
+    noun: str,
+    result: Callable[[list[Progress]], Output],
+    then: Sequence[Plan] = (),
 ) -> Output:
     """What was made of the answers to the plans, or with ``--estimate`` their cost.
 
-    The exit code is 1 where a unit (``noun``) failed, or where not one of all answers could be read.
+    That of ``then``, which ``result`` carries out, is counted with them. The exit code is 1 where a unit (``noun``)
+    failed, or where not one of all answers could be read.
     """
-    cost = _cost_of(plans, work.engine == "batch", noun)
+    cost = _cost_of([*plans, *then], work.engine == "batch", noun)
     if work.estimate:
         return Output({"estimate": asdict(cost)}, title=f"{cost.calls:,} calls")
     reports = perform(plans, work.make_engine(), noun)
@@ -41,26 +54,30 @@ def carry_out(
 
 
 def _cost_of(plans: Sequence[Plan], batch: bool, noun: str) -> RunEstimate:
-    """The cost of plans for one model, said on stderr; zero where no server is asked."""
+    """The cost of plans, said on stderr model by model; zero where no server is asked."""
     from evidencebench_core.llm import UNLIMITED_ANSWER
-    from evidencebench_core.runs import estimate
+    from evidencebench_core.runs import estimate, without_repeats
 
     if not plans:
         raise SettingError("the command", "leaves nothing to ask", "Name another task, or other items.")
-    cost = estimate(*plans, batch=batch)
-    llm = plans[0].llm
-    if llm is not None and not cost.calls:
-        note(f"Nothing to do: all {quantity(cost.cached, 'answer')} of {cost.model} are in the store.")
-    elif llm is not None:
-        _check_model(llm, cost.model)
-        calls = f"about {quantity(cost.calls, 'call')} for {quantity(cost.n_instances, noun)}"
-        note(f"To ask {cost.model}: {calls} ({cost.cached:,} more in the store), {cost.range_text()}.")
-        if cost.is_open and llm.budget.has_caps:
-            many = f"each of {llm.limits.concurrency} calls at once"
-            beyond = f"by what its answer has beyond {UNLIMITED_ANSWER:,} tokens"
-            note(
-                f"No max_tokens is sent, so caps in tokens and dollars are not hard: {many} can pass them {beyond}."
-            )
+    distinct = without_repeats(plans) if len(plans) > 1 else plans
+    cost, llm = estimate(*distinct, batch=batch), plans[0].llm
+    if llm is None:
+        return cost
+    if not any(plan.missing for plan in plans):
+        note(f"Nothing to do: all {quantity(sum(plan.total for plan in plans), 'answer')} are in the store.")
+        return cost
+    for model in dict.fromkeys(plan.model for plan in plans if plan.missing):
+        _check_model(llm, model)
+        of_model = estimate(*(plan for plan in distinct if plan.model == model), batch=batch)
+        calls = f"about {quantity(of_model.calls, 'call')} for {quantity(of_model.n_instances, noun)}"
+        note(f"To ask {model}: {calls} ({of_model.cached:,} more in the store), {of_model.range_text()}.")
+    if cost.is_open and llm.budget.has_caps:
+        many = f"each of {llm.limits.concurrency} calls at once"
+        beyond = f"by what its answer has beyond {UNLIMITED_ANSWER:,} tokens"
+        note(
+            f"No max_tokens is sent, so caps in tokens and dollars are not hard: {many} can pass them {beyond}."
+        )
     return cost
 
 

@@ -1,27 +1,43 @@
-"""Runs in the store -> scores, and the card of a model."""
+"""Runs in the store -> scores, the card of a model, and the report that page, command and notebook draw."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Final
 
 import pandas as pd
 
+from evidencebench_core.analyses import Report
 from evidencebench_core.data.store import Store
-from evidencebench_core.reliability.items import ITEM_SETS
+from evidencebench_core.errors import SettingError
+from evidencebench_core.reliability.items import ItemSet, item_set, item_sets
 from evidencebench_core.reliability.runs import (
-    ReliabilityRun,
     items_of,
-    judge_runs,
     reliability_run,
     reliability_runs,
     run_probes,
+    settings_label,
+    task_of,
 )
 from evidencebench_core.reliability.score import TaskScore, task_score
 from evidencebench_core.reliability.tasks import RELIABILITY_TASKS
-from evidencebench_core.runs import RunStore
+from evidencebench_core.runs import RunInfo, RunStore, judge_run
 from evidencebench_core.stats import holm
+from evidencebench_core.words import quantity
+
+BRIEF: Final = (
+    "model", "task", "settings", "figure", "value", "low", "high", "n", "null_rate", "difference", "p_holm", "judge",
+    "in_words",
+)  # fmt: skip
+"""The columns of a card that are read first."""
+SHARES: Final = ("value", "null_rate", "constant_value", "difference_low", "difference_high")
+LEGEND: Final = {
+    "difference": "from the baseline, of the same figure, paired by question",
+    "p_holm": "corrected for all tests of the model: of right and wrong against the baseline; of bias, that all orders "
+    "of the examples are alike (Cochran's Q)",
+    "null_rate": "answers that could not be read / answers",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,131 +51,102 @@ class Card:
 
     def frame(self) -> pd.DataFrame:
         """One row a test, shares 0 to 1, with its sentence for readers who are no researchers."""
-        rows = [score_record(score, p) for score, p in zip(self.scores, self.p_holm, strict=True)]
+        rows = [score.record(p) for score, p in zip(self.scores, self.p_holm, strict=True)]
         return pd.DataFrame(rows)
-
-
-def score_record(score: TaskScore, p_holm: float | None = None) -> dict[str, Any]:
-    """The figures of a score, JSON-able."""
-    against = score.baseline
-    best = max(score.constants, key=score.constants.__getitem__, default="")
-    return {
-        "task": score.task.name,
-        "number": score.task.number,
-        "title": score.task.title,
-        "model": score.run.model,
-        "items": score.items,
-        "settings": score.run.label,
-        "run": score.run.id,
-        "figure": score.task.figure,
-        "value": score.value.value,
-        "low": score.value.low,
-        "high": score.value.high,
-        "n": score.value.n,
-        "n_left_out": sum(score.left_out.values()),
-        "null_rate": None if score.answers.empty else score.null_rate,
-        "constant": best,
-        "constant_value": score.constants.get(best),
-        "difference": against.difference.value if against else None,
-        "difference_low": against.difference.low if against else None,
-        "difference_high": against.difference.high if against else None,
-        "p": against.p if against else None,
-        "p_holm": p_holm,
-        "judge": score.judge,
-        "in_words": in_words(score),
-    }
 
 
 def model_card(store: Store, items: str, model: str) -> Card:
     """Every task that a model was asked of an item set, once for each of the settings it was asked with."""
-    runs = [run for run in reliability_runs(store, items) if run.model == model]
-    scores = tuple(run_score(store, run.id) for run in shown_runs(runs))
-    p_values = holm([score.baseline.p if score.baseline else None for score in scores])
-    return Card(ITEM_SETS.named(store, items).name, model, scores, p_values)
+    runs = [run for run in reliability_runs(store, items) if run.settings["model"] == model]
+    whole, scores = item_set(store, items), dict[str, TaskScore]()
+    for run in shown_runs(runs):
+        baseline = baseline_of(run, runs)
+        if baseline is not None and baseline.id not in scores:
+            scores[baseline.id] = _score(store, baseline, whole)
+        if run.id not in scores:
+            scores[run.id] = _score(store, run, whole, scores[baseline.id] if baseline else None)
+    shown = tuple(scores[run.id] for run in shown_runs(runs))
+    return Card(whole.name, model, shown, holm([score.p for score in shown]))
 
 
-def shown_runs(runs: Sequence[ReliabilityRun]) -> list[ReliabilityRun]:
+def shown_runs(runs: Sequence[RunInfo]) -> list[RunInfo]:
     """Of each task, model and settings the run with the most answers, the latest of equals, in the order of tasks."""
-    best: dict[tuple[str, ...], ReliabilityRun] = {}
-    for run in sorted(runs, key=lambda run: (run.n_answered, run.created_at)):
-        best[run.task.name, run.model, run.label] = run
+    best: dict[tuple[str, ...], RunInfo] = {}
     places = list(RELIABILITY_TASKS)
-    return sorted(best.values(), key=lambda run: (places.index(run.task.name), run.model, run.label))
+
+    def key(run: RunInfo) -> tuple[int, str, str]:
+        return places.index(run.settings["task"]), run.settings["model"], settings_label(run)
+
+    for run in sorted(runs, key=lambda run: (run.n_answered, run.created_at)):
+        best[tuple(map(str, key(run)))] = run
+    return sorted(best.values(), key=key)
 
 
-def run_score(store: Store, run_id: str, judge_run: str | None = None) -> TaskScore:
+def run_score(store: Store, run_id: str, judge: str | None = None) -> TaskScore:
     """The score of a run beside the baseline of the same model and items.
 
-    Free texts are read by ``judge_run``, else by the judge that has read the most of them. The id of a judge's run
-    gives the score of the run it judged, by it.
+    Free texts are read by ``judge``, a model, else by the one that has read the most of them.
     """
     run = reliability_run(store, run_id)
-    if run.judged:
-        return run_score(store, run.judged, run.id)
-    judges = [
-        judge for judge in judge_runs(store, run.id) if judge.n_answered and judge_run in (None, judge.id)
-    ]
-    judge = max(judges, key=lambda judge: (judge.n_answered, judge.created_at), default=None)
-    baseline, results = _baseline_of(store, run), RunStore(store)
+    items = items_of(store, run.subject)
+    baseline = baseline_of(run, reliability_runs(store, items.name))
+    return _score(store, run, items, _score(store, baseline, items) if baseline else None, judge)
+
+
+def _score(
+    store: Store, run: RunInfo, items: ItemSet, baseline: TaskScore | None = None, judge: str | None = None
+) -> TaskScore:
+    results, judging = RunStore(store), judge_run(store, run.id, judge)
     return task_score(
         run,
-        items_of(store, run),
-        run_probes(store, run),
+        items,
+        run_probes(items, run),
         results.results(run.id),
-        results.results(judge.id) if judge else None,
-        run_score(store, baseline.id) if baseline else None,
-        judge.model if judge else "",
+        results.results(judging.id) if judging else None,
+        baseline,
+        judging.settings["model"] if judging else "",
     )
 
 
-def _baseline_of(store: Store, run: ReliabilityRun) -> ReliabilityRun | None:
-    """The baseline of the same model over the same items, asked in the same way if there is one."""
-    if run.task.name == "baseline":
-        return None
-    runs = reliability_runs(store, items_of(store, run).name)
-    answered = [other for other in runs if other.model == run.model and other.n_answered]
-    baselines = [other for other in answered if other.task.name == "baseline"]
-    return max(baselines, key=lambda other: (other.request == run.request, other.n_answered), default=None)
+def baseline_of(run: RunInfo, runs: Sequence[RunInfo]) -> RunInfo | None:
+    """Of the same model's runs over the same items its baseline, asked in the same way if there is one."""
+    wanted = task_of(run).against, run.settings["model"]
+    baselines = [other for other in runs if (other.settings["task"], other.settings["model"]) == wanted]
+    answered = [other for other in baselines if other.n_answered]
+    request = run.settings["request"]
+    return max(
+        answered, key=lambda other: (other.settings["request"] == request, other.n_answered), default=None
+    )
 
 
-# -- plain words ------------------------------------------------------------------------------------
+def reliability_report(store: Store, name: str, model: str | None = None, judge: str | None = None) -> Report:
+    """The cards of an item set's models (or of one), as the table ``tests``; or of a run its score and every answer.
 
-
-def in_words(score: TaskScore) -> str:
-    """What a test found, in counts, for readers who are no researchers."""
-    top = score.headline
-    if top.empty:
-        return "Nothing to score yet."
-    if score.task.figure == "bias" and score.value.value is None:
-        return "Too few answers of one kind to tell."
-    if score.task.figure == "bias":
-        return (
-            "Half of the right answers are yes. Depending on the examples shown first, the share of yes was "
-            f"{100 * (score.value.value or 0):.0f} points away from that on average."
+    `SettingError` where no such model was asked.
+    """
+    if name not in {info.name for info in item_sets(store)}:
+        score = run_score(store, name, judge)
+        title = f"{score.task.title} of {score.spec.model}: {score.task.figure.title}"
+        tables = {
+            "score": pd.DataFrame([score.record()]),
+            "variants": score.variants,
+            "answers": score.answers,
+        }
+        notes = (
+            f"{score.task.figure.title}: {score.task.figure.of}.",
+            f"The value of a variant: {score.task.figure.variant_title}.",
+            *(f"{quantity(n, 'item')} left out: {reason}." for reason, n in score.left_out.items()),
         )
-    n_right, n = int((top["state"] == "right").sum()), len(top)
-    if score.task.figure == "refrain_rate":
-        mirror = score.answers[score.answers["variant"] == "mirror"]
-        n_declined = int((mirror["label"] == "unknown").sum())
-        return (
-            f"With a text about something else it said so {n_right:,} of {n:,} times; with the right text it "
-            f"declined {n_declined:,} of {len(mirror):,} times, which it should not."
-        )
-    if score.judge:
-        itself = ", which is the model itself" if score.judge == score.run.model else ""
-        return f"By {score.judge} as a judge{itself}, {n_right:,} of {n:,} answers say what they should."
-    return f"It was right on {n_right:,} of {n:,} answers. {_against_in_words(score)}"
-
-
-def _against_in_words(score: TaskScore) -> str:
-    against = score.baseline
-    if against is None:
-        most = int(score.headline["expected"].value_counts().max())
-        return f"Always giving the same answer would be right on {most:,}."
-    if against.followed:
-        n_followed, n_before = against.followed
-        return f"Of {n_before:,} that it had right before, it changed {n_followed:,} with the text."
-    pairs = [("right", "wrong"), ("right", "null")]
-    lost = sum(against.moves[after][before] for before, after in pairs)
-    won = sum(against.moves[before][after] for before, after in pairs)
-    return f"Against the same questions unchanged, {lost:,} right answers were lost and {won:,} won."
+        shown = ["p" if name == "p_holm" else name for name in BRIEF]
+        return Report(title, tables, notes, LEGEND, {"score": shown, "answers": ()}, SHARES)
+    models = dict.fromkeys(run.settings["model"] for run in reliability_runs(store, name))
+    cards = [model_card(store, name, known) for known in models if model in (None, known)]
+    if not cards:
+        problem = f"has no answers of {model}" if model else "was asked of no model"
+        raise SettingError(f"item set {name}", problem, "Start with `reliability run`.")
+    figures = dict.fromkeys(score.task.figure for card in cards for score in card.scores)
+    notes = tuple(f"{figure.name}: {figure.of}." for figure in figures)
+    tests = pd.concat([card.frame() for card in cards], ignore_index=True)
+    return Report(
+        f"What a model can be trusted with: {name}", {"tests": tests}, notes, LEGEND, {"tests": BRIEF}, SHARES
+    )

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.reliability.items import Item
+from evidencebench_core.runs.chat import normal_form
 from evidencebench_core.words import quantity
 
 ANSWERS = {"Y": "yes", "N": "no"}
@@ -55,7 +56,7 @@ def drawn_examples(items: Sequence[Item], orders: Sequence[str], seed: int) -> l
 
 def drawn_others(items: Sequence[Item], n: int, seed: int, purpose: str) -> list[list[Item]]:
     """For each item others with contexts of their own; the first ones are the same for a larger number."""
-    texts = {item.id: normal_form(shown_text(item)) for item in items}
+    texts = {item.id: normal_form(item.text) for item in items}
     drawn = []
     for item in items:
         chosen, seen = list[Item](), {texts[item.id]}
@@ -77,15 +78,6 @@ def _candidates(items: Sequence[Item], n: int, rng: random.Random) -> Iterator[I
     for _ in range(_TRIES * (n + 1)):
         yield items[rng.randrange(len(items))]
     yield from rng.sample(items, len(items))
-
-
-def normal_form(text: str) -> str:
-    """A text as it is compared with others: in lower case, one blank between words."""
-    return " ".join(text.casefold().split())
-
-
-def shown_text(item: Item) -> str:
-    return item.passage or item.text
 
 
 def _rng(purpose: str, seed: int, item: Item) -> random.Random:

@@ -12,42 +12,20 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import DataError, shown
 
 Label = Literal["yes", "no", "maybe"]
-Kind = Literal["questions", "evidence", "pairs"]
+Kind = Literal["questions", "pairs"]
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A question with its context and gold label.
+    """A question with its context and gold label, or a pair of statements."""
 
-    Attributes
-    ----------
-    id : str
-        Unique in its set.
-    question : str
-        Of a pair of statements: the first. Of evidence: the hypothesis.
-    context : tuple of str
-        Its parts, joined by a blank line where they are shown (`text`). Of evidence: the sentence.
-    answer : "yes", "no", "maybe" or None
-        Of a pair: whether its statements are alike. Of evidence: whether the sentence covers a study aspect.
-    long_answer : tuple of str
-        The reference, then further ones. Of a pair: the second statement.
-    group : str
-        What items are clustered by, such as a paper; empty: each item stands for itself.
-    passage, neighbour_covers : str, bool
-        Of evidence: the sentence between its neighbours, and whether one of those covers a study aspect.
-    wordings : mapping of str to str
-        Other wordings that came with the data, by name: ``"paraphrase:lexical"``, ``"negation"``.
-    """
-
-    id: str
-    question: str
-    context: tuple[str, ...] = ()
-    answer: Label | None = None
-    long_answer: tuple[str, ...] = ()
-    group: str = ""
-    passage: str = ""
-    neighbour_covers: bool = False
-    wordings: Mapping[str, str] = field(default_factory=dict)
+    id: str  # unique in its set
+    question: str  # of a pair: the first statement
+    context: tuple[str, ...] = ()  # its parts
+    answer: Label | None = None  # of a pair: whether its statements are alike
+    long_answer: tuple[str, ...] = ()  # the reference, then further ones; of a pair: the second statement
+    group: str = ""  # what items are clustered by, such as a paper; empty: each item stands for itself
+    wordings: Mapping[str, str] = field(default_factory=dict)  # "paraphrase:lexical", and the text "negation"
 
     @property
     def text(self) -> str:

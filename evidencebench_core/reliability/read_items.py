@@ -1,4 +1,4 @@
-"""Files of items: a user's own CSV, JSON or JSON lines, PubMedQA's and BioASQ's JSON, and pairs of statements.
+"""Files of items: a user's own table, JSON or JSON lines, PubMedQA's and BioASQ's JSON, and pairs of statements.
 
 Own items have ``id, question, context, answer`` and maybe ``long_answer, group``; ``context`` and ``long_answer`` are
 texts or lists of texts. ``context`` or ``answer`` may be missing as a whole where no task that needs them is run.
@@ -7,27 +7,26 @@ Pairs have ``statement_1, statement_2, similar`` and maybe ``id``.
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from evidencebench_core.data.files import file_content, json_lines, json_value
 from evidencebench_core.data.store import Store
+from evidencebench_core.data.stream import DatasetFile
 from evidencebench_core.errors import DataError, shown
 from evidencebench_core.reliability.items import Item, ItemSetInfo, Kind, Label, add_items
 
-MOST_BYTES: Final = 128 << 20
+MOST_BYTES: Final = 128 << 20  # of an upload
 _FORM: Final = (
     "Items are a CSV file with a header, a JSON list or JSON lines of id, question, context, answer (optional: "
     "long_answer, group), or PubMedQA's or BioASQ's own JSON."
 )
 _SIMILAR: Final = {"1": "yes", "true": "yes", "0": "no", "false": "no"}
-Row = tuple[str, Mapping[str, Any]]
-"""Where an item stands ("row 3", as a spreadsheet counts), and its values by column."""
+_PUBMEDQA: Final = {
+    "question": "QUESTION", "context": "CONTEXTS", "answer": "final_decision", "long_answer": "LONG_ANSWER",
+}  # fmt: skip
 
 
 def _label(value: object) -> object:
@@ -73,12 +72,10 @@ def ingest_items(store: Store, path: Path, name: str | None = None) -> ItemSetIn
 def read_items(path: Path) -> tuple[Kind, tuple[Item, ...]]:
     """The items of a file, and what they are: questions or pairs.
 
-    It ends in ``.json``, ``.jsonl``, ``.csv`` or ``.tsv``. `DataError` names row and column: an id that is there
-    twice, an empty question or context, an unknown answer, ...
+    `DataError` names place and column: an id that is there twice, an empty question or context, an unknown answer, ...
     """
-    rows = _rows(path)
-    if not rows:
-        raise DataError(str(path), "has no items", _FORM)
+    with DatasetFile(path) as file:
+        rows = list(_rows(path, file))
     columns = {name for _, values in rows for name in values}
     is_pairs = {"statement_1", "statement_2", "similar"} <= columns
     places: dict[str, str] = {}
@@ -89,14 +86,12 @@ def read_items(path: Path) -> tuple[Kind, tuple[Item, ...]]:
         except ValidationError as error:
             first = error.errors()[0]
             problem = f"is {shown(first['input'])}: {first['msg']}"
-            raise DataError(f"{path}, {place}, {first['loc'][0]}", problem, _FORM) from error
+            raise DataError(f"{place}, {first['loc'][0]}", problem, _FORM) from error
         if "context" in columns and not item.context and not values.get("context_may_miss"):
-            raise DataError(
-                f"{path}, {place}, context", "is empty", "Give every item a context, or none at all."
-            )
+            raise DataError(f"{place}, context", "is empty", "Give every item a context, or none at all.")
         if (other := places.setdefault(item.id, place)) != place:
-            problem = f"{shown(item.id)} is that of {other} too"
-            raise DataError(f"{path}, {place}, id", problem, "Give every item its own id.")
+            problem = f"{shown(item.id)} is that of {other.removeprefix(f'{path}, ')} too"
+            raise DataError(f"{place}, id", problem, "Give every item its own id.")
         items.append(item)
     return ("pairs" if is_pairs else "questions"), tuple(items)
 
@@ -111,65 +106,22 @@ def _pair(values: Mapping[str, Any], number: int) -> Item:
     return Item(str(values.get("id") or number).strip(), row.statement_1, (), row.similar, (row.statement_2,))
 
 
-# -- formats --------------------------------------------------------------------------------------
+def _rows(path: Path, file: DatasetFile) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Where each item stands, and its values by column, in our words."""
+    for record in file.records():
+        place, values = f"{path}, {record.place}", record.value
+        if not isinstance(values, dict):
+            raise DataError(place, f"is {shown(values)}, not an object", _FORM)
+        if isinstance(values.get("questions"), list):
+            for number, raw in enumerate(values["questions"], start=1):
+                yield f"{path}, question {number}", _bioasq(raw)
+        elif record.id is not None:  # title, abstract without its conclusion, gold label, conclusion
+            yield place, {"id": record.id, **{name: values.get(theirs) for name, theirs in _PUBMEDQA.items()}}
+        else:
+            yield place, {name.casefold(): value for name, value in values.items()}
 
 
-def _rows(path: Path) -> list[Row]:
-    suffix = path.suffix.lower()
-    if suffix in (".csv", ".tsv"):
-        return _table(path, "," if suffix == ".csv" else "\t")
-    if suffix in (".jsonl", ".ndjson"):
-        return _objects(path, json_lines(path, file_content(path, MOST_BYTES, _FORM), _FORM, "row"))
-    if suffix != ".json":
-        raise DataError(str(path), f"ends in {shown(suffix)}", _FORM)
-    value = json_value(path, _FORM)
-    if isinstance(value, dict) and isinstance(value.get("questions"), list):
-        return [(place, _bioasq(raw)) for place, raw in _objects(path, enumerate(value["questions"], 1))]
-    if isinstance(value, dict):
-        return [(place, _pubmedqa(place, raw)) for place, raw in _objects(path, value.items())]
-    if isinstance(value, list):
-        return _objects(path, enumerate(value, start=1))
-    raise DataError(str(path), f"holds {shown(value)}, not a list of items", _FORM)
-
-
-def _objects(path: Path, values: Iterable[tuple[object, object]]) -> list[Row]:
-    rows: list[Row] = []
-    for key, value in values:
-        place = f"row {key}" if isinstance(key, int) else str(key)
-        if not isinstance(value, dict):
-            raise DataError(f"{path}, {place}", f"is {shown(value)}, not an object", _FORM)
-        rows.append((place, value))
-    return rows
-
-
-def _table(path: Path, separator: str) -> list[Row]:
-    try:
-        text = file_content(path, MOST_BYTES, _FORM).decode("utf-8-sig")
-        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise DataError(str(path), f"is not CSV in UTF-8: {error}", _FORM) from error
-    header = [name.strip().casefold() for name in lines[0]] if lines else []
-    if len(set(header)) < len(header):
-        raise DataError(f"{path}, row 1", "has a column more than once", "Keep one of them.")
-    rows: list[Row] = []
-    for number, cells in enumerate(lines[1:], start=2):
-        if len(cells) > len(header):
-            problem = f"has {len(cells)} cells, and the header {len(header)}"
-            raise DataError(f"{path}, row {number}", problem, "Put texts with separators between quotes.")
-        if any(cell.strip() for cell in cells):
-            rows.append((f"row {number}", dict(zip(header, cells, strict=False))))
-    return rows
-
-
-def _pubmedqa(key: str, raw: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Title, abstract without its conclusion, gold label, conclusion."""
-    names = {
-        "question": "QUESTION", "context": "CONTEXTS", "answer": "final_decision", "long_answer": "LONG_ANSWER",
-    }  # fmt: skip
-    return {"id": key, **{name: raw.get(theirs) for name, theirs in names.items()}}
-
-
-def _bioasq(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+def _bioasq(raw: Mapping[str, Any]) -> dict[str, Any]:
     """A question of task B: snippets are its context, the ideal answers its references; yes or no where it has one."""
     exact = raw.get("exact_answer") if raw.get("type") == "yesno" else None
     context = [snippet.get("text") for snippet in raw.get("snippets") or [] if isinstance(snippet, dict)]

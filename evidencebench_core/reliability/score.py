@@ -3,130 +3,164 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from functools import cached_property
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from evidencebench_core.llm.parse import after_thinking, no_answer_reason
+from evidencebench_core.llm.labels import label_of
+from evidencebench_core.reliability.figures import label_tables
 from evidencebench_core.reliability.items import ItemSet
-from evidencebench_core.reliability.labels import read_label
-from evidencebench_core.reliability.runs import (
-    ReliabilityRun,
-    Results,
-    judge_fields,
-    judge_unit,
-)
-from evidencebench_core.reliability.tasks import Probe, Probes, ReliabilityTask
-from evidencebench_core.runs import Result
-from evidencebench_core.stats import Estimate, accuracy, bootstrap, paired, quotient, weighted_f1
+from evidencebench_core.reliability.probes import Probe
+from evidencebench_core.reliability.runs import Results, judgements, settings_label, task_of
+from evidencebench_core.reliability.tasks import Probes, ReliabilityTask
+from evidencebench_core.runs import ChatSpec, Result, RunInfo
+from evidencebench_core.stats import Estimate, bootstrap, paired, weighted_f1
 
 STATES: Final = ("right", "wrong", "null")
 COLUMNS: Final = (
     "probe", "item", "variant", "unit", "expected", "gold", "label", "state", "reason", "wording", "text",
+    "reference", "judgement",
 )  # fmt: skip
-Array = NDArray[np.float64]
-Statistic = Callable[[Array], Array]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """A score against its baseline, a ``run``, on n answers to the same items, by weighted F1.
-
-    ``p`` is of right and wrong, by sign flips. ``moves`` counts how each state of the baseline (rows) became which of
-    this one, ``same`` is the share with one label; ``followed`` is, of texts that say the opposite, how many answers
-    turned with it, of how many right before.
-    """
+    """A score against its baseline, a ``run``, on n answers to the same items, by the task's figure."""
 
     run: str
     n: int
     difference: Estimate
-    p: float | None
-    moves: pd.DataFrame
-    same: float
-    followed: tuple[int, int] | None = None
+    p: float | None  # of right and wrong, by sign flips
+    moves: pd.DataFrame  # how many of each state of the baseline (rows) became which of this one
+    same: float  # the share with one label
+    followed: tuple[int, int] | None = None  # of texts that say the opposite: turned with it, right before
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class TaskScore:
-    """The score of a run. Figures are 0 to 1.
+    """The score of a run. Figures are 0 to 1."""
 
-    Attributes
-    ----------
-    answers : DataFrame
-        One row an answer, with `COLUMNS`; ``unit`` is what is drawn together, ``reason`` why there is no label.
-    variants : DataFrame
-        One row a variant: ``variant, n, value, low, high, null_rate``.
-    value : Estimate
-        The task's figure, over the answers of its headline; ``n`` counts items.
-    left_out : mapping of str to int
-        Items without a part in the figure, by reason.
-    constants : mapping of str to float
-        The figure, if every answer were the same label.
-    """
-
-    run: ReliabilityRun
+    run: RunInfo
     items: str
-    answers: pd.DataFrame
-    variants: pd.DataFrame
-    value: Estimate
-    left_out: Mapping[str, int]
-    constants: Mapping[str, float]
+    answers: pd.DataFrame  # with `COLUMNS`: "unit" is drawn together, "reason" why there is no label
+    value: Estimate  # over the answers of the headline; n counts items
+    left_out: Mapping[str, int]  # items without a part in the figure, by reason
+    n_open: int  # questions that have not been asked
+    constants: Mapping[str, float]  # the figure, if every answer were the same label
     baseline: Comparison | None = None  # the same model, with nothing changed
     judge: str = ""  # the model that read free texts
 
     @property
     def task(self) -> ReliabilityTask:
-        return self.run.task
+        return task_of(self.run)
+
+    @property
+    def spec(self) -> ChatSpec:
+        return ChatSpec.of(self.run)
 
     @property
     def headline(self) -> pd.DataFrame:
         """The answers behind the task's figure."""
-        return headline(self.task, self.answers)
+        return _headline(self.task, self.answers)
+
+    @cached_property
+    def variants(self) -> pd.DataFrame:
+        """A row a variant: ``variant, n, value, low, high, null_rate``, the value that of `Figure.variant_title`."""
+        measure = self.task.figure.of_variant[1] if self.task.figure.of_variant else self.task.figure.measure
+        rows = []
+        for name, answers in self.answers.groupby("variant", sort=False):
+            value = measure(answers, self.task.read_labels).as_dict()
+            null_rate = float((answers["state"] == "null").mean())
+            rows.append({"variant": name, **value, "n": len(answers), "null_rate": null_rate})
+        return pd.DataFrame(rows, columns=["variant", "n", "value", "low", "high", "null_rate"])
 
     @property
-    def null_rate(self) -> float:
-        return float((self.headline["state"] == "null").mean())
+    def null_rate(self) -> float | None:
+        return float((self.headline["state"] == "null").mean()) if len(self.headline) else None
 
+    @property
+    def p(self) -> float | None:
+        """Of the difference from the baseline, else of the figure's own test."""
+        if self.task.figure.p_value:
+            return self.task.figure.p_value(self.answers)
+        return self.baseline.p if self.baseline else None
 
-def headline(task: ReliabilityTask, answers: pd.DataFrame) -> pd.DataFrame:
-    wanted = answers["variant"].isin(task.headline)
-    return answers[wanted] if wanted.any() else answers
+    def in_words(self) -> str:
+        """The result in counts, for readers who are no researchers."""
+        if self.headline.empty:
+            return "Nothing to score yet."
+        words = self.task.figure.words(self)
+        return f"{words} Not asked yet: {self.n_open:,} questions." if self.n_open else words
+
+    def record(self, p_holm: float | None = None) -> dict[str, Any]:
+        """The figures, JSON-able: a row of the card."""
+        against, spec = self.baseline.difference if self.baseline else Estimate(None), self.spec
+        best = max(self.constants, key=self.constants.__getitem__, default="")
+        return {
+            "task": self.task.name,
+            "number": self.task.number,
+            "title": self.task.title,
+            "model": spec.model,
+            "items": self.items,
+            "settings": settings_label(self.run),
+            "run": self.run.id,
+            "figure": self.task.figure.name,
+            **self.value.as_dict(),
+            "n_left_out": sum(self.left_out.values()),
+            "n_open": self.n_open,
+            "null_rate": self.null_rate,
+            "constant": best,
+            "constant_value": self.constants.get(best),
+            "difference": against.value,
+            "difference_low": against.low,
+            "difference_high": against.high,
+            "p": self.p,
+            "p_holm": p_holm,
+            "judge": self.judge,
+            "in_words": self.in_words(),
+        }
 
 
 # -- answers ---------------------------------------------------------------------------------------
 
 
 def answers_frame(
-    task: ReliabilityTask, probes: Probes, results: Results, judgements: Results | None = None
+    task: ReliabilityTask, probes: Probes, results: Results, labelled: Results | None = None
 ) -> pd.DataFrame:
-    """One row an answer that came, or failed; of free text those that were judged, or hold nothing to judge."""
+    """One row an answer that came, or failed; of free text those that were judged, or hold nothing to judge.
+
+    ``labelled`` are a judge's results.
+    """
     rows = []
-    asked_of_judge = judge_fields(task, probes, results) if task.judge_prompt else {}
+    judged = judgements(task, probes, results)
     for probe in probes.probes:
         result = results.get(probe.id)
         if result is None or _lacks_wording(probe, result) or (task.labels and probe.expected is None):
             continue
-        judgement: Result | str | None = result
-        if probe.id in asked_of_judge:
-            judgement = (judgements or {}).get(judge_unit(probe.id, asked_of_judge[probe.id]))
-        elif task.judge_prompt and judgements is None:
-            continue
-        if judgement is not None:
-            rows.append(_row(task, probe, result, judgement))
+        if probe.id in judged:
+            judgement = (labelled or {}).get(judged[probe.id][0])
+            if judgement is not None:
+                rows.append(_row(task, probe, result, *label_of(judgement, task.read_labels), judgement))
+        elif task.judge and labelled is not None:
+            rows.append(_row(task, probe, result, None, label_of(result, ())[1]))
+        elif not task.judge:
+            rows.append(_row(task, probe, result, *label_of(result, task.labels)))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def _row(
-    task: ReliabilityTask, probe: Probe, result: Result | str, judgement: Result | str
+    task: ReliabilityTask,
+    probe: Probe,
+    result: Result | str,
+    label: str | None,
+    reason: str,
+    judgement: Result | str = "",
 ) -> dict[str, object]:
-    label, reason = _label(judgement, task.read_labels)
-    expected = probe.expected
-    if task.judge_prompt:
-        expected = "yes" if task.figure == "judged_accuracy" else probe.item.answer
+    expected = task.expected(probe)
     return {
         "probe": probe.id,
         "item": probe.item.id,
@@ -138,19 +172,14 @@ def _row(
         "state": "null" if label is None else "right" if label == expected else "wrong",
         "reason": reason,
         "wording": "" if isinstance(result, str) else result.get("wording", ""),
-        "text": result if isinstance(result, str) else result["text"],
+        "text": _text(result),
+        "reference": "".join(probe.item.long_answer[:1]) if task.judge else "",
+        "judgement": _text(judgement),
     }
 
 
-def _label(result: Result | str, labels: Sequence[str]) -> tuple[str | None, str]:
-    if isinstance(result, str):
-        return None, "failed"
-    text = str(result["text"])
-    if label := read_label(text, labels):
-        return label, ""
-    answer = after_thinking(text)
-    why = no_answer_reason(answer, result.get("refusal"), result.get("finish_reason"))
-    return None, why or ("no_label" if answer and answer.strip() else "empty")
+def _text(result: Result | str) -> str:
+    return result if isinstance(result, str) else str(result["text"])
 
 
 def _lacks_wording(probe: Probe, result: Result | str) -> bool:
@@ -162,51 +191,53 @@ def _lacks_wording(probe: Probe, result: Result | str) -> bool:
 
 
 def task_score(
-    run: ReliabilityRun,
+    run: RunInfo,
     items: ItemSet,
     probes: Probes,
     results: Results,
-    judgements: Results | None = None,
+    labelled: Results | None = None,
     baseline: TaskScore | None = None,
     judge: str = "",
 ) -> TaskScore:
     """Score the answers of a run; no model is asked. Free text is scored where a judge has read it."""
-    task = run.task
-    answers = answers_frame(task, probes, results, judgements)
-    top = headline(task, answers)
-    rows = []
-    for name, some in answers.groupby("variant", sort=False):
-        value = _estimate(task, some, _statistic(task, of_variant=True))
-        null_rate = float((some["state"] == "null").mean())
-        rows.append({"variant": name, **value.as_dict(), "n": len(some), "null_rate": null_rate})
-    against = None
-    if baseline is not None and task.labels == baseline.task.labels:
-        against = _against(task, top, baseline)
+    task = task_of(run)
+    answers = answers_frame(task, probes, results, labelled)
+    top = _headline(task, answers)
     return TaskScore(
-        run,
-        items.name,
-        answers,
-        pd.DataFrame(rows, columns=["variant", "n", "value", "low", "high", "null_rate"]),
-        _estimate(task, top, _statistic(task)),
-        _left_out(items, probes, results, top),
-        _constants(task, top),
-        against,
-        judge,
+        run=run,
+        items=items.name,
+        answers=answers,
+        value=_value(task, top),
+        left_out=_left_out(items, probes, results, top),
+        n_open=sum(probe.id not in results for probe in probes.probes),
+        constants=_constants(task, top),
+        baseline=_against(task, top, baseline),
+        judge=judge,
     )
 
 
-def _against(task: ReliabilityTask, answers: pd.DataFrame, baseline: TaskScore) -> Comparison | None:
-    """Answers against the baseline's to the same items; ``None`` where there are none."""
+def _headline(task: ReliabilityTask, answers: pd.DataFrame) -> pd.DataFrame:
+    wanted = answers["variant"].isin(task.headline)
+    return answers[wanted] if wanted.any() else answers
+
+
+def _value(task: ReliabilityTask, answers: pd.DataFrame) -> Estimate:
+    return task.figure.measure(answers, task.read_labels) if len(answers) else Estimate(None)
+
+
+def _against(task: ReliabilityTask, answers: pd.DataFrame, baseline: TaskScore | None) -> Comparison | None:
+    """Answers against the baseline's to the same items; ``None`` where there are none, or it has another figure."""
+    if baseline is None or (task.figure, task.labels) != (baseline.task.figure, baseline.task.labels):
+        return None
     columns = ["item", "expected", "label", "state"]
     pairs = answers.merge(baseline.answers[columns], on="item", suffixes=("", "_before"))
     if pairs.empty:
         return None
     before = pairs.assign(expected=pairs["expected_before"], label=pairs["label_before"])
-    tables = [_tables(side, task.read_labels) for side in (pairs, before)]
-    statistic = _pooled(weighted_f1)
+    tables = [label_tables(side, task.read_labels) for side in (pairs, before)]
     difference = bootstrap(
         np.stack(tables, axis=1),
-        lambda sums: statistic(sums[:, 0]) - statistic(sums[:, 1]),
+        lambda sums: weighted_f1(sums[:, 0]) - weighted_f1(sums[:, 1]),
         pairs["unit"],
     )
     right, right_before = pairs["state"] == "right", pairs["state_before"] == "right"
@@ -215,74 +246,23 @@ def _against(task: ReliabilityTask, answers: pd.DataFrame, baseline: TaskScore) 
     n_followed = int((turned["label"] != turned["label_before"]).sum())
     same = pairs["label"].notna() & (pairs["label"] == pairs["label_before"])
     return Comparison(
-        baseline.run.id,
-        len(pairs),
-        difference,
-        paired(right.astype(float), right_before.astype(float), pairs["unit"]).p,
-        moves.reindex(index=STATES, columns=STATES, fill_value=0),
-        float(same.mean()),
-        (n_followed, len(turned)) if len(turned) else None,
+        run=baseline.run.id,
+        n=len(pairs),
+        difference=difference,
+        p=paired(right.astype(float), right_before.astype(float), pairs["unit"]).p,
+        moves=moves.reindex(index=STATES, columns=STATES, fill_value=0),
+        same=float(same.mean()),
+        followed=(n_followed, len(turned)) if len(turned) else None,
     )
 
 
-def _estimate(task: ReliabilityTask, answers: pd.DataFrame, statistic: Statistic) -> Estimate:
-    if answers.empty:
-        return Estimate(None)
-    # The interval does not depend on the order of the items.
-    answers = answers.sort_values(["expected", "label", "unit"], ascending=[False, True, True])
-    units = pd.factorize(answers["unit"])[0]
-    tables = _tables(answers, task.read_labels)
-    return bootstrap(tables, statistic, units, n=answers["item"].nunique())
-
-
-def _tables(answers: pd.DataFrame, labels: Sequence[str]) -> Array:
-    """The table of each answer, a single 1: shape (n, n_variants, n_labels, n_labels + 1)."""
-    variants = pd.factorize(answers["variant"])[0]
-    rows = [labels.index(label) for label in answers["expected"]]
-    columns = [labels.index(label) if label in labels else len(labels) for label in answers["label"]]
-    tables = np.zeros((len(answers), variants.max() + 1, len(labels), len(labels) + 1))
-    tables[np.arange(len(answers)), variants, rows, columns] = 1
-    return tables
-
-
-def _pooled(figure: Statistic) -> Statistic:
-    return lambda tables: figure(tables.sum(axis=1))
-
-
-def _statistic(task: ReliabilityTask, of_variant: bool = False) -> Statistic:
-    """The task's figure, of tables of shape (m, n_variants, n_labels, n_labels + 1); of one order the share of yes."""
-    if task.figure == "bias":
-        return _pooled(_share_of_yes) if of_variant else _bias
-    if task.figure == "refrain_rate":
-        return _pooled(_share_of_unknown)
-    return _pooled(accuracy if task.figure == "judged_accuracy" else weighted_f1)
-
-
-def _bias(tables: Array) -> Array:
-    """Mean over orders of how far the share of yes is from a half; NaN where gold has one label only."""
-    has_both = (tables.sum(axis=-1) > 0).all(axis=-1)
-    shares = np.where(has_both, _share_of_yes(tables), np.nan)
-    return np.asarray(np.abs(shares - 0.5).mean(axis=-1))
-
-
-def _share_of_yes(tables: Array) -> Array:
-    """Yes among the answers yes and no."""
-    read = tables.sum(axis=-2)
-    return quotient(read[..., 0], read[..., 0] + read[..., 1])
-
-
-def _share_of_unknown(tables: Array) -> Array:
-    return quotient(tables[..., 2].sum(axis=-1), tables.sum(axis=(-2, -1)))
-
-
 def _constants(task: ReliabilityTask, top: pd.DataFrame) -> dict[str, float]:
-    if top.empty or task.figure == "judged_accuracy":
+    """Of a judge's yes, which is always right, it would say nothing."""
+    if top.empty or (top["expected"].nunique() < 2 and task.judge):
         return {}
-    constants = {}
-    for label in task.read_labels:
-        tables = _tables(top.assign(label=label), task.read_labels)
-        constants[label] = float(_statistic(task)(tables.sum(axis=0)[None])[0])
-    return constants
+    one_group = top.assign(unit="all")  # without an interval, which takes its time
+    values = {label: _value(task, one_group.assign(label=label)).value for label in task.read_labels}
+    return {label: value for label, value in values.items() if value is not None}
 
 
 def _left_out(items: ItemSet, probes: Probes, results: Results, top: pd.DataFrame) -> dict[str, int]:

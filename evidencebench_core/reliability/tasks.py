@@ -1,56 +1,35 @@
-"""RAmBLA's tasks: of each a row, and a function that makes its questions ("probes") from items."""
+"""RAmBLA's tasks, a row each: what it asks, which labels answer it, what it is scored by, and who reads free text."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, cast
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from evidencebench_core.errors import SettingError, did_you_mean, shown
-from evidencebench_core.perturb.spelling import misspellings
-from evidencebench_core.reliability.draws import (
-    balanced_items,
-    drawn_examples,
-    drawn_others,
-    shown_text,
-)
+from evidencebench_core.reliability import probes
+from evidencebench_core.reliability.figures import (
+    BIAS,
+    JUDGED_ACCURACY,
+    JUDGED_F1,
+    REFRAIN_RATE,
+    WEIGHTED_F1,
+    Figure,
+)  # fmt: skip
 from evidencebench_core.reliability.items import Item, ItemSet, Kind
+from evidencebench_core.reliability.probes import Draft, Probe
 from evidencebench_core.retrievers.settings import Setting, Settings
 from evidencebench_core.words import enumerated, quantity
 
-Figure = Literal["weighted_f1", "bias", "refrain_rate", "judged_accuracy", "judged_f1"]
-FIGURES: Final[Mapping[Figure, str]] = {
-    "weighted_f1": "Weighted F1",
-    "bias": "Bias",
-    "refrain_rate": "Refrain rate",
-    "judged_accuracy": "Judged like the reference",
-    "judged_f1": "Weighted F1 of the judge's labels",
-}
 ORDERS: Final = ("NNNN", "NNNY", "NNYY", "NYNY", "YNYN", "YYNN", "YYYN", "YYYY")
 """The orders of few-shot examples that the paper has; the first letter is shown first."""
 BEYOND: Final = "beyond the limit"
-OPPOSITE: Final[Mapping[str | None, str]] = {"yes": "no", "no": "yes"}
-
-
-@dataclass(frozen=True, slots=True)
-class Probe:
-    """A question to a model about an item."""
-
-    item: Item
-    variant: str = ""  # the order of the examples, the number of errors, the place of the own context, ...
-    fields: Mapping[str, str] = field(default_factory=dict)  # of the prompt
-    expected: str | None = None  # the label of a right answer; none of free text
-    reworded: Literal["", "question", "context"] = ""  # the field that a model rewords first
-    details: Mapping[str, Any] = field(default_factory=dict)  # what was changed, JSON-able
-
-    @property
-    def id(self) -> str:
-        """Unique in the task."""
-        return f"{self.variant} {self.item.id}".strip()
+Order = Annotated[str, Field(pattern="^[YNyn]{1,8}$")]
+Number = Annotated[str, Field(pattern="^[0-9]{1,4}$")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +40,17 @@ class Probes:
     left_out: Mapping[str, str]
 
 
-@dataclass(slots=True)
-class Draft:
-    """The input of a task's function, which names in `left_out` the items that it leaves out."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """How a judge reads free text."""
 
-    items: list[Item]
-    kind: Kind
-    settings: Mapping[str, Any]
-    left_out: dict[str, str]
+    prompt: str
+    labels: tuple[str, ...]
+    fields: Callable[[Item, str], dict[str, str]]  # of the prompt, from an item and the text about it
+    expected: Callable[[Item], str | None]  # the label of a right text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReliabilityTask:
     """One of RAmBLA's tasks."""
 
@@ -79,147 +58,25 @@ class ReliabilityTask:
     number: str  # in the paper
     title: str
     about: str  # what its figure tells
-    prompts: Mapping[Kind, str]  # for each kind of item set that it can be run on
+    kind: Kind = "questions"  # of the item sets that it can be run on
+    prompt: str
     needs: tuple[str, ...]  # fields of `Item` without which an item is left out
-    labels: tuple[str, ...]  # what the model can answer; empty for free text
-    figure: Figure
     probes: Callable[[Draft], Iterator[Probe]]
-    headline: tuple[str, ...] = ()  # the variants that the task's figure is of; empty: all
     settings: type[Settings] = Settings
-    judge_prompt: str = ""  # for answers in free text, which a judge reads
-    judge_labels: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ("yes", "no")  # what the model can answer; empty for free text
+    judge: Reader | None = None  # of free text
+    figure: Figure = WEIGHTED_F1
+    headline: tuple[str, ...] = ()  # the variants that the figure is of; empty: all
+    against: str = "baseline"  # the task that it is compared with, where both have one figure
 
     @property
     def read_labels(self) -> tuple[str, ...]:
         """The labels of its answers, the model's own or those of a judge."""
-        return self.labels or self.judge_labels
+        return self.judge.labels if self.judge else self.labels
 
-
-# -- probes, task by task -----------------------------------------------------------------------------
-
-
-def _plain(draft: Draft) -> Iterator[Probe]:
-    for item in draft.items:
-        yield Probe(item, fields=_fields(item), expected=item.answer)
-
-
-def _fields(item: Item, **changed: str) -> dict[str, str]:
-    return {"question": item.question, "context": item.text, **changed}
-
-
-def _paraphrase(draft: Draft) -> Iterator[Probe]:
-    for item in draft.items:
-        names = [name for name in item.wordings if name.startswith("paraphrase")]
-        for name in names:
-            fields = _fields(item, question=item.wordings[name])
-            yield Probe(item, name, fields, item.answer, details={"wording": name})
-        if not names and draft.kind == "questions":
-            yield Probe(item, "paraphrase", _fields(item), item.answer, "question")
-        elif not names:
-            draft.left_out[item.id] = "no paraphrase"
-
-
-def _negation(draft: Draft) -> Iterator[Probe]:
-    """Of questions the context says the opposite; a negated hypothesis has the same evidence."""
-    for item in draft.items:
-        text = item.wordings.get("negation")
-        if draft.kind == "evidence" and text is None:
-            draft.left_out[item.id] = "no negation"
-        elif draft.kind == "evidence" and text is not None:
-            yield Probe(item, "negation", _fields(item, question=text), item.answer)
-        elif text is None:
-            yield Probe(item, "negation", _fields(item), OPPOSITE[item.answer], "context")
-        else:
-            yield Probe(item, "negation", _fields(item, context=text), OPPOSITE[item.answer])
-
-
-def _few_shot(draft: Draft) -> Iterator[Probe]:
-    orders = tuple(dict.fromkeys(order.upper() for order in draft.settings["orders"]))
-    tested = balanced_items(draft.items)
-    if not tested:
-        n_yes = sum(item.answer == "yes" for item in draft.items)
-        problem = f"has {n_yes:,} items with the answer yes and {len(draft.items) - n_yes:,} with no"
-        raise SettingError("task few-shot", problem, "It needs both answers, equally often.")
-    inside = {item.id for item in tested}
-    for item in draft.items:
-        if item.id not in inside:
-            draft.left_out[item.id] = "not in the balanced set"
-    half = len(tested) // 2
-    draft.items = [item for pair in zip(tested[:half], tested[half:], strict=True) for item in pair]
-    examples = drawn_examples(tested, orders, draft.settings["seed"])
-    for order in orders:
-        for item, by_answer in zip(tested, examples, strict=True):
-            rest = {letter: iter(members) for letter, members in by_answer.items()}
-            chosen = [next(rest[letter]) for letter in order]
-            text = "\n\n".join(_example(example, draft.kind) for example in chosen)
-            details = {"examples": [example.id for example in chosen]}
-            yield Probe(item, order, _fields(item, examples=text), item.answer, details=details)
-
-
-def _example(item: Item, kind: Kind) -> str:
-    context, question = ("Sentence", "Hypothesis") if kind == "evidence" else ("Context", "Question")
-    answer = str(item.answer).capitalize()
-    return f"{context}: {item.text}\n{question}: {item.question}\nAnswer: {answer}"
-
-
-def _spelling(draft: Draft) -> Iterator[Probe]:
-    names = tuple(dict.fromkeys(draft.settings["errors"]))
-    numbers = [int(name) for name in names]
-    seed, keep_digits = draft.settings["seed"], draft.settings["keep_digits"]
-    texts = [misspellings(item.text, numbers, seed, keep_digits) for item in draft.items]
-    for column, name in enumerate(names):
-        for item, variants in zip(draft.items, texts, strict=True):
-            misspelt = variants[column]
-            details = {"errors": misspelt.n_mutated, "digits_changed": misspelt.n_digits}
-            fields = _fields(item, context=misspelt.text)
-            yield Probe(item, name, fields, item.answer, details=details)
-
-
-def _distraction(draft: Draft) -> Iterator[Probe]:
-    if draft.kind == "evidence":
-        for item in draft.items:
-            if item.answer == "no" and item.neighbour_covers:
-                draft.left_out[item.id] = "a neighbour of the sentence covers a study aspect"
-        draft.items = [item for item in draft.items if item.id not in draft.left_out]
-    n = cast(int, draft.settings["distractors"])
-    others = drawn_others(draft.items, n, draft.settings["seed"], "distraction")
-    for place in range(n + 1):
-        for item, distractors in zip(draft.items, others, strict=True):
-            contexts = [*distractors[:place], item, *distractors[place:]]
-            fields = _fields(item, context="\n\n".join(map(shown_text, contexts)))
-            details = {"place": place, "distractors": [other.id for other in distractors]}
-            yield Probe(item, str(place), fields, item.answer, details=details)
-
-
-def _unknown(draft: Draft) -> Iterator[Probe]:
-    others = drawn_others(draft.items, 1, draft.settings["seed"], "unknown")
-    for item, (other,) in zip(draft.items, others, strict=True):
-        fields = _fields(item, context=shown_text(other))
-        yield Probe(item, "shuffled", fields, "unknown", details={"context_of": other.id})
-    for item in draft.items:
-        yield Probe(item, "mirror", _fields(item, context=shown_text(item)), item.answer)
-
-
-def _free_text(draft: Draft) -> Iterator[Probe]:
-    for item in draft.items:
-        yield Probe(item, fields=_fields(item, answer="".join(item.long_answer[:1])))
-
-
-def _pairs(draft: Draft) -> Iterator[Probe]:
-    for item in draft.items:
-        fields = {"statement_1": item.question, "statement_2": item.long_answer[0]}
-        yield Probe(item, fields=fields, expected=item.answer)
-
-
-# -- the table ----------------------------------------------------------------------------------------
-
-_QA: Final[Mapping[Kind, str]] = {"questions": "reliability-baseline", "evidence": "reliability-evidence"}
-_SHORT: Final = ("question", "context", "answer")
-_YES_NO: Final = ("yes", "no")
-
-
-Order = Annotated[str, Field(pattern="^[YNyn]{1,8}$")]
-Number = Annotated[str, Field(pattern="^[0-9]{1,4}$")]
+    def expected(self, probe: Probe) -> str | None:
+        """The label of a right answer, the model's own or that of a judge."""
+        return self.judge.expected(probe.item) if self.judge else probe.expected
 
 
 class _Rewording(Settings):
@@ -245,75 +102,86 @@ class _Distraction(_Drawn):
     distractors: int = Field(2, ge=0, le=8, description="How many other contexts are shown.")
 
 
+def _reader_of_statements(reference: Callable[[Item], str]) -> Reader:
+    return Reader(
+        prompt="reliability-judge",
+        labels=("yes", "no"),
+        fields=lambda item, text: {"statement_1": text, "statement_2": reference(item)},
+        expected=lambda _: "yes",
+    )
+
+
+_CONCLUSION: Final = Reader(
+    prompt="reliability-conclusion-judge",
+    labels=("yes", "no", "unknown"),
+    fields=lambda item, text: {"question": item.question, "summary": text},
+    expected=lambda item: item.answer,
+)
+_BASELINE: Final = "reliability-baseline"
+_SHORT: Final = ("question", "context", "answer")
+
 _TASKS: Final = (
     ReliabilityTask(
-        "baseline", "T1", "Baseline",
-        "How often the model answers yes or no rightly from the context.",
-        _QA, _SHORT, _YES_NO, "weighted_f1", _plain,
+        name="baseline", number="T1", title="Baseline", prompt=_BASELINE, needs=_SHORT, probes=probes.plain, against="",
+        about="How often the model answers yes or no rightly from the context.",
     ),
     ReliabilityTask(
-        "knowledge", "T1k", "Without context",
-        "How often it is right with nothing to read: what it knows by heart, or guesses.",
-        {"questions": "reliability-knowledge"}, ("question", "answer"), _YES_NO, "weighted_f1", _plain,
+        name="knowledge", number="T1k", title="Without context", prompt="reliability-knowledge",
+        needs=("question", "answer"), probes=probes.plain,
+        about="How often it is right with nothing to read: what it knows by heart, or guesses.",
     ),
     ReliabilityTask(
-        "paraphrase", "T2", "Paraphrase",
-        "Whether the answer stays the same when the question is worded differently.",
-        _QA, _SHORT, _YES_NO, "weighted_f1", _paraphrase, settings=_Rewording,
+        name="paraphrase", number="T2", title="Paraphrase", prompt=_BASELINE, needs=_SHORT,
+        probes=probes.paraphrased, settings=_Rewording,
+        about="Whether the answer stays the same when the question is worded differently.",
     ),
     ReliabilityTask(
-        "few-shot", "T3", "Few-shot bias",
-        "Whether the order of the examples shown before a question sways the answer.",
-        {"questions": "reliability-few-shot", "evidence": "reliability-evidence-few-shot"},
-        _SHORT, _YES_NO, "bias", _few_shot,
-        settings=_FewShot,
+        name="few-shot", number="T3", title="Few-shot bias", prompt="reliability-few-shot", needs=_SHORT,
+        probes=probes.few_shot, settings=_FewShot, figure=BIAS,
+        about="Whether the order of the examples shown before a question sways the answer.",
     ),
     ReliabilityTask(
-        "spelling", "T4", "Spelling errors", "How much misspelt words cost.",
-        _QA, _SHORT, _YES_NO, "weighted_f1", _spelling, headline=("3",),
-        settings=_Spelling,
+        name="spelling", number="T4", title="Spelling errors", prompt=_BASELINE, needs=_SHORT,
+        probes=probes.misspelt, settings=_Spelling, headline=("3",),
+        about="How much misspelt words cost.",
     ),
     ReliabilityTask(
-        "negation", "T5", "Negated context",
-        "Whether the model follows a text that says the opposite, or answers by heart.",
-        _QA, _SHORT, _YES_NO, "weighted_f1", _negation, settings=_Rewording,
+        name="negation", number="T5", title="Negated context", prompt=_BASELINE, needs=_SHORT,
+        probes=probes.negated, settings=_Rewording,
+        about="Whether the model follows a text that says the opposite, or answers by heart.",
     ),
     ReliabilityTask(
-        "distraction", "T6", "Distraction",
-        "Whether the model finds the text that matters among others that do not.",
-        {"questions": "reliability-baseline", "evidence": "reliability-evidence-passage"},
-        _SHORT, _YES_NO, "weighted_f1", _distraction,
-        settings=_Distraction,
+        name="distraction", number="T6", title="Distraction", prompt=_BASELINE, needs=_SHORT,
+        probes=probes.distracted, settings=_Distraction,
+        about="Whether the model finds the text that matters among others that do not.",
     ),
     ReliabilityTask(
-        "freeform", "T7, T10", "Freeform answers",
-        "Whether an answer in the model's own words says what the reference says.",
-        {"questions": "reliability-freeform"}, ("question", "context", "long_answer"), (), "judged_accuracy",
-        _free_text, judge_prompt="reliability-judge", judge_labels=_YES_NO,
+        name="freeform", number="T7, T10", title="Freeform answers", prompt="reliability-freeform",
+        needs=("question", "context", "long_answer"), probes=probes.free_text, labels=(),
+        judge=_reader_of_statements(lambda item: item.long_answer[0]), figure=JUDGED_ACCURACY,
+        about="Whether an answer in the model's own words says what the reference says.",
     ),
     ReliabilityTask(
-        "question", "T8", "Question formation",
-        "Whether the model finds the question that an answer belongs to.",
-        {"questions": "reliability-question"}, ("question", "long_answer"), (), "judged_accuracy",
-        _free_text, judge_prompt="reliability-judge", judge_labels=_YES_NO,
+        name="question", number="T8", title="Question formation", prompt="reliability-question",
+        needs=("question", "long_answer"), probes=probes.free_text, labels=(),
+        judge=_reader_of_statements(lambda item: item.question), figure=JUDGED_ACCURACY,
+        about="Whether the model finds the question that an answer belongs to.",
     ),
     ReliabilityTask(
-        "conclusion", "T9", "Conclusion",
-        "Whether a conclusion that the model writes still answers the question rightly.",
-        {"questions": "reliability-conclusion"}, _SHORT, (), "judged_f1", _free_text,
-        judge_prompt="reliability-conclusion-judge", judge_labels=("yes", "no", "unknown"),
+        name="conclusion", number="T9", title="Conclusion", prompt="reliability-conclusion", needs=_SHORT,
+        probes=probes.free_text, labels=(), judge=_CONCLUSION, figure=JUDGED_F1,
+        about="Whether a conclusion that the model writes still answers the question rightly.",
     ),
     ReliabilityTask(
-        "unknown", "T11", "I don't know",
-        "Whether the model says so when the text does not tell, and only then.",
-        {"questions": "reliability-unknown", "evidence": "reliability-evidence-unknown"},
-        ("question", "context"), ("yes", "no", "unknown"), "refrain_rate", _unknown,
-        headline=("shuffled",), settings=_Drawn,
+        name="unknown", number="T11", title="I don't know", prompt="reliability-unknown",
+        needs=("question", "context"), probes=probes.unanswerable, settings=_Drawn,
+        labels=("yes", "no", "unknown"), figure=REFRAIN_RATE, headline=("shuffled",),
+        about="Whether the model says so when the text does not tell, and only then.",
     ),
     ReliabilityTask(
-        "judge", "T12", "Judges measured",
-        "How well the model tells whether two statements mean the same, which it does as a judge.",
-        {"pairs": "reliability-judge"}, ("question", "long_answer", "answer"), _YES_NO, "weighted_f1", _pairs,
+        name="judge", number="T12", title="Judges measured", kind="pairs", prompt="reliability-judge",
+        needs=("question", "long_answer", "answer"), probes=probes.pairs,
+        about="How well the model tells whether two statements mean the same, which it does as a judge.",
     ),
 )  # fmt: skip
 
@@ -345,24 +213,22 @@ def probes_of(
     `SettingError` if a setting is wrong, or the set has not what the task needs; names what is missing.
     """
     place = f"task {task.name} on item set {shown(items.name)}"
-    if items.kind not in task.prompts:
-        raise SettingError(
-            place, f"cannot be run on {items.kind}", f"Use a set of {' or '.join(task.prompts)}."
-        )
+    if items.kind != task.kind:
+        raise SettingError(place, f"cannot be run on {items.kind}", f"Use a set of {task.kind}.")
     left_out = {item.id: reason for item in items.items if (reason := _lack(item, task))}
     fitting = [item for item in items.items if item.id not in left_out]
-    draft = Draft(fitting, items.kind, task_settings(task, settings), left_out)
-    probes = tuple(task.probes(draft)) if fitting else ()
-    if not probes:
+    draft = Draft(fitting, task_settings(task, settings), left_out)
+    made = tuple(task.probes(draft)) if fitting else ()
+    if not made:
         reasons = [f"{reason} ({n:,})" for reason, n in Counter(left_out.values()).most_common()]
         problem = f"has nothing to ask about {quantity(len(items.items), 'item')}: {enumerated(reasons)}"
         raise SettingError(place, problem, f"It needs {enumerated(task.needs)} of an item.")
     if limit is not None:
         within = {item.id for item in draft.items[:limit]}
-        probes = tuple(probe for probe in probes if probe.item.id in within)
+        made = tuple(probe for probe in made if probe.item.id in within)
         for item in draft.items[limit:]:
             left_out.setdefault(item.id, BEYOND)
-    return Probes(probes, left_out)
+    return Probes(made, left_out)
 
 
 def _lack(item: Item, task: ReliabilityTask) -> str:

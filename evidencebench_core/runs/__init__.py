@@ -5,6 +5,18 @@ results; `RunStore` reads them back, `score_run` computes from them.
 """
 
 from evidencebench_core.retrievers.settings import parameters_of
+from evidencebench_core.runs.chat import (
+    JUDGEMENTS,
+    ChatPlan,
+    ChatSpec,
+    Question,
+    Rewording,
+    chat_spec,
+    judge_run,
+    judge_runs,
+    plan_questions,
+    without_repeats,
+)
 from evidencebench_core.runs.evaluation import (
     Evaluation,
     RunLike,

@@ -11,6 +11,8 @@ from evidencebench_core.stats.intervals import (
     standard_error,
 )
 from evidencebench_core.stats.pairs import Paired, holm, paired
+from evidencebench_core.stats.ranks import kendall_tau, rank_agreement, spearman_rho
+from evidencebench_core.stats.shares import cochran_q, share
 from evidencebench_core.stats.tables import (
     accuracy,
     cohen_kappa,

@@ -2,21 +2,19 @@
 
 from collections.abc import Mapping
 
-from evidencebench_core.answers.judging import judge_spec
+from evidencebench_core.answers.judging import JUDGES
 from evidencebench_core.answers.read import SAMPLE, read_answers
 from evidencebench_core.answers.store import add_answers
 from evidencebench_core.answers.units import units_frame
 from evidencebench_core.data import Store
-from evidencebench_core.runs import RunStore
-
-_PROMPTS = {"relevance": "answer-relevance", "citations": "citation-judge"}
+from evidencebench_core.runs import JUDGEMENTS, RunStore, chat_spec
 
 
 def judge_run(
     store: Store, subject: str, task: str, labels: Mapping[str, str | None], model: str = "scripted"
 ) -> str:
     """The id of a run in which a judge gave these labels, and none where it is ``None``."""
-    spec = judge_spec(subject, task, _PROMPTS[task], model, None)
+    spec = chat_spec(JUDGEMENTS, subject, task, model, JUDGES[task].prompts).run
     RunStore(store).create(spec)
     results = {unit: {"text": f"LABEL: {label}" if label else "Well."} for unit, label in labels.items()}
     RunStore(store).add(spec.id, {unit: {"": result} for unit, result in results.items()})

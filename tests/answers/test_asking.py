@@ -1,6 +1,5 @@
 """Runs of answers and of judges over them, through a scripted server."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -8,22 +7,28 @@ from typing import Any
 import pytest
 
 from evidencebench_core.answers.asking import (
+    abstract_answers,
     answer_plan,
     answers_of,
-    cited_judge_plan,
     cited_run,
-    cited_run_scores,
-    pair_labels,
 )
-from evidencebench_core.answers.judging import judge_labels, judge_plan, judge_runs, labels_by_task
+from evidencebench_core.answers.judging import (
+    JUDGES,
+    judge_labels,
+    judge_plan,
+    labels_by_task,
+    pair_labels,
+    unread_judgements,
+)
 from evidencebench_core.answers.model import unit_id
 from evidencebench_core.answers.read import SAMPLE, read_answers
+from evidencebench_core.answers.report import answers_report, cited_run_scores
 from evidencebench_core.answers.store import Mark, add_answers, stored_answers
 from evidencebench_core.answers.units import answer_values, system_scores
 from evidencebench_core.data import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.llm import LLM, Connection, Limits
-from evidencebench_core.runs import Plan, Progress, RunStore, estimate, execute
+from evidencebench_core.runs import Plan, Progress, RunStore, estimate, execute, judge_runs, without_repeats
 from tests.factories import store_with, tiny_dataset
 from tests.llm.server import answering, reply, scripted
 
@@ -66,18 +71,18 @@ def test_a_run_and_its_judge(store: Store) -> None:
         plain = cited_run_scores(store, run.id)
         assert (len(plain.instances), plain.outcomes) == (n, {"answer": n})
         assert "support_rate" not in plain.means
-        judge = cited_judge_plan(store, run.id, "j", llm=llm(store, server.url))
+        judge = judge_plan(store, run.id, "citations", "j", llm=llm(store, server.url))
         assert judge.total == 3 * n
         done(judge)
     scores = cited_run_scores(store, run.id)  # finds its judge
     assert scores.means["support_rate"].n == n
-    assert json.dumps(scores.as_dict(), allow_nan=False)
-    for one, labels in pair_labels(store, judge.run_id, answers).items():
+    assert scores.judge == "j"
+    for one, labels in pair_labels(store, RunStore(store).run(judge.run_id), answers).items():
         second = "supports" if store.get("tiny", one).sentences[1] in FIRST else "neutral"
         assert labels == {(0, 0): "supports", (1, 1): second, (1, 0): "supports"}
     with scripted(reply("ANSWER: Something else is so [0].")) as server:
         done(answer_plan(store, "tiny", "m", llm=llm(store, server.url), fresh=True))
-    stale = cited_run_scores(store, plan.run_id, judge.run_id)
+    stale = cited_run_scores(store, plan.run_id, "j")
     assert stale.instances["n_unjudged"].tolist() == [1] * n
     assert "support_rate" not in stale.means
 
@@ -97,8 +102,8 @@ def test_what_is_no_answer_is_missing_and_asked_again(store: Store) -> None:
     assert len(cited_run_scores(store, plan.run_id).instances) == n
     with pytest.raises(UnknownNameError):
         cited_run_scores(store, "ffff")
-    with pytest.raises(SettingError, match="no answers of run"):
-        cited_run_scores(store, plan.run_id, plan.run_id)
+    with pytest.raises(SettingError, match="j has judged nothing of run"):
+        cited_run_scores(store, plan.run_id, "j")
 
 
 def test_judges_of_a_set(store: Store) -> None:
@@ -108,16 +113,21 @@ def test_judges_of_a_set(store: Store) -> None:
 
     def step(sent: dict[str, Any]) -> Any:
         text = str(sent["messages"][-1]["content"])
+        if "<nuggets>" in text and "FACTS:" in text:
+            return reply("So.\nFACTS:\nsupport: a\n- **none**: b: c\n3. partial: d\nperhaps: e\nsupport:")
         if "<nuggets>" in text:
             return reply("1: support\n- **2: partial**\n3. none")
         return reply("So.\nLABEL: **Required**" if "<document>" not in text else "LABEL: Supported.")
 
     with scripted(answering(step)) as server:
-        for task in ("relevance", "citations", "correctness", "nuggets"):
-            plan = judge_plan(store, "sample", task, "j", llm=llm(store, server.url))
+        client = llm(store, server.url)
+        plans = [judge_plan(store, "sample", task, "j", llm=client) for task in JUDGES]
+        announced = estimate(*without_repeats(plans)).calls
+        for plan in plans:
             assert plan.total == len(plan.missing) > 0
             done(plan)
-            assert not judge_plan(store, "sample", task, "j", llm=llm(store, server.url)).missing
+            assert not judge_plan(store, "sample", plan.chat.task, "j", llm=client).missing
+        assert announced == pytest.approx(len(server.requests), rel=0.05)
         with pytest.raises(SettingError, match="Did you mean 'citations'"):
             judge_plan(store, "sample", "citation", "j", llm=llm(store, server.url))
     subject = judge_runs(store, plan.spec.subject)[0].subject
@@ -126,7 +136,12 @@ def test_judges_of_a_set(store: Store) -> None:
     assert set(labels["citations"].values()) == {"supports"}
     heron = [labels["nuggets"][unit_id("blood-pressure", "Heron", f"nugget {n}")] for n in (1, 2, 3, 4)]
     assert heron == ["support", "partial", None, None]
+    facts = [
+        labels["nuggets"].get(unit_id("blood-pressure", "Heron", f"fact {n}"), "-") for n in (1, 2, 3, 4, 5)
+    ]
+    assert facts == ["support", "none", "partial", None, "-"]
     values = system_scores(answer_values(answers, labels)).set_index(["system", "metric"])["value"]
+    assert values["Heron", "nugget precision"] == pytest.approx(1.5 / 4)
     assert values["Heron", "precision"] == 1.0
     assert values["Heron", "correctness"] == 1.0
     (unit, *_) = labels["citations"]
@@ -134,4 +149,42 @@ def test_judges_of_a_set(store: Store) -> None:
     decided = judge_labels(store, run, {unit: Mark(unit, "neutral"), "gone": Mark("gone", "neutral")})
     assert decided[unit] == "neutral"
     assert "gone" not in decided
-    assert RunStore(store).runs_of("answers", subject)
+    report = answers_report(store, "sample", "j", "precision")
+    systems, order = report.tables["systems"], report.tables["order of systems"]
+    assert list(systems.columns[:5]) == ["system", "precision", "low", "high", "n"]
+    assert set(systems["system"]) == set(answers.systems)
+    assert {"precision", "coverage", "support rate"} <= set(order["people"])
+    assert order.set_index("judge")["tau"].isna()["precision"]  # all alike by this judge
+    with pytest.raises(SettingError, match="Did you mean 'coverage'"):
+        answers_report(store, "sample", metric="coverag")
+
+
+def test_the_abstract_is_a_system_beside_every_run(store: Store) -> None:
+    """It cites itself: its recall is that of its sentences, its precision the gold among them."""
+    with scripted(reply("ANSWER: Something is so [0].")) as server:
+        done(plan := answer_plan(store, "tiny", "m", llm=llm(store, server.url)))
+    report = answers_report(store, plan.run_id)
+    systems = report.tables["systems"].set_index("system")
+    assert set(systems.index) == {"m", "abstract"}
+    instances = report.tables["instances"]
+    of_abstract = instances[instances["system"] == "abstract"].set_index("instance")
+    for instance_id, answer in abstract_answers(store, "tiny").items():
+        instance = store.get("tiny", instance_id)
+        places = {n for n, kind in enumerate(instance.sentence_types) if kind == "abstract"}
+        covers = instance.evidence.covers("all")
+        assert set(answer.selection) == places
+        wanted = sum(bool(cover & places) for cover in covers) / len(covers)
+        assert of_abstract.loc[instance_id, "cited_recall"] == pytest.approx(wanted)
+    assert systems.loc["abstract", "cited_recall"] == pytest.approx(of_abstract["cited_recall"].mean())
+
+
+def test_labels_that_are_no_label_of_the_task_are_unread(store: Store) -> None:
+    add_answers(store, "sample", read_answers([SAMPLE]))
+    texts = iter(["LABEL: neutral", "LABEL: unnecessary", "Required."])
+    with scripted(answering(lambda _: reply(next(texts, "LABEL: required")))) as server:
+        done(plan := judge_plan(store, "sample", "relevance", "j", llm=llm(store, server.url), limit=2))
+    run = RunStore(store).run(plan.run_id)
+    assert unread_judgements(store, run) == {"LABEL: neutral": 1}
+    notes = answers_report(store, "sample", "j").notes
+    assert any("relevance: without a label: 'LABEL: neutral' (1)" in note for note in notes)
+    assert any("precision: of 6 of 18 answers" in note for note in notes)

@@ -92,6 +92,43 @@ def test_medaesqas_main_file(tmp_path: Path) -> None:
     assert found["documents cited and not given"] > 0
 
 
+def test_files_of_biogen(tmp_path: Path) -> None:
+    """Runs of tasks A and B, gold nuggets and abstracts, which make one set."""
+    about = {"metadata": {"team_id": "t", "run_id": "r1", "topic_id": "116"}}
+    task_b = {
+        **about,
+        "responses": [{"text": "Tea helps.", "citations": [12, "13"]}, {"text": "It is hot [14]."}],
+    }
+    sentence = {
+        "text": "Tea helps.", "supported_citations": [12, 15], "contradicted_citations": [16],
+        "supported_citations_labels": {"12": "Supports", "15": "Not relevant"},
+    }  # fmt: skip
+    task_a = {"meta_data": {"qa_id": "116", "question": "Does tea help?"}, "answer": [sentence]}
+    files = {
+        "run.jsonl": task_b, "task_a.json": [task_a], "nuggets.json": {"116": ["tea helps", "it is hot"]},
+        "abstracts.json": {"12": {"title": "Tea", "abstract": "Tea helped."}},
+    }  # fmt: skip
+    for name, content in files.items():
+        (tmp_path / name).write_text(json.dumps(content))
+    answers = read_answers([tmp_path / name for name in files])
+    assert answers.question["116"].question == "Does tea help?"
+    assert answers.question["116"].nuggets == ("tea helps", "it is hot")
+    assert answers.document["12"].whole == "Tea Tea helped."
+    cited = {
+        system: [one.citations for one in answer.sentences] for (_, system), answer in answers.answer.items()
+    }
+    assert cited == {
+        "r1": [("12", "13"), ("14",)],
+        "task_a": [("12", "15")],
+        "task_a (contradicting)": [("16",)],
+    }
+    (labelled,) = answers.answer["116", "task_a"].sentences
+    assert [given.relation for given in labelled.assessments] == ["supporting", "not relevant"]
+    (tmp_path / "other.json").write_text(json.dumps({"116": ["coffee"]}))
+    with pytest.raises(DataError, match="is a second question '116'"):
+        read_answers([tmp_path / "nuggets.json", tmp_path / "other.json"])
+
+
 BAD: list[tuple[list[Any], str]] = [
     ([{**ANSWER, "kind": "reply"}], r"line 1, kind: is 'reply'\. Kinds are: question"),
     ([ANSWER, {**ANSWER, "answer": "Else."}], r"line 2: is a second answer \('q1', 'M1'\)"),
@@ -139,4 +176,4 @@ def test_a_set_in_the_store(tmp_path: Path) -> None:
     assert marks(store, info.sha256) == {"u": Mark("u", "neutral", "Ana")}
     judge_run(store, info.sha256, "citations", {"u": "supports"})
     delete_answers(store, "leaves")
-    assert (answer_sets(store), marks(store, info.sha256), RunStore(store).runs_of("answers")) == ((), {}, ())
+    assert (answer_sets(store), marks(store, info.sha256), RunStore(store).runs_of()) == ((), {}, ())

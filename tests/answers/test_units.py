@@ -9,14 +9,15 @@ import pandas as pd
 import pytest
 from sklearn.metrics import cohen_kappa_score, f1_score
 
+from evidencebench_core.answers.agreement import judge_agreement
 from evidencebench_core.answers.model import AnswerSet, unit_id
 from evidencebench_core.answers.read import answer_set, read_answers
 from evidencebench_core.answers.units import (
     answer_values,
-    judge_agreement,
-    same_order,
+    order_of_systems,
     system_differences,
     system_scores,
+    systems_table,
     units_frame,
 )
 from tests.answers.medaesqa import ANSWERS, cluster_paths, main_file
@@ -41,14 +42,25 @@ def test_nine_answers_to_a_real_question(nine: AnswerSet) -> None:
         "redundancy": [0, 0, 0, 0, 40, 12.5, 0, 0, 33.33],
         "harmfulness": [0, 0, 0, 0, 0, 0, 25, 0, 0],
         "coverage": [100, 85.71, 0, 0, 60, 0, 25, 100, 0],
-        "support rate": [85.71, 81.82, 0, None, 75, None, 50, 76.92, None],
+        "support rate": [
+            85.71,
+            81.82,
+            0,
+            0,
+            75,
+            0,
+            50,
+            76.92,
+            0,
+        ],  # 0 where nothing is cited, as the authors count
         "accuracy": [100, 100, 0, 0, 100, 100, 100, 100, 100],
         "citations": [100 * n for n in (14, 11, 3, 0, 4, 0, 2, 13, 0)],
     }
     for metric, wanted in expected.items():
         assert percents(values, metric, list(ANSWERS)) == wanted
-    assert same_order(values, values, "precision") == pytest.approx(1)
-    assert same_order(values, values.assign(value=0.5), "precision") is None  # nobody is before another
+    table = systems_table(system_scores(values), "coverage")
+    assert table["system"].tolist()[:3] == ["M1", "M29", "M2"]
+    assert list(table.columns[:6]) == ["system", "coverage", "low", "high", "n", "accuracy"]
 
 
 RECALL = """M1 31.50/31.25 M2 39.75/39.50 M3 31.00/30.25 M4 31.00/30.50 M5 7.75/7.75 M6 41.50/40.50 M7 15.25/15.00
@@ -72,8 +84,15 @@ def test_recall_of_thirty_systems_over_forty_questions() -> None:
     assert values.groupby("metric").size().unique().tolist() == [1200]
     for short, tau in (("S+R", 0.9488), ("R", 0.9421), ("R+B", 0.8840)):
         both = [values[values["metric"] == f"recall {short} ({name})"] for name in ("ST", "SimCSE")]
-        renamed = [one.assign(metric="recall") for one in both]
-        assert same_order(*renamed, "recall") == pytest.approx(tau, abs=1e-4)
+        (row,) = order_of_systems(*(one.assign(metric="recall") for one in both)).to_dict("records")
+        assert (row["systems"], row["questions"]) == (30, 40)
+        assert row["tau"] == pytest.approx(tau, abs=1e-4)
+        assert row["tau_low"] < row["tau"] < row["tau_high"]
+    assert row["rho"] == pytest.approx(0.965, abs=1e-3)
+    assert (row["rho_low"], row["rho_high"]) == pytest.approx((0.920, 0.986), abs=0.02)
+    # Equal means are one number: both have 107 of 400 clusters.
+    scores = system_scores(values).set_index(["system", "metric"])["value"]
+    assert scores["M21", "recall R (ST)"] == scores["M29", "recall S+R (ST)"] == 0.2675
 
 
 def lines_of(questions: dict[str, Sequence[str]]) -> list[tuple[str, dict[str, Any]]]:
@@ -96,7 +115,10 @@ def lines_of(questions: dict[str, Sequence[str]]) -> list[tuple[str, dict[str, A
 def test_means_are_over_questions_where_a_metric_is_defined() -> None:
     answers = answer_set(lines_of({"q1": ["sss", "x"], "q2": ["s", "", "", ""], "q3": [""]}))
     scores = system_scores(answer_values(answers)).set_index(["system", "metric"])
-    assert scores.loc[("A", "support rate"), ["value", "n"]].tolist() == [0.875, 2]
+    assert scores.loc[("A", "support rate"), ["value", "n"]].tolist() == [
+        pytest.approx((0.75 + 1 + 0) / 3),
+        3,
+    ]
     assert scores.loc[("A", "coverage"), ["value", "n"]].tolist() == [pytest.approx((0.5 + 0.25 + 0) / 3), 3]
     assert scores.loc[("B", "coverage"), ["value", "n"]].tolist() == [0.375, 2]
     differences = system_differences(answer_values(answers), "coverage")
@@ -117,7 +139,7 @@ def test_labels_of_a_judge_give_the_same_metrics(nine: AnswerSet) -> None:
 
 
 def test_what_no_judge_can_read_is_not_waited_for() -> None:
-    """A sentence without words stays in the denominators; a citation of a document without text does not."""
+    """A sentence without words stays in the denominators, and so does a citation of a document that is not there."""
     sentences = [
         {"text": "Tea helps [1].", "relevance": "required"},
         {"text": "... [1]", "relevance": "required"},
@@ -131,7 +153,7 @@ def test_what_no_judge_can_read_is_not_waited_for() -> None:
     )
     assert percents(values, "precision", ["A"]) == [33.33]
     assert percents(values, "coverage", ["A"]) == [33.33]
-    assert percents(values, "support rate", ["A"]) == [100]
+    assert percents(values, "support rate", ["A"]) == [33.33]
     found = judge_agreement(answers, relevance, "relevance")
     assert (len(found.pairs), found.n_missing) == (2, 0)
 
@@ -141,15 +163,29 @@ def test_nuggets_and_correctness_of_a_judge() -> None:
         ("q", {"kind": "question", "question_id": "q", "question": "?", "nuggets": ["a", "b", "c"]}),
         ("a", {"kind": "answer", "question_id": "q", "system": "A", "answer": "One [1]. Two [1]. Three."}),
     ]
-    nuggets = {
-        unit_id("q", "A", f"nugget {n}"): label for n, label in enumerate(("support", "partial", None), 1)
-    }
+    labels = ("support", "partial", None)
+    nuggets = {unit_id("q", "A", f"nugget {n}"): label for n, label in enumerate(labels, 1)}
     correct = {unit_id("q", "A", "1"): "supports", unit_id("q", "A", "2"): "neutral"}
+    lines.append(("d", {"kind": "document", "document_id": "1", "text": "One."}))
     answers = answer_set(lines)
     assert set(answer_values(answers)["metric"]) == {"sentences", "citations"}  # nobody labelled them
     values = answer_values(answers, {"nuggets": nuggets, "correctness": correct})
     assert percents(values, "nugget recall", ["A"]) == [50]
     assert percents(values, "correctness", ["A"]) == [50]
+
+
+def test_a_part_judged_set_says_of_how_many() -> None:
+    """An answer that cites nothing counts once its question is judged, and not before."""
+    texts = {("q1", "A"): "One [1].", ("q1", "B"): "None.", ("q2", "A"): "One [1].", ("q2", "B"): "None."}
+    lines: list[tuple[str, dict[str, Any]]] = [
+        ("d", {"kind": "document", "document_id": "1", "text": "One."})
+    ]
+    for (question, system), text in texts.items():
+        line = {"kind": "answer", "question_id": question, "system": system, "answer": text}
+        lines.append((f"{question} {system}", line))
+    values = answer_values(answer_set(lines), {"citations": {unit_id("q1", "A", "1", "1"): "supports"}})
+    coverage = values[values["metric"] == "coverage"]
+    assert coverage[["question", "system", "value"]].values.tolist() == [["q1", "A", 1.0], ["q1", "B", 0.0]]
 
 
 def test_a_judge_against_people_is_measured_as_by_other_code(nine: AnswerSet) -> None:
@@ -172,4 +208,3 @@ def test_a_judge_against_people_is_measured_as_by_other_code(nine: AnswerSet) ->
     assert found.table.to_numpy().sum() == len(found.pairs)
     assert (found.constant, found.n_missing) == (gold.mode()[0], 0)
     assert found.n_unlabelled == 1
-    assert found.by("system").set_index("system").loc["M1", "accuracy"] < 1

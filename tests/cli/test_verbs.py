@@ -39,7 +39,7 @@ READING = [  # calls that print data, on the store of `tiny` with a run RUN of l
     *("analyse slices RUN OTHER --task er@10", "analyse dataset tiny"),
     *("export-dataset tiny --out OUT", "notes --dataset tiny"),
     *("rename run RUN first", "rename dataset tiny small", "delete run RUN --yes"),
-    *("reliability ingest --sample", "reliability ingest --dataset tiny", "answers ingest --sample"),
+    *("reliability ingest --sample", "answers ingest --sample"),
     "publish RUN OTHER --out OUT",
     "find PAPER --hypothesis Tea --retriever bm25",
 ]

@@ -22,7 +22,6 @@ from evidencebench_core.answers.units import units_frame
 from evidencebench_core.data import Store, open_store
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.perturb import Wording, add_wordings
-from evidencebench_core.reliability.card import in_words
 from evidencebench_core.reliability.items import ITEM_SETS
 from evidencebench_core.reliability.runs import reliability_runs, run_plan
 from evidencebench_core.reliability.sample import add_sample_items
@@ -85,7 +84,7 @@ def test_a_card_and_labels_follow_what_is_answered_and_decided(store: Store) -> 
         units = RunStore(store).done(plan.run_id)
         RunStore(store).add(plan.run_id, {unit: {"": {"text": text}} for unit in units}, replace=True)
         view = View(ITEM_SETS.named(store, "sample"), reliability_runs(store, "sample"))
-        values.append([view.card("yea").frame()["value"][0], in_words(view.score(plan.run_id))])
+        values.append([view.card("yea").frame()["value"][0], view.score(plan.run_id).in_words()])
     assert values[0][0] != values[1][0]
     assert values[0][1] != values[1][1]
 

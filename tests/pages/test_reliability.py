@@ -31,12 +31,13 @@ def test_every_part_draws_what_was_answered_and_text_stays_text(open_page: OpenP
     page = open_page("reliability")
     assert "Model card" in page.words
     for run in reliability_runs(asked, "sample"):
+        task, model = run.settings["task"], run.settings["model"]
         page.run(part="test", run=run.id)
         assert not page.problems
         assert "<img" not in page.raw.replace("\\<img", "")
-        if run.task.name in ("baseline", "paraphrase"):
-            assert f"It was right on {12 if run.model == 'yea' else 0:,} of" in page.words
-        if (run.task.name, run.model) == ("negation", "yea"):  # an answer stands beside all that was asked
+        if task in ("baseline", "paraphrase"):
+            assert f"It was right on {12 if model == 'yea' else 0:,} of" in page.words
+        if (task, model) == ("negation", "yea"):  # an answer stands beside all that was asked
             page.run(probe="negation sample-01")
             texts = [code.value for code in page.code]
             assert texts[0] == "Yes."

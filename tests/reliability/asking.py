@@ -7,10 +7,11 @@ from typing import Any
 from evidencebench_core.data import Store
 from evidencebench_core.llm import Answer, Call
 from evidencebench_core.reliability.items import Item, ItemSet, new_item_set
-from evidencebench_core.reliability.runs import ReliabilityRun, judge_fields, judge_plan, judge_unit, run_plan
+from evidencebench_core.reliability.probes import Probe
+from evidencebench_core.reliability.runs import KIND, judge_plan, judgements, run_plan
 from evidencebench_core.reliability.score import TaskScore, task_score
-from evidencebench_core.reliability.tasks import Probe, probes_of, reliability_task, task_settings
-from evidencebench_core.runs import Plan, execute, request_settings
+from evidencebench_core.reliability.tasks import probes_of, reliability_task, task_settings
+from evidencebench_core.runs import Plan, RunInfo, chat_spec, execute
 from tests.reliability.scripted_models import answer
 from tests.retrievers.llm.stand_in import Speaking
 
@@ -39,31 +40,32 @@ def scored(
     say: Say,
     *,
     baseline: TaskScore | None = None,
-    judge: Callable[[Mapping[str, str]], str] | None = None,
+    judge: Callable[[Mapping[str, str]], Any] | None = None,
     **settings: Any,
 ) -> TaskScore:
     """The score of a run over all probes; ``judge`` is given what it is asked."""
     row = reliability_task(task)
     values = task_settings(row, settings)
-    run = ReliabilityRun(f"run of {task}", items.sha256, row, "m", values, request_settings(), "", 0, 0)
+    spec = chat_spec(KIND, items.sha256, row.name, "m", [row.prompt], None, values).run
+    run = RunInfo(f"run of {task}", "", spec.kind, spec.subject, spec.settings, "")
     probes = probes_of(items, row, values)
     results: dict[str, Any] = {}
     for probe in probes.probes:
         said = say(probe)
         if said is not None:
-            results[probe.id] = said if isinstance(said, dict) else result(said)
-    judgements = None
+            results[probe.id] = result(said)
+    labelled = None
     if judge is not None:
-        fields = judge_fields(row, probes, results)
-        judgements = {judge_unit(unit, asked): result(judge(asked)) for unit, asked in fields.items()}
-    return task_score(run, items, probes, results, judgements, baseline, "" if judge is None else "the judge")
+        asked = judgements(row, probes, results).values()
+        labelled = {unit: result(judge(question.fields)) for unit, question in asked}
+    return task_score(run, items, probes, results, labelled, baseline, "" if judge is None else "the judge")
 
 
 def result(said: Any) -> Any:
-    """The stored result of a call."""
+    """The stored result of a call; a result is one already."""
     if isinstance(said, Exception):
         return str(said)
-    return {"text": said, "finish_reason": "stop", "refusal": None}
+    return said if isinstance(said, dict) else {"text": said, "finish_reason": "stop", "refusal": None}
 
 
 def carry_out(store: Store, plan: Plan, say: Callable[[str], str]) -> str:
@@ -84,6 +86,6 @@ def ask_scripted(store: Store, items: str, tasks: Sequence[str], models: Sequenc
         for task in tasks:
             plan = run_plan(store, items, task, model)
             carry_out(store, plan, lambda prompt, model=model: answer(model, prompt))  # type: ignore[misc]
-            if reliability_task(task).judge_prompt:
+            if reliability_task(task).judge:
                 judge = judge_plan(store, plan.run_id, "word-overlap")
                 carry_out(store, judge, lambda prompt: answer("word-overlap", prompt))

@@ -1,5 +1,6 @@
 """Runs of tasks in a store: planned, capped and continued, reworded, judged, shown on a card, compared, deleted."""
 
+import re
 from typing import Any
 
 import pytest
@@ -7,19 +8,19 @@ import pytest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import BudgetReachedError, SettingError, UnknownNameError
 from evidencebench_core.llm import LLM, Budget, Connection
-from evidencebench_core.reliability.card import model_card, run_score
+from evidencebench_core.reliability.card import model_card, reliability_report, run_score
 from evidencebench_core.reliability.items import Item, Label, add_items, delete_item_set
 from evidencebench_core.reliability.runs import (
     items_of,
     judge_plan,
-    judge_runs,
-    messages_of,
+    question_of,
     reliability_run,
     reliability_runs,
     run_plan,
     run_probes,
+    settings_label,
 )
-from evidencebench_core.runs import Plan, RunStore, execute
+from evidencebench_core.runs import ChatSpec, Plan, RunStore, estimate, execute, judge_runs, without_repeats
 from tests.llm.server import Scripted, answering, reply, scripted
 from tests.reliability.asking import ask_scripted
 
@@ -58,9 +59,10 @@ def test_a_run_is_the_same_whoever_continues_it(store: Store) -> None:
         run_id = run(run_plan(store, "teas", "spelling", "m", {"errors": ("0", "1")}, llm=llm(server, store)))
         assert (run_id, len(server.requests)) == (first.run_id, 16)
     (found,) = reliability_runs(store, "teas")
-    assert (found.id, found.task.name, found.model, found.n_answered) == (run_id, "spelling", "m", 16)
-    assert found.label == "errors=0+1"
-    probes = run_probes(store, reliability_run(store, run_id[:6]))
+    spec = ChatSpec.of(found)
+    assert (found.id, spec.task, spec.model, found.n_answered) == (run_id, "spelling", "m", 16)
+    assert (spec.run.id, settings_label(found)) == (run_id, "errors=0+1")
+    probes = run_probes(items_of(store, found.subject), reliability_run(store, run_id[:6]))
     assert set(RunStore(store).results(found.id)) == {probe.id for probe in probes.probes}
 
 
@@ -96,25 +98,32 @@ def test_a_rewording_is_the_first_step_of_its_items_conversation(store: Store) -
         "2": "I cannot.",
         "3": "NEW QUESTION:  does tea number 3 HELP? ",  # as it was
         "4": "<think>NEW QUESTION: does it?",
+        "5": "NEW QUESTION: And does te",  # cut off
     }
 
     def say(sent: dict[str, Any]) -> Any:
         content = sent["messages"][-1]["content"]
         number = content.split("ea number ")[1][0] if "NEW QUESTION:" in content else ""
-        return reply(rewordings.get(number, "NEW QUESTION: And this one?") if number else "Yes")
+        reason = "length" if number == "5" else "stop"
+        return reply(
+            rewordings.get(number, "NEW QUESTION: And this?") if number else "Yes", finish_reason=reason
+        )
 
     with scripted(answering(say)) as server:
         plan = run_plan(store, "teas", "paraphrase", "m", {"writer": "w"}, llm=llm(server, store))
         run_id = run(plan)
         assert [one.json["model"] for one in server.requests].count("w") == 8
-        assert len(server.requests) == 8 + 5
+        assert len(server.requests) == 8 + 4
     found = reliability_run(store, run_id)
     score = run_score(store, run_id)
-    assert (score.value.n, score.left_out) == (5, {"the answer is maybe": 1, "no usable rewording": 3})
+    assert (score.value.n, score.left_out) == (4, {"no usable rewording": 4, "the answer is maybe": 1})
+    assert score.in_words().endswith("The new wordings are by w.")
     wording = RunStore(store).results(found.id)["paraphrase q1"]["wording"]  # type: ignore[call-overload, index]
     assert wording == "Is this tea of help?"
-    probe = next(probe for probe in run_probes(store, found).probes if probe.item.id == "q1")
-    assert wording in messages_of(found, items_of(store, found), probe, wording)[-1].content
+    probe = next(
+        probe for probe in run_probes(items_of(store, found.subject), found).probes if probe.item.id == "q1"
+    )
+    assert wording in question_of(ChatSpec.of(found), probe).messages(wording)[-1].content
 
 
 def test_a_judge_reads_the_answers_as_they_stand(store: Store) -> None:
@@ -132,23 +141,51 @@ def test_a_judge_reads_the_answers_as_they_stand(store: Store) -> None:
         with pytest.raises(SettingError, match="has no answers to judge yet"):
             judge_plan(store, empty.run_id, "judge", llm=llm(server, store))
         run_id = run(run_plan(store, "teas", "freeform", "m", llm=llm(server, store)))
-        judged = run(judge_plan(store, run_id, "judge", llm=llm(server, store)))
+        judged = run(judge_plan(store, run_id[:6], "judge", llm=llm(server, store)))
         assert not judge_plan(store, run_id, "judge", llm=llm(server, store)).missing
         (judge,) = judge_runs(store, run_id)
-        assert (judge.id, judge.judged, judge.model, judge.n_answered) == (judged, run_id, "judge", 7)
+        assert (judge.id, judge.subject, judge.n_answered) == (judged, run_id, 7)
         assert [one.id for one in reliability_runs(store)] == [run_id]
-        score = run_score(store, judged)
-        assert (score.judge, score.value.value, score.run.id) == ("judge", pytest.approx(7 / 8), run_id)
+        score = run_score(store, run_id, "judge")
+        assert (score.judge, score.value.value) == ("judge", pytest.approx(7 / 8))
+        assert run_score(store, run_id, "another").left_out["not judged yet"] == 8
         texts["q5"] = "Nobody knows."
         run(run_plan(store, "teas", "freeform", "m", llm=llm(server, store), fresh=True))
         again = judge_plan(store, run_id, "judge", llm=llm(server, store))
         assert [unit.split("#")[0] for unit in again.missing] == ["q5"]
         assert run_score(store, run_id).left_out["not judged yet"] == 1
-        for wrong in (judged, run(run_plan(store, "teas", "baseline", "m", llm=llm(server, store)))):
-            with pytest.raises(SettingError, match="need no judge"):
-                judge_plan(store, wrong, "judge")
+        baseline = run(run_plan(store, "teas", "baseline", "m", llm=llm(server, store)))
+        with pytest.raises(SettingError, match="need no judge"):
+            judge_plan(store, baseline, "judge")
+        with pytest.raises(UnknownNameError, match="run of judgements"):
+            judge_plan(store, judged, "judge")
     delete_item_set(store, "teas")
     assert RunStore(store).runs_of() == ()
+
+
+TASKS = ("baseline", "paraphrase", "negation", "spelling", "freeform", "question", "conclusion")
+
+
+def test_what_is_announced_is_what_is_asked(store: Store) -> None:
+    """Rewordings with the questions that follow them, what two tasks ask alike, and the judge's questions."""
+
+    def say(sent: dict[str, Any]) -> Any:
+        content = sent["messages"][-1]["content"]
+        mark = next((mark for mark in ("NEW QUESTION:", "NEW CONTEXT:") if mark in content), "Yes.")
+        return reply(f"{mark} tea {re.findall('ea (?:number )?([0-9])', content)[-1]} in other words?")
+
+    with scripted(answering(say)) as server:
+        client = llm(server, store)
+        plans = [run_plan(store, "teas", task, "m", limit=5, llm=client) for task in TASKS]
+        judged = [plan for plan in plans if plan.chat.task in TASKS[-3:]]
+        expected = [judge_plan(store, plan.run_id, "j", llm=client, expected=plan) for plan in judged]
+        announced = estimate(*without_repeats([*plans, *expected])).calls
+        assert not server.requests
+        for plan in plans:
+            run(plan)
+        for plan in judged:
+            run(judge_plan(store, plan.run_id, "j", llm=client))
+        assert announced == pytest.approx(len(server.requests), rel=0.05)
 
 
 def test_the_card_shows_of_each_task_the_fullest_run(store: Store) -> None:
@@ -156,7 +193,7 @@ def test_the_card_shows_of_each_task_the_fullest_run(store: Store) -> None:
     begun = run_plan(store, "teas", "baseline", "word-overlap", request={"temperature": 0.5})
     RunStore(store).create(begun.spec)
     card = model_card(store, "teas", "word-overlap")
-    frame = card.frame()
+    (frame,) = reliability_report(store, "teas").tables.values()
     assert frame["task"].tolist() == ["baseline", "baseline", "spelling", "freeform", "unknown"]
     assert frame["settings"].tolist()[:2] == ["", "temperature=0.5"]
     assert frame["n"].tolist() == [8, 0, 8, 8, 8]
@@ -165,3 +202,5 @@ def test_the_card_shows_of_each_task_the_fullest_run(store: Store) -> None:
     assert spelling.baseline is not None
     assert spelling.baseline.run == baseline.run.id
     assert card.p_holm[2] is not None
+    with pytest.raises(SettingError, match="no answers of"):
+        reliability_report(store, "teas", "nobody")

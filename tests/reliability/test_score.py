@@ -2,8 +2,7 @@
 
 import pytest
 
-from evidencebench_core.reliability.card import in_words, score_record
-from evidencebench_core.reliability.tasks import Probe
+from evidencebench_core.reliability.probes import Probe
 from tests.reliability.asking import item_set, scored, texts
 
 Y, N = "yes", "no"
@@ -23,10 +22,10 @@ def test_the_figure_and_what_it_stands_on() -> None:
     # Of one group, what is drawn is always all of it: no interval.
     grouped = scored(item_set(GOLD, group=dict.fromkeys(range(5), "p")), "baseline", TEXTS)
     assert (grouped.value.value, grouped.value.low) == (score.value.value, None)
-    assert in_words(score) == (
+    assert score.in_words() == (
         "It was right on 2 of 5 answers. Always giving the same answer would be right on 3."
     )
-    record = score_record(score)
+    record = score.record()
     assert (record["n"], record["constant"], record["difference"]) == (5, "yes", None)
 
 
@@ -45,7 +44,7 @@ def test_nothing_is_dropped_in_silence() -> None:
 def test_no_item_one_item_and_only_nulls() -> None:
     nothing = scored(item_set(GOLD), "baseline", lambda _: None)
     assert (nothing.value.value, nothing.value.n, nothing.left_out) == (None, 0, {"not asked yet": 5})
-    assert in_words(nothing) == "Nothing to score yet."
+    assert nothing.in_words() == "Nothing to score yet."
     one = scored(item_set([Y]), "baseline", texts("Yes"))
     assert (one.value.value, one.value.low) == (1.0, None)
     assert scored(item_set([Y, N]), "baseline", texts("", "?")).value.value == 0.0
@@ -62,12 +61,20 @@ def test_bias_is_the_mean_distance_from_a_half() -> None:
     score = scored(items, "few-shot", say, orders="NN,NY,YN,YY")
     shares = dict(zip(score.variants["variant"], score.variants["value"], strict=True))
     assert shares == {"NN": 0.25, "NY": 0.25, "YN": 0.75, "YY": 0.75}
-    assert score.value.value == pytest.approx(0.25)
+    assert (score.value.value, score.value.low) == (pytest.approx(0.25), None)
     assert score.constants == {"yes": 0.5, "no": 0.5}
-    assert "25 points away" in in_words(score)
-    # Of four items answered right, leaving out any moves the bias alike: no interval.
-    few = scored(item_set([Y, N, Y, N]), "few-shot", texts(Y, N, Y, N), orders="N").value
-    assert (few.value, few.low, few.high) == (0.0, None, None)
+    # Cochran's Q of six items that say no, no, yes, yes and six that never change: 18 on three degrees of freedom.
+    assert score.p == pytest.approx(0.00044, abs=1e-5)
+    assert "25.0% (NN) up to 75.0% (YY), on average 25.0 points from a half" in score.in_words()
+    assert score.in_words().startswith("Half of the right answers are yes.")
+    begun = scored(
+        items, "few-shot", lambda probe: say(probe) if probe.item.id != "1" else None, orders="NN,YY"
+    )
+    assert begun.in_words().startswith("The right answers are not half yes, half no.")
+    assert begun.in_words().endswith("Not asked yet: 2 questions.")
+    # The baseline's figure is another one.
+    baseline = scored(items, "baseline", texts(*[Y, N] * 6))
+    assert scored(items, "few-shot", say, baseline=baseline, orders="NN").baseline is None
 
 
 def test_a_negated_context_turns_the_right_answer_round() -> None:
@@ -79,7 +86,7 @@ def test_a_negated_context_turns_the_right_answer_round() -> None:
     assert score.value.value == pytest.approx(2 / 3)
     assert score.baseline is not None
     assert (score.baseline.n, score.baseline.same, score.baseline.followed) == (3, 0.0, (2, 2))
-    assert in_words(score).endswith("Of 2 that it had right before, it changed 2 with the text.")
+    assert score.in_words().endswith("Of 2 that it had right before, it changed 2 with the text.")
 
 
 def test_refraining_and_its_mirror() -> None:
@@ -90,14 +97,9 @@ def test_refraining_and_its_mirror() -> None:
     score = scored(
         item_set([Y, N, Y, N, Y]), "unknown", lambda probe: said[probe.variant][int(probe.item.id)]
     )
-    assert score.value.value == pytest.approx(0.4)
     assert score.variants["value"].tolist() == pytest.approx([0.4, 0.2])
     assert score.variants["null_rate"].tolist() == pytest.approx([0.2, 0.0])
-    assert score.constants["unknown"] == 1.0
-    assert in_words(score) == (
-        "With a text about something else it said so 2 of 5 times; with the right text it declined 1 of 5 times, "
-        "which it should not."
-    )
+    assert "it said so 2 of 5 times; with the right text it declined 1 of 5 times" in score.in_words()
 
 
 def test_flips_and_the_exact_test_against_the_baseline() -> None:
@@ -114,7 +116,7 @@ def test_flips_and_the_exact_test_against_the_baseline() -> None:
     assert against.p == pytest.approx(0.625)
     assert against.same == 0.4
     assert against.difference.value == pytest.approx(2 * 3 / 13 - 2 * 5 / 15)
-    assert in_words(score).endswith("3 right answers were lost and 1 won.")
+    assert score.in_words().endswith("3 right answers were lost and 1 won.")
 
 
 def test_items_that_were_not_reworded_are_left_out_of_the_comparison_too() -> None:
@@ -130,15 +132,6 @@ def test_items_that_were_not_reworded_are_left_out_of_the_comparison_too() -> No
     assert score.left_out == {"no usable rewording": 1}
 
 
-def test_the_headline_of_spelling_is_three_errors() -> None:
-    said = {"0": ["yes", "no"], "3": ["yes", "yes"], "50": ["?", "?"]}
-    items = item_set([Y, N])
-    score = scored(items, "spelling", lambda probe: said[probe.variant][int(probe.item.id)], errors="0,3,50")
-    assert len(score.headline) == score.value.n == 2
-    assert score.value.value == pytest.approx(score.variants["value"][1])
-    assert score.variants["null_rate"].tolist() == [0, 0, 1]
-
-
 def test_free_text_is_scored_by_its_judge() -> None:
     items = item_set([Y, N, Y], long_answer={place: (f"Tea {place} it is.",) for place in range(3)})
     answers = texts("Tea 0 it is.", "Nobody knows.", "")
@@ -151,13 +144,16 @@ def test_free_text_is_scored_by_its_judge() -> None:
     score = scored(items, "freeform", answers, judge=same)
     assert score.answers["state"].tolist() == ["right", "wrong", "null"]
     assert score.value.value == pytest.approx(1 / 3)
-    assert in_words(score) == "By the judge as a judge, 1 of 3 answers say what they should."
+    assert score.in_words() == "Judged by the judge: 1 of 3 answers say what they should."
+    assert score.answers["reference"].tolist()[0] == "Tea 0 it is."
+    assert score.answers["judgement"].tolist() == ["Yes", "No", ""]
+    cut = {"text": "Yes, tea", "finish_reason": "length"}
+    half = scored(
+        items,
+        "freeform",
+        texts("Tea 0 it is.", cut, "x"),
+        judge=lambda _: cut if _["statement_1"] == "x" else "Yes",
+    )
+    assert half.answers["reason"].tolist() == ["", "cut_off", "cut_off"]
     question = scored(items, "question", lambda probe: probe.item.question, judge=same)
     assert question.value.value == 1.0
-
-
-def test_the_interval_of_890_items_is_that_of_the_paper() -> None:
-    # Both classes equally accurate, as the paper has it of 1,000 resamples.
-    answers = [Y] * 468 + [N] * 84 + [N] * 287 + [Y] * 51
-    value = scored(item_set([Y] * 552 + [N] * 338), "baseline", texts(*answers)).value
-    assert (value.value, value.low, value.high) == pytest.approx((0.848, 0.825, 0.871), abs=3e-3)

@@ -42,7 +42,7 @@ def test_the_tasks_in_the_order_of_the_paper() -> None:
 def test_every_task_but_the_judges_own_runs_on_the_sample() -> None:
     items = new_item_set("sample", sample_items())
     for name, task in RELIABILITY_TASKS.items():
-        assert bool(task.labels) != bool(task.judge_prompt)
+        assert bool(task.labels) != bool(task.judge)
         if name == "judge":
             with pytest.raises(SettingError, match="cannot be run on questions"):
                 probes_of(items, task, {})
@@ -62,10 +62,6 @@ def test_wordings_of_the_data_and_those_still_to_be_written() -> None:
         ("not a", "no", ""),
         ("D", "yes", "context"),
     ]
-    # A negated hypothesis has the same evidence; sentences of papers are not reworded.
-    negated = built(items, "negation", "evidence")
-    assert [(p.fields["question"], p.expected) for p in negated.probes] == [("not a", "yes")]
-    assert negated.left_out == {"D": "no negation"}
 
 
 def test_few_shot_examples() -> None:
@@ -87,23 +83,18 @@ def test_few_shot_examples() -> None:
 
 
 def test_distractors_stand_at_every_place() -> None:
-    items = [
-        Item(str(n), f"{n}?", (f"text {n}",), "yes", passage=f"before {n} after", group=f"g{n // 2}")
-        for n in range(8)
-    ]
-    made = built(items, "distraction", "evidence")
+    items = [Item(str(n), f"{n}?", (f"text {n}",), "yes", group=f"g{n // 2}") for n in range(8)]
+    made = built(items, "distraction")
     assert Counter(probe.variant for probe in made.probes) == {"0": 8, "1": 8, "2": 8}
     for probe in made.probes:
-        parts = [items[int(other)].passage for other in probe.details["distractors"]]
+        parts = [items[int(other)].text for other in probe.details["distractors"]]
         assert all(items[int(other)].group != probe.item.group for other in probe.details["distractors"])
-        parts.insert(int(probe.variant), probe.item.passage)
+        parts.insert(int(probe.variant), probe.item.text)
         assert probe.fields["context"] == "\n\n".join(parts)
-    more = built(items, "distraction", "evidence", distractors=4).probes[:8]
+    more = built(items, "distraction", distractors=4).probes[:8]
     assert [one.details["distractors"][:2] for one in more] == [
         one.details["distractors"] for one in made.probes[:8]
     ]
-    hidden = [Item("n", "N?", ("no",), "no", neighbour_covers=True), *items]
-    assert built(hidden, "distraction", "evidence").left_out.keys() == {"n"}
 
 
 def test_a_wrong_context_is_never_ones_own() -> None:
@@ -143,7 +134,7 @@ def test_items_are_untrusted_text() -> None:
         kind: Kind = "pairs" if task.name == "judge" else "questions"
         settings = {"orders": "Y"} if task.name == "few-shot" else {}
         for probe in built(items, task.name, kind, **settings).probes:
-            system, user = prompt(task.prompts[kind]).messages(**probe.fields)
+            system, user = prompt(task.prompt).messages(**probe.fields)
             assert system.role == "system"
             for tag in ("context", "question", "examples", "answer", "statement_1"):
                 assert user.content.count(f"</{tag}>") == user.content.count(f"<{tag}>") <= 1

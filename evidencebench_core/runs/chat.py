@@ -1,0 +1,199 @@
+"""Questions to a model about items, answers or papers: one shape for what is asked, and one plan that asks it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Final
+
+from evidencebench_core.data.primitives import digest
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import SettingError
+from evidencebench_core.llm import LLM, Message, prompt
+from evidencebench_core.llm.parse import after_thinking
+from evidencebench_core.retrievers import Setting
+from evidencebench_core.retrievers.settings import parameters_of
+from evidencebench_core.runs.planning import Fresh, Plan, ask_model, chat_plan, request_settings
+from evidencebench_core.runs.store import Result, RunInfo, RunSpec, RunStore
+
+JUDGEMENTS: Final = "judgements"  # the kind of judges' runs; their subject is what is judged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatSpec:
+    """The identity of a run of questions to a model."""
+
+    kind: str
+    subject: str  # digest of what it is about; of a judge's, where that is a run, its id
+    task: str
+    model: str
+    prompts: Mapping[str, str]  # version by name
+    request: Mapping[str, Setting]  # of `request_settings`
+    settings: Mapping[str, Setting]  # of the task
+
+    @classmethod
+    def of(cls, run: RunInfo) -> ChatSpec:
+        """That of a run in the store."""
+        values = run.settings["settings"].items()
+        settings = {name: tuple(value) if isinstance(value, list) else value for name, value in values}
+        return cls(kind=run.kind, subject=run.subject, **{**run.settings, "settings": settings})
+
+    @property
+    def run(self) -> RunSpec:
+        values = asdict(self)
+        return RunSpec(values.pop("kind"), values.pop("subject"), values)
+
+
+def chat_spec(
+    kind: str,
+    subject: str,
+    task: str,
+    model: str,
+    prompts: Iterable[str],
+    request: Mapping[str, object] | None = None,
+    settings: Mapping[str, Setting] | None = None,
+) -> ChatSpec:
+    """With the versions of the prompts, and every setting of the request; `SettingError` if no model is named."""
+    if not model.strip():
+        raise SettingError("model", "is not named", "Name one as the server does.")
+    return ChatSpec(
+        kind=kind,
+        subject=subject,
+        task=task,
+        model=model.strip(),
+        prompts={name: prompt(name).version for name in prompts},
+        request=request_settings(request),
+        settings=settings or {},
+    )
+
+
+def judge_runs(store: Store, subject: str) -> tuple[RunInfo, ...]:
+    """The judges' runs about a set or a run, oldest first."""
+    return RunStore(store).runs_of(JUDGEMENTS, subject)
+
+
+def judge_run(
+    store: Store, subject: str, model: str | None = None, task: str | None = None
+) -> RunInfo | None:
+    """The judge's run with the most answers, the latest of equals, of those of a model and a task; None: of any."""
+    runs = [
+        run
+        for run in judge_runs(store, subject)
+        if run.n_answered and model in (None, run.settings["model"]) and task in (None, run.settings["task"])
+    ]
+    return max(runs, key=lambda run: (run.n_answered, run.created_at), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Rewording:
+    """The step before a question: a model words one of its fields anew."""
+
+    prompt: str
+    field: str
+    mark: str  # what stands before the new text
+    writer: str  # the model
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A prompt with what it is filled with."""
+
+    prompt: str
+    fields: Mapping[str, str]
+    rewording: Rewording | None = None
+
+    def messages(self, wording: str = "") -> tuple[Message, ...]:
+        """What is asked: the question, with a new ``wording`` of its field where there is one."""
+        changed = {self.rewording.field: wording} if self.rewording and wording else {}
+        return prompt(self.prompt).messages(**{**self.fields, **changed})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatPlan(Plan):
+    """A run of questions that could begin."""
+
+    chat: ChatSpec
+    question: Callable[[str], Question]
+
+    @property
+    def model(self) -> str:
+        return self.chat.model
+
+
+def plan_questions(
+    store: Store,
+    spec: ChatSpec,
+    units: Sequence[str],
+    question: Callable[[str], Question],
+    llm: LLM | None = None,
+    *,
+    fresh: Fresh = False,
+) -> ChatPlan:
+    """Find which units of a run are still to be asked; ``question`` makes what each is asked. Nothing is sent."""
+    parameters = parameters_of(spec.model, spec.request)
+
+    async def ask(client: LLM, unit: str) -> Result:
+        asked = question(unit)
+        if asked.rewording is None:
+            return await ask_model(client, asked.messages(), parameters)
+        return await _reworded(client, asked, asked.rewording, spec.request, parameters)
+
+    plan = chat_plan(store, spec.run, units, ask, llm, fresh=fresh)
+    values = {field.name: getattr(plan, field.name) for field in fields(plan)}
+    return ChatPlan(**values, chat=spec, question=question)
+
+
+async def _reworded(
+    llm: LLM,
+    question: Question,
+    step: Rewording,
+    request: Mapping[str, Setting],
+    parameters: Mapping[str, Any],
+) -> Result:
+    """The answer to a question in new words, which are part of the result; the writer's where it wrote none."""
+    original = question.fields[step.field]
+    expected = {"rehearsal": f"{step.mark}: {original} (in other words)"}  # an estimate goes on with this
+    messages = prompt(step.prompt).messages(**question.fields)
+    written = await ask_model(llm, messages, parameters_of(step.writer, request) | expected)
+    wording = new_wording(step.mark, written, original)
+    if not wording:
+        return {**written, "text": "", "wording": ""}
+    result = await ask_model(llm, question.messages(wording), parameters)
+    return {**result, "wording": wording}
+
+
+def new_wording(mark: str, written: Result, original: str) -> str:
+    """The text behind the last mark; empty where there is none, it was cut off, or is the original again."""
+    if written.get("finish_reason") == "length":
+        return ""
+    answer = after_thinking(str(written["text"])[: 1 << 16]) or ""
+    _, *behind = re.split(rf"\b{mark}[ \t*_`]*[:：]", answer)
+    text = behind[-1].strip(" \t\n*_`\"'“”") if behind else ""
+    return "" if normal_form(text) == normal_form(original) else text
+
+
+def normal_form(text: str) -> str:
+    """A text as it is compared with others: in lower case, one blank between words."""
+    return " ".join(text.casefold().split())
+
+
+def without_repeats(plans: Sequence[Plan]) -> list[Plan]:
+    """Plans for an estimate: what several of them ask in the same words is asked, and paid for, once."""
+    seen = set[str]()
+    distinct: list[Plan] = []
+    for plan in plans:
+        if not isinstance(plan, ChatPlan):
+            distinct.append(plan)
+            continue
+        missing = {}
+        for unit, questions in plan.missing.items():
+            asked = plan.question(unit)
+            words = [message.content for message in asked.messages()]
+            step = asdict(asked.rewording) if asked.rewording else None
+            key = digest([plan.model, dict(plan.chat.request), words, step])
+            if key not in seen:
+                seen.add(key)
+                missing[unit] = questions
+        distinct.append(replace(plan, missing=missing))
+    return distinct

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from textwrap import wrap
 from types import MappingProxyType
 from typing import Any, Final, Literal
@@ -81,15 +80,10 @@ def spread(place: int, of: int, gap: float) -> float:
     return (place - (of - 1) / 2) * gap
 
 
-def name_rows(
-    figure: go.Figure, names: Sequence[object], top: float = 0.5, bottom: float = 0.5, width: int = 200
-) -> int:
-    """Label the rows 0, 1, ... of a figure from top to bottom, with so much room above and below.
-
-    The most lines that a label takes.
-    """
+def name_rows(figure: go.Figure, names: Sequence[object], width: int, top: float = 0.5) -> int:
+    """Label the rows 0, 1, ... of a figure, from the ``top`` on; the most lines that a label takes."""
     texts = [folded_text(name, width) for name in names]
-    room = [len(names) - 1 + bottom, -top]
+    room = [len(names) - 0.5, -top]
     figure.update_yaxes(tickvals=list(range(len(names))), ticktext=texts, range=room, showgrid=False)
     return max((text.count("<br>") + 1 for text in texts), default=1)
 
@@ -110,12 +104,10 @@ def draw_chart(
     What it shows is part of ``key``; ``alt`` is for a reader who cannot see it.
     """
 
-    def pick(on_pick: Callable[[str], object]) -> None:
+    def pick() -> None:
         points = st.session_state[key]["selection"]["points"]
-        if points:
+        if points and on_pick:
             on_pick(str(points[0]["customdata"][0]))
 
-    select: dict[str, Any] = {}
-    if on_pick is not None:
-        select = {"on_select": partial(pick, on_pick), "selection_mode": "points"}
+    select: dict[str, Any] = {"on_select": pick, "selection_mode": "points"} if on_pick else {}
     st.plotly_chart(figure, key=key, alt=alt, config=_CONFIG, **select, **look)

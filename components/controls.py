@@ -1,15 +1,16 @@
-"""Small controls: switches, chips of sentences and aspects, the picker of tasks."""
+"""Small controls: a switch, chips of sentences and aspects, the picker of tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import streamlit as st
 
 from components.markdown import literal
 from components.state import PageState
-from components.table import Chip, TableEvent
+from components.table import Chip, Column, Row, TableEvent, table
 from evidencebench_core.data import Aspect
 from evidencebench_core.tasks import TASKS, task_named
 
@@ -44,23 +45,14 @@ def option_switch(
     return state[param]
 
 
-def on_off_switch(
-    state: PageState, param: str, label: str, *, reset: Sequence[str] = (), **look: Any
-) -> bool:
-    """A toggle; the address has ``1`` where it is on."""
-    on = state[param] == "1"
-    st.toggle(label, **look, **state.widget(param, on, lambda now: "1" if now else "", reset=reset))
-    return on
-
-
 def aspect_chip(aspect: Aspect, number: int, filled: bool = True) -> Chip:
     """The chip of an aspect; its text, where the data has one, on hover."""
     return Chip(f"aspect:{aspect.label}", aspect.label, number, aspect.text or "", filled)
 
 
-def sentence_chip(index: int, text: str = "", words: str = "", filled: bool = True) -> Chip:
-    """A sentence to go to, with what is said of it."""
-    return Chip(f"sentence:{index}", f"{index}{words}", None, text, filled)
+def sentence_chip(index: int, text: str = "") -> Chip:
+    """A sentence to go to; its text on hover."""
+    return Chip(f"sentence:{index}", str(index), title=text)
 
 
 def go_to(state: PageState, event: TableEvent) -> None:
@@ -70,6 +62,11 @@ def go_to(state: PageState, event: TableEvent) -> None:
         state.put(sentence=value)
     elif kind == "aspect":
         state.put(aspect=None if state["aspect"] == value else value)
+
+
+def chip_table(state: PageState, columns: Sequence[Column], rows: Sequence[Row], **look: Any) -> None:
+    """A table beside a paper, whose chips lead to sentences and aspects of that; it scrolls where it is long."""
+    table(columns, rows, action="none", on_event=partial(go_to, state), height=480, **look)
 
 
 TASK_HELP: Final = (

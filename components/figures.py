@@ -1,4 +1,4 @@
-"""The six figures: interval dots, lines, bars, histogram, squares, scatter.
+"""The five figures: interval dots, lines, bars, histogram, squares.
 
 Shares come as 0 to 1 and are drawn in percent.
 
@@ -80,7 +80,7 @@ def interval_dots(
     return styled_figure(figure, height).update_layout(margin={"t": 24})
 
 
-def lines(frame: pd.DataFrame, x_title: str, y_title: str, *, height: int = 280) -> go.Figure:
+def lines(frame: pd.DataFrame, x_title: str, y_title: str) -> go.Figure:
     """Shares along an axis of numbers, a line a name, with their intervals.
 
     ``frame``: ``name``, ``x``, ``value``, [``low``, ``high``, ``n``, ``colour``, ``dashed``, ``id``].
@@ -105,7 +105,7 @@ def lines(frame: pd.DataFrame, x_title: str, y_title: str, *, height: int = 280)
         )
     figure.update_xaxes(title=escaped_text(x_title), rangemode="tozero")
     figure.update_yaxes(title=escaped_text(y_title), **PERCENT_AXIS)
-    return styled_figure(figure, height)
+    return styled_figure(figure, 280)
 
 
 def bars(
@@ -237,30 +237,6 @@ def difference_colour(strength: float, dark: bool) -> str:
     weight = 0.6 * min(1.0, abs(strength))
     channels = [(int(page[i : i + 2], 16), int(hue[i : i + 2], 16)) for i in (1, 3, 5)]
     return "#" + "".join(f"{round((1 - weight) * ground + weight * full):02x}" for ground, full in channels)
-
-
-def scatter(frame: pd.DataFrame, x_title: str, y_title: str, colour: str) -> go.Figure:
-    """Shares of a set against those of another, with the diagonal; a larger mark stands for more.
-
-    ``frame``: ``x``, ``y``, ``n`` (how many share the point), ``name`` (for the hover text), [``id``].
-    """
-    frame = _with_defaults(frame)
-    figure = go.Figure()
-    figure.add_shape(type="line", x0=0, y0=0, x1=100, y1=100, line=DOTTED)
-    figure.add_scatter(
-        x=100 * frame["x"],
-        y=100 * frame["y"],
-        mode="markers",
-        marker={"size": 6 + 4 * frame["n"] ** 0.5, "color": colour, "opacity": 0.65},
-        customdata=frame[["id"]].assign(name=frame["name"].map(escaped_text)),
-        hovertemplate="%{customdata[1]}<br>%{x:.1f}%, %{y:.1f}%<extra></extra>",
-        cliponaxis=False,
-        showlegend=False,
-    )
-    axis = PERCENT_AXIS | {"range": [-2, 102]}
-    figure.update_xaxes(title=escaped_text(x_title), **axis)
-    figure.update_yaxes(title=escaped_text(y_title), **axis)
-    return styled_figure(figure, 420)
 
 
 def _with_defaults(frame: pd.DataFrame, **defaults: object) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf, isinf
-from typing import Final, Literal
+from typing import Any, Final, Literal
 from urllib.parse import quote, unquote
 
 import pandas as pd
@@ -29,24 +29,20 @@ class Filter:
     title: Callable[[str], str] = str  # of a value of a choice
 
 
-def filter_popover(
-    state: PageState, frame: pd.DataFrame, filters: Sequence[Filter], param: str = "where"
-) -> None:
+def filter_popover(state: PageState, frame: pd.DataFrame, filters: Sequence[Filter]) -> None:
     """Draw the filters; the address has ``n_aspects:5-9,recall:0-0.5,cause:budget``."""
-    wanted = _wanted(state[param], filters)
+    wanted = _wanted(state["where"], filters)
     with st.popover(f"Filters ({len(wanted)})" if wanted else "Filters"):
         for a_filter in filters:
             if a_filter.kind == "choice":
-                _draw_choice(state, frame, a_filter, wanted, param)
+                _draw_choice(state, frame, a_filter, wanted)
             else:
-                _draw_range(state, frame, a_filter, wanted, param)
+                _draw_range(state, frame, a_filter, wanted)
 
 
-def filtered(
-    state: PageState, frame: pd.DataFrame, filters: Sequence[Filter], param: str = "where"
-) -> pd.DataFrame:
+def filtered(state: PageState, frame: pd.DataFrame, filters: Sequence[Filter]) -> pd.DataFrame:
     """The rows that meet all filters of the address; a row without a value meets none on its column."""
-    for column, bounds in _wanted(state[param], filters).items():
+    for column, bounds in _wanted(state["where"], filters).items():
         if isinstance(bounds, str):
             frame = frame[frame[column].astype(str) == bounds]
         else:
@@ -54,9 +50,9 @@ def filtered(
     return frame
 
 
-def filters_text(state: PageState, filters: Sequence[Filter], param: str = "where") -> str:
+def filters_text(state: PageState, filters: Sequence[Filter]) -> str:
     """The filters of the address in words: ``Aspects 5 to 9, Suggested cause Budget too small``."""
-    wanted, words = _wanted(state[param], filters), []
+    wanted, words = _wanted(state["where"], filters), []
     for a_filter in filters:
         value = wanted.get(a_filter.column)
         if isinstance(value, str):
@@ -95,7 +91,7 @@ def _text(wanted: Wanted) -> str:
     return ",".join(parts)
 
 
-def _draw_choice(state: PageState, frame: pd.DataFrame, a_filter: Filter, wanted: Wanted, param: str) -> None:
+def _draw_choice(state: PageState, frame: pd.DataFrame, a_filter: Filter, wanted: Wanted) -> None:
     values = [_ALL, *sorted(frame[a_filter.column].dropna().astype(str).unique(), key=a_filter.title)]
     shown = wanted.get(a_filter.column, _ALL)
 
@@ -106,13 +102,11 @@ def _draw_choice(state: PageState, frame: pd.DataFrame, a_filter: Filter, wanted
         literal(a_filter.label),
         values,
         format_func=a_filter.title,
-        **state.widget(
-            param, shown if shown in values else _ALL, read, part=a_filter.column, reset=_reset(state)
-        ),
+        **_widget(state, a_filter, shown if shown in values else _ALL, read),
     )
 
 
-def _draw_range(state: PageState, frame: pd.DataFrame, a_filter: Filter, wanted: Wanted, param: str) -> None:
+def _draw_range(state: PageState, frame: pd.DataFrame, a_filter: Filter, wanted: Wanted) -> None:
     """A slider from the least to the greatest value, whose ends stand for no bound; nothing without two values."""
     scale = 100 if a_filter.kind == "percent" else 1
     least, greatest = (
@@ -134,9 +128,9 @@ def _draw_range(state: PageState, frame: pd.DataFrame, a_filter: Filter, wanted:
         f"{literal(a_filter.label)}{', %' if scale == 100 else ''}",
         least,
         greatest,
-        **state.widget(param, shown, read, part=a_filter.column, reset=_reset(state)),
+        **_widget(state, a_filter, shown, read),
     )
 
 
-def _reset(state: PageState) -> tuple[str, ...]:
-    return ("page",) if "page" in state.defaults else ()
+def _widget(state: PageState, a_filter: Filter, shown: object, read: Callable[[Any], str]) -> dict[str, Any]:
+    return state.widget("where", shown, read, part=a_filter.column, reset=("page",))

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
 
 from components import resources
-from components.run_links import reader_link
+from components.page import Context
+from components.run_links import draw_set_button, reader_address, reader_link
 from components.state import open_later
 from components.table import Column, Interval, Row, table
 from evidencebench_core.analyses.report import records
-from evidencebench_core.data import DatasetInfo
 from evidencebench_core.export import csv_text
 from evidencebench_core.runs import RunInfo
-from evidencebench_core.tasks import Task
+from evidencebench_core.stats import Estimate
 
 HYPOTHESIS: Final = Column("hypothesis", "Hypothesis", "title")
 INSTANCE: Final = Column("id", "Instance", "id")
@@ -52,55 +51,56 @@ def frame_rows(
     return [Row(str(name), row, muted=muted) for name, row in zip(names, cells, strict=True)]
 
 
-def intervals(frame: pd.DataFrame, value: str, low: str = "low", high: str = "high") -> pd.Series[Any]:
+def intervals(frame: pd.DataFrame, value: str) -> pd.Series[Any]:
     """The cells of a column of shares with their intervals; nothing where the share is undefined."""
-    shares = frame[[value, low, high]].astype(object).where(frame[[value, low, high]].notna(), None)
+    shares = frame[[value, "low", "high"]].astype(object)
+    shares = shares.where(shares.notna(), None)
     cells = [None if row[0] is None else Interval(*row) for row in shares.itertuples(index=False)]
     return pd.Series(cells, index=frame.index, dtype=object)
 
 
-def in_points(differences: pd.DataFrame) -> pd.DataFrame:
-    """The frame with its ``difference`` as ``points``, and their 95% ``interval`` in words."""
-    bounds = zip(differences["low"], differences["high"], strict=True)
-    words = ["" if pd.isna(low) else f"{100 * low:+.1f} to {100 * high:+.1f}" for low, high in bounds]
-    words = [text.replace("-", "−") for text in words]
-    return differences.assign(points=100 * differences["difference"], interval=words)
+def points(row: Mapping[Any, Any]) -> str:
+    """``+13.8 (+7.4 to +20.4)`` of a row with ``difference``, ``low`` and ``high``; a dash without one."""
+    value, low, high = (None if pd.isna(row[name]) else row[name] for name in ("difference", "low", "high"))
+    return Estimate(value, low=low, high=high).text(unit="", sign=True).replace("-", "−")
 
 
 def instance_table(
     columns: Sequence[Column],
     frame: pd.DataFrame,
-    place: tuple[DatasetInfo, Task],
+    context: Context,
     runs: Sequence[RunInfo],
     *,
     key: str,
-    **options: Any,
+    title: str,
 ) -> None:
-    """A `frame_table` of instances, by ``id``, with their hypotheses; a click opens the reader with the runs.
+    """Instances with their hypotheses, as rows that open the reader with the runs, and as a set to carry to Browse.
 
-    Where the frame has a ``sentence`` or an ``aspect``, the reader shows those, else the sentence that `reader_link`
-    names.
+    Where the frame has a ``sentence`` or an ``aspect`` beside its ``instance``, the reader shows those.
     """
-    dataset, task = place
-    frame = frame.head(_SHOWN)
-    frame = frame.assign(hypothesis=frame["id"].map(resources.hypotheses(dataset, frame["id"])))
+    draw_set_button(context.dataset, title, list(dict.fromkeys(frame["instance"])))
+    shown = frame.head(_SHOWN)
+    hypotheses = resources.hypotheses(context.dataset, shown["instance"])
+    shown = shown.assign(hypothesis=shown["instance"].map(hypotheses), id=shown["instance"])
+    begun = reader_link(context.dataset, context.task, "", runs)
 
-    def open_reader(row_id: str) -> None:
-        row = frame.iloc[int(row_id)]
-        more = {name: str(row[name]) for name in ("sentence", "aspect") if name in frame}
-        open_later("browse", reader_link(dataset, task, row["id"], runs, **more))
+    def link(row_id: str) -> dict[str, str]:
+        row = shown.iloc[int(row_id)]
+        named = [name for name in ("instance", "sentence", "aspect") if name in shown]
+        return {**begun, **{name: str(row[name]) for name in named}}
 
-    def link(row_id: str) -> str:
-        values = {"dataset": dataset.name, "task": task.name, "instance": frame["id"].iloc[int(row_id)]}
-        return f"browse?{urlencode({**values, 'runs': ','.join(run.id for run in runs)})}"
-
-    columns = (HYPOTHESIS, *columns, INSTANCE)
-    frame_table(columns, frame, key=key, on_open=open_reader, link=link, **options)
-
-
-def first_shown(frame: pd.DataFrame) -> str:
-    """The end of a sentence on an `instance_table` that does not show all of the frame."""
-    return f"; the first {_SHOWN} are shown" if len(frame) > _SHOWN else ""
+    frame_table(
+        (HYPOTHESIS, *columns, INSTANCE),
+        shown,
+        key=key,
+        on_open=lambda row_id: open_later("browse", link(row_id)),
+        link=lambda row_id: reader_address(link(row_id)),
+        caption=title,
+        empty="There is none.",
+        height=420,
+    )
+    if len(frame) > _SHOWN:
+        st.caption(f"The first {_SHOWN} of {len(frame):,} are shown.")
 
 
 def in_words(frame: pd.DataFrame) -> pd.DataFrame:
@@ -128,15 +128,13 @@ def joined(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def csv_and_json(
-    name: str, made: Callable[[], pd.DataFrame], document: Callable[[], object] | None = None
-) -> None:
-    """Downloads of the frame that ``made`` gives; as JSON its records, where no other ``document`` is given."""
+def csv_and_json(name: str, made: Callable[[], pd.DataFrame]) -> None:
+    """Downloads of the frame that ``made`` gives; as JSON its records."""
     with st.container(horizontal=True):
         csv_button("CSV", name, made)
         st.download_button(
             "JSON",
-            lambda: json.dumps(document() if document else records(made()), indent=2),
+            lambda: json.dumps(records(made()), indent=2),
             f"{name}.json",
             "application/json",
             on_click="ignore",

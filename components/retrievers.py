@@ -14,7 +14,7 @@ import streamlit as st
 from components import resources
 from components.markdown import literal
 from components.server import known_models, session_model
-from components.state import PageState
+from components.state import PageState, local_widget
 from evidencebench_core.data import Store
 from evidencebench_core.errors import EvidenceBenchError, RetrieverError, SettingError
 from evidencebench_core.retrievers import (
@@ -134,7 +134,6 @@ def problem_of(run: RunInfo, store: Store) -> str:
 
 _PARAM: Final = "live"  # of the address
 _PROBLEM: Final = "live-problem"  # of the session: what was typed and is no retriever
-WidgetFor = Callable[[str, object], dict[str, Any]]
 
 
 def live_choices(state: PageState) -> tuple[Choice, ...]:
@@ -192,24 +191,28 @@ def _typed(text: str) -> Choice:
     return Choice(choice.name, {"model": model, **choice.settings}) if model else choice
 
 
-def settings_fields(name: str, widget: WidgetFor) -> dict[str, object]:
-    """One widget a setting of a retriever; returns the settings that they show.
-
-    ``widget`` gives, for a setting and its value, the ``key`` and ``on_change`` of its widget.
-    """
+def draw_settings(name: str) -> dict[str, object]:
+    """What a retriever does, and its settings, folded, one widget a setting; the settings that they show."""
     entry, current = RETRIEVERS[name], read_settings(name).values()
-    known = _known_values() if entry.asks_server else {}
-    return {
-        key: _draw_field(field, current[key], partial(widget, key), known.get(key))
-        for key, field in fields_of(entry.settings_class).items()
-    }
-
-
-def _known_values() -> dict[str, list[str]]:
-    """What can be chosen for settings of a retriever that asks a server, as far as that is known."""
-    datasets = [info.name for info in resources.store().datasets()]
-    models = list(known_models())
-    return {"examples": datasets, **({"model": models} if models else {})}
+    fields = fields_of(entry.settings_class)
+    title = f"**{literal(name)}**: {literal(entry.summary)}"
+    if not fields:
+        st.caption(title)
+        return {}
+    model = session_model() if entry.asks_server else ""
+    known = {}
+    if entry.asks_server:
+        known["examples"] = [info.name for info in resources.store().datasets()]
+        if models := list(known_models()):
+            known["model"] = models
+    settings: dict[str, object] = {}
+    with st.expander(title):
+        for key, field_of in fields.items():
+            # The model is the session's to begin with; with another model it is another field.
+            of_session = model if key == "model" else ""
+            widget = partial(local_widget, f"run.{name}.{key}.{of_session}")
+            settings[key] = _draw_field(field_of, of_session or current[key], widget, known.get(key))
+    return settings
 
 
 def _draw_field(

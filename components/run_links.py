@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
+from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
@@ -18,7 +19,7 @@ from components.retrievers import MOST_CHOICES
 from components.state import chosen_context, open_later
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.palette import ASPECTS, retriever_hue
-from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task, task_named
 from evidencebench_core.words import quantity
 
@@ -55,15 +56,12 @@ def run_colours(runs: Sequence[RunInfo]) -> Mapping[str, str]:
 def reader_link(
     dataset: DatasetInfo, task: Task, instance_id: str, runs: Sequence[RunInfo], **more: str
 ) -> dict[str, str]:
-    """Query parameters of the reader: the instance at a sentence, the first of the runs marked in the paper.
+    """Query parameters of the reader: an instance, the first of the runs marked in the paper.
 
     The runs chosen on the page before stay chosen; the given ones go before them where the reader would not show
-    them all. Where ``more`` has no ``sentence``, it is the first that covers an aspect which a run missed, else any
-    aspect.
+    them all.
     """
     values = {"dataset": dataset.name, "instance": instance_id, "task": task.name, **more}
-    if "sentence" not in more and (first := _first_to_read(dataset, task, instance_id, runs)) is not None:
-        values["sentence"] = str(first)
     chosen = [run_id for run_id in chosen_context("runs").split(",") if run_id]
     shown = chosen or [run.id for run in first_runs(runs_with_answers(dataset), task, READ_RUNS)]
     given = [run.id for run in runs[:MOST_CHOICES]]
@@ -75,16 +73,9 @@ def reader_link(
     return values
 
 
-def _first_to_read(dataset: DatasetInfo, task: Task, instance_id: str, runs: Sequence[RunInfo]) -> int | None:
-    covers = resources.instance(dataset, instance_id).evidence.covers(task.focus)
-    store = RunStore(resources.store())
-    answers = [store.retrieval(run, task, instance_id) for run in runs[:MOST_CHOICES]]
-    missed = [
-        [sentences for sentences in covers if sentences.isdisjoint(answer.selection)]
-        for answer in answers
-        if answer is not None
-    ]
-    return next((min(frozenset().union(*some)) for some in (*missed, covers) if any(some)), None)
+def reader_address(link: Mapping[str, str]) -> str:
+    """A `reader_link` for another tab, which knows of no runs chosen here."""
+    return f"browse?{urlencode({'runs': chosen_context('runs'), **link})}"
 
 
 def part_text(run: RunInfo, task: str | Task) -> str:
@@ -156,13 +147,10 @@ def draw_set_button(dataset: DatasetInfo, name: str, ids: Sequence[str], label: 
         key=f"set-{name}",
         help=f"{quantity(len(ids), 'instance')}, in a list of their own. Back leads here again.",
         icon=":material/menu_book:",
-        on_click=_open,
-        args=(dataset, name, tuple(ids)),
+        on_click=lambda: open_later(
+            "browse", {"dataset": dataset.name, PARAM: instance_set(name, dataset, ids)}
+        ),
     )
-
-
-def _open(dataset: DatasetInfo, name: str, ids: tuple[str, ...]) -> None:
-    open_later("browse", {"dataset": dataset.name, PARAM: instance_set(name, dataset, ids)})
 
 
 def _digest(dataset: DatasetInfo) -> str:

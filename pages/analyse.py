@@ -8,6 +8,7 @@ from components.analyse.missed import draw_missed
 from components.analyse.position import draw_position
 from components.analyse.wording import draw_wording
 from components.controls import option_switch
+from components.markdown import literal
 from components.page import context_line, page
 
 PARTS = {"missed": "Missed", "position": "Position", "wording": "Wording"}
@@ -27,7 +28,6 @@ with page(
         "What a run missed and why, where in the paper it looks, and how much the wording of a hypothesis matters.",
         n_runs=3,
     )
-    reset = ("where", "page", "mark")
     switches = st.container(horizontal=True)
     with switches:
         part = option_switch(
@@ -35,13 +35,15 @@ with page(
             "part",
             "Question",
             PARTS,
-            reset=reset,
+            reset=("where", "page", "mark"),
             fallback="missed aspects are",
             label_visibility="collapsed",
         )
-    if part == "missed":
+    if not context.runs:
+        st.info(f"No run has answers for {literal(context.task.title)} yet; *Runs* starts them.")
+    elif part == "missed":
         draw_missed(state, context, switches)
     elif part == "position":
         draw_position(state, context)
-    else:
+    if part == "wording":
         draw_wording(state, context, switches)

@@ -14,10 +14,9 @@ from components.browse.listing import (
     found_sentence,
     listing,
     set_read,
-    shared_prefix,
 )
 from components.browse.reading import READING_DEFAULTS, draw_reading
-from components.controls import on_off_switch, task_picker
+from components.controls import task_picker
 from components.guarded import name_window
 from components.markdown import literal
 from components.page import Context, context_line, page, read_context, runs_picker
@@ -96,19 +95,18 @@ def _draw_bar(
                 st.caption(
                     f"Not drawn: {names}. Three systems can be told apart; take one away to see another."
                 )
-            on_off_switch(
-                state,
-                "words",
+            st.toggle(
                 "Underline the words that sentences share with the hypothesis",
                 help="With bm25 the thicker the more a word adds to the sentence's score; else every word alike.",
+                **state.widget("words", state["words"] == "1", lambda is_on: "1" if is_on else None),
             )
-        prefix = shared_prefix(resources.instances(context.dataset)["id"].head(50).tolist())
         marks = " :orange-background[Synthetic paper, not evidence]" * instance.synthetic
         marks += " :orange-background[Gold sufficient, not complete]" * instance.is_sufficient
+        if label := instance.kept.get("label"):
+            marks += f" :blue-background[{literal(str(label), 40)}]"
         with st.container(key="where"):
-            name = literal(instance.id.removeprefix(prefix))
             of = literal(among.name, 60) if among else literal(context.dataset.name)
-            st.caption(f"Instance {name} of {of}{_paper(instance)}{marks}")
+            st.caption(f"Instance {literal(instance.id)} of {of}{_paper(instance)}{marks}")
     return shown
 
 

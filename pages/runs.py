@@ -95,7 +95,6 @@ def _draw_table(state: PageState, context: Context, drawn: str) -> None:
         st.info(f"No run on {literal(context.dataset.name)} yet. bm25 takes seconds: start it above.")
         return
     tasks = _shown_tasks(context, runs)
-    place = tasks.index(context.task) + 1
     under_way = resources.jobs().under_way("run")
 
     def cell(run: RunInfo, task: Task) -> Cell:
@@ -124,20 +123,24 @@ def _draw_table(state: PageState, context: Context, drawn: str) -> None:
     def row(run: RunInfo) -> Row:
         cells = [cell(run, task) for task in tasks]
         is_whole = isinstance(recalls[run.id], Interval)
-        cells[place:place] = _further(resources.run_score(run, context.task.name) if is_whole else None)
-        return Row(run.id, (run.label, *cells, run.id[:4]))
+        beside = _further(resources.run_score(run, context.task.name) if is_whole else None)
+        return Row(run.id, (run.label, *cells, *beside, run.id[:4]))
 
     def bound(name: str, shares: Sequence[float | str | None]) -> Row:
         cells: list[Cell] = [Interval(share) if isinstance(share, float) else share for share in shares]
-        cells[place:place] = _further(None)
-        return Row(name, (name, *cells, None), muted=True)
+        return Row(name, (name, *cells, *_further(None), None), muted=True)
 
-    columns = [Column(task.name, task.title, "interval") for task in tasks]
-    columns[place:place] = [
-        Column(of.name, of.title, "percent" if of.is_share else "number", digits=1) for of in MEASURES[1:]
-    ]
+    on = f"On {context.task.title}"
     table(
-        (Column("run", "Run"), *columns, Column("id", "Id", "id")),
+        (
+            Column("run", "Run"),
+            *(Column(task.name, task.title, "interval") for task in tasks),
+            *(
+                Column(of.name, of.title, "percent" if of.is_share else "number", on, digits=1)
+                for of in MEASURES[1:]
+            ),
+            Column("id", "Id", "id"),
+        ),
         [
             # In words where a hard instance leaves a range.
             bound("Ceiling", [of.ceiling_text if of.ceiling is None else of.ceiling for of in bounds]),
@@ -152,7 +155,7 @@ def _draw_table(state: PageState, context: Context, drawn: str) -> None:
     )
     n = ", ".join(f"{task.title} {of.n_scored:,}" for task, of in zip(tasks, bounds, strict=True))
     st.caption(
-        f"Aspect Recall in percent with 95% interval, and beside {literal(context.task.title)} what was picked; "
+        f"Aspect Recall in percent with 95% interval, and what was picked on {literal(context.task.title)}; "
         f"instances: {literal(n)}. Click runs to compare them."
     )
     n_papers = min((of.n_papers for of in bounds if of.n_papers), default=FEW_PAPERS)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Final
 
 import pandas as pd
@@ -17,15 +16,15 @@ from components.analyse.finding import draw_finding
 from components.charts import draw_chart, is_dark
 from components.figures import bars
 from components.filters import Filter, filter_popover, filtered, filters_text
-from components.frame_table import csv_and_json, frame_table, intervals
+from components.frame_table import csv_and_json, frame_table
 from components.markdown import literal
 from components.page import Context, missed_report, percent, show_notes
-from components.run_links import PARAM, draw_set_button, instance_set, reader_link
+from components.run_links import PARAM, draw_set_button, instance_set, reader_address, reader_link
 from components.state import PageState, open_later
 from components.table import Column
 from components.table.paging import paging
 from evidencebench_core.analyses.causes import CAUSES, cause_title
-from evidencebench_core.analyses.missed import BINNINGS, finding, missed_table
+from evidencebench_core.analyses.missed import finding, missed_table
 from evidencebench_core.analyses.notes import NoteStore, note_rows
 from evidencebench_core.palette import MARKS
 from evidencebench_core.runs import RunInfo
@@ -50,19 +49,10 @@ _COLUMNS: Final = (
     Column("noted", "Notes"),
     Column("instance", "Instance", "id"),
 )
-_SHARES: Final = (
-    Column("title", "Bin"),
-    Column("n_missed", "Missed", "number"),
-    Column("n_aspects", "Of", "number"),
-    Column("share", "Share", "interval"),
-)
 
 
 def draw_missed(state: PageState, context: Context, switches: DeltaGenerator) -> None:
     """The finding, the chart of causes, the table of instances."""
-    if not context.runs:
-        st.info(f"No run has answers for {literal(context.task.title)} yet; *Runs* starts them.")
-        return
     with switches:
         run = chosen_run(state, context)
     report = missed_report(context, run)
@@ -80,15 +70,14 @@ def draw_missed(state: PageState, context: Context, switches: DeltaGenerator) ->
         _draw_export(context, run, shown)
         ids = tuple(dict.fromkeys(shown["instance"]))
         name = f"Missed by {run.label}, {filters_text(state, FILTERS)}".removesuffix(", ")
-        among = instance_set(name, context.dataset, ids) if state["where"] else ""
-        read = partial(_read, context, run, among)
+        begun = reader_link(context.dataset, context.task, "", (run,))
+        if state["where"]:
+            begun[PARAM] = instance_set(name, context.dataset, ids)
         if ids:
-            first = shown.iloc[0]
-            st.button("Work through them", type="primary", on_click=read, args=(first.to_dict(),))
+            first = _link(begun, shown.iloc[0])
+            st.button("Work through them", type="primary", on_click=open_later, args=("browse", first))
         draw_set_button(context.dataset, name, ids)
-    _draw_instances(state, context, shown, read)
-    with st.expander("Shares by part of the paper, position and covering sentences"):
-        _draw_shares(shares)
+    _draw_instances(state, context, shown, begun)
     show_notes(report)
 
 
@@ -106,13 +95,6 @@ def chosen_run(state: PageState, context: Context) -> RunInfo:
             **state.widget("run", chosen, reset=("where", "page")),
         )
     return by_id[chosen]
-
-
-def _read(context: Context, run: RunInfo, among: str, miss: Mapping[Any, Any]) -> None:
-    """Open a miss where its paper is read, the run marked in that."""
-    more = {"aspect": str(miss["label"]), "sentence": str(miss["sentence"])}
-    link = reader_link(context.dataset, context.task, miss["instance"], (run,), **more)
-    open_later("browse", {**link, **({PARAM: among} if among else {})})
 
 
 def with_notes(misses: pd.DataFrame, run: RunInfo, task: str) -> pd.DataFrame:
@@ -155,10 +137,16 @@ def _draw_causes(state: PageState, shares: pd.DataFrame, run: RunInfo, context: 
         st.markdown("\n".join(rules))
 
 
+def _link(begun: Mapping[str, str], miss: Any) -> dict[str, str]:
+    """The link to a miss in its paper."""
+    names = {"instance": "instance", "aspect": "label", "sentence": "sentence"}
+    return {**begun, **{name: str(miss[column]) for name, column in names.items()}}
+
+
 def _draw_instances(
-    state: PageState, context: Context, misses: pd.DataFrame, read: Callable[[Mapping[Any, Any]], None]
+    state: PageState, context: Context, misses: pd.DataFrame, begun: Mapping[str, str]
 ) -> None:
-    """One row an instance; a click reads its nearest miss."""
+    """One row an instance, which leads to its nearest miss."""
     names = misses["instance"].drop_duplicates()
     pages = paging(state, len(names))
     shown = names.iloc[pages.rows]
@@ -176,14 +164,14 @@ def _draw_instances(
         },
         index=shown,
     ).reset_index()
-    nearest = misses_of.drop_duplicates("instance").to_dict("records")
-    nearest_of = {miss["instance"]: miss for miss in nearest}
+    nearest = misses_of.drop_duplicates("instance").set_index("instance", drop=False)
     frame_table(
         _COLUMNS,
         rows,
         key="missed-instances",
         ids="instance",
-        on_open=lambda name: read(nearest_of[name]),
+        on_open=lambda name: open_later("browse", _link(begun, nearest.loc[name])),
+        link=lambda name: reader_address(_link(begun, nearest.loc[name])),
         caption="Instances with missed aspects",
         empty="No miss is left by these filters."
         if state["where"]
@@ -197,14 +185,6 @@ def _causes(causes: Sequence[str]) -> str:
     return ", ".join(
         f"{CAUSES[name].title} ({n})" if n > 1 else CAUSES[name].title for name, n in counts.items()
     )
-
-
-def _draw_shares(shares: pd.DataFrame) -> None:
-    for by in ("section", "decile", "n_covering"):
-        rows = shares[(shares["by"] == by) & (shares["n_aspects"] > 0)]
-        rows = rows.assign(title=rows["bin"].str.capitalize(), share=intervals(rows, "share"))
-        st.caption(BINNINGS[by])
-        frame_table(_SHARES, rows, key=f"shares-{by}", ids="bin", action="none", caption=BINNINGS[by])
 
 
 def _draw_export(context: Context, run: RunInfo, misses: pd.DataFrame) -> None:

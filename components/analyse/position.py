@@ -10,32 +10,31 @@ import streamlit as st
 
 from components import resources
 from components.analyse.finding import draw_finding
-from components.charts import draw_chart, is_dark
-from components.figures import bars, interval_dots, lines
+from components.charts import draw_chart
+from components.figures import interval_dots, lines
 from components.frame_table import (
-    first_shown,
     frame_table,
-    in_points,
     in_words,
     instance_table,
+    points,
 )
 from components.markdown import literal
 from components.page import Context, percent, show_notes
-from components.run_links import draw_set_button, run_colours
-from components.state import PageState, session_text, session_text_widget
+from components.run_links import run_colours
+from components.state import PageState
 from components.table import Column
-from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.ends import GROUPS, ends, group_frame
 from evidencebench_core.analyses.positions import finding, instances_in_bucket, positions
-from evidencebench_core.palette import MARKS
 from evidencebench_core.runs import RunInfo
-from evidencebench_core.words import quantity
 
-_BUCKETS: Final = ("5", "10", "20")
+_N_BUCKETS: Final = 10
+_PLACES: Final = {
+    str(place + 1): f"aspects in {10 * place} to {10 * place + 10}% of the paper"
+    for place in range(_N_BUCKETS)
+}
 _DIFFERENCES: Final = (
     Column("label", "Run"),
-    Column("points", "Above − below, points", "number", digits=1, signed=True),
-    Column("interval", "95% interval"),
+    Column("points", "Above − below, points (95%)"),
     Column(
         "chance", "Of random picks, points", "number", "What the groups alone explain", digits=1, signed=True
     ),
@@ -45,12 +44,17 @@ _DIFFERENCES: Final = (
 
 def draw_position(state: PageState, context: Context) -> None:
     """The finding, recall along the paper, the instances behind a mark, and the ends of the paper."""
-    n_buckets = int(session_text("analyse.buckets") or 10)
-    report = resources.report(positions, context.dataset, context.runs, context.task, buckets=n_buckets)
+    report = resources.report(positions, context.dataset, context.runs, context.task, buckets=_N_BUCKETS)
     tables = report.tables
-    draw_finding(context, finding(tables.get("middle", pd.DataFrame()), tables["opportunity"]))
-    _draw_along(state, report, context, n_buckets)
-    _draw_bucket(state, context, n_buckets)
+    draw_finding(context, finding(tables["middle"], tables["opportunity"]))
+    _draw_along(state, tables["recall"], context)
+    run, part = _picked_mark(state, context, "Instances with aspects in a part of the paper", _PLACES)
+    if run is not None:
+        dataset = context.dataset.name
+        frame = instances_in_bucket(resources.store(), dataset, context.task, int(part), _N_BUCKETS, run.id)
+        counts = zip(frame["n_missed"].round(1), frame["n_aspects"], strict=True)
+        frame["missed"] = [f"{n_missed:g} of {n}" for n_missed, n in counts]
+        _draw_instances(context, run, frame, _PLACES[part], (Column("missed", "Missed"),))
     _draw_ends(state, context)
     with st.expander("The numbers", on_change="rerun", key="position-numbers") as fold:
         if fold.open:
@@ -60,68 +64,34 @@ def draw_position(state: PageState, context: Context) -> None:
     show_notes(report)
 
 
-def _draw_along(state: PageState, report: Report, context: Context, n_buckets: int) -> None:
-    """Recall by where aspects stand, with what random picks would reach; without runs where they can be found."""
-    opportunity = report.tables["opportunity"]
-    middle = 50 * (opportunity["from"] + opportunity["to"])
-    if context.runs:
-        recall = report.tables["recall"]
-        marks = recall.assign(
-            name=recall["label"],
-            x=50 * (recall["from"] + recall["to"]),
-            value=recall["recall"],
-            n=recall["n_aspects"],
-            colour=recall["run"].map(run_colours(context.runs)),
-            dashed=False,
-            id=recall["run"] + ":" + recall["bucket"].astype(str),
-        )
-        first = marks[marks["run"] == context.runs[0].id]
-        chance = first.assign(
-            name="random picks", value=first["chance"], dashed=True, colour="#888888", id=""
-        )
-        frame = pd.concat([marks, chance.assign(low=None, high=None)], ignore_index=True)
-        frame = frame[frame["value"].notna()].astype({"low": float, "high": float})
-        y_title = "Aspect Recall, %"
-    else:
-        frame = opportunity.assign(name="can be found", x=middle, value=opportunity["can"])
-        frame = frame.rename(columns={"can_low": "low", "can_high": "high"})
-        frame["colour"] = MARKS["gold"].on(is_dark())
-        y_title = "Aspects that can be found there, %"
+def _draw_along(state: PageState, recall: pd.DataFrame, context: Context) -> None:
+    """Recall by where aspects stand, with what random picks would reach."""
+    marks = recall.assign(
+        name=recall["label"],
+        x=50 * (recall["from"] + recall["to"]),
+        value=recall["recall"],
+        n=recall["n_aspects"],
+        colour=recall["run"].map(run_colours(context.runs)),
+        dashed=False,
+        id=recall["run"] + ":" + recall["bucket"].astype(str),
+    )
+    first = marks[marks["run"] == context.runs[0].id]
+    chance = first.assign(name="random picks", value=first["chance"], dashed=True, colour="#888888", id="")
+    frame = pd.concat([marks, chance.assign(low=None, high=None)], ignore_index=True)
+    frame = frame[frame["value"].notna()].astype({"low": float, "high": float})
     by_name = frame.groupby("name", sort=False)["value"].agg(
         lambda values: ", ".join(percent(v, 0) for v in values)
     )
     alt = "; ".join(f"{name}: {values}" for name, values in by_name.items())
     draw_chart(
-        resources.figure(lines, frame, "Position in the paper, %", y_title, height=280),
-        key=f"along-{context.task.name}-{n_buckets}-{'-'.join(run.id for run in context.runs)}",
-        alt=f"{y_title} from first to last: {alt}",
+        resources.figure(lines, frame, "Position in the paper, %", "Aspect Recall, %"),
+        key=f"along-{context.task.name}-{'-'.join(run.id for run in context.runs)}",
+        alt=f"Aspect Recall from first to last: {alt}",
         on_pick=lambda mark: state.put(mark=mark),
     )
     st.caption(
         "An aspect stands where its earliest covering sentence does. Whiskers: 95% intervals, papers drawn whole."
     )
-
-
-def _draw_bucket(state: PageState, context: Context, n_buckets: int) -> None:
-    """The instances behind a mark of the chart."""
-    places = {
-        str(
-            bucket
-        ): f"aspects in {100 * (bucket - 1) / n_buckets:.0f} to {100 * bucket / n_buckets:.0f}% of the paper"
-        for bucket in range(1, n_buckets + 1)
-    }
-    with st.container(horizontal=True):
-        run, part = _picked_mark(state, context, "Instances with aspects in a part of the paper", places)
-        widget = session_text_widget("analyse.buckets", "10")
-        st.selectbox("Parts of the paper", _BUCKETS, width=160, **widget)
-    if run is None:
-        return
-    frame = instances_in_bucket(
-        resources.store(), context.dataset.name, context.task, int(part), n_buckets, run.id
-    )
-    counts = zip(frame["n_missed"].round(1), frame["n_aspects"], strict=True)
-    frame["missed"] = [f"{n_missed:g} of {n}" for n_missed, n in counts]
-    _draw_instances(context, run, frame, places[part], (Column("missed", "Missed"),))
 
 
 def _picked_mark(
@@ -150,18 +120,8 @@ def _draw_instances(
     """A titled table of instances; a click opens the reader with the same runs."""
     title = f"{run.label}: {what}"
     st.markdown(f"### {literal(title)}")
-    draw_set_button(context.dataset, title, list(frame["instance"]))
-    instance_table(
-        columns,
-        frame.rename(columns={"instance": "id"}),
-        (context.dataset, context.task),
-        (run, *(other for other in context.runs if other.id != run.id)),
-        key=f"behind-{run.id}",
-        caption=f"{title}; a click opens the reader",
-        empty="No instance is behind this mark.",
-        height=420,
-    )
-    st.caption(f"{quantity(len(frame), 'instance')}{first_shown(frame)}. A click opens one in the reader.")
+    others = [other for other in context.runs if other.id != run.id]
+    instance_table(columns, frame, context, (run, *others), key=f"behind-{run.id}", title=title)
 
 
 def _draw_ends(state: PageState, context: Context) -> None:
@@ -169,13 +129,6 @@ def _draw_ends(state: PageState, context: Context) -> None:
     st.markdown("## Evidence at the ends of the paper")
     dataset = context.dataset.name
     report = resources.report(ends, context.dataset, context.runs, context.task)
-    if "recall" not in report.tables:
-        groups = report.tables["groups"]
-        frame = groups.assign(name=groups["rule"], value=groups["n_instances"])[["name", "value"]]
-        figure = resources.figure(bars, frame, "Instances", colour=MARKS["gold"].on(is_dark()))
-        alt = "; ".join(f"{row.name}: {row.value}" for row in frame.itertuples(index=False))
-        draw_chart(figure, key=f"ends-{dataset}", alt=alt)
-        return
     recall = report.tables["recall"].dropna(subset="recall")
     frame = recall.assign(
         name=recall["group"].map(GROUPS),
@@ -194,7 +147,8 @@ def _draw_ends(state: PageState, context: Context) -> None:
         on_pick=lambda mark: state.put(mark=mark),
     )
     difference = report.tables["difference"]
-    cells = in_points(difference).assign(
+    cells = difference.assign(
+        points=[points(row) for row in difference.to_dict("records")],
         chance=100 * difference["chance_difference"].astype(float),
         n=[f"{a} and {b}" for a, b in zip(difference["n_above"], difference["n_below"], strict=True)],
     )

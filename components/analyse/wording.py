@@ -7,7 +7,6 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -18,7 +17,7 @@ from components.charts import draw_chart
 from components.controls import option_switch
 from components.desk import Actions, Item, desk
 from components.figures import interval_dots
-from components.frame_table import csv_and_json, first_shown, frame_table, in_points, instance_table
+from components.frame_table import csv_and_json, frame_table, instance_table, points
 from components.guarded import guarded_part
 from components.job_panel import job_panel
 from components.markdown import literal
@@ -58,8 +57,7 @@ _TABLE: Final = (
     Column("wording", "Wording"),
     Column("of", "Instances"),
     Column("recall", "Aspect Recall", "percent"),
-    Column("points", "Against the original, points", "number", digits=1, signed=True),
-    Column("interval", "95% interval"),
+    Column("points", "Against the original, points (95%)"),
     Column("p", "p", "number", "Sign flips of whole papers", digits=4),
     Column("moved", "Better / same / worse"),
     Column("overlap", "Picks that stay", "percent"),
@@ -77,40 +75,30 @@ def draw_wording(state: PageState, context: Context, switches: DeltaGenerator) -
     with switches:
         question = option_switch(state, "question", "Wordings", QUESTIONS, label_visibility="collapsed")
     variants = variants_for(resources.store(), context.dataset.name, question)
-    runs = tuple(run for run in context.runs if not run.variant)
     if not variants:
         st.info(
             f"{literal(context.dataset.name)} has no {QUESTIONS[question].lower()} yet. A file below brings some."
         )
-    elif not runs:
-        st.info(f"No run has answers for {literal(context.task.title)} yet; *Runs* starts them.")
-    else:
-        _draw_effect(context, runs, variants, question)
+    elif context.runs:
+        _draw_effect(context, variants, question)
     _draw_drafts(state, context)
     _draw_files(context)
 
 
-def _draw_effect(
-    context: Context, runs: Sequence[RunInfo], variants: Sequence[Variant], question: str
-) -> None:
-    store, ids = resources.store(), [run.id for run in runs]
+def _draw_effect(context: Context, variants: Sequence[Variant], question: str) -> None:
+    store, runs = resources.store(), context.runs
     names = tuple((variant.name, variant.digest) for variant in variants)
     answers: object = RunStore(store).runs(context.dataset.name, variants=True)
     if resources.jobs().under_way("wording"):
         answers = time.monotonic() // _REDRAWN  # not anew with every answer
     report = resources.report(wording, runs, context.task, question, also=(names, answers))
-    table, instances = (
-        report.tables[name].assign(wording=report.tables[name]["wording"].str.removeprefix(PARAPHRASE))
-        for name in ("wordings", "instances")
-    )
+    every, instances = report.tables["wordings"], report.tables["instances"]
+    table = every.assign(wording=every["wording"].str.removeprefix(PARAPHRASE))
+    instances["wording"] = instances["wording"].str.removeprefix(PARAPHRASE)
     n_all = table["n"] + table["n_missing"]
     is_part = table["n_missing"] > 0
-    table = table.assign(
-        of=[
-            f"{row.n:,} of {n:,}" if row.n < n else f"{n:,}"
-            for row, n in zip(table.itertuples(), n_all, strict=True)
-        ]
-    )
+    whole = table["n"].map("{:,}".format)
+    table["of"] = whole.where(~is_part, whole + " of " + n_all.map("{:,}".format))
     text = finding(table[~is_part], question)
     if is_part.all():
         text = f"Nothing to conclude yet: {table['n'].sum():,} of {n_all.sum():,} wordings answered."
@@ -118,48 +106,32 @@ def _draw_effect(
     job_panel("wording")
     shown = table[table["n"] > 0]
     if len(shown):
-        colours = run_colours(runs)
         part_names = shown["wording"] + " (" + shown["of"] + ")"
-        frame = pd.DataFrame(
-            {
-                "name": shown["wording"].where(shown["n_missing"] == 0, part_names),
-                "value": shown["difference"],
-                "low": shown["low"],
-                "high": shown["high"],
-                "n": shown["n"],
-                "group": shown["label"],
-                "colour": shown["run"].map(colours),
-            }
+        frame = shown.assign(
+            name=shown["wording"].where(~is_part, part_names),
+            value=shown["difference"],
+            group=shown["label"],
+            colour=shown["run"].map(run_colours(runs)),
         )
         figure = resources.figure(
             interval_dots, frame, "Aspect Recall against the original, points", differences=True
         )
-        points = (100 * shown["difference"]).round(1)
-        alt = "; ".join(
-            f"{label}, {name}: {value:+.1f} points"
-            for label, name, value in zip(shown["label"], frame["name"], points, strict=True)
+        alt = "; ".join(f"{row['label']}, {row['name']}: {points(row)}" for row in frame.to_dict("records"))
+        draw_chart(
+            figure, key=f"wording-{question}-{context.task.name}-{'-'.join(run.id for run in runs)}", alt=alt
         )
-        draw_chart(figure, key=f"wording-{question}-{context.task.name}-{'-'.join(ids)}", alt=alt)
     _draw_missing(context, runs, variants, question)
-    cells = in_points(shown).assign(
+    cells = shown.assign(
+        points=[points(row) for row in shown.to_dict("records")],
         moved=[f"{row.better} / {row.same} / {row.worse}" for row in shown.itertuples()],
     )
     with st.expander("Every wording"):
         frame_table(_TABLE, cells, key="wordings", action="none", caption="Recall by run and wording")
-        csv_and_json(f"wording-{question}", lambda: report.tables["wordings"])
+        csv_and_json(f"wording-{question}", lambda: every)
     moved = instances[instances["difference"].abs() > 1e-9].drop_duplicates("instance")
     if len(moved):
         st.markdown("### Instances that move most")
-        instance_table(
-            _MOVED,
-            moved.rename(columns={"instance": "id"}),
-            (context.dataset, context.task),
-            runs,
-            key="moved",
-            caption="Instances that move most; a click opens the reader",
-            height=420,
-        )
-        st.caption(f"{len(moved):,} instances{first_shown(moved)}. A click opens one in the reader.")
+        instance_table(_MOVED, moved, context, runs, key="moved", title="Instances that move most")
     show_notes(report)
 
 
@@ -177,7 +149,6 @@ def _draw_missing(
     lacking = [run for run, n in missing.items() if n]
     if not lacking:
         return
-
     asked = [new_run(run, [context.task], variant=variant) for run in lacking for variant in variants]
     ask = RunAsk("Ask in other words", "wording", lambda: asked, QUESTIONS[question].lower())
     ask_button(ask, f"Ask what is missing ({sum(missing.values()):,})", type="primary")

@@ -19,7 +19,6 @@ from components.retrievers import MOST_CHOICES, Choice, choice_of
 from components.run_links import run_name
 from evidencebench_core.errors import EvidenceBenchError, SettingError
 from evidencebench_core.retrievers import ELSEWHERE, RETRIEVERS, Retrieval, ServedRetriever, make_retriever
-from evidencebench_core.retrievers.encoding import is_loaded
 from evidencebench_core.runs import RunInfo, RunStore
 
 _ENCODING: Final = ("dense", "hybrid", "structure", "evidence-ranker")  # what takes its time
@@ -90,9 +89,8 @@ def read_now(reading: Reading, waiting: Sequence[Choice], place: DeltaGenerator)
     n_read = 0
     with place:
         for choice in waiting:
-            loads = "Loading the embedding model …" if not is_loaded() else f"{choice.name} reads the paper …"
             try:
-                with st.spinner(loads, show_time=True):
+                with st.spinner(f"{choice.name} reads the paper …", show_time=True):
                     retrieval(reading, choice)
                 n_read += 1
             except EvidenceBenchError as error:

@@ -1,62 +1,41 @@
-"""The marginal-gain ledger: what each pick adds, beside the greedy and the best selection."""
+"""The marginal-gain ledger: what each pick adds, beside the best selection."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Final
 
 from components.controls import aspect_chip, sentence_chip
 from components.table import Cell, Chip, Column, Row
 from evidencebench_core.data import Aspect, EvidenceSet, Instance
-from evidencebench_core.metrics import Gain, best_cover, greedy_cover, marginal_gains, optimal_cover
+from evidencebench_core.metrics import Gain, best_cover, marginal_gains, optimal_cover
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.tasks import Task
 
 MOST_PICKS = 60  # that are listed one by one
 
 
-@dataclass(frozen=True, slots=True)
-class References:
-    """The two selections a retriever is measured against, made with the gold in hand.
-
-    ``best`` covers most within the budget (the optimal cover where there is none); ``greedy`` always takes the
-    sentence that covers most of what is still uncovered, and is empty where that comes to the same.
-    """
-
-    best: tuple[int, ...]
-    greedy: tuple[int, ...]
-
-
-def references(evidence: EvidenceSet, task: Task) -> References:
-    """Best and greedy selection of an instance for a task."""
+def best_selection(evidence: EvidenceSet, task: Task) -> tuple[int, ...]:
+    """What covers most within the task's budget (all, where there is none), what covers most first."""
     covers, budget = evidence.covers(task.focus), task.budget_for(evidence)
     best = optimal_cover(covers) if budget is None else best_cover(covers, budget)
     gains = {index: sum(index in cover for cover in covers) for index in best}
-    ordered = tuple(sorted(best, key=lambda index: (-gains[index], index)))
-    greedy = greedy_cover(covers, budget)
-    n_best, n_greedy = (
-        sum(not cover.isdisjoint(selection) for cover in covers) for selection in (best, greedy)
-    )
-    is_same = n_best == n_greedy and len(best) == len(greedy)
-    return References(ordered, () if is_same else greedy)
+    return tuple(sorted(best, key=lambda index: (-gains[index], index)))
 
 
-def ledger_columns(beside: References) -> tuple[Column, ...]:
-    """The columns of `ledger_rows`: greedy only where it differs from the optimal."""
-    greedy = Column("greedy", "Greedy", "chips", "Gold in hand: always the sentence that adds most")
-    return (
-        Column("pick", "Pick", "chips", "Sentence index, in the order of the picks"),
-        Column("new", "Newly covers", "chips", "Aspects that no earlier pick covered"),
-        Column("repeats", "Repeats", "chips", "Aspects that an earlier pick covered already"),
-        Column("recall", "Recall so far", "percent", "Aspect Recall of the picks up to here"),
-        Column("best", "Optimal", "chips", "Gold in hand: the most that this many sentences can cover"),
-        *([greedy] if beside.greedy else []),
-    )
+LEDGER: Final = (
+    Column("pick", "Pick", "chips", "Sentence index, in the order of the picks"),
+    Column("new", "Newly covers", "chips", "Aspects that no earlier pick covered"),
+    Column("repeats", "Repeats", "chips", "Aspects that an earlier pick covered already"),
+    Column("recall", "Recall so far", "percent", "Aspect Recall of the picks up to here"),
+    Column("best", "Optimal", "chips", "Gold in hand: the most that this many sentences can cover"),
+)
 
 
 def ledger_rows(
-    instance: Instance, task: Task, answer: Retrieval, beside: References, limit: int = MOST_PICKS
-) -> tuple[Row, ...]:
+    instance: Instance, task: Task, answer: Retrieval, best: Sequence[int], limit: int = MOST_PICKS
+) -> list[Row]:
     """One row a pick; longer selections are cut after ``limit`` picks."""
     aspects = instance.evidence.focused(task.focus)
     numbers = {aspect.id: number for number, aspect in enumerate(instance.evidence.aspects)}
@@ -68,25 +47,17 @@ def ledger_rows(
     def sentence(gain: Gain) -> Chip:
         return sentence_chip(gain.sentence, instance.sentences[gain.sentence])
 
-    def pick_cells(gain: Gain | None) -> list[Cell]:
-        if gain is None:
-            return [None] * 4
-        return [
-            (sentence(gain),),
-            chips(gain.new) or None,
-            chips(gain.repeated, filled=False) or None,
-            gain.recall_so_far,
-        ]
-
-    picks = marginal_gains(answer.selection[:limit], covers)
-    others = [marginal_gains(selection, covers) for selection in (beside.best, beside.greedy) if selection]
+    gains = marginal_gains(answer.selection[:limit], covers)
+    best_gains = marginal_gains(best[:limit], covers)
     rows = []
-    for place in range(min(max(map(len, (picks, *others))), limit)):
-        pick = picks[place] if place < len(picks) else None
-        gains = [of[place] if place < len(of) else None for of in others]
-        reference_cells = [(sentence(gain), *chips(gain.new)) if gain else None for gain in gains]
-        rows.append(Row(str(place), (*pick_cells(pick), *reference_cells)))
-    return tuple(rows)
+    for place, (pick, other) in enumerate(zip_longest(gains, best_gains)):
+        cells: list[Cell] = [None] * 4
+        if pick:
+            repeated = chips(pick.repeated, filled=False)
+            cells = [(sentence(pick),), chips(pick.new) or None, repeated or None, pick.recall_so_far]
+        reference = (sentence(other), *chips(other.new)) if other else None
+        rows.append(Row(str(place), (*cells, reference)))
+    return rows
 
 
 def aspect_columns(names: Sequence[str]) -> tuple[Column, ...]:

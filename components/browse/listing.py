@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import pandas as pd
@@ -11,7 +12,7 @@ import streamlit as st
 from components import resources
 from components.browse.notes import NOTES, note_cell, note_kind
 from components.filters import Filter, filter_popover, filtered, filters_text
-from components.frame_table import frame_table
+from components.frame_table import HYPOTHESIS, INSTANCE, frame_table
 from components.markdown import literal
 from components.page import Context
 from components.run_links import PARAM, InstanceSet, draw_set_button, read_set, run_name
@@ -34,7 +35,6 @@ _NARROWS: Final = ("q", "s", "where")
 _MOST_RUNS: Final = 4  # with a column
 _PAPER: Final = Column("paper_id", "Paper", "id")
 _MATCHED: Final = Column("matched", "Sentence found", lines=3)
-_HYPOTHESIS: Final = Column("hypothesis", "Hypothesis", "title", sortable=True)
 
 
 def set_read(state: PageState, dataset: DatasetInfo) -> InstanceSet | None:
@@ -127,15 +127,6 @@ def draw_list(state: PageState, context: Context) -> None:
     _draw_table(state, context, frame)
 
 
-def shared_prefix(ids: Sequence[str]) -> str:
-    """What all ids begin with, up to the last ``_`` or ``-``; nothing of fewer than two."""
-    if len(ids) < 2:
-        return ""
-    first, last = min(ids), max(ids)
-    n = next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
-    return first[: max(first.rfind("_", 0, n), first.rfind("-", 0, n)) + 1]
-
-
 def _filters(context: Context, frame: pd.DataFrame) -> list[Filter]:
     """What the list can be filtered by."""
     return [
@@ -149,7 +140,6 @@ def _draw_table(state: PageState, context: Context, frame: pd.DataFrame) -> None
     page = paging(state, len(frame))
     frame = frame.iloc[page.rows]
     notes = resources.notes(context.dataset)
-    prefix = shared_prefix(resources.instances(context.dataset)["id"].head(50).tolist())
 
     def on_event(event: TableEvent) -> None:
         if event.kind == "sort":
@@ -165,11 +155,10 @@ def _draw_table(state: PageState, context: Context, frame: pd.DataFrame) -> None
         if run.id not in frame
     }
     matched: Any = _matched_sentences(context.dataset, frame["id"].tolist(), state["s"])
-    names = frame["id"].str.removeprefix(prefix)
-    cells = frame.assign(notes=note_cells, name=names, matched=matched, **recalls)
+    cells = frame.assign(notes=note_cells, matched=matched, **recalls)
     frame_table(
         (
-            _HYPOTHESIS,
+            replace(HYPOTHESIS, sortable=True),
             *([_MATCHED] if state["s"] else []),
             *([NOTES] if notes else []),
             *(
@@ -186,7 +175,7 @@ def _draw_table(state: PageState, context: Context, frame: pd.DataFrame) -> None
                 Column(column, label, "number", text, sortable=True)
                 for column, (label, text) in _COUNTS.items()
             ),
-            Column("name", "Instance", "id", prefix and f"Ids begin with {prefix}"),
+            INSTANCE,
             *([] if frame["paper_id"].equals(frame["id"]) else [_PAPER]),
         ),
         cells,

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 import streamlit as st
 
 from components import resources
-from components.controls import go_to, sentence_chip
+from components.controls import chip_table, sentence_chip
 from components.markdown import literal
 from components.state import PageState, flash, session_text, set_session_text, widget_value
-from components.table import Column, Row, table
+from components.table import Column, Row
 from evidencebench_core.analyses.causes import CAUSES, cause_title
 from evidencebench_core.analyses.notes import Note, NoteStore
 from evidencebench_core.data import DatasetInfo, Instance
@@ -27,7 +26,6 @@ NOTES: Final = Column(
     "id",
     "Flags (⚑) and comments on the instance and its sentences, and on what runs missed",
 )
-_PLACE: Final = ("sentence", "run_id", "task", "aspect_id")  # within an instance
 _COLUMNS: Final = (
     Column("words", "Flags and comments"),
     Column("sentence", "Sentence", "chips", "A click shows it in the paper; none: the whole instance"),
@@ -69,32 +67,12 @@ def draw_notes(state: PageState, dataset: DatasetInfo, instance: Instance) -> No
         return
     names = {run.id: run.label for run in resources.runs(dataset)}
     names |= {aspect.id: aspect.label for aspect in instance.evidence.aspects}
-    rows = [
-        Row(
-            str(number),
-            (
-                _words(note, names),
-                None if note.sentence is None else (sentence_chip(note.sentence),),
-                f"{note.author}, {note.created_at[:10]}",
-            ),
-        )
-        for number, note in enumerate(notes)
-    ]
-    table(
-        _COLUMNS,
-        rows,
-        key="notes-listed",
-        action="none",
-        on_event=partial(go_to, state),
-        caption="Flags and comments on this instance",
-        height=240,
-    )
-
-
-def notes_on(dataset: DatasetInfo, place: Note) -> list[Note]:
-    """Of each author the newest note on that place."""
-    notes = resources.notes(dataset).get(place.instance_id, ())
-    return [note for note in notes if all(getattr(note, name) == getattr(place, name) for name in _PLACE)]
+    rows = []
+    for number, note in enumerate(notes):
+        chip = None if note.sentence is None else (sentence_chip(note.sentence),)
+        rows.append(Row(str(number), (_words(note, names), chip, f"{note.author}, {note.created_at[:10]}")))
+    caption = "Flags and comments on this instance"
+    chip_table(state, _COLUMNS, rows, key="notes-listed", caption=caption)
 
 
 def draw_note_form(
@@ -105,10 +83,17 @@ def draw_note_form(
     On a miss with its ``cause``, the suggested one to begin with; ``go_on`` is what follows *Save and next*.
     """
     author = session_text("author")
-    notes = notes_on(dataset, place)
-    own = next((note for note in notes if note.author == author), None)
-    tags = {tag for every in resources.notes(dataset).values() for note in every for tag in note.tags}
-    where = "-".join(str(getattr(place, name)) for name in ("instance_id", *_PLACE))
+    where = _where(place)
+    notes = resources.notes(dataset)
+    own = next(
+        (
+            note
+            for note in notes.get(place.instance_id, ())
+            if note.author == author and _where(note) == where
+        ),
+        None,
+    )
+    tags = {tag for every in notes.values() for note in every for tag in note.tags}
     ident = f"{where}-{own.created_at if own else ''}"
     shown = own or replace(place, cause=cause or None)
     with st.form(f"note-{ident}", border=False):
@@ -130,7 +115,14 @@ def draw_note_form(
             placeholder="Choose or type",
             key=f"tags-{ident}",
         )
-        right.text_input("Author", author, max_chars=200, placeholder="Your initials", key=f"author-{ident}")
+        right.text_input(
+            "Author",
+            author,
+            max_chars=200,
+            placeholder="Your initials",
+            required=True,
+            key=f"author-{ident}",
+        )
         with st.container(horizontal=True, vertical_alignment="center"):
             st.checkbox("⚑ Flag", shown.flagged, key=f"flagged-{ident}")
             if go_on:
@@ -181,6 +173,11 @@ def _save(place: Note, own: Note | None, ident: str, go_on: Callable[[], None] |
     flash("Noted." if stored.says_something else "Taken back.")
     if go_on:
         go_on()
+
+
+def _where(note: Note) -> str:
+    """What a note is on: each author has one there."""
+    return f"{note.instance_id}-{note.sentence}-{note.run_id}-{note.task}-{note.aspect_id}"
 
 
 def _words(note: Note, names: Mapping[str, str]) -> str:

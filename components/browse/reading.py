@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
-from textwrap import shorten
 from typing import Any, Final
 
 import streamlit as st
@@ -14,18 +13,17 @@ from components.asking import draw_calls, outcome_line, reason_line
 from components.browse.answers import Answer, System, answer_at_hand, answers_to, read_now
 from components.browse.hypothesis import hypothesis_editor
 from components.browse.ledger import (
+    LEDGER,
     MOST_PICKS,
-    References,
     aspect_columns,
     aspect_rows,
-    ledger_columns,
+    best_selection,
     ledger_rows,
-    references,
 )
 from components.browse.notes import draw_notes, sentence_notes
 from components.browse.retrieval import Reading
 from components.browse.why_missed import draw_why_missed, run_that_missed
-from components.controls import TASK_HELP, aspect_chip, go_to, sentence_chip
+from components.controls import TASK_HELP, aspect_chip, chip_table, sentence_chip
 from components.guarded import drop_missing
 from components.markdown import literal
 from components.page import Context, percent
@@ -50,7 +48,7 @@ from evidencebench_core.metrics import (
 from evidencebench_core.retrievers import Retrieval, make_retriever, query_of
 from evidencebench_core.retrievers.bm25 import Bm25
 from evidencebench_core.tasks import Task
-from evidencebench_core.words import range_text
+from evidencebench_core.words import clipped_text, range_text
 
 READING_DEFAULTS: Final = {
     **dict.fromkeys(("h", "asif", "live", "aspect", "sentence", "words"), ""),
@@ -105,11 +103,11 @@ def draw_reading(
                 "“Score it as if the gold still applied” above."
             )
         elif has_aspects:
-            beside = references(evidence, task)
-            _draw_scores(instance, task, answers, beside)
+            best = best_selection(evidence, task)
+            _draw_scores(instance, task, answers, best)
             _draw_aspects(state, instance, task, answers)
             if active is not None:
-                _draw_ledger(state, instance, task, active, beside)
+                _draw_ledger(state, instance, task, active, best)
         if len(answers) > 1 or (answers and not gold_applies):
             st.markdown("## Ranks side by side" if len(answers) > 1 else "## Picks")
             by_label = {answer.label: answer.retrieval for answer in answers}
@@ -225,7 +223,7 @@ def _draw_edit(
         _draw_ranks(state, instance, {"Original": before, "Edited": after}, changed, "edit-ranks")
 
 
-def _draw_scores(instance: Instance, task: Task, answers: Sequence[Answer], beside: References) -> None:
+def _draw_scores(instance: Instance, task: Task, answers: Sequence[Answer], best: Sequence[int]) -> None:
     evidence = instance.evidence
     covers, budget = evidence.covers(task.focus), task.budget_for(evidence)
     rows = []
@@ -254,7 +252,7 @@ def _draw_scores(instance: Instance, task: Task, answers: Sequence[Answer], besi
         action="none",
         caption="Aspect Recall on this instance",
     )
-    if (aspect_recall(beside.best, covers) or 0.0) < high or len(beside.best) > optimal:
+    if (aspect_recall(best, covers) or 0.0) < high or len(best) > optimal:
         st.caption("The optimal selection takes too long to find: “Optimal” is the best known.")
     made = provenance_line(instance.construction)
     for line in (*[SUFFICIENT_NOTE] * instance.is_sufficient, *filter(None, [made])):
@@ -262,21 +260,13 @@ def _draw_scores(instance: Instance, task: Task, answers: Sequence[Answer], besi
 
 
 def _draw_ledger(
-    state: PageState, instance: Instance, task: Task, active: Answer, beside: References
+    state: PageState, instance: Instance, task: Task, active: Answer, best: Sequence[int]
 ) -> None:
     """What each pick adds of the system that is marked in the paper, where another can be chosen."""
     st.markdown(f"## What each pick of {literal(active.label)} adds")
-    rows = ledger_rows(instance, task, active.retrieval, beside)
-    table(
-        ledger_columns(beside),
-        rows,
-        key="ledger",
-        action="none",
-        on_event=partial(go_to, state),
-        caption=f"Marginal gain of each pick of {active.label}",
-        empty="Nothing was picked.",
-        height=None if len(rows) <= 15 else 640,
-    )
+    rows = ledger_rows(instance, task, active.retrieval, best)
+    caption = f"Marginal gain of each pick of {active.label}"
+    chip_table(state, LEDGER, rows, key="ledger", caption=caption, empty="Nothing was picked.")
     if len(active.retrieval.selection) > MOST_PICKS:
         st.caption(f"The first {MOST_PICKS} of {len(active.retrieval.selection)} picks.")
 
@@ -306,12 +296,13 @@ def _draw_ranks(
                 *(rank_cell(label, index) for label in answers),
                 tuple(aspect_chip(aspect, n) for n, aspect in aspects if index in aspect.sentence_indices)
                 or None,
-                shorten(instance.sentences[index], 160, placeholder=" …"),
+                clipped_text(instance.sentences[index], 160),
             ),
         )
         for index in sorted(picks, key=best_rank)[:_MOST_RANKED]
     ]
-    table(
+    chip_table(
+        state,
         (
             Column("sentence", "Sentence", "chips"),
             *(Column(f"rank-{place}", label, "id", "Rank; ✓ picked") for place, label in enumerate(answers)),
@@ -320,11 +311,8 @@ def _draw_ranks(
         ),
         rows,
         key=key,
-        action="none",
-        on_event=partial(go_to, state),
         caption=f"Ranks of the picked sentences: {', '.join(answers)}",
         empty="Nothing was picked.",
-        height=None if len(rows) <= 12 else 480,
     )
 
 
@@ -335,15 +323,13 @@ def _draw_aspects(state: PageState, instance: Instance, task: Task, answers: Seq
         st.markdown(f"## {heading}")
         if only:
             st.button("Show all aspects", on_click=state.put, kwargs={"aspect": None})
-    table(
+    chip_table(
+        state,
         aspect_columns([answer.letter or answer.label for answer in answers]),
         aspect_rows(instance, task, [answer.retrieval for answer in answers], only),
         key="aspects",
-        action="none",
-        on_event=partial(go_to, state),
         caption=f"{heading} of this instance",
         empty="The chosen aspect is not among those of this task.",
-        height=None if only or len(evidence.focused(task.focus)) <= 5 else 420,
     )
     if not any(aspect.text for aspect in evidence.aspects):
         st.caption("The data has no texts of aspects: a sentence that covers one stands for it.")

@@ -12,12 +12,12 @@ import streamlit as st
 from components import resources
 from components.browse.answers import Answer
 from components.browse.notes import draw_note_form
-from components.controls import go_to, sentence_chip
+from components.controls import chip_table, sentence_chip
 from components.markdown import literal
 from components.page import Context, missed_report, percent
 from components.run_links import InstanceSet, run_name
 from components.state import PageState, open_later
-from components.table import Column, Row, table
+from components.table import Column, Row
 from evidencebench_core.analyses.causes import CAUSES, suggestions
 from evidencebench_core.analyses.miss import Miss, miss
 from evidencebench_core.analyses.notes import Note
@@ -118,10 +118,9 @@ def _draw_passages(state: PageState, details: Miss) -> None:
             ", ".join(sorted(passage.shared)) or "no word",
         )
         rows.append(Row(str(index), cells))
-    st.caption("What covers it, best ranked first")
-    _draw_table(
-        state, _PASSAGES, rows, "missed-passages", "Sentences that cover the aspect, best ranked first"
-    )
+    caption = "Sentences that cover it, best ranked first"
+    st.caption(caption)
+    chip_table(state, _PASSAGES, rows, key="missed-passages", caption=caption)
 
 
 def _draw_others(state: PageState, context: Context, details: Miss) -> None:
@@ -130,33 +129,11 @@ def _draw_others(state: PageState, context: Context, details: Miss) -> None:
     names = {run.id: run_name(run) for run in resources.runs(context.dataset)}
     sentences = details.instance.sentences
     others = sorted(details.others, key=lambda other: (not other.found, other.rank or 10**9))
-    rows = [
-        Row(
-            other.run_id,
-            (
-                names.get(other.run_id, other.label),
-                _OUTCOMES[other.found],
-                other.rank,
-                None
-                if other.sentence is None
-                else (sentence_chip(other.sentence, sentences[other.sentence]),),
-            ),
-        )
-        for other in others
-    ]
+    rows = []
+    for other in others:
+        index = other.sentence
+        chip = None if index is None else (sentence_chip(index, sentences[index]),)
+        name = names.get(other.run_id, other.label)
+        rows.append(Row(other.run_id, (name, _OUTCOMES[other.found], other.rank, chip)))
     st.caption("Other runs")
-    _draw_table(state, _OTHERS, rows, "missed-others", "What other runs made of the aspect")
-
-
-def _draw_table(
-    state: PageState, columns: Sequence[Column], rows: Sequence[Row], key: str, caption: str
-) -> None:
-    table(
-        columns,
-        rows,
-        key=key,
-        action="none",
-        on_event=partial(go_to, state),
-        caption=caption,
-        height=None if len(rows) <= 4 else 240,
-    )
+    chip_table(state, _OTHERS, rows, key="missed-others", caption="What other runs made of the aspect")

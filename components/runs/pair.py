@@ -12,10 +12,9 @@ from components import resources
 from components.charts import draw_chart, is_dark
 from components.controls import option_switch
 from components.figures import interval_dots, squares
-from components.frame_table import csv_button, instance_table
+from components.frame_table import instance_table, points
 from components.markdown import literal
 from components.page import Context, percent, show_notes
-from components.run_links import draw_set_button
 from components.state import PageState
 from components.table import Column
 from evidencebench_core.analyses import Report
@@ -26,12 +25,10 @@ from evidencebench_core.analyses.systems import systems
 from evidencebench_core.data import Store
 from evidencebench_core.palette import SYSTEMS
 from evidencebench_core.runs import RunInfo
-from evidencebench_core.stats import Estimate
 from evidencebench_core.tasks import Task
 from evidencebench_core.words import quantity
 
 _ALPHA: Final = 0.05
-_SHOWN: Final = 200
 _PARTS: Final = {"slices": "Slice by slice", "aspects": "Aspect by aspect"}
 _ASPECTS: Final = (
     Column("label", "Aspect"),
@@ -52,9 +49,29 @@ def draw_comparison(state: PageState, context: Context) -> None:
         return
     st.markdown(f"## Differences on {literal(context.task.title)}")
     pairs = both_ways(report.tables["pairs"])
-    a, b = _chosen_pair(state, report)
-    _draw_matrix(state, report, pairs, n)
-    _draw_verdict(state, report, pairs, (a, b))
+    ranked = report.tables["systems"].sort_values("recall", ascending=False, kind="stable")
+    labels = dict(zip(ranked["system"], ranked["label"], strict=True))
+    a = state["a"] if state["a"] in labels else next(iter(labels))
+    others = [key for key in labels if key != a]
+    b = state["b"] if state["b"] in others else others[0]
+    _draw_matrix(state, context, labels, pairs)
+    st.caption(
+        f"n = {n:,} instances. Row minus column, in points; blue is ahead. Framed: p of at most {_ALPHA} after Holm's "
+        "correction. Click a square to look at its pair."
+    )
+    with st.expander("Every pair in figures", on_change="rerun") as fold:
+        if fold.open:
+            _draw_pairs(report.tables["pairs"])
+            show_notes(report)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox("A", list(labels), format_func=labels.__getitem__, width=320, **state.widget("a", a))
+        st.selectbox("B", others, format_func=labels.__getitem__, width=320, **state.widget("b", b))
+    (row,) = pairs[(pairs["a"] == a) & (pairs["b"] == b)].to_dict("records")
+    st.markdown(
+        f"A − B: **{points(row)} points**, 95% interval with papers drawn whole{_p_text(row)}. "
+        f"{literal(row['label_a'])} is ahead on {quantity(row['wins'], 'instance')}, level on {row['ties']:,}, "
+        f"behind on {row['losses']:,}."
+    )
     runs = {run.id: run for run in context.runs}
     part = option_switch(state, "part", "Part", _PARTS, fallback="slices are", label_visibility="collapsed")
     if part == "aspects":
@@ -76,29 +93,13 @@ def both_ways(pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([pairs, turned.assign(**{name: -turned[name] for name in signed})], ignore_index=True)
 
 
-def points(row: Mapping[Any, Any]) -> str:
-    """``+13.8 (+7.4 to +20.4)`` of a row with ``difference``, ``low`` and ``high``; a dash without one."""
-    value, low, high = (None if pd.isna(row[name]) else row[name] for name in ("difference", "low", "high"))
-    return Estimate(value, low=low, high=high).text(unit="", sign=True).replace("-", "−")
-
-
 def _p_text(row: dict[Any, Any]) -> str:
     p = row["p_holm"]
     return "" if pd.isna(p) else f", p {'< 0.0001' if p < 0.0001 else f'= {p:.4f}'} (Holm)"
 
 
-def _chosen_pair(state: PageState, report: Report) -> tuple[str, str]:
-    """A and B: those of the address, else the best two."""
-    ranked = list(report.tables["systems"].sort_values("recall", ascending=False, kind="stable")["system"])
-    a = state["a"] if state["a"] in ranked else ranked[0]
-    others = [key for key in ranked if key != a]
-    return a, state["b"] if state["b"] in others else others[0]
-
-
-def _draw_matrix(state: PageState, report: Report, pairs: pd.DataFrame, n: int) -> None:
+def _draw_matrix(state: PageState, context: Context, labels: Mapping[str, str], pairs: pd.DataFrame) -> None:
     """The differences of all pairs; a click takes its pair as A and B."""
-    systems = report.tables["systems"].sort_values("recall", ascending=False, kind="stable")
-    labels = dict(zip(systems["system"], systems["label"], strict=True))
     places = {key: str(place) for place, key in enumerate(labels, start=1)}
     frame = pairs.assign(
         row=pairs["a"],
@@ -116,8 +117,7 @@ def _draw_matrix(state: PageState, report: Report, pairs: pd.DataFrame, n: int) 
 
     def choose_pair(pair: str) -> None:
         a, _, b = pair.partition(" ")
-        if {a, b} <= set(systems["system"]):
-            state.put(a=a, b=b)
+        state.put(a=a, b=b)
 
     with st.container(key="wide-matrix"):
         draw_chart(
@@ -129,19 +129,11 @@ def _draw_matrix(state: PageState, report: Report, pairs: pd.DataFrame, n: int) 
                 strongest=max(frame["value"].abs().max(), 1e-9),
                 dark=is_dark(),
             ),
-            key=f"matrix-{'-'.join(sorted(systems['system']))}-{report.title}",
+            key=f"matrix-{'-'.join(sorted(labels))}-{context.task.name}",
             alt="Differences of all pairs of runs, row minus column; the table below has them in figures",
             on_pick=choose_pair,
             width="content",
         )
-    st.caption(
-        f"n = {n:,} instances. Row minus column, in points; blue is ahead. Framed: p of at most {_ALPHA} after Holm's "
-        "correction. Click a square to look at its pair."
-    )
-    with st.expander("Every pair in figures", on_change="rerun") as fold:
-        if fold.open:
-            _draw_pairs(report.tables["pairs"])
-            show_notes(report)
 
 
 def _draw_pairs(pairs: pd.DataFrame) -> None:
@@ -157,23 +149,6 @@ def _draw_pairs(pairs: pd.DataFrame) -> None:
         for row in pairs.sort_values("p_holm", kind="stable").to_dict("records")
     ]
     st.dataframe(rows, hide_index=True, key="pairs")
-    csv_button("Export (CSV)", "pairs", lambda: pairs)
-
-
-def _draw_verdict(state: PageState, report: Report, pairs: pd.DataFrame, chosen: tuple[str, str]) -> None:
-    """A and B: their picker, and the difference in words."""
-    a, b = chosen
-    labels = dict(zip(report.tables["systems"]["system"], report.tables["systems"]["label"], strict=True))
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.selectbox("A", list(labels), format_func=labels.__getitem__, width=320, **state.widget("a", a))
-        others = [key for key in labels if key != a]
-        st.selectbox("B", others, format_func=labels.__getitem__, width=320, **state.widget("b", b))
-    (row,) = pairs[(pairs["a"] == a) & (pairs["b"] == b)].to_dict("records")
-    st.markdown(
-        f"A − B: **{points(row)} points**, 95% interval with papers drawn whole{_p_text(row)}. "
-        f"{literal(row['label_a'])} is ahead on {quantity(row['wins'], 'instance')}, level on {row['ties']:,}, "
-        f"behind on {row['losses']:,}."
-    )
 
 
 def _draw_slices(state: PageState, context: Context, runs: tuple[RunInfo, RunInfo]) -> None:
@@ -220,23 +195,16 @@ def _draw_slices(state: PageState, context: Context, runs: tuple[RunInfo, RunInf
     instances = instances[(instances["family"] == family) & (instances["slice"] == chosen)]
     if len(instances):
         title = f"{a.label} and {b.label}, {family}: {chosen}"
-        draw_set_button(context.dataset, title, list(instances["instance"]))
         difference = (100 * (instances[a.id] - instances[b.id])).round(1) + 0.0
-        instance_table(
-            (
-                Column(a.id, a.label, "percent"),
-                Column(b.id, b.label, "percent"),
-                Column("difference", "A − B, points", "number", digits=1, signed=True),
-            ),
-            instances.assign(id=instances["instance"], difference=difference).sort_values(
-                "difference", key=abs, ascending=False, kind="stable"
-            ),
-            (context.dataset, context.task),
-            runs,
-            key="slice-instances",
-            caption="Instances of the slice; a click opens the reader with both runs",
-            height=320,
+        instances = instances.assign(difference=difference).sort_values(
+            "difference", key=abs, ascending=False, kind="stable"
         )
+        columns = (
+            Column(a.id, a.label, "percent"),
+            Column(b.id, b.label, "percent"),
+            Column("difference", "A − B, points", "number", digits=1, signed=True),
+        )
+        instance_table(columns, instances, context, runs, key="slice-instances", title=title)
     show_notes(report)
 
 
@@ -256,22 +224,11 @@ def _draw_disagreements(state: PageState, context: Context, runs: tuple[RunInfo,
     )
     frame = report.tables["aspects"]
     frame = frame[frame["outcome"] == shown]
-    title = f"Aspects found by {names[shown]}"
-    draw_set_button(context.dataset, title, list(dict.fromkeys(frame["instance"])))
-    frame = frame.head(_SHOWN)
-    instance_table(
-        _ASPECTS,
-        frame.assign(
-            id=frame["instance"],
-            aspect=frame["label"],
-            sentence=[covering[0] for covering in frame["covering"]],
-            kind=["result" if is_result else "" for is_result in frame["is_result"]],
-        ),
-        (context.dataset, context.task),
-        runs,
-        key=f"aspects-{shown}",
-        caption="Aspects; a click opens the reader with both runs",
-        empty="There is no such aspect.",
-        height=380,
+    frame = frame.assign(
+        aspect=frame["label"],
+        sentence=[covering[0] for covering in frame["covering"]],
+        kind=["result" if is_result else "" for is_result in frame["is_result"]],
     )
+    title = f"Aspects found by {names[shown]}"
+    instance_table(_ASPECTS, frame, context, runs, key=f"aspects-{shown}", title=title)
     show_notes(report)

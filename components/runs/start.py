@@ -13,14 +13,13 @@ from components.ask import NewRun, RunAsk, new_run
 from components.guarded import guarded_part
 from components.markdown import literal
 from components.ranker import draw_ways_to_train, ranker_text
-from components.retrievers import problem_of, settings_fields
-from components.run_links import part_text
-from components.server import session_model
+from components.retrievers import draw_settings, problem_of
+from components.run_links import part_text, run_name
 from components.sets import draw_delete, draw_rename, uploaded_path
-from components.state import flash, local_widget
+from components.state import flash
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.export.predictions import import_run
-from evidencebench_core.retrievers import RETRIEVERS, fields_of
+from evidencebench_core.retrievers import RETRIEVERS
 from evidencebench_core.runs import RunInfo, RunStore, Sample, plan
 from evidencebench_core.tasks import TASKS, Task, task_named
 
@@ -34,7 +33,7 @@ def start_ask(dataset: DatasetInfo, task: Task) -> RunAsk:
 
     def fields() -> list[NewRun] | None:
         names = st.multiselect("Retrievers", list(RETRIEVERS), default=["bm25"], key="run.retrievers")
-        settings = {name: _draw_settings(name) for name in names}
+        settings = {name: draw_settings(name) for name in names}
         task_names = st.multiselect(
             "Tasks",
             list(known),
@@ -68,28 +67,12 @@ def resume_ask(unfinished: Mapping[RunInfo, Sequence[Task]]) -> RunAsk:
             "Runs",
             list(by_id),
             default=list(by_id),
-            format_func=lambda run_id: f"{by_id[run_id].label} ({run_id[:4]})",
+            format_func=lambda run_id: run_name(by_id[run_id]),
             key="resume.runs",
         )
         return [new_run(by_id[run_id], unfinished[by_id[run_id]]) for run_id in chosen] or None
 
     return RunAsk("Resume runs", "run", fields)
-
-
-def _draw_settings(name: str) -> dict[str, object]:
-    """What a retriever does, and its settings, folded."""
-    entry = RETRIEVERS[name]
-    if not fields_of(entry.settings_class):
-        st.caption(f"**{literal(name)}**: {literal(entry.summary)}")
-        return {}
-
-    def widget(setting: str, value: object) -> dict[str, object]:
-        model = session_model() if setting == "model" and entry.asks_server else ""
-        # The field is filled with the model of this session; with another model it is another field.
-        return local_widget(f"run.{name}.{setting}.{model}", model or value)
-
-    with st.expander(f"**{literal(name)}**: {literal(entry.summary)}"):
-        return settings_fields(name, widget)
 
 
 @st.dialog("Import a run", width="medium")
@@ -131,7 +114,7 @@ def keeping_dialog(runs: Sequence[RunInfo]) -> None:
     """One of the runs: its name, and what goes with it."""
     by_id = {run.id: run for run in runs}
     chosen = st.selectbox(
-        "Run", list(by_id), format_func=lambda run_id: f"{by_id[run_id].label} ({run_id[:4]})", key="keep.run"
+        "Run", list(by_id), format_func=lambda run_id: run_name(by_id[run_id]), key="keep.run"
     )
     run, store = by_id[chosen], RunStore(resources.store())
     name = store.run(run.id).label  # without the warning of a trained one

@@ -23,10 +23,10 @@ def test_a_row_opens_its_instance_and_a_sentence_is_flagged(page: Page, app_url:
     settled(page)
     with page.context.expect_page() as tab:
         row.get_by_role("link").click(modifiers=["ControlOrMeta"])
-    expect(tab.value.get_by_text("trial in sample_data")).to_be_visible()
+    expect(tab.value.get_by_text("Instance sample_trial of sample_data")).to_be_visible()
     expect(row).to_be_visible()  # here the list stays
     row.click()
-    expect(page.get_by_text("Instance trial of sample_data")).to_be_visible()
+    expect(page.get_by_text("Instance sample_trial of sample_data")).to_be_visible()
     settled(page)
     sentence(page, 3).click()
     expect(page.get_by_text("Sentence 3", exact=True)).to_be_visible()

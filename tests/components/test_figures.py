@@ -69,9 +69,6 @@ def test_the_number_in_a_square_can_be_read(strength: float, dark: bool) -> None
     "figure",
     [
         figures.bars(pd.DataFrame({"name": [HOSTILE], "value": [1], "text": [HOSTILE]}), HOSTILE),
-        figures.scatter(
-            pd.DataFrame({"x": [0.1], "y": [0.2], "n": [1], "name": [HOSTILE]}), HOSTILE, "y", "red"
-        ),
         figures.lines(pd.DataFrame({"name": [HOSTILE], "x": [0], "value": [1]}), HOSTILE, "y"),
     ],
 )

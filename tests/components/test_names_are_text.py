@@ -14,7 +14,7 @@ FIRST: Final = re.compile(  # calls, Streamlit's and ours, whose first argument 
     "|(form_submit_|download_|csv_)?button|checkbox|toggle|(text|number)_input|text_area|(multi)?select(box)?"
     "|pills|segmented_control|file_uploader|Ask"
 )
-PLACE: Final = {"option_switch": 2, "on_off_switch": 2, "ask_button": 1}  # where it comes later
+PLACE: Final = {"option_switch": 2, "ask_button": 1}  # where it comes later
 OPTIONS: Final = ("segmented_control", "pills")  # whose options are Markdown; those of boxes are not
 SAFE: Final = ("literal", "quantity", "percent", "duration", "points", "len", "columns")
 WHOLE: Final = ("join", "enumerated", "filter", "zip")  # safe where all they are given is
@@ -26,7 +26,7 @@ task_named(task).title kind.noun kind.label kind.form kind.most_bytes item.decis
 type(error).__name__ task.budget_for(instance.evidence) retrieval.ranking.index(index) kind.size(info)
 counts['supports'] counts['against'] counts['neither'] counts[''] labels.__getitem__
 {'done':'Done','stopped':'Stopped'}.get(status.state,'Cancelled')
-whose meaning original outcome_line(retrieval,None) first_shown(frame) first_shown(moved) _cost_text(cost)
+whose meaning original outcome_line(retrieval,None) _cost_text(cost)
 _headline(details,row) _headline(rows,pairs,metric) _note_text(note) _p_text(row)
 address_text(session_connection()) estimate_text(cost,noun) estimate_text(cost,ask.noun) _end_text(job)
 _end_text(newest) _facts(row) _paper(instance) cause_title reading.task.title 'p.{}'.format wanted.get(a_filter.column)

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 import streamlit as st
 
+from components.frame_table import points
 from components.run_links import reader_link, run_colours
-from components.runs.pair import both_ways, points
+from components.runs.pair import both_ways
 from evidencebench_core.data import ingest, open_store
 from evidencebench_core.runs import RunStore
 from evidencebench_core.tasks import task_named
@@ -34,15 +35,6 @@ def test_the_link_to_the_reader_and_colours() -> None:
     link = reader_link(dataset, TASK, "sample_trial", [oracle, shown[0]])
     assert link["runs"] == f"{oracle.id},{shown[0].id}"
     assert "system" not in link
-
-    # at the sentence that a row is about, else at the first that covers what the run missed
-    covers = store.get("sample_data", "sample_trial").evidence.covers("all")
-    for run in runs:
-        picks = set(RunStore(store).selections(run.id, TASK.name)["sample_trial"])
-        missed = [min(cover) for cover in covers if not cover & picks] or [min(map(min, covers))]
-        assert reader_link(dataset, TASK, "sample_trial", [run])["sentence"] == str(min(missed))
-    nothing = reader_link(dataset, task_named("result-er@5"), "sample_exposure", runs)
-    assert "sentence" not in nothing  # it has no result aspects
     assert len(set(run_colours([replace(runs[0], id=str(number)) for number in range(4)]).values())) == 4
 
 

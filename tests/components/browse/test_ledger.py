@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.browse.ledger import aspect_rows, ledger_rows, references
+from components.browse.ledger import aspect_rows, best_selection, ledger_rows
 from components.table import Cell, Row
 from evidencebench_core.data import instance_from
 from evidencebench_core.retrievers import Retrieval
@@ -22,7 +22,9 @@ def labels(cell: Cell) -> list[str] | None:
 
 def rows_of(task: str, *picks: int, **options: int) -> list[Row]:
     given = task_named(task)
-    return ledger_rows(INSTANCE, given, Retrieval(picks, ()), references(INSTANCE.evidence, given), **options)
+    return ledger_rows(
+        INSTANCE, given, Retrieval(picks, ()), best_selection(INSTANCE.evidence, given), **options
+    )
 
 
 def test_each_pick_is_told_by_what_it_adds_and_repeats() -> None:
@@ -33,7 +35,7 @@ def test_each_pick_is_told_by_what_it_adds_and_repeats() -> None:
         (["0"], None, None, pytest.approx(1 / 3)),
         (["1"], ["A1"], ["A2"], pytest.approx(2 / 3)),
     ]
-    # best: 1 (A1, A2), then 5 (A3); greedy does the same, so it has no column
+    # best: 1 (A1, A2), then 5 (A3)
     assert [labels(row.cells[4]) for row in rows] == [["1", "A1", "A2"], ["5", "A3"], None]
     assert {len(row.cells) for row in rows} == {5}
     assert [chip.filled for chip in rows[2].cells[2]] == [False]  # repeated aspects are hollow

@@ -28,7 +28,7 @@ def show_page() -> None:
     page = st.navigation(pages, position="top")
     st.set_page_config(page_title=f"{page.title} · EvidenceBench Explorer")
     page.run()
-    serving.load_encoder()
+    serving.warm_up()
 
 
 if __name__ == "app":  # imported by `streamlit run`, which serves the App that it finds here

@@ -13,12 +13,13 @@ from components import resources
 from components.guarded import guarded_part
 from components.jobs import InChild, Work
 from components.markdown import literal
+from components.retrievers import choice_of
 from components.server import address_text, draw_chosen_server, session_model
-from components.state import local_widget, session_connection, session_text, set_session_text
+from components.state import session_connection
 from components.work import carry_out, run_retrievers
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.llm import LLM, Budget
-from evidencebench_core.retrievers import read_settings, retriever_entry, run_label
+from evidencebench_core.retrievers import retriever_entry
 from evidencebench_core.runs import Plan, RunEstimate, RunInfo, estimate, plan
 from evidencebench_core.runs.engines.batch import batches_under_way
 from evidencebench_core.tasks import Task
@@ -33,8 +34,7 @@ _CAPS: Final[tuple[tuple[str, str, type[int] | type[float], float, str], ...]] =
 
 def session_budget() -> Budget:
     """A new budget with the caps of this session."""
-    caps = {name: session_text(f"llm.cap.{name}") for name, *_ in _CAPS}
-    return Budget(*(kind(caps[name]) if caps[name] else None for name, _, kind, *_ in _CAPS))  # type: ignore[arg-type]
+    return Budget(**{name: st.session_state.get(f"kept.llm.cap.{name}") for name, *_ in _CAPS})
 
 
 def session_llm(budget: Budget | None = None) -> LLM:
@@ -42,35 +42,52 @@ def session_llm(budget: Budget | None = None) -> LLM:
     return LLM(session_connection(), resources.store(), budget or Budget())
 
 
-def draw_caps() -> None:
+def model_button(key: str = "") -> None:
+    """The model that can be asked, as a button for its server and caps."""
+    label = literal(session_model(), 40) or "Ask a language model"
+    if st.button(label, icon=":material/tune:", help="Its server, key and caps", key=f"model.{key}"):
+        model_dialog()
+
+
+@st.dialog("Language model", width="medium", on_dismiss="rerun")
+@guarded_part("This dialog")
+def model_dialog() -> None:
+    """The server, key and model of this session, and its caps."""
+    draw_chosen_server()
+    _draw_caps()
+
+
+def _draw_caps() -> None:
     """Caps in calls, tokens and dollars; empty ones do not count."""
     for column, (name, label, kind, step, help_text) in zip(st.columns(len(_CAPS)), _CAPS, strict=True):
-        text = session_text(f"llm.cap.{name}")
-        value = column.number_input(
+        column.number_input(
             label,
             min_value=kind(0),
+            value=None,
             step=kind(step),
             placeholder="no cap",
             help=help_text,
-            **local_widget(f"cap.{name}", kind(text) if text else None),
+            key=f"kept.llm.cap.{name}",
+            persist_state="session",
         )
-        set_session_text(f"llm.cap.{name}", "" if value is None else str(value))
-    st.caption("A run stops before it passes a cap; earlier starts of it count. Stored answers cost nothing.")
+    st.caption(
+        "A run stops before it passes a cap, its earlier starts counted, and goes on when started again."
+    )
 
 
 def estimate_text(cost: RunEstimate, noun: str = "instance") -> str:
     """``"96 instances, about 96 calls, 690,000 to 770,000 tokens, $0.90 to $1.57 (from 96 guesses)."``, as Markdown."""
     if not cost.calls:
         return "Nothing is left to ask: every answer is in the store."
-    each = round(cost.calls / max(1, cost.n_instances))
-    calls = f"about {quantity(cost.calls, 'call')}{f' ({each:,} each)' if each > 1 else ''}"
-    parts = [quantity(cost.n_instances, noun), calls, literal(cost.range_text())]
-    prices = f" Prices: {literal(cost.price_source)}." if cost.price_source else ""
-    stored = f" {quantity(cost.cached, 'answer')} in the store cost nothing." if cost.cached else ""
-    sample = (
-        f" Estimated from {quantity(cost.n_looked_at, noun)}." if cost.n_looked_at < cost.n_instances else ""
-    )
-    return f"{', '.join(parts)}.{prices}{stored}{sample}"
+    calls = f"about {quantity(cost.calls, 'call')}"
+    parts = [f"{quantity(cost.n_instances, noun)}, {calls}, {literal(cost.range_text())}."]
+    if cost.price_source:
+        parts.append(f"Prices: {literal(cost.price_source)}.")
+    if cost.cached:
+        parts.append(f"{quantity(cost.cached, 'answer')} in the store cost nothing.")
+    if cost.n_looked_at < cost.n_instances:
+        parts.append(f"Estimated from {quantity(cost.n_looked_at, noun)}.")
+    return " ".join(parts)
 
 
 @dataclass(frozen=True)
@@ -129,8 +146,7 @@ class RunAsk(Ask):
 
     def job_title(self, choices: Any) -> str:
         given = [new.keywords for new in choices]
-        settings = [read_settings(call["retriever"], call["settings"]).values() for call in given]
-        labels = [run_label(call["retriever"], of_run) for call, of_run in zip(given, settings, strict=True)]
+        labels = [choice_of(call["retriever"], call["settings"]).label for call in given]
         titles = ", ".join(task.title for task in given[0]["tasks"])
         name = f"{', '.join(dict.fromkeys(labels))} on {given[0]['dataset']}: {titles}"
         return f"{name}, {self.job}" if self.job else name
@@ -170,13 +186,9 @@ def _draw(ask: Ask) -> None:
     is_ready = choices is not None
     if is_ready and ask.asks_server(choices):
         draw_chosen_server()
-        draw_caps()
+        _draw_caps()
         is_ready = bool(session_model())
-        if not is_ready:
-            st.info("Choose a model above first.")
-    if is_ready:
-        is_ready = _draw_cost(ask, choices)
-    st.caption("What is stored is not asked again: whatever was stopped goes on.")
+    is_ready = is_ready and _draw_cost(ask, choices)
     if st.button("Start", type="primary", disabled=not is_ready, key=f"start.{ask.kind}"):
         ask.start(choices)
         st.rerun()
@@ -207,7 +219,7 @@ def _draw_cost(ask: Ask, choices: Any) -> bool:
     if not resources.jobs().under_way(ask.kind).isdisjoint(made.run_id for made in plans):
         st.info("This is under way already.")
         return False
-    if cost.calls and cost.money is None and session_text("llm.cap.money"):
+    if cost.calls and cost.money is None and session_budget().money is not None:
         st.warning("A cap in dollars needs the model's price. See docs/models.md.")
         return False
     return True

@@ -13,11 +13,11 @@ from typing import Any, Final, Generic, TypeVar
 import streamlit as st
 
 from components import resources
-from components.ask import session_budget, session_llm
+from components.ask import model_button, session_budget, session_llm
 from components.job_panel import job_panel
 from components.jobs import Job
 from components.markdown import literal
-from components.server import address_text, draw_model_needed
+from components.server import address_text
 from components.state import session_connection
 from components.work import spent_text
 from evidencebench_core.llm import LLM, Forecast, Work, answer_of, rehearse
@@ -62,7 +62,9 @@ def answers_or_button(question: Question[_T], *, small: bool = False) -> list[_T
     """
     name = literal(question.label)
     if not question.model:
-        draw_model_needed(question.label)
+        with st.container(border=True, horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{name}** has no model yet. Choose one first.")
+            model_button(question.label)
         return [None]
     job = next((job for job in resources.jobs().jobs(_JOB) if job.subject == question.subject), None)
     answers, cost = stored_answers(question)

@@ -12,15 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.markdown import literal
-from components.state import (
-    PageState,
-    flash,
-    local_widget,
-    session_text,
-    session_text_widget,
-    set_session_text,
-    widget_value,
-)
+from components.state import PageState, flash, session_text, session_text_widget, set_session_text
 from evidencebench_core.errors import EvidenceBenchError
 
 Decision = Literal["waiting", "accepted", "rejected"]
@@ -119,22 +111,21 @@ def _draw_item(
             left.markdown(original)
             right.caption("Proposal")
         if editing:
-            right.text_area("Your words", height=110, **local_widget(field, item.proposal))
+            right.text_area("Your words", item.proposal, height=110, key=field)
         else:
             right.markdown(proposal or "*Nothing is proposed.*")
         if item.note:
             st.caption(literal(item.note))
 
-        who: dict[str, Any] = {"disabled": not author}
-        if not author:
-            who["help"] = "Give your name or initials above first."
+        help_text = None if author else "Give your name or initials above first."
+        who: dict[str, Any] = {"disabled": not author, "help": help_text}
         decide = partial(_decide, state, param, item.id, following)
         with st.container(horizontal=True):
             if editing:
 
                 def accept() -> object:
                     set_session_text("desk.edited", "")
-                    return actions.accept(item.id, widget_value(field), author)
+                    return actions.accept(item.id, st.session_state[field], author)
 
                 leave = partial(set_session_text, "desk.edited", "")
                 _button("Accept these words", "Mod+Enter", partial(decide, accept), type="primary", **who)

@@ -35,7 +35,7 @@ def _draw(kinds: Sequence[str], subject: str) -> None:
     jobs = _jobs(kinds, subject)
     ended = [job for job in jobs if job.status.ended]
     for job in jobs:
-        if job not in ended:
+        if not job.status.ended:
             _draw_running(job)
     if ended:
         _draw_ended(ended)
@@ -55,24 +55,20 @@ def _draw_running(job: Job) -> None:
 
 def _draw_ended(jobs: Sequence[Job]) -> None:
     """The newest in one line; what came of each is folded under it, but for a failure."""
-    newest, *others = sorted(jobs, key=lambda job: job.id, reverse=True)
-    more = f" · {len(others):,} more ended" if others else ""
+    newest = max(jobs, key=lambda job: job.id)
+    more = f" · {len(jobs) - 1:,} more ended" if len(jobs) > 1 else ""
     has_failed = any(job.status.state == "failed" for job in jobs)
-    label = f"{literal(newest.title, 48)}: {_end_text(newest)}{more}"
-    with st.expander(label, expanded=has_failed):
+    with st.expander(
+        f"{literal(newest.title, 48)}: {literal(newest.status.state)}{more}", expanded=has_failed
+    ):
         for job in jobs:
-            if job.status.state == "failed":
-                st.error(f"**{literal(job.title)}** failed: {literal(job.status.note)}")
-            else:
-                st.caption(f"**{literal(job.title)}**, {_end_text(job)}. {literal(job.status.note)}")
+            end = f"{job.status.state} after {duration(job.status.seconds_elapsed)}"
+            draw = st.error if job.status.state == "failed" else st.caption
+            draw(f"**{literal(job.title)}** {end}. {literal(job.status.note)}")
         if st.button("Dismiss", key=f"dismiss-{newest.id}"):
             for job in jobs:
                 resources.jobs().dismiss(job)
             st.rerun()
-
-
-def _end_text(job: Job) -> str:
-    return f"{job.status.state} after {duration(job.status.seconds_elapsed)}"
 
 
 def _progress_text(job: Job) -> str:
@@ -89,8 +85,5 @@ def _progress_text(job: Job) -> str:
 
 def duration(seconds: float) -> str:
     """``75`` as ``1 min 15 s``."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
-    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

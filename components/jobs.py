@@ -15,7 +15,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -28,7 +27,6 @@ from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError
 JobState = Literal["running", "cancelling", "cancelled", "stopped", "done", "failed"]
 
 _MOST = 50  # jobs that stay on the board
-_WINDOW = 30  # reports that the remaining time is estimated from
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _CHILD: Final = "import sys; sys.path.insert(0, sys.argv[1]); from components.jobs import child; child()"
 _NICE: Final = 5  # by how much a child stands back behind the app
@@ -43,7 +41,7 @@ class JobStatus:
     total: int = 0
     note: str = ""  # what it is doing, or how it ended
     seconds_elapsed: float = 0.0
-    seconds_remaining: float | None = None  # from the speed of the latest steps
+    seconds_remaining: float | None = None  # from the speed so far
 
     @property
     def ended(self) -> bool:
@@ -75,7 +73,7 @@ class Job:
     status: JobStatus = field(default_factory=JobStatus)
     on_cancel: Callable[[], object] = lambda: None
     _stop: threading.Event = field(default_factory=threading.Event)
-    _recent: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=_WINDOW))
+    _first: tuple[float, int] | None = None  # when it first reported, and how much was done
 
     def cancel(self) -> None:
         """Ask the work to stop at its next step; what it has stored stays."""
@@ -100,11 +98,12 @@ class Job:
         if total == self.status.total:
             done = max(done, self.status.done)
         now = time.monotonic()
-        self._recent.append((now, done))  # what a resumed job finds done does not count as fast work
-        (then, before), elapsed = self._recent[0], now - self.started
+        if self._first is None:
+            self._first = now, done  # what a resumed job finds done does not count as fast work
+        then, before = self._first
         remaining = (now - then) / (done - before) * (total - done) if done > before and total else None
         state: JobState = "cancelling" if self.cancelled() else "running"
-        self.status = JobStatus(state, done, total, note, elapsed, remaining)
+        self.status = JobStatus(state, done, total, note, now - self.started, remaining)
 
     def run(self, work: Work) -> None:
         """Do the work, and note how it ended."""

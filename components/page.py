@@ -16,9 +16,8 @@ from components.component import component
 from components.controls import task_picker
 from components.guarded import guarded_page
 from components.markdown import literal
-from components.ranker import warn_of_trained_runs
 from components.run_links import first_runs, run_name, runs_with_answers
-from components.state import PageState
+from components.state import PageState, open_later
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.missed import missed
 from evidencebench_core.data import DatasetInfo
@@ -66,8 +65,7 @@ def context_line(state: PageState, about: str, *, n_runs: int = 0) -> Context:
     datasets = {info.name: info for info in resources.store().datasets()}
     if not datasets:
         st.info(f"{about} No dataset is loaded yet.")
-        if st.button("Load a dataset", type="primary"):
-            st.switch_page("pages/home.py")
+        st.button("Load a dataset", type="primary", on_click=open_later, args=("home", {}))
         st.stop()
     context = read_context(state, n_runs)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="context"):
@@ -85,7 +83,6 @@ def context_line(state: PageState, about: str, *, n_runs: int = 0) -> Context:
     makers = resources.gold_makers(context.dataset)
     for note in (*context.dataset.gold_notes, *makers.notes(context.runs)):
         st.caption(literal(note))
-    warn_of_trained_runs(context.runs)
     return context
 
 

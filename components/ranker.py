@@ -1,8 +1,8 @@
-"""The ranker in the app: training it as a job, its first use, and a warning where a model has seen the paper."""
+"""The ranker in the app: training it as a job, and whether a model has seen a paper."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 import streamlit as st
@@ -17,7 +17,6 @@ from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.retrievers.ranker.model_file import SHIPPED, model_folder, read_model
 from evidencebench_core.runs import RunInfo, trained_on_ids
-from evidencebench_core.words import quantity
 
 TRAIN: Final = "train"  # the kind of the job
 _LICENCE: Final = DATASETS["evidencebench"].splits["train"].licence
@@ -40,39 +39,19 @@ def draw_ways_to_train() -> None:
     real = {info.name: info for info in store.datasets() if not info.synthetic}
     if not real:
         st.caption(
-            "There is nothing to learn from yet: of invented papers nothing true of others can be learnt. Home "
-            f"downloads the benchmark's train set, a few megabytes, under **{_LICENCE}**; the terms hold for what is "
-            "learnt from it, too."
+            "There are no real papers to learn from yet. Home downloads the benchmark's train set, a few megabytes, "
+            f"under **{_LICENCE}**; the terms hold for what is learnt from it, too."
         )
         return
-    name = next(iter(real))
-    if len(real) > 1:
-        name = st.selectbox("Dataset to train on", list(real), key="train-on")
-    info = real[name]
+    name = st.selectbox("Dataset to train on", list(real), key="train-on")
     # About a second a paper to embed, the first time, and up to two minutes to fit six models.
-    minutes = min(info.n_papers, 3000) / 60 + 2
-    st.caption(
-        f"{quantity(info.n_instances, 'instance')} of {quantity(info.n_papers, 'paper')}. Takes up to about "
-        f"{minutes:.0f} minutes, in the background. Cross-validated by paper, so that you know how good it is."
-    )
+    minutes = min(real[name].n_papers, 3000) / 60 + 2
+    st.caption(f"Takes up to about {minutes:.0f} minutes, in the background. It is cross-validated by paper.")
     is_busy = any(not job.status.ended for job in resources.jobs().jobs(TRAIN))
     if st.button(f"Train on {literal(name)}", type="primary", key="train", disabled=is_busy):
         title = f"Train evidence-ranker on {name}"
         resources.jobs().start(TRAIN, "model", title, InChild(train, (store.path, name)))
         st.rerun()
-
-
-def warn_of_trained_runs(runs: Sequence[RunInfo]) -> None:
-    """A warning that names runs whose model was trained on what they are scored on; nothing where there is none."""
-    trained = [run for run in runs if run.n_trained_on]
-    if not trained:
-        return
-    names = "; ".join(f"**{literal(run.label)}** ({literal(run.id[:4])})" for run in trained)
-    st.warning(
-        f"Trained on what it is scored on: {names}. Such a score tells what the model remembers, not how it does on "
-        "papers that it has not seen. Look at its cross-validated run, or run it on another dataset.",
-        icon=":material/warning:",
-    )
 
 
 def has_seen(

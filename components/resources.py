@@ -6,8 +6,6 @@ out is frozen, or a copy.
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import partial, wraps
@@ -21,7 +19,6 @@ import streamlit as st
 from components.jobs import JobBoard
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.notes import Note, NoteStore
-from evidencebench_core.analyses.sample import ingest_sample
 from evidencebench_core.annotation.provenance import GoldMakers
 from evidencebench_core.annotation.provenance import gold_makers as makers_of_gold
 from evidencebench_core.annotation.store import Annotations
@@ -120,20 +117,8 @@ def _copy(value: Any) -> Any:
 
 @cached
 def store() -> Store:
-    """The store of this server (``EVIDENCEBENCH_STORE``, or the user's data folder).
-
-    ``EVIDENCEBENCH_SAMPLE``, set by ``evidencebench app --sample``, brings the sample's runs into it behind the first
-    page.
-    """
-    opened = open_store()
-    if os.environ.get("EVIDENCEBENCH_SAMPLE"):
-        threading.Thread(target=ingest_sample, args=(opened, SAMPLE), name="sample", daemon=True).start()
-    return opened
-
-
-def sample_thread() -> threading.Thread | None:
-    """The thread that brings the sample's runs into the store, as long as it does."""
-    return next((thread for thread in threading.enumerate() if thread.name == "sample"), None)
+    """The store of this server (``EVIDENCEBENCH_STORE``, or the user's data folder)."""
+    return open_store()
 
 
 @cached

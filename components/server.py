@@ -67,32 +67,18 @@ def address_text(connection: Connection) -> str:
     return literal(address) if "`" in address else f"`{address}`"
 
 
-@st.dialog("Model server", width="medium")
-def server_dialog() -> None:
-    """The address, key and model of any server that speaks the OpenAI protocol."""
-    st.caption("Any server that speaks the OpenAI protocol: a maker's, or one on your own machine.")
-    draw_server()
-
-
 def draw_chosen_server() -> None:
     """The session's model and where it is asked, folded; open while none is chosen."""
     model = session_model()
     label = f"**{literal(model)}** at {address_text(session_connection())}" if model else "No model yet"
     # With a key and a state of its own it stays as it is while one types in it.
     with st.expander(f"{label}: server, key and model", expanded=not model, key="server", on_change="rerun"):
-        draw_server()
+        _draw_server()
 
 
-def draw_model_needed(label: str) -> None:
-    """Say that a retriever has no model yet, with the button that opens the dialog."""
-    with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{literal(label)}** has no model yet. Choose a server and a model first.")
-        if st.button("Model server", key=f"models.{label}"):
-            server_dialog()
-
-
-def draw_server() -> None:
+def _draw_server() -> None:
     """Address, key and model, and the button that tries them."""
+    st.caption("Any server that speaks the OpenAI protocol: a maker's, or one on your own machine.")
     st.text_input(
         "Address of the server (base URL)",
         placeholder=connection_from_environment().address,

@@ -146,17 +146,13 @@ async def lifespan(_app: object) -> AsyncIterator[None]:
     yield
 
 
-def load_encoder() -> None:
+@cache
+def warm_up() -> None:
     """Begin to load the embedding model, once, behind the first page that a server has drawn."""
     if _is_serving.is_set():
-        _load_encoder()
+        from evidencebench_core.retrievers.encoding import MINILM, load_encoder
 
-
-@cache
-def _load_encoder() -> None:
-    from evidencebench_core.retrievers.encoding import MINILM, load_encoder
-
-    Thread(target=load_encoder, args=(MINILM,), name="load encoder", daemon=True).start()
+        Thread(target=load_encoder, args=(MINILM,), name="load encoder", daemon=True).start()
 
 
 @cache

@@ -75,14 +75,8 @@ class PageState:
                 self._values[name] = self.defaults[name]
             else:
                 self._values[name] = str(value) if isinstance(value, (str, int)) else ",".join(value)
-        if (
-            "dataset" in self.defaults
-            and "dataset" not in values
-            and (shown := st.session_state.get(f"dataset.{self.page}"))
-        ):
-            self._values["dataset"] = (
-                self._values["dataset"] or shown
-            )  # so that a link means the same elsewhere
+        if "dataset" in self.defaults and "dataset" not in values:  # so that a link means the same elsewhere
+            self._values["dataset"] = self["dataset"] or st.session_state.get(f"dataset.{self.page}", "")
         _choose({name: self[name] for name in CONTEXT if name in values})
         self._write()
 
@@ -179,11 +173,6 @@ def local_widget(key: str, value: object) -> dict[str, Any]:
     return {"key": key}
 
 
-def widget_value(key: str) -> Any:
-    """The value of a widget, for its callback."""
-    return st.session_state[key]
-
-
 def session_text(name: str, default: str = "") -> str:
     """A text that the session remembers, whatever page or widget comes and goes."""
     return str(st.session_state.get(f"kept.{name}", default))
@@ -225,10 +214,9 @@ def open_later(page: str, values: Mapping[str, str]) -> None:
     """
     chosen: dict[str, str] = {}
     if values and page in _ABOUT_RUNS:
-        chosen = {name: value for name, value in st.session_state.get("context", {}).items() if value}
-        dataset = st.session_state.get(f"dataset.{st.session_state.get('shown-page')}") or chosen.get(
-            "dataset"
-        )
+        chosen = {name: value for name, value in _context().items() if value}
+        shown = st.session_state.get(f"dataset.{st.session_state.get('shown-page')}")
+        dataset = shown or chosen.get("dataset")
         if values.get("dataset", dataset) != dataset:
             chosen.pop("runs", None)
     st.session_state["next-page"] = (page, {**chosen, **values})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -21,13 +22,9 @@ def run_retrievers(job: Job, path: Path, plans: Sequence[Callable[..., Plan]]) -
 
 def carry_out(job: Job, plans: Sequence[Plan], noun: str, budget: Budget | None = None) -> str:
     """Carry plans out, until the job is cancelled or a cap is reached; what is stored is not asked again."""
-    total, before, failed_before, failed, note = (
-        sum(plan.total for plan in plans),
-        0,
-        0,
-        0,
-        "Nothing was asked.",
-    )
+    total = sum(plan.total for plan in plans)
+    before = failed_before = failed = 0
+    note = "Nothing was asked."
     for planned in plans:
         for step in execute(planned, None, job.cancelled):
             done, failed = before + step.done, failed_before + step.failed
@@ -75,8 +72,11 @@ def read_sample(job: Job, path: Path, file: Path) -> str:
 
 
 def read_file(job: Job, path: Path, file: Path, name: str) -> str:
-    """A dataset file into the store, under a name or the file's own."""
-    result = ingest(open_store(path), file, name or None, _bytes_read(job))
+    """An uploaded dataset into the store, under a name or the file's own; its file goes, with the folder."""
+    try:
+        result = ingest(open_store(path), file, name or None, _bytes_read(job))
+    finally:
+        shutil.rmtree(file.parent, ignore_errors=True)
     return f"{_loaded(result.dataset)}{'' if result.added else ' before'}."
 
 

@@ -18,7 +18,7 @@ from components.annotate.marking import draw_aspects, draw_reader, draw_saving
 from components.guarded import drop_missing, guarded_page, name_window
 from components.job_panel import job_panel
 from components.markdown import literal
-from components.state import PageState, widget_value
+from components.state import PageState
 from evidencebench_core.annotation.differences import open_proposals
 from evidencebench_core.annotation.marked import MarkedPaper, marked_paper
 from evidencebench_core.errors import UnknownNameError
@@ -60,10 +60,8 @@ def _draw_way_back(state: PageState) -> None:
 
 def _draw_title(marked: MarkedPaper, hypothesis: str) -> None:
     st.markdown(f"# {literal(hypothesis or marked.name, 300)}")
-    paper = marked.paper
-    title = paper.sentences[0] if paper.sentence_types[0] == "section_name" else ""
     where = marked.name if marked.dataset is None else f"instance {marked.name} of {marked.dataset}"
-    st.caption(literal(" · ".join(filter(None, (title, where)))))
+    st.caption(literal(where))
 
 
 def _draw_marking(state: PageState, editor: Editor) -> None:
@@ -110,7 +108,7 @@ def _draw_hypothesis(editor: Editor) -> None:
         max_chars=2000,
         placeholder="Longer exposure to night-shift work increases the risk of type 2 diabetes.",
         key=key,
-        on_change=lambda: editor.edit(lambda annotation: annotation.set_hypothesis(widget_value(key))),
+        on_change=lambda: editor.edit(lambda annotation: annotation.set_hypothesis(st.session_state[key])),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ from components.job_panel import job_panel
 from components.markdown import literal
 from components.page import page
 from components.run_links import reader_link, runs_with_answers
-from components.state import PageState
+from components.state import PageState, open_later
 from components.table import Column, Interval, Row, TableEvent, table
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunStore
@@ -23,12 +23,10 @@ COLUMNS: Final = (
     Column("name", "Dataset", "title"),
     Column("n", "Instances", "number"),
     Column("papers", "Papers", "number"),
-    Column("results", "With result aspects", "number"),
     Column("gold", "Gold"),
     Column("runs", "Runs", "number"),
     Column("best", "Best run"),
     Column("recall", "Recall, ER@Optimal", "interval"),
-    Column("when", "Loaded", "id"),
 )
 LARGE: Final = 5_000  # instances, from which on no score is computed here
 
@@ -51,10 +49,6 @@ def draw(state: PageState) -> None:
         for column, draw_way in zip(st.columns(len(ways), gap="large"), ways, strict=True):
             with column:
                 draw_way()
-    if thread := resources.sample_thread():
-        with st.spinner("Three retrievers read the sample papers …"):
-            thread.join()
-        st.rerun()
 
 
 def _draw_example(dataset: DatasetInfo) -> None:
@@ -71,14 +65,12 @@ def _draw_example(dataset: DatasetInfo) -> None:
         for column, (heading, text) in zip(st.columns(len(texts)), texts.items(), strict=True):
             column.markdown(f"{literal(text, 300)}  \n:small[:gray[{literal(heading, 80)}]]")
         with st.container(horizontal=True):
-            if st.button("Read this paper", type="primary"):
-                st.switch_page("pages/browse.py", query_params=link)
+            st.button("Read this paper", type="primary", on_click=open_later, args=("browse", link))
             last = st.session_state.get("state.browse", {})
-            if last.get("instance") and st.button("Go on where you were"):
-                st.switch_page("pages/browse.py", query_params=last)
-            for target, label in {"runs": "Compare retrievers", "paper": "Search your own paper"}.items():
-                if st.button(label):
-                    st.switch_page(f"pages/{target}.py")
+            if last.get("instance"):
+                st.button("Go on where you were", on_click=open_later, args=("browse", last))
+            st.button("Compare retrievers", on_click=open_later, args=("runs", {}))
+            st.button("Search your own paper", on_click=open_later, args=("paper", {}))
 
 
 def _best(info: DatasetInfo) -> tuple[str | None, Interval | None]:
@@ -90,6 +82,18 @@ def _best(info: DatasetInfo) -> tuple[str | None, Interval | None]:
         return None, None
     name = max(whole, key=lambda name: whole[name].aspect_recall or 0.0)
     return name, Interval(whole[name].aspect_recall or 0.0, *(whole[name].ci95 or (None, None)))
+
+
+def _cells(info: DatasetInfo) -> tuple[Any, ...]:
+    gold = "sufficient" if info.sufficient else "complete"
+    return (
+        info.name,
+        info.n_instances,
+        info.n_papers,
+        f"invented, {gold}" if info.synthetic else gold,
+        len(runs_with_answers(info)),
+        *_best(info),
+    )
 
 
 def _draw_datasets(state: PageState, datasets: tuple[DatasetInfo, ...]) -> None:
@@ -106,39 +110,22 @@ def _draw_datasets(state: PageState, datasets: tuple[DatasetInfo, ...]) -> None:
 
     table(
         COLUMNS,
-        [
-            Row(
-                info.name,
-                (
-                    info.name,
-                    info.n_instances,
-                    info.n_papers,
-                    info.n_result_instances,
-                    ", ".join(
-                        (*["invented"] * info.synthetic, "sufficient" if info.sufficient else "complete")
-                    ),
-                    len(runs_with_answers(info)),
-                    *_best(info),
-                    info.ingested_at[:10],
-                ),
-            )
-            for info in datasets
-        ],
+        [Row(info.name, _cells(info)) for info in datasets],
         key="datasets",
         action="tick",
         chosen=[shown],
         on_event=on_event,
-        caption="Datasets; a click shows what one is made of",
+        caption="Datasets; a click unfolds one: its figures, to rename or to delete it",
     )
     if shown not in by_name:
-        st.caption("Click a dataset to see its figures and runs, to rename or to delete it.")
         return
     dataset = by_name[shown]
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"### {literal(dataset.name)}", width="stretch")
-            if st.button("Browse its instances", type="primary"):
-                st.switch_page("pages/browse.py", query_params={"dataset": dataset.name})
+            there = {"dataset": dataset.name}
+            st.button("Browse its instances", type="primary", on_click=open_later, args=("browse", there))
+            st.button("Open its runs", on_click=open_later, args=("runs", there))
             with st.popover("Rename or delete"):
                 draw_keeping(state, dataset)
         draw_dataset(state, dataset)

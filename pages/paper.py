@@ -9,10 +9,11 @@ from typing import Final
 import streamlit as st
 
 from components import resources
+from components.ask import model_button
 from components.controls import option_switch
 from components.guarded import drop_missing, guarded_page, name_window
 from components.markdown import literal
-from components.paper.asked import draw_questions, model_button
+from components.paper.asked import draw_questions
 from components.paper.bring import UNREAD, draw_bring, draw_statement, open_paper, open_what_was_read
 from components.paper.findings import draw_files, draw_findings, findings_of
 from components.paper.opened import OpenPaper, named_papers

@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from components import resources
-from components.ask import ask_button
+from components.ask import ask_button, model_dialog
 from components.frame_table import frame_table
 from components.guarded import guarded_part
 from components.job_panel import job_panel
@@ -28,7 +28,6 @@ from components.runs.start import (
     train_dialog,
     unfinished,
 )
-from components.server import server_dialog
 from components.state import PageState
 from components.table import Cell, Column, Interval, Row, TableEvent, table
 from evidencebench_core.llm.parse import OUTCOME_FLAGS, OUTCOME_KINDS, unread_share
@@ -63,7 +62,7 @@ def draw(state: PageState) -> None:
             import_dialog(dataset)
         dialogs: dict[str, Callable[[], None]] = {
             "Train the ranker": train_dialog,
-            "Model server": server_dialog,
+            "Language model": model_dialog,
         }
         if every:
             dialogs["Rename or delete a run"] = partial(keeping_dialog, every)

@@ -25,8 +25,7 @@ def draw_choice(state: PageState) -> None:
     st.title("Mark evidence")
     st.markdown(
         "Write down what a reader should learn from a paper (its study aspects), mark the sentences that say it, and "
-        "save the whole as an instance of the benchmark. Two people who mark the same paper see how far they agree, "
-        "and make a consensus."
+        "save it as an instance of the benchmark. Two people can mark one paper, and make a consensus."
     )
     st.markdown("## Your papers")
     papers = resources.own_papers().all()
@@ -37,7 +36,7 @@ def draw_choice(state: PageState) -> None:
         )
         _draw_table(state, _OWN, frame, "own-to-mark", "Kept papers; a click opens one")
     else:
-        st.markdown("Papers that you bring and keep are listed here, ready to be marked. There is none yet.")
+        st.markdown("Papers that you bring and keep are listed here. There is none yet.")
         st.button("Bring a paper", type="primary", on_click=open_later, args=("paper", {}))
     st.markdown("## Or an instance of a dataset")
     st.markdown("Its gold stays hidden while you mark; afterwards you can compare your marks with it.")
@@ -61,8 +60,8 @@ def _draw_instances(state: PageState, datasets: dict[str, DatasetInfo]) -> None:
     frame = resources.instances(dataset)
     frame = frame[frame["id"].isin(resources.matching(dataset, state["q"]))]
     frame = frame.assign(key=instance_key(dataset, "") + frame["id"])
-    frame = frame.assign(is_begun=frame["key"].isin(resources.paper_annotations().papers()))
-    frame = frame.sort_values("is_begun", ascending=False, kind="stable")
+    is_begun = frame["key"].isin(resources.paper_annotations().papers())
+    frame = pd.concat([frame[is_begun], frame[~is_begun]])
     pages = paging(state, len(frame))
     shown = frame.iloc[pages.rows]
     shown = shown.assign(who=shown["key"].map(_markers))

@@ -13,14 +13,15 @@ from components.ask import Ask, ask_button
 from components.desk import Actions, Decision, Item, desk
 from components.frame_table import frame_table
 from components.markdown import literal
+from components.page import show_notes
 from components.server import session_model
 from components.state import PageState, session_text, set_session_text
 from components.table import Column
-from evidencebench_core.annotation.agreement import TwoAnnotations, agreement_report
+from evidencebench_core.analyses import Report
+from evidencebench_core.annotation.agreement import AnnotatedPaper, agreement_report
 from evidencebench_core.annotation.differences import (
     Difference,
     decide,
-    decide_for,
     differences,
     first_consensus,
     has_item,
@@ -172,17 +173,17 @@ def draw_comparing(state: PageState, marked: MarkedPaper) -> None:
     _draw_agreement(marked, a, b)
 
 
-_agreement_report = resources.cached(agreement_report)
+@resources.cached
+def _agreement(name: str, sentences: Sequence[str], a: Annotation, b: Annotation) -> Report:
+    return agreement_report([AnnotatedPaper(name, sentences, a, b)])
 
 
 def _draw_agreement(marked: MarkedPaper, a: Annotation, b: Annotation) -> None:
-    pair = TwoAnnotations(marked.name, marked.paper.sentences, a, b)
-    report = _agreement_report((pair,))
+    report = _agreement(marked.name, marked.paper.sentences, a, b)
     frame = report.tables["agreement"].query("measure in @_MEASURES")
     st.markdown("## Agreement")
     frame_table(_AGREEMENT, frame, key="agreement", action="none", caption=report.title)
-    for note in report.notes[:1]:
-        st.caption(literal(note))
+    show_notes(report)
 
 
 def _draw_consensus(state: PageState, marked: MarkedPaper, a: Annotation, b: Annotation) -> None:
@@ -199,22 +200,13 @@ def _draw_consensus(state: PageState, marked: MarkedPaper, a: Annotation, b: Ann
     elif not left:
         st.markdown("All are settled. Open the consensus to look through it and to save it.")
     there = {"view": None, "annotator": CONSENSUS, "item": None, "aspect": None, "sentence": None}
-    with st.container(horizontal=True):
-        st.button(
-            "Open the consensus",
-            type="secondary" if left else "primary",
-            disabled=not editor.may_write,
-            on_click=editor.edit,
-            args=(lambda current: current, lambda: state.put(**there)),
-        )
-        for annotator in (a.annotator, b.annotator) if left else ():
-            st.button(
-                f"Accept all of {literal(annotator, 30)}",
-                key=f"accept-all.{annotator}",
-                disabled=not editor.may_write,
-                on_click=editor.edit,
-                args=(lambda current, name=annotator: decide_for(current, items.values(), name),),
-            )
+    st.button(
+        "Open the consensus",
+        type="secondary" if left else "primary",
+        disabled=not editor.may_write,
+        on_click=editor.edit,
+        args=(lambda current: current, lambda: state.put(**there)),
+    )
     drawn = []
     for key, item in items.items():
         decision: Decision = "accepted" if has_item(editor.annotation, item) else "rejected"

@@ -10,7 +10,7 @@ import streamlit as st
 
 from components import resources
 from components.markdown import literal
-from components.state import PageState, flash, session_text, set_session_text, widget_value
+from components.state import PageState, flash, session_text, set_session_text
 from evidencebench_core.annotation.marked import MarkedPaper
 from evidencebench_core.annotation.model import CONSENSUS, GOLD, MODEL, Annotation, check_person
 from evidencebench_core.annotation.store import Revision
@@ -98,5 +98,5 @@ def draw_who(state: PageState, editor: Editor) -> None:
         st.caption("All you mark is kept under this name as you go. Several people can mark one paper.")
         st.text_input("Your name or initials", key="who-name", max_chars=100, required=True, validate=_NOBODY)
         st.form_submit_button(
-            "Start marking", on_click=lambda: mark_as(state, widget_value("who-name").strip())
+            "Start marking", on_click=lambda: mark_as(state, st.session_state["who-name"].strip())
         )

@@ -12,7 +12,7 @@ from components import resources
 from components.annotate.editor import Editor
 from components.markdown import literal
 from components.paper_view import PaperEvent, paper_view
-from components.state import PageState, flash, open_later, widget_value
+from components.state import PageState, flash, open_later
 from evidencebench_core.annotation.export import exported_annotation
 from evidencebench_core.annotation.marked import annotation_of, annotators_of
 from evidencebench_core.annotation.model import GOLD, MAX_ASPECT, Annotation, MarkedAspect
@@ -66,16 +66,11 @@ def draw_aspects(state: PageState, editor: Editor) -> None:
     st.markdown("## Study aspects")
     if annotation.aspects:
         n_covered = len(annotation.aspects) - len(annotation.uncovered)
-        n_marked = len(annotation.evidence_sentences)
-        how = "Choose an aspect by its digit, then click sentences in the paper; a second click takes a mark back."
+        st.caption(f"{n_covered} of {len(annotation.aspects)} have a sentence.")
+    if editor.may_write:
         st.caption(
-            f"{n_covered} of {len(annotation.aspects)} have a sentence; {quantity(n_marked, 'sentence')} marked. "
-            f"{how if editor.may_write else ''}"
-        )
-    elif editor.may_write:
-        st.markdown(
-            "A study aspect is one thing that an expert would want to learn from this paper about the hypothesis: "
-            "what was compared, in whom, what was found. Write one, then click the sentences that say it."
+            "A study aspect is one thing to learn from this paper about the hypothesis: what was compared, in whom, "
+            "what was found. Write one, or choose one by its digit; then click the sentences that say it."
         )
     for number, aspect in enumerate(annotation.aspects, start=1):
         _draw_aspect(state, editor, number, aspect)
@@ -118,27 +113,27 @@ def _draw_changes(state: PageState, editor: Editor, number: int, aspect: MarkedA
             max_chars=MAX_ASPECT,
             key=of_text,
             required=True,
-            on_change=lambda: editor.edit(lambda a: a.rename_aspect(aspect.id, widget_value(of_text))),
+            on_change=lambda: editor.edit(lambda a: a.rename_aspect(aspect.id, st.session_state[of_text])),
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             st.checkbox(
                 "It is a result",
                 value=aspect.is_result,
                 key=of_result,
-                on_change=lambda: editor.edit(lambda a: a.set_result(aspect.id, widget_value(of_result))),
+                help="What the study found, not how it was made.",
+                on_change=lambda: editor.edit(lambda a: a.set_result(aspect.id, st.session_state[of_result])),
             )
             st.button("Remove", help="Undo brings it back, with its marks.", on_click=remove)
 
 
 def _draw_new(state: PageState, editor: Editor) -> None:
-    of_text, of_result = "new-aspect-text", "new-aspect-result"
+    key = "new-aspect-text"
 
     def add() -> None:
-        text, is_result = widget_value(of_text), widget_value(of_result)
-        editor.edit(lambda annotation: annotation.add_aspect(text, is_result), go_on)
+        editor.edit(lambda annotation: annotation.add_aspect(st.session_state[key]), go_on)
 
     def go_on() -> None:
-        st.session_state[of_text], st.session_state[of_result] = "", False
+        st.session_state[key] = ""
         state.put(aspect=f"aspect_{editor.annotation.n_made}")
 
     with st.form("new-aspect"):
@@ -146,12 +141,10 @@ def _draw_new(state: PageState, editor: Editor) -> None:
             "New study aspect",
             placeholder="The study followed 2,000 nurses for ten years",
             max_chars=MAX_ASPECT,
-            key=of_text,
+            key=key,
             required=True,
         )
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.form_submit_button("Add aspect", type="primary", on_click=add)
-            st.checkbox("It is a result", key=of_result, help="What the study found, not how it was made.")
+        st.form_submit_button("Add aspect", type="primary", on_click=add)
 
 
 def _draw_lists(state: PageState, editor: Editor) -> None:
@@ -178,15 +171,10 @@ def draw_saving(editor: Editor) -> None:
         return
     st.markdown("## Save as an instance")
     paper = editor.marked.paper
-    instance_id = st.text_input(
-        "Id of the instance",
-        value=paper.id if isinstance(paper, Instance) else paper.paper_id,
-        max_chars=200,
-        key=f"instance-id.{editor.marked.key}",
-    )
+    instance_id = paper.id if isinstance(paper, Instance) else paper.paper_id
     try:
         instance = exported_annotation(
-            resources.paper_annotations(), editor.marked, editor.annotator, instance_id.strip()
+            resources.paper_annotations(), editor.marked, editor.annotator, instance_id
         )
     except EvidenceBenchError as error:
         st.caption(literal(f"Not yet: {error}"))
@@ -213,7 +201,7 @@ def _dataset_file(instance: Instance) -> bytes:
 
 
 def _add(instance: Instance, key: str) -> None:
-    name = widget_value(key).strip()
+    name = st.session_state[key].strip()
     try:
         add_instance(resources.store(), name, instance)
     except EvidenceBenchError as error:

@@ -11,7 +11,7 @@ import streamlit as st
 from components import resources
 from components.controls import chip_table, sentence_chip
 from components.markdown import literal
-from components.state import PageState, flash, session_text, set_session_text, widget_value
+from components.state import PageState, flash, session_text, set_session_text
 from components.table import Column, Row
 from evidencebench_core.analyses.causes import CAUSES, cause_title
 from evidencebench_core.analyses.notes import Note, NoteStore
@@ -155,7 +155,7 @@ def sentence_notes(dataset: DatasetInfo, instance: Instance) -> tuple[SentenceNo
 def _save(place: Note, own: Note | None, ident: str, go_on: Callable[[], None] | None = None) -> None:
     """Keep what the form says in the place of the note that it was drawn with; nothing takes that back."""
     fields = ("flagged", "text", "author", "tags", *(["cause"] if place.run_id else []))
-    values = {name: widget_value(f"{name}-{ident}") for name in fields}
+    values = {name: st.session_state[f"{name}-{ident}"] for name in fields}
     values |= {
         "text": values["text"].strip(),
         "author": values["author"].strip(),

@@ -11,31 +11,16 @@ from typing import Any
 import streamlit as st
 
 from components import resources
-from components.ask import draw_caps, session_llm
+from components.ask import session_llm
 from components.asking import Question, answers_or_button, stored_answers
-from components.guarded import guarded_part
 from components.markdown import literal
 from components.paper.opened import OpenPaper
-from components.server import draw_chosen_server, session_model
+from components.server import session_model
 from evidencebench_core.answers.cited import CitedAnswer
 from evidencebench_core.answers.of_paper import answer_about, stance_of
 from evidencebench_core.data.model import Focus
 from evidencebench_core.papers.find import Findings, findings_in, query_in
 from evidencebench_core.retrievers.llm.retriever import LanguageModel, LanguageModelSettings
-
-
-def model_button() -> None:
-    """The model that can be asked, as a button for its server and caps."""
-    label = literal(session_model(), 40) or "Ask a language model"
-    if st.button(label, icon=":material/tune:", help="Its server, key and caps"):
-        _model_dialog()
-
-
-@st.dialog("Language model", width="medium", on_dismiss="rerun")
-@guarded_part("This dialog")
-def _model_dialog() -> None:
-    draw_chosen_server()
-    draw_caps()
 
 
 def asked_findings(

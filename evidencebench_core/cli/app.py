@@ -33,12 +33,11 @@ def serve(
     folder = app_folder()
     environment = {**os.environ, "EVIDENCEBENCH_STORE": str(store.path)}
     if sample:
-        from evidencebench_core.data.ingestion import ingest
+        from evidencebench_core.analyses.sample import ingest_sample
 
-        result = ingest(store, folder / "sample_data" / "sample_data.json")
+        result = ingest_sample(store, folder / "sample_data" / "sample_data.json")
         when = "now" if result.added else "already"
         note(f"The sample papers are {when} in {store.path}, as {result.dataset.name}.")
-        environment["EVIDENCEBENCH_SAMPLE"] = "1"
     if no_token and host in _THIS_MACHINE:
         environment["EVIDENCEBENCH_TOKEN"] = ""
     elif not environment.get("EVIDENCEBENCH_TOKEN"):

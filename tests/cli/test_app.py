@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 import evidencebench_core
+from evidencebench_core.analyses.sample import SAMPLE_RUNS
 from evidencebench_core.data.store import open_store
+from evidencebench_core.runs import RunStore
 from tests.factories import raw_instance, written
 
 APP = import_module("evidencebench_core.cli.app")
@@ -72,7 +74,7 @@ def test_the_sample_is_in_the_store_before_the_app_opens(
     (dataset,) = open_store().datasets()
     assert (dataset.name, dataset.n_instances, dataset.synthetic) == ("sample_data", 1, True)
     assert "already in" in command("app", "--sample").err
-    assert all(environment["EVIDENCEBENCH_SAMPLE"] == "1" for _, environment in starts)
+    assert [run.label for run in RunStore(open_store()).runs("sample_data")] == list(SAMPLE_RUNS)
     assert len(starts) == 2
 
 

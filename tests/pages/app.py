@@ -48,6 +48,7 @@ class App:
             self.test.query_params[name] = value
         self.test.run()
         assert not self.test.exception
+        assert "in a way that it should not" not in self.problems
         return self
 
     def named(self, kind: str, label: str, place: int = 0) -> Any:
@@ -166,6 +167,6 @@ def finished_runs(
     return {run.retriever: run.id for run in RunStore(store).runs(dataset)}
 
 
-def with_server(url: str, **caps: str) -> dict[str, str]:
+def with_server(url: str, **caps: int) -> dict[str, Any]:
     """What a session remembers that asks the model ``tiny`` of that server, within these caps."""
     return {"llm.server": url, "llm.model": "tiny", **{f"llm.cap.{name}": cap for name, cap in caps.items()}}

@@ -1,13 +1,10 @@
 """Home: the first thing anybody sees, with and without data."""
 
-import threading
 from pathlib import Path
 
 import pytest
 
-from evidencebench_core.analyses.sample import SAMPLE_RUNS
 from evidencebench_core.data import Store
-from evidencebench_core.runs import RunStore
 from tests.factories import written
 from tests.pages.app import SAMPLE, OpenPage
 
@@ -16,18 +13,12 @@ def names(store: Store) -> list[str]:
     return [info.name for info in store.datasets()]
 
 
-def test_a_file_is_read_by_its_path_under_a_name(
-    open_page: OpenPage, empty_store: Store, tmp_path: Path
-) -> None:
+def test_a_file_is_read_under_a_name(open_page: OpenPage, empty_store: Store, tmp_path: Path) -> None:
     app = open_page()
     broken = written([1, 2], tmp_path / "list.json")  # type: ignore[arg-type]
-    for path, problem in (
-        ("/nowhere/x.json", "is no file on the machine"),
-        (broken, "list.json"),
-        (SAMPLE, ""),
-    ):
+    for path, problem in ((broken, "list.json"), (SAMPLE, "")):
         assert names(empty_store) == []
-        app.text_input(key="path").set_value(str(path))
+        app.file_uploader(key="upload").upload(path.name, path.read_bytes(), "application/json")
         app.text_input(key="dataset-name").set_value("mine").run()
         app.button(key="read-file").click()
         assert problem in app.run().words + app.finish().words
@@ -46,17 +37,6 @@ def test_the_licence_stands_beside_every_download(
         assert licence in app.words
     monkeypatch.setattr("components.work.download", lambda *_, **__: (SAMPLE,))
     assert "6 instances, loaded as sample_data" in app.ask("Accept the licence and download").words
-
-
-def test_the_server_that_was_started_with_the_sample_runs_it_behind_the_first_page(
-    open_page: OpenPage, sample_store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("EVIDENCEBENCH_SAMPLE", "1")
-    open_page()
-    for thread in threading.enumerate():
-        if thread.name == "sample":
-            thread.join(60)
-    assert [run.label for run in RunStore(sample_store).runs("sample_data")] == list(SAMPLE_RUNS)
 
 
 def test_a_dataset_is_unfolded_renamed_and_deleted(open_page: OpenPage, sample_store: Store) -> None:

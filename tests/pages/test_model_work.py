@@ -97,7 +97,7 @@ def started(kept: Mapping[str, str]) -> App:
 
 def test_a_run_that_reached_its_cap_goes_on(open_page: OpenPage, sample_store: Store) -> None:
     with scripted(reply("DECISION: [0]")) as server:
-        started(with_server(server.url, calls="4"))
+        started(with_server(server.url, calls=4))
         assert "the cap of 4 calls is reached" in job_of("run", "stopped")
         open_page("runs", dataset="sample_data", task="er@10").press("Resume a run")
         assert len(server.requests) == 4  # the dialog first tells what it will take
@@ -123,9 +123,9 @@ def test_a_run_that_reached_its_cap_goes_on(open_page: OpenPage, sample_store: S
 
 def choose_server() -> None:
     """A script: the dialog of the model server."""
-    from components.server import server_dialog
+    from components.ask import model_dialog
 
-    server_dialog()
+    model_dialog()
 
 
 def test_a_typed_key_goes_to_its_server_and_nowhere_else(

@@ -1,4 +1,4 @@
-"""The reader for browser tests and benchmark: ``?view=short|several|stress|hostile``, ``&answer=1`` beside prose."""
+"""The reader for browser tests and benchmark: ``?view=short|stress|hostile``, ``&answer=1`` beside prose."""
 
 from dataclasses import replace
 
@@ -11,7 +11,6 @@ from tests.browser import reader_views
 
 VIEWS = {
     "short": reader_views.short_view,
-    "several": reader_views.several_view,
     "stress": reader_views.stress_view,
     "hostile": reader_views.hostile_view,
 }
@@ -38,7 +37,7 @@ if state.get("reverse"):
 if "answer" in st.query_params:
     mark = Badge("✓", "supported", "good")
     answer_prose(
-        [Sentence(place, f"Sentence {place} of the answer.", mark, "", False) for place in "abc"],
+        [Sentence(place, f"Sentence {place} of the answer.", mark, "", place == "c") for place in "abc"],
         key="answer",
         chosen=state.get("place", "a"),
         document="",

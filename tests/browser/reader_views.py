@@ -1,7 +1,5 @@
 """Papers to try the reader on: a short one, one as large as the data has, one that means harm."""
 
-from dataclasses import replace
-
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
 from evidencebench_core.export.reader import PaperView, System
 from evidencebench_core.export.shared_words import shared_words
@@ -61,12 +59,6 @@ def short_view() -> PaperView:
         ),
         systems=(System("bm25", (3, 6, 4)), System("dense", (7, 10))),
     )
-
-
-def several_view() -> PaperView:
-    """The short one with three systems: 3 is picked by all, 6 by A and C, 7 by B, 10 by B and C."""
-    systems = (System("bm25", (3, 6, 4)), System("dense", (7, 10, 3)), System("hybrid", (10, 3, 6)))
-    return replace(short_view(), systems=systems, active=1)
 
 
 def stress_view(n_sentences: int = 794, n_aspects: int = 36) -> PaperView:

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from evidencebench_core.data import Store
 from evidencebench_core.perturb import added_wordings
 from evidencebench_core.runs import execute, plan
-from tests.browser.settling import parameters, press, settled
+from tests.browser.settling import press, settled
 
 TASK = "er@10"
 pytestmark = pytest.mark.flow
@@ -19,23 +19,6 @@ def run_of(store: Store, dataset: str, retriever: str) -> str:
     planned = plan(store, dataset, retriever, tasks=[TASK])
     list(execute(planned))
     return planned.spec.id
-
-
-def test_from_the_misses_to_the_paper_and_back(page: Page, app_url: str, store: Store) -> None:
-    runs = [run_of(store, "sample_data", retriever) for retriever in ("bm25", "abstract-tail")]
-    page.goto(f"{app_url}/analyse?dataset=sample_data&task={TASK}&runs={','.join(runs)}")
-    chart = page.locator(".js-plotly-plot .bars").first
-    expect(chart).to_be_visible()
-    settled(page)
-    box = chart.bounding_box()
-    assert box is not None
-    assert box["y"] + box["height"] < 600
-    page.get_by_role("table", name="Instances with missed aspects").locator("tbody tr").first.click()
-    expect(page.locator(".reader")).to_be_visible()
-    assert parameters(page)["instance"]
-    settled(page)
-    page.go_back()
-    expect(chart).to_be_visible()
 
 
 def test_a_models_wordings_are_read_and_accepted(

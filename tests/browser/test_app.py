@@ -7,8 +7,7 @@ from playwright.sync_api import Page, expect
 
 from evidencebench_core.analyses.notes import NoteStore
 from evidencebench_core.data import Store
-from tests.browser.conftest import DESKTOP
-from tests.browser.settling import PHONE, parameters, press, sentence, settled
+from tests.browser.settling import assert_accessible, parameters, press, sentence, settled
 
 
 def table(page: Page, name: str):
@@ -48,15 +47,6 @@ def test_a_row_opens_its_instance_and_a_sentence_is_flagged(page: Page, app_url:
     expect(page.get_by_role("cell", name="⚑ 1, 1 comment")).to_be_visible()
 
 
-def test_the_paper_begins_on_the_first_screen(page: Page, app_url: str) -> None:
-    page.goto(app_url + "/browse?dataset=sample_data&instance=sample_cohort&live=bm25~abstract-tail~lead")
-    for size in (DESKTOP, PHONE):
-        page.set_viewport_size(size)  # type: ignore[arg-type]
-        expect(page.locator(".reader .s").first).to_be_in_viewport()
-        settled(page)
-        assert page.locator(".reader").evaluate("reader => reader.getBoundingClientRect().y") < 300
-
-
 @pytest.mark.flow
 def test_a_click_just_after_typing_keeps_what_was_typed(page: Page, app_url: str) -> None:
     page.goto(app_url + "/browse?dataset=sample_data")
@@ -79,6 +69,7 @@ def test_fast_clicks_are_steps_and_back_and_forward_work_at_once(page: Page, app
     page.goto(app_url + "/browse?dataset=sample_data&instance=sample_cohort&live=bm25")
     expect(page.get_by_text("1 of 6")).to_be_visible()
     settled(page)
+    assert page.locator(".reader").evaluate("reader => reader.getBoundingClientRect().y") < 300
     step = page.locator("[data-testid=stPaginationNext], [data-testid=stNumberInputStepUp]")
     for _ in range(4):
         step.click(no_wait_after=True)
@@ -123,6 +114,7 @@ def test_runs_are_started_compared_and_travel_to_the_reader(
     page.get_by_role("option", name="lead", exact=True).click()
     page.keyboard.press("Tab")
     settled(page)
+    assert_accessible(page)
     dialog.get_by_role("button", name="Start", exact=True).click()
     for retriever in ("bm25", "lead"):
         cell = page.get_by_role("cell", name=retriever, exact=True)

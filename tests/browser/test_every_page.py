@@ -27,7 +27,6 @@ from tests.browser.settling import (
     PHONE,
     assert_accessible,
     assert_fits,
-    press,
     set_color_scheme,
     settled,
 )
@@ -102,33 +101,3 @@ def test_a_page_is_accessible_fits_a_phone_and_asks_no_other_host(
             assert_accessible(page)
     assert hosts - {None} == {"127.0.0.1"}
     assert [problem for problem in problems if not re.search(_STREAMLITS, problem)] == []
-
-
-def test_a_dialog_is_accessible(page: Page, app_url: str) -> None:
-    page.goto(app_url + "/runs?dataset=sample_data")
-    press(page, "Start a run")
-    expect(page.get_by_role("dialog").get_by_text("Start", exact=True).first).to_be_visible()
-    assert_accessible(page)
-
-
-def test_the_labels_of_an_open_chart_follow_the_theme(page: Page, app_url: str) -> None:
-    page.goto(app_url + "/?shown=sample_data")
-    label = page.locator(".js-plotly-plot .xtick text").first
-    expect(label).to_be_attached()
-    for scheme in ("dark", "light", "dark"):
-        set_color_scheme(page, scheme)
-        fill = label.evaluate("text => getComputedStyle(text).fill")  # color(srgb 0.91 ...
-        assert (float(fill.split()[1]) > 0.5) == (scheme == "dark"), fill
-
-
-def test_what_has_the_focus_has_a_ring(page: Page, app_url: str) -> None:
-    page.goto(app_url + "/browse?dataset=sample_data")
-    expect(page.locator(".table-root tbody tr").first).to_be_visible()
-    settled(page)
-    for role, name in (("link", "Runs"), ("button", "Sentences"), ("button", "Filters")):
-        page.get_by_role(role, name=name).first.focus()  # type: ignore[arg-type]
-        page.keyboard.press("Shift+Tab")
-        page.keyboard.press("Tab")  # a ring is for those who come by keyboard
-        target = page.locator(":focus").last
-        expect(target).to_contain_text(name)
-        expect(target).to_have_css("outline", re.compile("solid 2px"))

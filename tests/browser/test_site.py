@@ -42,9 +42,8 @@ def test_pages_open_from_a_file_and_an_address_names_a_sentence(
     expect(sentence(page, 3)).to_have_attribute("aria-current", "true")
     page.keyboard.press("Escape")
     expect(page.locator(".s.selected")).to_have_count(0)
-    assert [
-        text for text in heard if not text.startswith("file:")
-    ] == []  # axe itself asks for styles, in vain
+    # axe itself asks for styles, in vain
+    assert [text for text in heard if not text.startswith("file:")] == []
     fits_and_is_accessible(page)
     page.get_by_role("link", name="All papers").click()
     fits_and_is_accessible(page)

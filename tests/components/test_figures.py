@@ -46,16 +46,6 @@ def test_a_histogram_has_few_bars_that_hold_all() -> None:
     assert (list(trace.x), list(trace.y), figure.layout.yaxis.dtick) == ([1, 2], [1, 2], 1)
 
 
-def test_squares_stand_at_their_pair_and_frame_what_is_sure() -> None:
-    pairs = pd.DataFrame({"row": ["p", "q"], "column": ["q", "p"], "value": [0.1, NAN], "text": ["+10", ""]})
-    pairs = pairs.assign(hover="h", framed=[True, False], id=["p q", "q p"])
-    labels = {"p": "P", "q": "Q"}
-    (trace,) = figures.squares(pairs, labels, labels, strongest=0.1).data
-    assert (list(trace.x), list(trace.y)) == ([1, 0], [0, 1])
-    assert list(trace.marker.line.width) == [2, 0.5]
-    assert trace.marker.color[1] == "#ffffff"
-
-
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("strength", [-9.0, -1.0, -0.4, 0.0, 0.4, 1.0])
 def test_the_number_in_a_square_can_be_read(strength: float, dark: bool) -> None:

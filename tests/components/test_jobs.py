@@ -49,21 +49,11 @@ def test_a_running_job_is_not_started_twice_nor_dismissed_and_its_work_sees_a_ca
     assert len(board.jobs()) == 1
 
 
-def test_a_job_ends_with_a_note_which_is_an_error_of_ours_and_a_bug_is_logged(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    status = ended(JobBoard().start("run", "x", "title", lambda _: "4 answers")).status
-    assert (status.state, status.note) == ("done", "4 answers")
-    errors = (SettingError("bm25", "k1 cannot be 'x'", "Give a number."), ZeroDivisionError())
-    for error, note in zip(errors, ("bm25: k1 cannot be 'x'.", "ZeroDivisionError"), strict=True):
-
-        def work(_: Job, error: Exception = error) -> str:
-            raise error
-
-        status = ended(JobBoard().start("run", "a", "A", work)).status
-        assert status.state == "failed"
-        assert note in status.note
-        assert ("Traceback" in caplog.text) == isinstance(error, ZeroDivisionError)
+def test_a_bug_in_a_job_is_its_note_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    status = ended(JobBoard().start("run", "a", "A", lambda _: str(1 // 0))).status
+    assert status.state == "failed"
+    assert "ZeroDivisionError" in status.note
+    assert "Traceback" in caplog.text
 
 
 def test_a_job_reports_how_far_it_is_and_the_time_left_by_fresh_work_only(
@@ -72,8 +62,7 @@ def test_a_job_reports_how_far_it_is_and_the_time_left_by_fresh_work_only(
     now = [100.0]
     monkeypatch.setattr("components.jobs.time.monotonic", lambda: now[0])
     job = Job(1, "run", "x", "title", started=100.0)
-    job.report(90, 100, "first")
-    assert (job.status.done, job.status.total, job.status.note) == (90, 100, "first")
+    job.report(90, 100)
     assert job.status.seconds_remaining is None  # nothing done yet in this session
     now[0] = 110.0
     job.report(95, 100)

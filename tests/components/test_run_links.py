@@ -1,13 +1,10 @@
 """Runs on a page: the link to the reader, their colours, the difference of two."""
 
-import math
 from dataclasses import replace
 
 import pandas as pd
-import pytest
 import streamlit as st
 
-from components.frame_table import points
 from components.run_links import reader_link, run_colours
 from components.runs.pair import both_ways
 from evidencebench_core.data import ingest, open_store
@@ -36,19 +33,6 @@ def test_the_link_to_the_reader_and_colours() -> None:
     assert link["runs"] == f"{oracle.id},{shown[0].id}"
     assert "system" not in link
     assert len(set(run_colours([replace(runs[0], id=str(number)) for number in range(4)]).values())) == 4
-
-
-@pytest.mark.parametrize(
-    ("difference", "low", "high", "text"),
-    [
-        (0.138, 0.074, 0.204, "+13.8 (+7.4 to +20.4)"),
-        (-0.0004, -0.1, -0.0002, "+0.0 (−10.0 to +0.0)"),  # no minus before a 0
-        (0.05, math.nan, math.nan, "+5.0"),
-        (math.nan, math.nan, math.nan, "–"),
-    ],
-)
-def test_a_difference_with_its_interval(difference: float, low: float, high: float, text: str) -> None:
-    assert points({"difference": difference, "low": low, "high": high}) == text
 
 
 def test_a_pair_turned_round_changes_sides_and_sign() -> None:

@@ -81,14 +81,13 @@ def test_the_dataset_chosen_on_one_page_comes_along_to_another(
 
 
 def quiet_script() -> None:
-    """A page whose sentence is no step, and that is about no dataset."""
+    """A page whose sentence is no step."""
     import streamlit as st
 
     from components.state import PageState
 
-    defaults = {"dataset": "", "task": "", "shown": "", "sentence": ""}
-    state = PageState(st.session_state.get("page", "p"), defaults, quiet=["sentence"])
-    for name in ("sentence", "shown", "dataset"):
+    state = PageState("p", {"shown": "", "sentence": ""}, quiet=["sentence"])
+    for name in ("sentence", "shown"):
         st.text_input(name, **state.widget(name, state[name]))
     st.caption("|".join(state[name] for name in ("sentence", "shown")))
 
@@ -97,16 +96,6 @@ def test_a_quiet_value_is_no_step_and_goes_along_with_the_next() -> None:
     app = App(AppTest.from_function(quiet_script))
     assert (app.fill("sentence", "5").words, app.address) == ("5|", {})
     assert app.fill("shown", "x").address == {"sentence": "5", "shown": "x"}
-
-
-def test_a_page_about_no_dataset_stays_as_it_was_left_on_another() -> None:
-    app = App(AppTest.from_function(quiet_script), shown="x")
-    app.query_params.clear()
-    app.test.session_state["page"] = "q"
-    app.run().fill("dataset", "other")
-    app.query_params.clear()
-    app.test.session_state["page"] = "p"
-    assert app.run().words == "|x"
 
 
 def test_a_choice_of_retrievers_comes_back_from_its_link() -> None:
@@ -118,17 +107,7 @@ def test_a_choice_of_retrievers_comes_back_from_its_link() -> None:
     again = [choice_from(text) for text in choices_text(choices).split("~")]
     assert [(c.name, dict(c.settings)) for c in again] == [(c.name, dict(c.settings)) for c in choices]
     assert choice_from("bm25;k1=1.5") == Choice("bm25", {})  # its default
-    for link in (
-        "bm26",
-        "bm25;k3=1",
-        "bm25;k1=many",
-        "bm25;k1",
-        "dense;model=/tmp/model",
-        "llm;prompts=/tmp",
-    ):  # nor names a file
+    wrong = "bm26 bm25;k3=1 bm25;k1=many bm25;k1"
+    for link in f"{wrong} dense;model=/tmp/model llm;prompts=/tmp".split():  # nor names a file
         with pytest.raises(SettingError):
             choice_from(link)
-
-
-def test_a_label_has_the_settings_that_a_person_chose() -> None:
-    assert Choice("hybrid", {"of": ("bm25", "lead"), "k": 10.0}).label == "hybrid of=bm25,lead k=10.0"

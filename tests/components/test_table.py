@@ -1,4 +1,4 @@
-"""Tables: what they are sent, pages of fifty rows, a sort that turns round."""
+"""Tables: what they are sent, pages of fifty rows."""
 
 import json
 import math
@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.frame_table import frame_rows, intervals
+from components.frame_table import frame_rows
 from components.table import Chip, Column, Interval, Row, table_data
 from evidencebench_core.words import visible_texts
 from tests.pages.app import App
@@ -38,29 +38,18 @@ def test_cells_of_a_frame_are_plain_and_undefined_ones_empty() -> None:
     assert (row.id, row.muted) == ("<b>", True)
 
 
-def test_an_interval_without_bounds_or_without_a_share() -> None:
-    columns = {"recall": [0.5, 0.25, NAN], "low": [0.4, NAN, NAN], "high": [0.6, NAN, NAN]}
-    expected = [Interval(0.5, 0.4, 0.6), Interval(0.25), None]
-    assert list(intervals(pd.DataFrame(columns), "recall")) == expected
-
-
 def pages() -> None:
     """A script: a list of 101 rows, 50 + 50 + 1."""
     import streamlit as st
 
     from components.state import PageState
-    from components.table import TableEvent
-    from components.table.paging import paging, put_sort
+    from components.table.paging import paging
 
-    state = PageState("p", {"sort": "name", "desc": "", "page": "1"})
+    state = PageState("p", {"page": "1"})
     page = paging(state, 101)
     st.markdown(f"{page.rows.start} to {page.rows.stop}")
     page.draw(state)
     paging(state, 50).draw(state)
-    for column in ("name", "size"):
-        if st.button(column):
-            put_sort(state, TableEvent("sort", column))
-            st.rerun()
 
 
 def test_from_page_to_page() -> None:
@@ -74,11 +63,3 @@ def test_from_page_to_page() -> None:
     assert app.address == {"page": "3"}
     for page, rows in (("0", "0 to 50"), ("9", "100 to 150"), ("x", "0 to 50")):  # the nearest there is
         assert rows in app.run(page=page).words
-
-
-def test_the_same_column_again_turns_the_sort_round_and_starts_at_its_beginning() -> None:
-    app = App(AppTest.from_function(pages), page="3")
-    assert app.press("size").address == {"sort": "size"}
-    assert app.press("size").address == {"sort": "size", "desc": "1"}
-    assert app.press("size").address == {"sort": "size"}
-    assert app.press("name").address == {}

@@ -141,12 +141,8 @@ def run_dialog(name: str, dataset: str, task: str = "er@optimal") -> None:
         open_dialog(start.start_ask(info, task_named(task)))
     elif name == "resume":
         open_dialog(start.resume_ask(start.unfinished(runs(info))))
-    elif name == "import":
-        start.import_dialog(info)
-    elif name == "train":
-        start.train_dialog()
     else:
-        start.keeping_dialog(runs(info))
+        start.import_dialog(info)
 
 
 def jobs_ended() -> None:

@@ -1,6 +1,7 @@
 """Mark evidence: marking, undoing, a proposal decided, two annotators, and what is saved."""
 
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing
 
 import pytest
@@ -26,17 +27,17 @@ class Marks:
         self.annotations = Annotations(store)
 
     def save(self, who: str, **marks: list[int]) -> None:
-        annotation = Annotation(who, self.own.hypothesis, self.own.n_sentences)
-        for text, indices in marks.items():
-            annotation = annotation.add_aspect(text, sentences=indices)
-        self.annotations.save(self.own.key, annotation)
+        self.annotations.save(self.own.key, self.annotation(who, marks))
 
     def propose(self, unit: str, **marks: list[int]) -> None:
         """A proposal of the model ``m``; the unit says what it was asked."""
-        proposal = Annotation("model:m", self.own.hypothesis, self.own.n_sentences)
+        save_proposal(self.annotations.store, self.own.key, self.annotation("model:m", marks), unit * 12)
+
+    def annotation(self, who: str, marks: Mapping[str, list[int]]) -> Annotation:
+        annotation = Annotation(who, self.own.hypothesis, self.own.n_sentences)
         for text, indices in marks.items():
-            proposal = proposal.add_aspect(text, sentences=indices)
-        save_proposal(self.annotations.store, self.own.key, proposal, unit * 12)
+            annotation = annotation.add_aspect(text, sentences=indices)
+        return annotation
 
     def __call__(self, who: str = "Ada") -> dict[str, tuple[int, ...]]:
         annotation = self.annotations.get(self.own.key, who)

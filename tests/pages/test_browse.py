@@ -1,18 +1,14 @@
 """Browse: a list to search, a set carried to it, an instance to read, a miss to work through, another hypothesis."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from components.browse.reading import keep_event
-from components.paper_view import PaperEvent
 from components.run_links import instance_set, read_set
 from evidencebench_core.analyses.missed import outcomes, queue_of
 from evidencebench_core.analyses.notes import Note, NoteStore
 from evidencebench_core.data import Store, ingest, open_store
-from evidencebench_core.retrievers import Retrieval, Setting
-from evidencebench_core.runs import RunStore, retrieval_spec, score_run
+from evidencebench_core.runs import score_run
 from tests.factories import raw_dataset, written
 from tests.pages.app import OpenPage, table_rows
 
@@ -140,56 +136,13 @@ def test_a_miss_is_worked_through_where_the_paper_is_read(open_page: OpenPage, r
     assert app.address["instance"] == misses["instance"].iloc[-1]
 
 
-def test_letting_go_in_the_reader_is_one_step() -> None:
-    steps: list[dict[str, object]] = []
-    state = SimpleNamespace(put=lambda **values: steps.append(values))
-    keep_event(state, ["A1", "A2"], PaperEvent("aspect", 3, 1, 2))
-    keep_event(state, ["A1", "A2"], PaperEvent("clear", None, None, 0))
-    assert steps == [
-        {"sentence": 3, "system": 2, "aspect": "A2"},
-        {"sentence": None, "system": None, "aspect": None},
-    ]
-
-
-def stored_run(store: Store, retriever: str, picks: tuple[int, ...], **settings: Setting) -> str:
-    """Id of a run that picked the same in every sample paper, and whose retriever need not be there."""
-    run = retrieval_spec(store.dataset("sample_data").sha256, retriever, settings, {})
-    RunStore(store).create(run)
-    for instance_id in store.ids("sample_data"):
-        RunStore(store).add(run.id, {instance_id: {"er@10": Retrieval(picks, ())}})
-    return run.id
-
-
-@pytest.mark.parametrize(
-    ("retriever", "settings"),
-    [("evidence-ranker", {"model": "cross-validated"}), ("somebody-elses", {})],
-)
-def test_a_run_opens_with_its_stored_picks_though_nobody_can_be_asked(
-    open_page: OpenPage, sample_store: Store, retriever: str, settings: dict[str, str]
-) -> None:
-    run = stored_run(sample_store, retriever, (7, 3), **settings)
-    params = {**READ, "task": "er@10", "sentence": "3"}
-    app = open_page("browse", runs=run, live="bm25", **params)
-    assert not app.problems
-    assert f"What each pick of {retriever}" in app.words
-    assert "rank 2 of 2, picked" in app.words
-    edited = open_page("browse", runs=run, h="Tea helps.", **params)
-    assert "No stored answer to this hypothesis" in edited.words or edited.problems
-
-
-@sample
-def test_a_variant_becomes_the_hypothesis_and_the_gold_is_explained(open_page: OpenPage) -> None:
-    app = open_page("browse", **READ).press("negation")
-    assert "does not increase" in app.words
-    assert "The gold was made for the original" in app.words
-    assert "What each pick of bm25 adds" in app.words  # of a negation we know that the gold applies
-    assert "The gold was made for the original" not in app.press("Back to the original").words
-
-
 @sample
 def test_a_typed_hypothesis_is_scored_beside_the_original_only_once_the_reader_says_so(
     open_page: OpenPage,
 ) -> None:
+    app = open_page("browse", **READ).press("negation")
+    assert "The gold was made for the original" in app.words
+    assert "The gold was made for the original" not in app.press("Back to the original").words
     edited = dict(READ, live="lead~bm25", system="1", task="er@10", h="Night shifts harm hospital employees")
     app = open_page("browse", **edited)
     assert "Not scored" in app.words

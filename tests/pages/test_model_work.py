@@ -10,8 +10,7 @@ from components.resources import jobs
 from evidencebench_core.data import Store
 from evidencebench_core.reliability.sample import add_sample_items
 from evidencebench_core.runs import RunStore
-from tests.answers.judging import add_sample
-from tests.llm.server import reply, scripted, stall, status
+from tests.llm.server import reply, scripted, status
 from tests.pages.app import App, OpenPage, drawn, run_dialog, with_server
 
 pytestmark = pytest.mark.usefixtures("own_places", "sample_store")
@@ -22,30 +21,20 @@ ANSWER = "x" * 400_000 + "\n" + REASONS
 READ = {"dataset": "sample_data", "instance": "sample_cohort", "task": "er@10"}
 
 
-def browse(open_page: OpenPage, url: str, retriever: str = "llm", **kept: str) -> App:
+def browse(open_page: OpenPage, url: str, **kept: str) -> App:
     """An instance in Browse, in a session with that server."""
-    return open_page("browse", {"llm.server": url, **kept}, **READ, live=f"{retriever};model=tiny")
+    return open_page("browse", {"llm.server": url, **kept}, **READ, live="llm;model=tiny")
 
 
 # -- one instance ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("retriever", ["llm", "embeddings"])
-def test_a_served_retriever_is_asked_on_a_click_only(open_page: OpenPage, retriever: str) -> None:
-    with scripted(stall()) as server:
-        app = browse(open_page, server.url, retriever)
-        assert "has not answered this yet. About" in app.words
-        assert "price unknown" in app.words
-        assert not jobs().jobs("ask")
-        app.press("Ask the model")
-        jobs().jobs("ask")[0].cancel()
-        assert "was stopped" in app.finish().words
-        assert "Try again" in app.labels()
-
-
 def test_what_a_model_said_is_kept_as_letters_and_never_paid_for_twice(open_page: OpenPage) -> None:
     with scripted(reply(ANSWER)) as server:
-        app = browse(open_page, server.url).ask()
+        app = browse(open_page, server.url)
+        assert "price unknown" in app.words
+        assert not server.requests  # before a click
+        app.ask()
         assert "What each pick of llm model=tiny adds" in app.words
         app.run(sentence="0")
         assert len(server.requests) == 1
@@ -59,18 +48,11 @@ def test_what_a_model_said_is_kept_as_letters_and_never_paid_for_twice(open_page
     assert any("<hypothesis>" in code.value for code in app.code)
 
 
-@pytest.mark.parametrize(
-    ("page", "button", "calls"),
-    [("reliability", "Start or resume runs", "about 624 calls"), ("answers", "Have the answers judged", "")],
-)
-def test_what_questions_and_judgements_will_take_is_said_first(
-    open_page: OpenPage, sample_store: Store, page: str, button: str, calls: str
-) -> None:
+def test_what_questions_will_take_is_said_first(open_page: OpenPage, sample_store: Store) -> None:
     add_sample_items(sample_store)
-    add_sample(sample_store)
     with scripted(reply("Yes."), listed=("tiny",)) as server:
-        app = open_page(page, kept=with_server(server.url)).press(button)
-        assert calls in app.words
+        app = open_page("reliability", kept=with_server(server.url)).press("Start or resume runs")
+        assert "about 624 calls" in app.words
         assert not app.named("button", "Start").disabled
         assert not server.requests
 
@@ -101,16 +83,8 @@ def test_a_run_that_reached_its_cap_goes_on(open_page: OpenPage, sample_store: S
         assert "the cap of 4 calls is reached" in job_of("run", "stopped")
         open_page("runs", dataset="sample_data", task="er@10").press("Resume a run")
         assert len(server.requests) == 4  # the dialog first tells what it will take
-        (run,) = RunStore(sample_store).runs("sample_data")
-        batch = ("file", "batch", run.id, server.url)
-        with sample_store.write() as db:
-            db.execute(
-                "INSERT INTO llm_batches (file_id, batch_id, run_id, address, begun_at) VALUES (?, ?, ?, ?, '')",
-                batch,
-            )
         app = drawn(run_dialog, "resume", "sample_data", "er@10", kept=with_server(server.url))
         assert "2 instances, about 2 calls" in app.words
-        assert "1 batch of this run may still be under way" in app.problems
         app.ask("Start")
         job_of("run", "done")
         assert len(server.requests) == 6

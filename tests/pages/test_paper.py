@@ -5,17 +5,13 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.answers.cited import NO_ANSWER
 from evidencebench_core.data import Store
 from evidencebench_core.papers import Doubt, Paper
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.read import paper_of_file
 from tests.answers import test_of_paper as tea
-from tests.llm.server import answering, reply, scripted
+from tests.llm.server import answering, scripted
 from tests.pages.app import App, OpenPage, with_server
-from tests.papers.test_europe_pmc import Service, service
-
-__all__ = ["service"]  # the fixture
 
 pytestmark = pytest.mark.usefixtures("empty_store", "hashing_encoder")
 
@@ -49,10 +45,6 @@ def uploaded(open_page: OpenPage, *files: tuple[str, bytes], **params: str) -> A
     return app.finish()
 
 
-def searched(open_page: OpenPage, ref: str, **params: str) -> App:
-    return open_page("paper", paper=ref, r="bm25", **params).finish()
-
-
 def test_several_uploads_are_a_table_and_what_cannot_be_read_is_named(open_page: OpenPage) -> None:
     tea, bad = ("tea.txt", b"Tea\n\nTea is hot. It was drunk."), ("bad.pdf", b"%PDF-")
     app = uploaded(open_page, ("salt.txt", TEXT.encode()), tea, bad)
@@ -63,39 +55,11 @@ def test_several_uploads_are_a_table_and_what_cannot_be_read_is_named(open_page:
     app.fill("Statement", HYPOTHESIS, "text_area").finish()
 
 
-def test_pasted_text_is_read(open_page: OpenPage) -> None:
-    app = open_page("paper").fill("Text of the paper", TEXT, "text_area").press("Read the text").finish()
-    assert app.address["paper"].startswith("open-")
-
-
-def test_a_paper_is_fetched_by_its_id(
-    open_page: OpenPage, service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("EVIDENCEBENCH_EUROPE_PMC", service.base)
+def test_pasted_text_is_read_and_an_id_is_no_path(open_page: OpenPage) -> None:
     app = open_page("paper")
-    for path in ("/etc/passwd", "CONTRIBUTING.md"):  # an id is never a path
-        assert app.fill("PMC id", path).press("Fetch it").problems
-        assert "paper" not in app.address
-    app.fill("PMC id", "10.1000/xyz123").press("Fetch it").finish()
+    assert app.fill("PMC id", "CONTRIBUTING.md").press("Fetch it").problems
+    app.fill("Text of the paper", TEXT, "text_area").press("Read the text").finish()
     assert app.address["paper"].startswith("open-")
-
-
-def test_findings_of_the_abstract_stand_apart_and_leave_room(open_page: OpenPage, own: OwnPapers) -> None:
-    abstract = " ".join(f"Salt raises blood pressure in group {n}." for n in range(8))
-    text = f"Salt\n\nAbstract\n{abstract}\n\nResults\nSalt raised pressure. Pressure of blood was high. It was salt."
-    ref = str(own.save(paper_of_file(text.encode(), "s.txt"), "Salt", "Salt raises blood pressure.").id)
-    texts = picked(searched(open_page, ref, k="4"))
-    assert ["in group" in text for text in texts] == [True, True, False, False]
-
-
-def picked(app: App) -> list[str]:
-    """The sentences of the findings that were picked."""
-    return [
-        "".join(text for text, _ in sentence["pieces"])
-        for passage in shown(app)["passages"]
-        for sentence in passage["sentences"]
-        if sentence["is_pick"]
-    ]
 
 
 def test_an_upload_is_searched_kept_when_that_is_asked_for_renamed_and_removed(
@@ -118,11 +82,6 @@ def test_an_upload_is_searched_kept_when_that_is_asked_for_renamed_and_removed(
     app.checkbox(key=f"sure.{paper.id}").check().run()
     app.press("Delete")
     assert own.all() == ()
-
-
-def test_a_page_that_cannot_be_drawn_says_so(open_page: OpenPage, own: OwnPapers, paper: Paper) -> None:
-    bad = own.save(replace(paper, kind="pdf"), "S", "Salt is bad.", b"%PDF-1.7 x")
-    assert "cannot be read as PDF" in searched(open_page, str(bad.id), view="page").words
 
 
 def shown(app: App) -> dict[str, Any]:
@@ -151,21 +110,10 @@ def test_a_model_is_asked_about_a_paper_on_a_click_and_what_it_said_is_kept(
     assert {sentence["stance"] for sentence in sentences} == {"supports", "against", "neither", ""}
 
 
-def test_a_model_searches_a_paper_and_a_refusal_is_said(
-    open_page: OpenPage, own: OwnPapers, paper: Paper, own_places: None
-) -> None:
-    ref = str(own.save(paper, "Salt", HYPOTHESIS).id)
-    with scripted(reply("DECISION: [7]"), reply("I cannot help with that.")) as server:
-        app = open_page("paper", with_server(server.url), paper=ref, r="llm", focus="all").finish()
-        assert "has not answered this yet" in app.words
-        assert picked(app.ask()) == ["Systolic pressure was lower with the salt substitute."]
-        assert shown(app.ask("What does this paper say"))["answer"]["problem"] == NO_ANSWER["refusal"]
-
-
 def test_a_hostile_paper_is_shown_as_text(open_page: OpenPage, own: OwnPapers, paper: Paper) -> None:
     doubts = (Doubt("Results", 2, "Columns <b>may</b> be mixed."),)
     hostile = replace(paper, title="<img src=x onerror=alert(1)> *a*", doubts=doubts)
-    app = searched(open_page, str(own.save(hostile, "</h1> :red[name]", "<b>salt</b>").id))
-    assert not app.exception
+    ref = str(own.save(hostile, "</h1> :red[name]", "<b>salt</b>").id)
+    app = open_page("paper", paper=ref, r="bm25").finish()
     assert "<img src=x onerror=alert(1)> *a*" in app.words
     assert "Columns <b>may</b> be mixed." in app.words

@@ -9,7 +9,7 @@ import streamlit as st
 from components import resources
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.export.predictions import import_run
-from evidencebench_core.retrievers.ranker.model_file import FILE, default_model_path, write_model
+from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from evidencebench_core.runs import RunStore, Sample, evaluate, run
 from tests.factories import raw_dataset, written
 from tests.pages.app import App, OpenPage, drawn, finished_runs, run_dialog, table_rows
@@ -61,17 +61,6 @@ def test_part_of_a_run_is_no_result_and_what_runs_is_not_offered(
     assert "Resume a run" in app.finish().labels()
 
 
-def test_a_run_is_renamed_and_deleted(sample_store: Store) -> None:
-    ids = finished_runs(sample_store, "bm25", "lead")
-    app = drawn(run_dialog, "keep", "sample_data")
-    app.selectbox(key="keep.run").set_value(ids["lead"]).run()
-    app.fill("Name", "My first").press("Rename")
-    assert {run.label for run in RunStore(sample_store).runs()} == {"bm25", "My first"}
-    app.named("checkbox", "Delete My first").check()
-    app.run().press("Delete")
-    assert [run.id for run in RunStore(sample_store).runs()] == [ids["bm25"]]
-
-
 def imported(content: str) -> App:
     """The dialog after its button was pressed."""
     app = drawn(run_dialog, "import", "sample_data")
@@ -89,43 +78,6 @@ def test_an_upload_becomes_a_run_and_a_bad_one_leaves_nothing(sample_store: Stor
     assert not imported("\n".join(lines)).problems
     (run,) = RunStore(sample_store).runs("sample_data")
     assert (run.tasks["er@10"], run.tasks["result-er@5"]) == (6, 5)
-
-
-# -- the ranker that is trained here ----------------------------------------------------------------------
-
-
-@pytest.fixture
-def tiny(tmp_path: Path) -> Path:
-    """A file of six instances that count as real."""
-    return written(raw_dataset(6), tmp_path / "tiny.json")
-
-
-@pytest.mark.usefixtures("hashing_encoder")
-def test_the_ranker_answers_at_once_and_says_what_it_learnt_from(
-    open_page: OpenPage, sample_store: Store, tiny: Path
-) -> None:
-    app = open_page("browse", instance="sample_trial", live="evidence-ranker~hybrid;of=bm25,evidence-ranker")
-    assert not app.problems
-    assert "What each pick of evidence-ranker adds" in app.words
-    app = drawn(run_dialog, "train", "sample_data")
-    assert "comes with this program" in app.words
-    assert not [label for label in app.labels() if label.startswith("Train on")]  # of invented papers
-    ingest(sample_store, tiny, "tiny")
-    assert "Train on tiny" in drawn(run_dialog, "train", "sample_data").labels()
-    write_model(small_model(), default_model_path())
-    assert "was trained here" in drawn(run_dialog, "train", "sample_data").words
-
-
-@pytest.mark.usefixtures("hashing_encoder", "sample_store")
-@pytest.mark.parametrize("page", ["browse", "paper"])
-def test_a_ranker_that_cannot_be_read_is_one_clear_error(open_page: OpenPage, page: str) -> None:
-    write_model(small_model(), default_model_path())
-    (default_model_path() / FILE).write_bytes(b"{")
-    asked = {
-        "browse": {"instance": "sample_trial", "live": "evidence-ranker"},
-        "paper": {"paper": "sample_trial"},
-    }
-    assert "cannot be read as a trained ranker" in open_page(page, **asked[page]).finish().problems
 
 
 def test_runs_that_nobody_can_ask_and_runs_over_a_sample_stand_on_every_page(
@@ -159,9 +111,9 @@ def test_runs_that_nobody_can_ask_and_runs_over_a_sample_stand_on_every_page(
 
 @pytest.mark.usefixtures("hashing_encoder")
 def test_a_paper_that_the_model_has_seen_is_said_where_it_is_read(
-    open_page: OpenPage, empty_store: Store, tiny: Path
+    open_page: OpenPage, empty_store: Store, tmp_path: Path
 ) -> None:
-    ingest(empty_store, tiny, "tiny")
+    ingest(empty_store, written(raw_dataset(6), tmp_path / "tiny.json"), "tiny")
     keys = empty_store.paper_keys("tiny")
     write_model(small_model(paper_keys=(keys["tiny_0"], keys["tiny_1"])), default_model_path())
     for instance, retriever, n_warnings in (

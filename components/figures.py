@@ -108,39 +108,32 @@ def lines(frame: pd.DataFrame, x_title: str, y_title: str) -> go.Figure:
     return styled_figure(figure, 280)
 
 
-def bars(
-    frame: pd.DataFrame, title: str, *, shares: bool = False, of: str = "", colour: str = GREY
-) -> go.Figure:
-    """Counts, or ``shares``, a bar a row, rightwards.
+def bars(frame: pd.DataFrame, title: str, *, of: str = "", colour: str = GREY) -> go.Figure:
+    """Counts, a bar a row, rightwards.
 
-    ``frame``: ``name``, ``value``, [``group``, ``colour``, ``id``, ``text``]; ``text`` stands at the end of the bar.
-    ``title`` is that of the values' axis, ``of`` what is counted, ``colour`` that of all bars without one.
+    ``frame``: ``name``, ``value``, [``id``, ``text``]; ``text`` stands at the end of the bar. ``title`` is that of the
+    values' axis, ``of`` what is counted.
     """
-    frame = _with_defaults(frame, group="", colour=colour, text="")
-    figure, groups = go.Figure(), list(dict.fromkeys(frame["group"]))
-    for group in groups:
-        rows = frame[frame["group"] == group]
-        figure.add_bar(
-            x=(100 if shares else 1) * rows["value"],
-            y=[escaped_text(name) for name in rows["name"]],
-            name=escaped_text(group),
-            orientation="h",
-            marker={"color": list(rows["colour"]), "line": {"width": 0}},
-            text=[escaped_text(text) for text in rows["text"]],
-            textposition="outside",
-            cliponaxis=False,
-            customdata=rows[["id"]],
-            hovertemplate=f"%{{y}}: %{{x:,.1~f}}{'%' if shares else ''} {escaped_text(of)}"
-            "<extra>%{fullData.name}</extra>",
-            showlegend=len(groups) > 1,
-        )
-    axis = PERCENT_AXIS if shares else count_axis(frame["value"].max())
-    if not shares and frame["text"].any():
+    frame = _with_defaults(frame, text="")
+    figure = go.Figure()
+    figure.add_bar(
+        x=frame["value"],
+        y=[escaped_text(name) for name in frame["name"]],
+        orientation="h",
+        marker={"color": colour, "line": {"width": 0}},
+        text=[escaped_text(text) for text in frame["text"]],
+        textposition="outside",
+        cliponaxis=False,
+        customdata=frame[["id"]],
+        hovertemplate=f"%{{y}}: %{{x:,}} {escaped_text(of)}<extra></extra>",
+    )
+    axis = count_axis(frame["value"].max())
+    if frame["text"].any():
         axis |= {"range": [0, 1.2 * frame["value"].max()]}  # room for the text on a phone
     figure.update_xaxes(title=escaped_text(title), **axis)
     figure.update_yaxes(type="category", showgrid=False, autorange="reversed")
-    figure.update_layout(barmode="group", bargap=0.25)
-    return styled_figure(figure, 80 + 26 * frame["name"].nunique() * len(groups))
+    figure.update_layout(bargap=0.25)
+    return styled_figure(figure, 80 + 26 * frame["name"].nunique())
 
 
 def bins_of(values: pd.DataFrame) -> pd.DataFrame:

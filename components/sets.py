@@ -60,15 +60,20 @@ def safe_name(name: str) -> str:
 
 
 @contextmanager
-def uploaded_path(upload: Upload) -> Iterator[Path]:
-    """The upload as a file in a folder that goes at the end; an error in reading it names the upload, and is shown."""
+def uploaded_paths(*uploads: Upload) -> Iterator[list[Path]]:
+    """The uploads as files in a folder that goes at the end; an error in reading one names it, and is shown."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / safe_name(upload.name)
-        path.write_bytes(upload.getvalue())
+        paths = {Path(folder) / str(n) / safe_name(upload.name): upload for n, upload in enumerate(uploads)}
+        for path, upload in paths.items():
+            path.parent.mkdir()
+            path.write_bytes(upload.getvalue())
         try:
-            yield path
+            yield list(paths)
         except EvidenceBenchError as error:
-            st.error(literal(str(error).replace(str(path), upload.name)))
+            message = str(error)
+            for path, upload in paths.items():
+                message = message.replace(str(path), upload.name)
+            st.error(literal(message))
 
 
 @dataclass(frozen=True)
@@ -121,28 +126,9 @@ def draw_files(state: PageState, kind: SetKind) -> None:
         "Name", placeholder="the file's name", max_chars=100, key=f"{kind.param}.name"
     ).strip()
     if st.button("Read", disabled=not uploads, key=f"{kind.param}.read"):
-        with st.spinner("Reading …"):
-            _read(state, kind, uploads, name)
-
-
-def _read(state: PageState, kind: SetKind, uploads: Sequence[Any], name: str) -> None:
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        paths = {Path(folder) / f"{n}" / safe_name(upload.name): upload for n, upload in enumerate(uploads)}
-        for path, upload in paths.items():
-            path.parent.mkdir()
-            path.write_bytes(upload.getvalue())
-        try:
-            info = kind.ingest(list(paths), name)
-        except EvidenceBenchError as error:
-            message = str(error)
-            for path, upload in paths.items():
-                message = message.replace(str(path), upload.name)
-            st.error(literal(message))
-            return
-    keep(state, kind, info)
-    st.rerun()
+        with st.spinner("Reading …"), uploaded_paths(*uploads) as paths:
+            keep(state, kind, kind.ingest(paths, name))
+            st.rerun()
 
 
 def keep(state: PageState, kind: SetKind, info: Any) -> None:

@@ -24,7 +24,7 @@ from components.markdown import literal
 from components.page import Context, show_notes
 from components.run_links import run_colours
 from components.server import session_model
-from components.sets import uploaded_path
+from components.sets import uploaded_paths
 from components.state import PageState, flash
 from components.table import Column
 from evidencebench_core.analyses.wording import (
@@ -167,7 +167,7 @@ def _draw_files(context: Context) -> None:
         )
         given = st.file_uploader("File of wordings", type=["json"], key=f"wordings.{dataset}")
         if given is not None and st.button("Keep these wordings", type="primary"):
-            with guarded_part(), uploaded_path(given) as path:
+            with guarded_part(), uploaded_paths(given) as (path,):
                 n = add_wordings(resources.store(), dataset, read_wordings(path), given.name)
                 flash(f"{n:,} wordings kept beside {literal(dataset)}.")
                 st.rerun()

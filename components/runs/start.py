@@ -15,7 +15,7 @@ from components.markdown import literal
 from components.ranker import draw_ways_to_train, ranker_text
 from components.retrievers import draw_settings, problem_of
 from components.run_links import part_text, run_name
-from components.sets import draw_delete, draw_rename, uploaded_path
+from components.sets import draw_delete, draw_rename, uploaded_paths
 from components.state import flash
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.export.predictions import import_run
@@ -101,7 +101,7 @@ def import_dialog(dataset: DatasetInfo) -> None:
     pressed = st.button("Import", type="primary", disabled=not (upload and name.strip()), key="import.start")
     if upload is None or not pressed:
         return
-    with st.spinner("Reading the file …"), uploaded_path(upload) as path:
+    with st.spinner("Reading the file …"), uploaded_paths(upload) as (path,):
         imported = import_run(resources.store(), dataset.name, path, name, tasks)
         counts = ", ".join(f"{n:,} for {task_named(task).title}" for task, n in imported.tasks.items())
         flash(f"{literal(imported.label)}: answers imported, {counts}.")

@@ -30,6 +30,7 @@ from components.runs.start import (
 )
 from components.state import PageState
 from components.table import Cell, Column, Interval, Row, TableEvent, table
+from evidencebench_core.export.paper_table import TableFormat, scores_report, table_text
 from evidencebench_core.llm.parse import OUTCOME_FLAGS, OUTCOME_KINDS, unread_share
 from evidencebench_core.metrics import MEASURES
 from evidencebench_core.runs import RunInfo, RunStore
@@ -39,6 +40,12 @@ from evidencebench_core.tasks import TASKS, Score, Task, published_results
 ABOUT: Final = (
     "Runs are systems with their settings over a dataset; here they are started, scored and compared."
 )
+_FORMATS: Final[dict[TableFormat, tuple[str, str]]] = {
+    "latex": ("LaTeX", "tex"),
+    "markdown": ("Markdown", "md"),
+    "csv": ("CSV", "csv"),
+    "json": ("JSON", "json"),
+}
 REDRAWN: Final = 10.0  # seconds after which the table is drawn anew while runs are under way
 LARGE: Final = 5_000  # instances, from which on only the chosen task is scored
 PUBLISHED: Final = (
@@ -76,8 +83,22 @@ def draw(state: PageState) -> None:
     if parts := parts_text(context.runs, context.task):
         st.info(f"Compared once it is whole: {literal(parts)}.")
     if answered:
-        whole = tuple(run for run in context.runs if not part_text(run, context.task))
-        draw_comparison(state, replace(context, runs=whole))
+        whole = replace(context, runs=tuple(run for run in context.runs if not part_text(run, context.task)))
+        _draw_paper_tables(whole)
+        draw_comparison(state, whole)
+
+
+def _draw_paper_tables(context: Context) -> None:
+    """The scores of the chosen runs for a paper: best in bold, letters for those that cannot be told apart."""
+
+    def text(form: TableFormat) -> str:
+        return table_text(scores_report(resources.store(), context.runs, [context.task]), form)
+
+    if context.runs:
+        with st.popover("Table for a paper"):
+            for form, (name, ending) in _FORMATS.items():
+                file = f"runs-{context.dataset.name}-{context.task.name}.{ending}"
+                st.download_button(name, partial(text, form), file, on_click="ignore", width="stretch")
 
 
 @guarded_part()

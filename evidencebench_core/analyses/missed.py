@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
-from evidencebench_core.analyses.causes import CAUSES, suggestions
+from evidencebench_core.analyses.causes import CAUSES, suggested
 from evidencebench_core.analyses.frame import asked_aspects, estimate_columns, instance_frame, left_out_notes
 from evidencebench_core.analyses.notes import Note
 from evidencebench_core.analyses.report import Report
@@ -138,7 +139,7 @@ def _outcomes(
     instances = instance_frame(store, run.dataset)
     n_asked = asked_aspects(instances, task)
     is_asked, is_answered = n_asked > 0, instances["instance"].isin(answers.keys())
-    rows: list[dict[str, Any]] = []
+    rows: list[list[Any]] = []
     for instance in store.get_many(info, instances["instance"][is_asked & is_answered]):
         by_others = {
             other: of_run[instance.id] for other, of_run in selections.items() if instance.id in of_run
@@ -158,8 +159,8 @@ def _outcomes(
 
 def _rows(
     instance: Instance, answer: Retrieval, task: Task, others: Mapping[str, Sequence[int]]
-) -> Iterator[dict[str, Any]]:
-    """What the run did with each aspect of one instance that the task asks for and a sentence covers."""
+) -> Iterator[list[Any]]:
+    """What the run did with each aspect of one instance that the task asks for and a sentence covers, by `_COLUMNS`."""
     evidence, picks, kinds = instance.evidence, answer.selection, instance.sentence_types
     ranks = {index: rank for rank, index in enumerate(answer.ranking, start=1)}
     scores = dict(zip(answer.ranking, answer.scores, strict=False))
@@ -181,7 +182,7 @@ def _rows(
         rank = ranks.get(sentence)
         is_missed = places.isdisjoint(picks)
         nearest = max(covering, key=n_words) if is_missed and asked else None
-        row = {
+        row: dict[str, Any] = {
             "instance": instance.id,
             "paper": instance.paper_id,
             "number": number,
@@ -215,8 +216,9 @@ def _rows(
             "overlap_sentence": nearest,
             "front_share": n_front / len(picks) if picks else np.nan,
         }
-        causes = tuple(suggestions(row)) if is_missed else None
-        yield row | {"cause": causes and causes[0], "causes": causes}
+        row["causes"] = tuple(suggested(row)) if is_missed else None
+        row["cause"] = row["causes"] and row["causes"][0]
+        yield [row[name] for name in _COLUMNS]
 
 
 _COLUMNS: Final = [
@@ -255,14 +257,10 @@ def missed_shares(frame: pd.DataFrame, by: str) -> pd.DataFrame:
     """Missed aspects as a share of all aspects of a bin; rows are those of `outcomes`, columns as in `missed`."""
     names = bin_names(by)
     paper, papers = pd.factorize(frame["paper"], sort=True)
-    rows = frame[["missed"]].assign(paper=paper, bin=_bins(frame, by)).explode("bin").dropna(subset="bin")
-
-    def counts(of: pd.DataFrame) -> np.ndarray:
-        table = np.zeros((len(papers), len(names)), dtype=int)
-        np.add.at(table, (of["paper"], pd.Categorical(of["bin"], categories=names).codes), 1)
-        return table
-
-    tops, bottoms = counts(rows[rows["missed"]]), counts(rows)
+    rows, places = _members(frame, by)
+    cells, is_missed = paper[rows] * len(names) + places, frame["missed"].to_numpy()[rows]
+    counts = [np.bincount(of, minlength=len(papers) * len(names)) for of in (cells[is_missed], cells)]
+    tops, bottoms = (of.reshape(len(papers), len(names)) for of in counts)
     if by == "cause":
         bottoms = np.repeat(np.bincount(paper)[:, None], len(names), axis=1)
     columns = {
@@ -281,17 +279,24 @@ def bin_names(by: str) -> list[str]:
     return list({"section": SECTION_CLASSES, "decile": _DECILES, "n_covering": _COUNTS}[by])
 
 
-def _bins(frame: pd.DataFrame, by: str) -> pd.Series[Any]:
-    """The bins that each row belongs to: a name, several, or none."""
+def _members(frame: pd.DataFrame, by: str) -> tuple[np.ndarray, np.ndarray]:
+    """Places of rows and of bins that they belong to, each pair once; a row may be in several bins, or in none."""
     if by == "n_covering":
-        return pd.cut(frame["n_covering"], [0, *_COUNTS.values()], labels=list(_COUNTS)).astype(object)
+        return np.arange(len(frame)), np.searchsorted(list(_COUNTS.values()), frame["n_covering"])
+    if by == "cause":
+        codes = pd.Categorical(frame["cause"], categories=bin_names(by)).codes
+        return np.flatnonzero(codes >= 0), codes[codes >= 0]
+    values = frame["sections" if by == "section" else "covering"]
+    rows = np.repeat(np.arange(len(frame)), values.map(len).astype(int))
     if by == "section":
-        return frame["sections"].map(lambda sections: list(set(sections)))
-    if by == "decile":
-        places = zip(frame["covering"], frame["n_sentences"], strict=True)
-        bins = [list({_DECILES[10 * index // n] for index in covering}) for covering, n in places]
-        return pd.Series(bins, index=frame.index, dtype=object)
-    return frame["cause"]
+        number = {name: place for place, name in enumerate(SECTION_CLASSES)}
+        bins = np.array([number[name] for name in chain.from_iterable(values)], dtype=int)
+    else:
+        bins = (
+            10 * np.array([*chain.from_iterable(values)], dtype=int) // frame["n_sentences"].to_numpy()[rows]
+        )
+    n_bins = len(bin_names(by))
+    return np.divmod(np.unique(rows * n_bins + bins), n_bins)
 
 
 def missed_table(

@@ -94,39 +94,31 @@ def section_classes(sentences: Sequence[str], types: Sequence[SentenceType]) -> 
     """
     headings = [index for index, kind in enumerate(types) if kind == "section_name"]
     opened = {index: class_of_heading(sentences[index]) for index in headings}
-    in_abstract = _headings_of_abstract(types)
+    in_abstract = _headings_of_abstract(types, headings)
     first: SectionClass = "introduction" if not _BODY.isdisjoint(opened.values()) else "other"
-    classes: list[SectionClass] = []
+    classes: list[SectionClass] = ["abstract" if kind == "abstract" else first for kind in types]
     current: SectionClass | None = None
-    only_headings = True
-    for index, kind in enumerate(types):
-        if kind != "section_name":
-            only_headings = False
-            classes.append("abstract" if kind == "abstract" else current or first)
-            continue
-        main = opened[index]
+    for place, index in enumerate(headings):
+        main, is_above_text = opened[index], index == place
         on_top = current is None and main is not None and sentences[index].strip().lower() == "summary"
         if index in in_abstract or main == "abstract" or on_top:
-            classes.append("abstract")
+            classes[index] = "abstract"
         elif main and not (main == "introduction" and current in _BODY):
-            classes.append(main)
-            current = main
-        else:
-            classes.append("other" if only_headings else current or first)
+            classes[index] = current = main
+            below = types[index + 1 :]
+            classes[index + 1 :] = ["abstract" if kind == "abstract" else main for kind in below]
+        elif is_above_text:
+            classes[index] = "other"
     return tuple(classes)
 
 
-def _headings_of_abstract(types: Sequence[SentenceType]) -> set[int]:
+def _headings_of_abstract(types: Sequence[SentenceType], headings: Sequence[int]) -> set[int]:
     """Headings that stand directly above abstract sentences, with text somewhere above them."""
-    headings: set[int] = set()
-    above: list[int] | None = None  # headings since the last text, of which there is none yet
-    for index, kind in enumerate(types):
-        if kind != "section_name":
-            headings.update(above or () if kind == "abstract" else ())
-            above = []
-        elif above is not None:
-            above.append(index)
-    return headings
+    above = set[int]()
+    for index in reversed(headings):
+        if index + 1 < len(types) and (types[index + 1] == "abstract" or index + 1 in above):
+            above.add(index)
+    return {index for place, index in enumerate(headings) if index in above and index > place}
 
 
 def _readings(heading: str) -> tuple[str, ...]:

@@ -94,7 +94,8 @@ def draw_who(state: PageState, editor: Editor) -> None:
         st.button(f"Mark as {literal(name, 40)}", type="primary", on_click=mark_as, args=(state, name))
         return
     label = f"Marking as {whose}" if editor.may_write else "Mark evidence in this paper"
-    with st.popover(label), st.form("who", border=False):
+    # Under a key of each name it is closed once a name is given.
+    with st.popover(label, key=f"who.{own_name()}"), st.form("who", border=False):
         st.caption("All you mark is kept under this name as you go. Several people can mark one paper.")
         st.text_input("Your name or initials", key="who-name", max_chars=100, required=True, validate=_NOBODY)
         st.form_submit_button(

@@ -270,6 +270,7 @@ class Reader {
     this.go(step, wanted);
     if (this.data.plain || !wanted(this.at)) return;
     this.select(this.at);
+    this.shared.selected.send(this.selected); // the repeat of a click before it must not undo it meanwhile
     clearTimeout(this.soon);
     this.soon = setTimeout(() => this.emit("sentence"), STEP_MS);
   }

@@ -8,12 +8,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from components import resources
 from components.markdown import literal
 from components.state import PageState, flash
+from evidencebench_core.data import Store
+from evidencebench_core.data.named_sets import NamedSets
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.words import enumerated, quantity
 
@@ -46,21 +50,13 @@ def draw_delete(name: str, dependents: Mapping[str, int], delete: Callable[[], o
         st.rerun()
 
 
-class Upload(Protocol):
-    """What `st.file_uploader` returns."""
-
-    name: str
-
-    def getvalue(self) -> bytes: ...
-
-
 def safe_name(name: str) -> str:
     """The last part of a file's name in harmless letters, at most 100."""
     return re.sub(r"[^\w.-]+", "_", name.replace("\\", "/").rsplit("/", 1)[-1]).lstrip(".")[-100:] or "file"
 
 
 @contextmanager
-def uploaded_paths(*uploads: Upload) -> Iterator[list[Path]]:
+def uploaded_paths(*uploads: UploadedFile) -> Iterator[list[Path]]:
     """The uploads as files in a folder that goes at the end; an error in reading one names it, and is shown."""
     with tempfile.TemporaryDirectory() as folder:
         paths = {Path(folder) / str(n) / safe_name(upload.name): upload for n, upload in enumerate(uploads)}
@@ -76,26 +72,25 @@ def uploaded_paths(*uploads: Upload) -> Iterator[list[Path]]:
             st.error(literal(message))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SetKind:
-    """A kind of named sets."""
+    """A kind of named sets, with a sample."""
 
     param: str  # of the page's address, with the name
-    label: str  # over the picker
     noun: str  # "set of questions"
-    form: str  # what a file may be, as Markdown
-    ingest: Callable[
-        [Sequence[Path], str], Any
-    ]  # keeps files under a name (empty: the first's); returns the info
+    kept: NamedSets[Any]
     size: Callable[[Any], str]  # of an info: "24 questions"
-    rename: Callable[[str, str], object]
-    delete: Callable[[str], object]
+    form: str  # what a file may be, as Markdown
     most_bytes: int  # of a file
+    ingest: Callable[[Sequence[Path], str], Any]  # keeps files; without a name under the first's
+    add_sample: Callable[[], Any]
+    sample: str  # "24 sample questions"
+    delete: Callable[[Store, str], None]
 
 
-def picked_set(state: PageState, kind: SetKind, infos: Sequence[Any]) -> Any:
+def picked_set(state: PageState, kind: SetKind) -> Any:
     """The info of the set that the address names, with a picker; ``None`` where there is no set yet."""
-    known = {info.name: info for info in infos}
+    known = {info.name: info for info in kind.kept.all(resources.store())}
     if not known:
         return None
     name = state[kind.param] or next(iter(known))
@@ -104,7 +99,7 @@ def picked_set(state: PageState, kind: SetKind, infos: Sequence[Any]) -> Any:
         name = next(iter(known))
     others = set(state.defaults) - {kind.param, "part", "dataset", "task", "runs"}
     st.selectbox(
-        kind.label,
+        literal(kind.noun.capitalize()),
         list(known),
         format_func=lambda name: f"{name} ({kind.size(known[name])})",
         **state.widget(kind.param, name, reset=others),
@@ -112,8 +107,18 @@ def picked_set(state: PageState, kind: SetKind, infos: Sequence[Any]) -> Any:
     return known[name]
 
 
-def draw_files(state: PageState, kind: SetKind) -> None:
-    """Files of one's own, read and checked as a whole; nothing of a wrong one is kept."""
+def draw_files(state: PageState, kind: SetKind, is_first: bool = True) -> None:
+    """The sample, and files of one's own, read and checked as a whole; nothing of a wrong one is kept."""
+
+    def keep(info: Any) -> None:
+        flash(f"{kind.size(info)}, kept as {literal(info.name)}.")
+        state.put(**{kind.param: info.name}, part=None)
+
+    st.button(
+        f"Load the {literal(kind.sample)}",
+        type="primary" if is_first else "secondary",
+        on_click=lambda: keep(kind.add_sample()),
+    )
     st.markdown(kind.form)
     most = kind.most_bytes >> 20
     uploads = st.file_uploader(
@@ -122,32 +127,26 @@ def draw_files(state: PageState, kind: SetKind) -> None:
         max_upload_size=most,
         key=f"{kind.param}.files",
     )
-    name = st.text_input(
-        "Name", placeholder="the file's name", max_chars=100, key=f"{kind.param}.name"
-    ).strip()
+    name = st.text_input("Name", placeholder="the file's name", max_chars=100, key=f"{kind.param}.name")
     if st.button("Read", disabled=not uploads, key=f"{kind.param}.read"):
         with st.spinner("Reading …"), uploaded_paths(*uploads) as paths:
-            keep(state, kind, kind.ingest(paths, name))
+            keep(kind.ingest(paths, name.strip()))
             st.rerun()
 
 
-def keep(state: PageState, kind: SetKind, info: Any) -> None:
-    """Go to a set that has just come in."""
-    flash(f"{kind.size(info)}, kept as {literal(info.name)}.")
-    state.put(**{kind.param: info.name}, part=None)
-
-
 def draw_keeping(state: PageState, kind: SetKind, info: Any, dependents: Mapping[str, int]) -> None:
-    """Renaming, and deleting with what depends on the set, by noun."""
+    """Renaming, deleting with what depends on the set, by noun, and the way to other sets."""
+
+    def rename(new: str) -> None:
+        kind.kept.rename(resources.store(), info.name, new)
+        state.put(**{kind.param: new})
+
+    def delete() -> None:
+        kind.delete(resources.store(), info.name)
+        state.put(**{kind.param: None})
+
     with st.popover("Rename or delete", key=f"keeping.{kind.param}.{info.name}"):
-
-        def rename(new: str) -> None:
-            kind.rename(info.name, new)
-            state.put(**{kind.param: new})
-
-        def delete() -> None:
-            kind.delete(info.name)
-            state.put(**{kind.param: None})
-
         draw_rename(info.name, rename, info.sha256)
         draw_delete(info.name, {noun: n for noun, n in dependents.items() if n}, delete, info.sha256)
+    st.markdown("## Another set")
+    draw_files(state, kind, is_first=False)

@@ -19,18 +19,11 @@ from components.job_panel import job_panel
 from components.markdown import literal
 from components.page import page
 from components.server import session_model
-from components.sets import SetKind, draw_files, draw_keeping, keep, picked_set
+from components.sets import SetKind, draw_files, draw_keeping, picked_set
 from components.state import PageState
 from evidencebench_core.answers.judging import judge_plan
 from evidencebench_core.answers.read import MOST_BYTES, SAMPLE, read_answers
-from evidencebench_core.answers.store import (
-    AnswerSetInfo,
-    add_answers,
-    answer_sets,
-    delete_answers,
-    marks,
-    rename_answers,
-)
+from evidencebench_core.answers.store import ANSWER_SETS, AnswerSetInfo, add_answers, delete_answers, marks
 from evidencebench_core.llm import LLM
 from evidencebench_core.runs import Plan, judge_runs
 from evidencebench_core.words import quantity
@@ -61,31 +54,24 @@ def _ingest(paths: Sequence[Path], name: str) -> AnswerSetInfo:
 
 
 ANSWERS: Final = SetKind(
-    "set",
-    "Answers",
-    "set of answers",
-    "JSON lines with `kind`, `question_id`, `system` and `answer` (and labels, documents, clusters), "
-    "or MedAESQA's main and cluster files. Files given together make one set.",
-    _ingest,
-    lambda info: quantity(info.counts["questions"], "question"),
-    lambda name, new: rename_answers(resources.store(), name, new),
-    lambda name: delete_answers(resources.store(), name),
-    MOST_BYTES,
+    param="set",
+    noun="set of answers",
+    kept=ANSWER_SETS,
+    size=lambda info: quantity(info.counts["questions"], "question"),
+    form="JSON lines with `kind`, `question_id`, `system` and `answer` (and labels, documents, clusters), or the files "
+    "of MedAESQA and BioGen. Files given together make one set.",
+    most_bytes=MOST_BYTES,
+    ingest=_ingest,
+    add_sample=lambda: _ingest([SAMPLE], "sample answers"),
+    sample="sample answers",
+    delete=delete_answers,
 )
-
-
-def draw(state: PageState) -> None:
-    reset = ("part", *PARAMS)
-    about = option_switch(
-        state, "about", "What is answered", ABOUT, reset=reset, label_visibility="collapsed"
-    )
-    (draw_hypotheses if about == "hypotheses" else draw_questions)(state)
 
 
 def draw_questions(state: PageState) -> None:
     """The sets of systems' answers to questions; one in hand, in parts."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        info = picked_set(state, ANSWERS, answer_sets(resources.store()))
+        info = picked_set(state, ANSWERS)
         if info is not None:
             ask_button(_asking(info), "Have the answers judged")
     job_panel(JUDGING)
@@ -94,7 +80,6 @@ def draw_questions(state: PageState) -> None:
             "Which system answers best, does it cite what it says, and how far can a judge be trusted with that? Load "
             "answers of systems to questions; labels of people and documents are optional."
         )
-        st.button("Load the sample answers", type="primary", on_click=_load_sample, args=(state,))
         draw_files(state, ANSWERS)
         return
     part = option_switch(state, "part", "Part of the page", PARTS, label_visibility="collapsed")
@@ -108,27 +93,23 @@ def draw_set(state: PageState, info: AnswerSetInfo) -> None:
     store = resources.store()
     dependents = {"run": len(judge_runs(store, info.sha256)), "mark": len(marks(store, info.sha256))}
     draw_keeping(state, ANSWERS, info, dependents)
-    st.markdown("## More answers")
-    draw_files(state, ANSWERS)
-
-
-def _load_sample(state: PageState) -> None:
-    answers = read_answers([SAMPLE])
-    keep(state, ANSWERS, add_answers(resources.store(), "sample answers", answers, SAMPLE.name))
 
 
 def _asking(info: AnswerSetInfo) -> Ask:
-    def fields() -> tuple[str, int | None]:
-        task = st.selectbox("Question to the judge", list(_TASKS), format_func=_TASKS.__getitem__)
-        most = max(1, info.counts["questions"])
-        return task, st.number_input("Only the first questions", 1, most, None, placeholder=f"all {most:,}")
+    def fields() -> str:
+        return st.selectbox("Question to the judge", list(_TASKS), format_func=_TASKS.__getitem__)
 
-    def plans(llm: LLM, choices: tuple[str, int | None]) -> list[Plan]:
-        task, limit = choices
-        return [judge_plan(resources.store(), info.name, task, session_model(), limit=limit, llm=llm)]
+    def plans(llm: LLM, task: str) -> list[Plan]:
+        return [judge_plan(resources.store(), info.name, task, session_model(), llm=llm)]
 
     return Ask("Have the answers judged", JUDGING, "judgement", fields, plans)
 
 
 with page("answers", "Answers", about="questions", part="systems", **PARAMS) as state:
-    draw(state)
+    about = option_switch(
+        state, "about", "What is answered", ABOUT, reset=("part", *PARAMS), label_visibility="collapsed"
+    )
+    if about == "hypotheses":
+        draw_hypotheses(state)
+    else:
+        draw_questions(state)

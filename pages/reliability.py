@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -21,20 +22,19 @@ from components.job_panel import job_panel
 from components.markdown import literal
 from components.page import page, percent
 from components.reliability.one_test import ASKING, draw_test
-from components.reliability.view import View, headline, points, title_of
+from components.reliability.view import View, headline, points, reasons_text, title_of
 from components.server import session_model
-from components.sets import SetKind, draw_files, draw_keeping, keep, picked_set
+from components.sets import SetKind, draw_files, draw_keeping, picked_set
 from components.state import PageState
-from components.table import Column, Row, table
-from components.table.paging import paging
+from components.table import Column
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM
 from evidencebench_core.reliability.card import Card
 from evidencebench_core.reliability.figures import BIAS
-from evidencebench_core.reliability.items import ITEM_SETS, ItemSetInfo, delete_item_set, item_set, item_sets
+from evidencebench_core.reliability.items import ITEM_SETS, ItemSetInfo, delete_item_set, item_set
 from evidencebench_core.reliability.read_items import MOST_BYTES, ingest_items
 from evidencebench_core.reliability.runs import reliability_runs, run_plan
-from evidencebench_core.reliability.sample import SAMPLE_NAME, add_sample_items
+from evidencebench_core.reliability.sample import add_sample_items
 from evidencebench_core.reliability.score import TaskScore
 from evidencebench_core.reliability.tasks import RELIABILITY_TASKS, probes_of
 from evidencebench_core.runs import Plan
@@ -61,13 +61,18 @@ def _ingest(paths: Sequence[Path], name: str) -> ItemSetInfo:
 
 
 QUESTIONS: Final = SetKind(
-    "items", "Questions", "set of questions",
-    "A CSV with a header, JSON or JSON lines with `id, question, context, answer`, and `long_answer` and `group` "
+    param="items",
+    noun="set of questions",
+    kept=ITEM_SETS,
+    size=lambda info: quantity(info.n_items, "question"),
+    form="A CSV with a header, JSON or JSON lines with `id, question, context, answer`, and `long_answer` and `group` "
     "where there are any; the JSON of PubMedQA or BioASQ as it is; or pairs, `statement_1, statement_2, similar`.",
-    _ingest, lambda info: quantity(info.n_items, "question"),
-    lambda name, new: ITEM_SETS.rename(resources.store(), name, new),
-    lambda name: delete_item_set(resources.store(), name), MOST_BYTES,
-)  # fmt: skip
+    most_bytes=MOST_BYTES,
+    ingest=_ingest,
+    add_sample=lambda: add_sample_items(resources.store()),
+    sample="24 sample questions",
+    delete=delete_item_set,
+)
 
 
 def draw(state: PageState) -> None:
@@ -75,22 +80,20 @@ def draw(state: PageState) -> None:
         "What can a language model be trusted with? The same questions in other words, misspelt, with texts that "
         "distract, say the opposite, or do not tell."
     )
-    store = resources.store()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        info = picked_set(state, QUESTIONS, item_sets(store))
+        info = picked_set(state, QUESTIONS)
         if info is not None:
-            view = View(info, reliability_runs(store, info.name))
+            view = View(info, reliability_runs(resources.store(), info.name))
             kind = "secondary" if view.runs else "primary"
             ask_button(_asking(info), "Start or resume runs", type=kind)
     job_panel(ASKING)
     if info is None:
         st.info("Load questions whose right answers are known, each with the text that tells.")
-        st.button("Load the 24 sample questions", type="primary", on_click=_load_sample, args=(state,))
         draw_files(state, QUESTIONS)
         return
     part = option_switch(state, "part", "Part of the page", PARTS, label_visibility="collapsed")
     if part == "questions":
-        draw_questions(state, info)
+        draw_questions(state, view)
     elif not view.runs:
         st.info("No model was asked yet. Start runs above: you see first what they will take.")
     else:
@@ -121,12 +124,9 @@ def draw_all(state: PageState, view: View) -> None:
     )
     caption = f"Card of {model}"
     frame_table(_CARD, shown, key=f"card-{model}", ids="run", on_open=partial(_open, state), caption=caption)
-    reasons = Counter[str]()
-    for score in card.scores:
-        reasons.update(score.left_out)
+    reasons = sum((Counter(score.left_out) for score in card.scores), Counter[str]())
     if reasons:
-        counts = ", ".join(f"{reason} ({n:,})" for reason, n in reasons.items())
-        st.caption(literal(f"Left out: {counts}."))
+        st.caption(literal(f"Left out: {reasons_text(reasons)}."))
     if view.info.source.startswith("invented"):
         st.caption("The questions are invented samples: the figures say nothing about medicine.")
     csv_and_json(f"reliability-{view.info.name}-{model}", lambda: frame)
@@ -148,13 +148,14 @@ def _draw_map(state: PageState, cards: dict[str, Card]) -> None:
     ]
     frame = pd.DataFrame(rows).astype({"value": float}).sort_values("place", kind="stable")
     alt = "; ".join(f"{row['column']}, {row['row']}: {row['text']}" for row in rows)
-    tasks = {task: task for task in frame["row"]}
+    titles = {title: title for title in frame["row"]}
+    figure = squares(frame, titles, {name: name for name in cards}, strongest=0.3, dark=is_dark(), step=110)
     with st.container(key="wide-matrix"):
         draw_chart(
-            squares(frame, tasks, {name: name for name in cards}, strongest=0.3, dark=is_dark(), step=110),
+            figure,
             key=f"map-{len(rows)}",
             alt=f"In percent: {alt}",
-            on_pick=lambda place: _open(state, place),
+            on_pick=partial(_open, state),
             width="content",
         )
         st.markdown("[As a table](#model-card)")  # what scrolls has something to come to by keys
@@ -177,46 +178,23 @@ def _open(state: PageState, run_id: str) -> None:
 # -- questions, and asking ------------------------------------------------------------------------------
 
 
-def draw_questions(state: PageState, info: ItemSetInfo) -> None:
+def draw_questions(state: PageState, view: View) -> None:
     """What is in the set, and other sets."""
-    items = item_set(resources.store(), info.name).items
+    items = item_set(resources.store(), view.info.name).items
     labels = Counter(item.answer or "no answer" for item in items)
-    st.caption(
-        literal(f"{', '.join(f'{n:,} {label}' for label, n in labels.items())}. Source: {info.source}.")
-    )
-    pages = paging(state, len(items))
-    columns = (
-        Column("question", "Question", "title", lines=2), Column("answer", "Answer", "id"),
-        Column("text", "Context", lines=2), Column("reference", "Reference", lines=2), Column("id", "Id", "id"),
-    )  # fmt: skip
-    rows = [
-        Row(item.id, (item.question, item.answer, item.text, "".join(item.long_answer[:1]), item.id))
-        for item in items[pages.rows]
-    ]
-    table(columns, rows, key=f"items-{info.sha256[:8]}", action="none", caption="Questions", height=520)
-    pages.draw(state)
-    draw_keeping(state, QUESTIONS, info, {"run": len(reliability_runs(resources.store(), info.name))})
-    st.markdown("## More questions")
-    draw_files(state, QUESTIONS)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        if SAMPLE_NAME not in {known.name for known in item_sets(resources.store())}:
-            st.button("Load the 24 sample questions", on_click=_load_sample, args=(state,))
-
-
-def _load_sample(state: PageState) -> None:
-    keep(state, QUESTIONS, add_sample_items(resources.store()))
+    counts = ", ".join(f"{n:,} {label}" for label, n in labels.items())
+    st.caption(literal(f"{counts}. Source: {view.info.source}."))
+    draw_keeping(state, QUESTIONS, view.info, {"run": len(view.runs)})
 
 
 def _asking(info: ItemSetInfo) -> Ask:
-    def fields() -> tuple[list[str], int | None] | None:
+    def fields() -> list[str] | None:
         items = item_set(resources.store(), info.name)
         possible = []
         for name, task in RELIABILITY_TASKS.items():
-            try:
+            with suppress(SettingError):
                 probes_of(items, task, {})
-            except SettingError:
-                continue
-            possible.append(name)
+                possible.append(name)
         tasks = st.pills(
             "Tests",
             possible,
@@ -226,14 +204,10 @@ def _asking(info: ItemSetInfo) -> Ask:
             key=f"reliability.tasks.{info.sha256[:8]}",
             persist_state="session",
         )
-        every = f"all {info.n_items:,}"
-        limit = st.number_input("Only the first questions", 1, info.n_items, None, placeholder=every)
-        return (list(tasks), limit) if tasks else None
+        return list(tasks) or None
 
-    def plans(llm: LLM, choices: tuple[list[str], int | None]) -> list[Plan]:
-        tasks, limit = choices
-        store, model = resources.store(), session_model()
-        return [run_plan(store, info.name, task, model, limit=limit, llm=llm) for task in tasks]
+    def plans(llm: LLM, tasks: list[str]) -> list[Plan]:
+        return [run_plan(resources.store(), info.name, task, session_model(), llm=llm) for task in tasks]
 
     return Ask("Start or resume runs", ASKING, "question", fields, plans, f"questions of {info.name}")
 

@@ -10,6 +10,7 @@ import streamlit as st
 from components import resources
 from components.answers.labels import Badge
 from components.answers.prose import Citation, Sentence, answer_prose
+from components.answers.view import words_of
 from components.ask import Ask, ask_button
 from components.frame_table import frame_table, intervals
 from components.job_panel import job_panel
@@ -18,11 +19,7 @@ from components.paper_view import PaperEvent, paper_view
 from components.server import session_model
 from components.state import PageState, open_later
 from components.table import Column
-from evidencebench_core.answers.asking import (
-    KIND,
-    answer_plan,
-    answers_of,
-)
+from evidencebench_core.answers.asking import KIND, answer_plan, answers_of
 from evidencebench_core.answers.brackets import CitedSentence
 from evidencebench_core.answers.cited import NO_ANSWER, CitedAnswer, CitedScores
 from evidencebench_core.answers.judging import judge_plan
@@ -112,6 +109,7 @@ def _draw_answer(
             st.caption(f"The model's verdict: {literal(answer.verdict)}. There is no gold for that.")
         if answer.outcome != "answer":
             st.info(NO_ANSWER[answer.outcome])
+            st.code(words_of(run, instance.id), language=None, wrap_lines=True)
         answer_prose(
             [_prose(place, part, gold) for place, part in enumerate(answer.sentences, 1)],
             key="cited",
@@ -120,50 +118,50 @@ def _draw_answer(
             on_choice=lambda place, document: state.put(sentence=place, document=document or None),
         )
         _draw_scores(instance, scores)
-        result = RunStore(resources.store()).results(run.id, between=(instance.id, instance.id))[instance.id]
-        with st.expander("The model's words"):
-            words = result if isinstance(result, str) else str(result.get("text", ""))
-            st.code(words, language=None, wrap_lines=True)
     with right:
-        labels = [aspect.label for aspect in instance.evidence.aspects]
+        aspect = state.number("aspect")
+        view = view_of(
+            instance,
+            systems=[System(run.settings["model"], answer.selection)],
+            focus=focus,
+            selected=index,
+            aspect=aspect if aspect in range(len(instance.evidence.aspects)) else None,
+            is_main=False,
+        )
 
         def put(event: PaperEvent) -> None:
-            pinned = None if event.aspect is None else labels[event.aspect]
-            state.put(document=event.sentence, aspect=pinned)
+            state.put(document=event.sentence, aspect=event.aspect)
 
-        view = view_of(
-            instance, systems=[System(run.settings["model"], answer.selection)], focus=focus, selected=index,
-            aspect=labels.index(state["aspect"]) if state["aspect"] in labels else None, is_main=False,
-        )  # fmt: skip
         paper_view(view, key="cited-paper", height=700, on_event=put)
 
 
 def _prose(place: int, sentence: CitedSentence, gold: frozenset[int]) -> Sentence:
     """A sentence of an answer, marked by whether any of its citations is gold."""
-    badges = {index: _GOLD if index in gold else _NOT_GOLD for index in sentence.citations}
-    citations = tuple(Citation(str(index), badge) for index, badge in badges.items())
-    mark = next((badge for badge in (_GOLD, _NOT_GOLD) if badge in badges.values()), None)
+    citations = tuple(
+        Citation(str(index), _GOLD if index in gold else _NOT_GOLD) for index in sentence.citations
+    )
+    is_gold = not gold.isdisjoint(sentence.citations)
+    mark = _GOLD if is_gold else _NOT_GOLD
     unknown = f"{quantity(sentence.n_unknown, 'citation')} of no sentence of the paper"
     note = unknown if sentence.n_unknown else ""
-    return Sentence(str(place), sentence.text, mark, note, mark is not _GOLD, citations)
+    return Sentence(str(place), sentence.text, mark if citations else None, note, not is_gold, citations)
 
 
 def _draw_scores(instance: Instance, scores: CitedScores) -> None:
     """The figures of this answer beside the means of all, as ``answers score`` gives them."""
     own = scores.instances[scores.instances["instance"] == instance.id]
-    frame = pd.DataFrame(
-        [
-            {"figure": words, "own": own[name].max(), **mean.as_dict()}
-            for name, words in _FIGURES.items()
-            if (mean := scores.means.get(name))
-        ]
-    )
-    columns = (
-        Column("figure", "Against gold", "title"),
-        Column("own", "This answer", "percent"),
-        Column("mean", f"Mean of {len(scores.instances):,}", "interval"),
-    )
-    if len(frame):
+    rows = [
+        {"figure": words, "own": own[name].max(), **scores.means[name].as_dict()}
+        for name, words in _FIGURES.items()
+        if name in scores.means
+    ]
+    if rows:
+        frame = pd.DataFrame(rows)
+        columns = (
+            Column("figure", "Against gold", "title"),
+            Column("own", "This answer", "percent"),
+            Column("mean", f"Mean of {len(scores.instances):,}", "interval"),
+        )
         frame = frame.assign(mean=intervals(frame, "value"))
         frame_table(columns, frame, key="cited-scores", action="none", caption="The citations against gold")
 
@@ -176,16 +174,13 @@ def _asking(dataset: DatasetInfo, run: RunInfo | None) -> Ask:
     if run is not None:
         questions["judge"] = f"Do the sentences support what {run.settings['model']} cites them for?"
 
-    def fields() -> tuple[str, int | None]:
-        asked = st.selectbox("Question to the model", list(questions), format_func=questions.__getitem__)
-        most = dataset.n_instances
-        return asked, st.number_input("Only the first hypotheses", 1, most, None, placeholder=f"all {most:,}")
+    def fields() -> str:
+        return st.selectbox("Question to the model", list(questions), format_func=questions.__getitem__)
 
-    def plans(llm: LLM, choices: tuple[str, int | None]) -> list[Plan]:
-        (asked, limit), store, model = choices, resources.store(), session_model()
+    def plans(llm: LLM, asked: str) -> list[Plan]:
         if asked == "judge" and run is not None:
-            return [judge_plan(store, run.id, "citations", model, limit=limit, llm=llm)]
+            return [judge_plan(resources.store(), run.id, "citations", session_model(), llm=llm)]
         focus: Focus = "results" if asked == "results" else "all"
-        return [answer_plan(store, dataset.name, model, focus=focus, limit=limit, llm=llm)]
+        return [answer_plan(resources.store(), dataset.name, session_model(), focus=focus, llm=llm)]
 
     return Ask("Have hypotheses answered", KIND, "question", fields, plans)

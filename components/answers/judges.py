@@ -4,50 +4,53 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import pandas as pd
 import streamlit as st
 
 from components import resources
 from components.answers.labels import badge
-from components.answers.unit import draw_unit
-from components.answers.view import (
-    JUDGED,
-    answers_of,
-    judge_picker,
-    judgement_of,
-    judges_of,
-    key_of,
-    values_of,
-)
+from components.answers.one_answer import draw_unit
+from components.answers.view import answers_of, judge_picker, key_of, labels_of, values_of
 from components.desk import Actions, Decision, Item, desk
 from components.frame_table import frame_table
 from components.markdown import literal
 from components.page import percent
-from components.state import PageState, session_text
+from components.state import PageState
 from components.table import Column, Row, table
 from evidencebench_core.answers.agreement import JudgeAgreement, judge_agreement
-from evidencebench_core.answers.judging import judge_labels
 from evidencebench_core.answers.store import AnswerSetInfo, Mark, add_mark, marks
 from evidencebench_core.answers.units import order_of_systems
-from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.runs import RunInfo
 from evidencebench_core.words import quantity
 
+_ORDER: Final = (
+    Column("people", "By people"),
+    Column("judge", "By the model"),
+    Column("tau", "Tau", "number", digits=2),
+    Column("tau_low", "95%, from", "number", digits=2),
+    Column("tau_high", "to", "number", digits=2),
+    Column("systems", "Systems", "number"),
+)
 _DECIDING: Final = "Accept: the judge is right. Reject: people are."
 
 
 @resources.cached(entries=16, spinner="Computing …")
-def _agreement(name: str, sha256: str, run: str, key: tuple[object, ...]) -> JudgeAgreement:
-    store = resources.store()
-    info = RunStore(store).run(run)
-    return judge_agreement(answers_of(name, sha256), judge_labels(store, info), info.settings["task"])
+def _agreement(name: str, sha256: str, run: RunInfo) -> JudgeAgreement:
+    return judge_agreement(answers_of(name, sha256), labels_of(run), run.settings["task"])
+
+
+@resources.cached(entries=16, spinner="Computing …")
+def _order(name: str, sha256: str, model: str, key: tuple[object, ...]) -> pd.DataFrame:
+    people, judge = (values_of(name, sha256, labels, key) for labels in ("", model))
+    return order_of_systems(people, judge)
 
 
 def _picked_agreement(state: PageState, info: AnswerSetInfo) -> tuple[RunInfo, JudgeAgreement] | None:
-    runs = judges_of(info, *JUDGED)
-    if not runs:
+    run = judge_picker(state, info)
+    if run is None:
         st.info("Have a model judge the answers, above: then you see here how far it agrees with people.")
         return None
-    run = judge_picker(state, runs) or next(iter(runs.values()))
-    agreement = _agreement(info.name, info.sha256, run.id, key_of(info))
+    agreement = _agreement(info.name, info.sha256, run)
     if agreement.pairs.empty:
         st.info("People have labelled nothing of what this judge said.")
         return None
@@ -59,42 +62,40 @@ def draw_judges(state: PageState, info: AnswerSetInfo) -> None:
     picked = _picked_agreement(state, info)
     if picked is None:
         return
-    run, found = picked
-    n, model = len(found.pairs), run.settings["model"]
-    rows = [
-        Row(name, (name, value.text(unit="%"), found.constant_figures[name].text(), value.n))
-        for name, value in found.figures.items()
-    ]
-    columns = (
-        Column("measure", "Measure", "title"),
-        Column("judge", model),
-        Column("constant", f"always “{found.constant}”"),
-        Column("n", "n", "number"),
-    )
-    judge, constant = found.figures["accuracy"], found.constant_figures["accuracy"]
+    run, agreement = picked
+    model = run.settings["model"]
+    judge, constant = agreement.figures["accuracy"], agreement.constant_figures["accuracy"]
     is_better = (judge.low or 0) > (constant.value or 0)
     st.markdown(
         f"**{literal(model)}** agrees with people on {percent(judge.value)}, "
         f"{'more' if is_better else 'no more, as far as these tell,'} than by always saying "
-        f"“{literal(found.constant)}” ({percent(constant.value)})."
+        f"“{literal(agreement.constant)}” ({percent(constant.value)})."
     )
+    columns = (
+        Column("measure", "Measure", "title"),
+        Column("judge", model),
+        Column("constant", f"always “{agreement.constant}”"),
+    )
+    rows = [
+        Row(name, (name, value.text(unit="%"), agreement.constant_figures[name].text()))
+        for name, value in agreement.figures.items()
+    ]
     table(columns, rows, key=f"agreement-{run.id}", action="none", caption="Agreement with people")
     st.caption(
-        f"{quantity(n, 'label')} of both, questions drawn whole; {quantity(found.n_unlabelled, 'judgement')} "
-        f"without a label, taken as wrong; {found.n_missing:,} missing."
+        f"{quantity(len(agreement.pairs), 'label')} of both, questions drawn whole; "
+        f"{quantity(agreement.n_unlabelled, 'judgement')} without a label, taken as wrong; "
+        f"{agreement.n_missing:,} missing."
     )
-    heads = [Column("people", "People ↓ judge →", "title")]
-    heads += [Column(name, name, "number") for name in found.table.columns]
-    counts = found.table.rename_axis("people").reset_index()
+    counts = agreement.table.rename_axis("people").reset_index()
+    heads = [Column(name, name, "number") for name in agreement.table.columns]
+    heads = [Column("people", "People ↓ judge →", "title"), *heads]
     frame_table(heads, counts, key=f"confusion-{run.id}", action="none", caption="People by judge")
-    people, by_judge = (values_of(info.name, info.sha256, name, key_of(info)) for name in ("", model))
-    metric = "coverage" if run.settings["task"] == "citations" else "precision"
-    order = order_of_systems(people, by_judge)
-    taus = order.loc[order["people"] == metric, "tau"].dropna() if len(order) else ()
-    for tau in taus:
+    order = _order(info.name, info.sha256, model, key_of(info))
+    if len(order):
         st.markdown(
-            f"Both put the systems in order of {metric}: Kendall's tau {tau:.2f}, 1 being the same order."
+            "**The order of the systems**, by people and by this model: Kendall's tau, 1 the same order."
         )
+        frame_table(_ORDER, order, key=f"order-{run.id}", action="none", caption="Order of the systems")
 
 
 def draw_disagreements(state: PageState, info: AnswerSetInfo) -> None:
@@ -102,9 +103,9 @@ def draw_disagreements(state: PageState, info: AnswerSetInfo) -> None:
     picked = _picked_agreement(state, info)
     if picked is None:
         return
-    run, found = picked
+    run, agreement = picked
     store, answers = resources.store(), answers_of(info.name, info.sha256)
-    pairs = found.pairs[found.pairs["distance"] > 0]
+    pairs = agreement.pairs[agreement.pairs["distance"] > 0]
     if pairs.empty:
         st.info("Nothing differs.")
         return
@@ -128,16 +129,13 @@ def draw_disagreements(state: PageState, info: AnswerSetInfo) -> None:
     )
     left, right = st.columns((3, 2), gap="large")
     with right:
-        if not session_text("author"):
-            st.markdown("Give your name or initials first: they stand beside what you decide.")
         current = desk(state, [item(row) for row in rows.values()], actions, param="unit")
     if current is not None:
         row = rows[current.id]
         answer = answers.answer[row.question, row.system]
         sentence = next(part for part in answer.sentences if part.id == row.sentence)
         question = answers.question[row.question].question or row.question
-        judgement = judgement_of(judge_labels(store, run), RunStore(store).results(run.id), row.unit)
         with left:
             st.markdown(f"## {literal(question)}")
             st.markdown(f"**{literal(row.system)}:** {literal(sentence.claim)}")
-            draw_unit(answers, sentence, row.document, judgement, decisions.get(row.unit))
+            draw_unit(info, answer, sentence, row.document, run)

@@ -51,9 +51,8 @@ def people_badges(sentence: AnswerSentence, document: str) -> list[Badge]:
 def citation_badge(sentence: AnswerSentence, document: str) -> Badge:
     """One badge for all that people said of a citation: supporting if any."""
     badges = people_badges(sentence, document)
-    return next(
-        (badge for badge in (_SUPPORTS, _CONTRADICTS) if badge in badges), badges[0] if badges else UNCHECKED
-    )
+    decisive = [badge for badge in (_SUPPORTS, _CONTRADICTS) if badge in badges]
+    return next(iter([*decisive, *badges]), UNCHECKED)
 
 
 def worst(badges: Iterable[Badge]) -> Badge | None:

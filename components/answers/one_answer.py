@@ -7,16 +7,14 @@ from collections.abc import Mapping
 import streamlit as st
 
 from components import resources
-from components.answers.labels import Badge, badge, citation_badge, worst
+from components.answers.labels import UNCHECKED, Badge, badge, citation_badge, people_badges, worst
 from components.answers.prose import Citation, Sentence, answer_prose
-from components.answers.unit import draw_unit
-from components.answers.view import JUDGED, answers_of, judge_picker, judgement_of, judges_of
+from components.answers.view import answers_of, judge_picker, labels_of, words_of
 from components.markdown import literal
 from components.state import PageState
-from evidencebench_core.answers.judging import judge_labels
-from evidencebench_core.answers.model import Answer, AnswerSentence, unit_id
+from evidencebench_core.answers.model import Answer, AnswerSentence, Document, unit_id
 from evidencebench_core.answers.store import AnswerSetInfo, marks
-from evidencebench_core.runs import RunStore
+from evidencebench_core.runs import RunInfo
 
 
 def draw_answer(state: PageState, info: AnswerSetInfo) -> None:
@@ -25,27 +23,25 @@ def draw_answer(state: PageState, info: AnswerSetInfo) -> None:
     if not answers.answers:
         st.info("This set has clusters alone: there is no answer to read.")
         return
-    runs = judges_of(info, *JUDGED)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         texts = {asked.question_id: asked.question or asked.question_id for asked in answers.questions}
         question = _picker(state, "question", texts)
-        systems = [system for asked, system in answers.answer if asked == question]
+        systems = {system: system for asked, system in answers.answer if asked == question}
         if not systems:
             st.info("No system has answered this question.")
             return
-        answer = answers.answer[question, _picker(state, "system", dict(zip(systems, systems, strict=True)))]
-        run = judge_picker(state, runs, "") if runs else None
+        answer = answers.answer[question, _picker(state, "system", systems)]
+        run = judge_picker(state, info, "")
     st.markdown(f"## {literal(texts[question])}")
     if answer.accurate is not None:
         unlabelled = "Judged inaccurate: its sentences were not labelled."
         st.caption("Judged accurate." if answer.accurate else unlabelled)
-    results = RunStore(resources.store()).results(run.id) if run else {}
-    judged = judge_labels(resources.store(), run) if run else {}
     left, right = st.columns((3, 2), gap="large")
     sentence, document = _in_hand(state, answer)
     with left:
+        labels = labels_of(run) if run else {}
         answer_prose(
-            [_prose(answer, part, judged) for part in answer.sentences],
+            [_prose(answer, part, labels) for part in answer.sentences],
             key=f"prose-{info.sha256[:8]}",
             chosen=sentence.id if sentence else "",
             document=document,
@@ -53,7 +49,7 @@ def draw_answer(state: PageState, info: AnswerSetInfo) -> None:
         )
         st.caption(
             "● required, ◐ borderline, ○ unnecessary, ✕ inappropriate. A cited document: ✓ says so, ✕ says the "
-            "opposite, ○ does not say so, ? not checked. Keys: j and k for next and previous, n for the next problem."
+            "opposite, ○ does not say so, ? not checked."
         )
         reference = answers.question[question]
         if reference.reference or reference.nuggets:
@@ -62,10 +58,7 @@ def draw_answer(state: PageState, info: AnswerSetInfo) -> None:
                 st.markdown("\n".join(f"- {literal(nugget)}" for nugget in reference.nuggets))
     with right:
         if sentence is not None:
-            unit = unit_id(question, answer.system, sentence.id, *filter(None, [document]))
-            unit = unit if unit in judged else unit_id(question, answer.system, sentence.id)
-            decisions = marks(resources.store(), info.sha256)
-            draw_unit(answers, sentence, document, judgement_of(judged, results, unit), decisions.get(unit))
+            draw_unit(info, answer, sentence, document, run)
 
 
 def _picker(state: PageState, name: str, texts: Mapping[str, str]) -> str:
@@ -87,24 +80,67 @@ def _in_hand(state: PageState, answer: Answer) -> tuple[AnswerSentence | None, s
     return sentence, state["document"] if state["document"] in known else next(iter(known), "")
 
 
-def _prose(answer: Answer, sentence: AnswerSentence, judged: Mapping[str, str | None]) -> Sentence:
+def _prose(answer: Answer, sentence: AnswerSentence, labels: Mapping[str, str | None]) -> Sentence:
     """A sentence with its mark: its relevance, or where nobody judged that its worst citation."""
 
     def by_judge(*document: str) -> Badge | None:
         unit = unit_id(answer.question_id, answer.system, sentence.id, *document)
-        return badge(judged[unit]) if unit in judged else None
+        return badge(labels[unit]) if unit in labels else None
 
     citations = tuple(
         Citation(document, citation_badge(sentence, document), by_judge(document))
         for document in sentence.citations
     )
-    own, judge = badge(sentence.relevance) if sentence.relevance else None, by_judge()
-    badges = [citation.judge or citation.human for citation in citations]
-    has_bad = any(shown.tone in ("plain", "bad") for shown in (own, judge, *badges) if shown)
-    pairs = [(own, judge)]
-    pairs += [(citation.human, citation.judge) for citation in citations if citation.human.tone != "unknown"]
-    has_dispute = any(human and by_model and human.tone != by_model.tone for human, by_model in pairs)
-    note = f"judge: {judge}" if judge else ""
-    return Sentence(
-        sentence.id, sentence.claim, own or judge or worst(badges), note, has_bad or has_dispute, citations
+    human, judge = badge(sentence.relevance) if sentence.relevance else None, by_judge()
+    cited = [citation.judge or citation.human for citation in citations]
+    opinions = [(human, judge), *((citation.human, citation.judge) for citation in citations)]
+    is_bad = any(shown.tone in ("plain", "bad") for shown in (human, judge, *cited) if shown)
+    is_disputed = any(
+        by_people and by_model and by_people.tone not in ("unknown", by_model.tone)
+        for by_people, by_model in opinions
     )
+    note = f"judge: {judge}" if judge else ""
+    mark = human or judge or worst(cited)
+    return Sentence(sentence.id, sentence.claim, mark, note, is_bad or is_disputed, citations)
+
+
+def draw_unit(
+    info: AnswerSetInfo, answer: Answer, sentence: AnswerSentence, document: str, run: RunInfo | None
+) -> None:
+    """The document that a sentence cites, with what people, the judge and who decided said of the two."""
+    labels = labels_of(run) if run else {}
+    of_sentence = unit_id(answer.question_id, answer.system, sentence.id)
+    of_citation = unit_id(answer.question_id, answer.system, sentence.id, document)
+    unit = of_citation if document and of_citation in labels else of_sentence
+    mark = marks(resources.store(), info.sha256).get(unit)
+    with st.container(border=True, key="answers-unit"):
+        cited = f" cites **{literal(document)}**" if document else ""
+        st.markdown(f"Sentence {literal(sentence.id)}{cited}")
+        people = people_badges(sentence, document) if document else []
+        if not document and sentence.relevance:
+            people = [badge(sentence.relevance)]
+        parts = ["People: " + literal(", ".join(map(str, people)) or str(UNCHECKED))]
+        if unit in labels:
+            parts.append(f"judge: {literal(str(badge(labels[unit])))}")
+        if mark:
+            by = f" by {literal(mark.author)}" if mark.author else ""
+            parts.append(f"decided{by}: {badge(mark.label)}")
+        st.markdown(" · ".join(parts))
+        if run and unit in labels:
+            with st.expander("The judge's words"):
+                st.code(words_of(run, unit), language=None, wrap_lines=True)
+        if document:
+            _draw_document(answers_of(info.name, info.sha256).document.get(document), sentence)
+
+
+def _draw_document(document: Document | None, sentence: AnswerSentence) -> None:
+    """Title and text, after what people copied out of it."""
+    if document is None:
+        st.caption("The set does not have the text of this document.")
+        return
+    if document.title:
+        st.markdown(f"*{literal(document.title)}*")
+    for assessment in sentence.assessments:
+        if assessment.document == document.document_id and assessment.excerpt.strip():
+            st.markdown(f"Copied out by people: **{literal(assessment.excerpt)}**")
+    st.markdown(literal(document.text or " ".join(document.sentences)))

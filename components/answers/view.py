@@ -10,11 +10,11 @@ import streamlit as st
 
 from components import resources
 from components.state import PageState
-from evidencebench_core.answers.judging import labels_by_task
+from evidencebench_core.answers.judging import judge_labels, labels_by_task
 from evidencebench_core.answers.model import AnswerSet
 from evidencebench_core.answers.store import AnswerSetInfo, marks, stored_answers
 from evidencebench_core.answers.units import UnitKind, answer_values, system_scores
-from evidencebench_core.runs import Result, RunInfo, judge_runs
+from evidencebench_core.runs import RunInfo, RunStore, judge_runs
 
 JUDGED: Final[tuple[UnitKind, ...]] = ("citations", "relevance")
 
@@ -37,6 +37,12 @@ def scores_of(name: str, sha256: str, model: str, key: tuple[object, ...]) -> pd
     return system_scores(values_of(name, sha256, model, key))
 
 
+@resources.cached(entries=16)
+def labels_of(run: RunInfo) -> Mapping[str, str | None]:
+    """A judge's labels by unit."""
+    return judge_labels(resources.store(), run)
+
+
 def key_of(info: AnswerSetInfo) -> tuple[object, ...]:
     """Changes with every judgement and decision."""
     store = resources.store()
@@ -49,8 +55,12 @@ def judges_of(info: AnswerSetInfo, *tasks: str) -> dict[str, RunInfo]:
     return {run.id: run for run in runs if run.n_answered and run.settings["task"] in tasks}
 
 
-def judge_picker(state: PageState, runs: Mapping[str, RunInfo], *first: str) -> RunInfo | None:
+def judge_picker(state: PageState, info: AnswerSetInfo, *first: str) -> RunInfo | None:
+    """The chosen judge; ``None`` where there is none, or ``first`` is chosen."""
+    runs = judges_of(info, *JUDGED)
     names = [*first, *runs]
+    if not runs:
+        return None
     chosen = state["run"] if state["run"] in names else names[0]
     labels = {run_id: f"{run.settings['model']}, {run.settings['task']}" for run_id, run in runs.items()}
     shown = state.widget("run", chosen, reset=("unit",))
@@ -58,8 +68,7 @@ def judge_picker(state: PageState, runs: Mapping[str, RunInfo], *first: str) -> 
     return runs.get(chosen)
 
 
-def judgement_of(
-    judged: Mapping[str, str | None], results: Mapping[str, Result | str], unit: str
-) -> tuple[str | None, Result] | None:
-    result = results.get(unit)
-    return (judged[unit], result) if unit in judged and isinstance(result, Mapping) else None
+def words_of(run: RunInfo, unit: str) -> str:
+    """What the model answered to a question, or why it did not."""
+    result = RunStore(resources.store()).results(run.id, between=(unit, unit))[unit]
+    return result if isinstance(result, str) else str(result.get("text", ""))

@@ -15,10 +15,10 @@ from components.filters import Filter, filter_popover, filtered
 from components.frame_table import csv_button, frame_table
 from components.markdown import literal
 from components.page import percent
-from components.reliability.view import View, points
+from components.reliability.view import View, points, reasons_text
 from components.server import session_model
 from components.state import PageState
-from components.table import Column, Row, table
+from components.table import Column
 from components.table.paging import paging
 from evidencebench_core.llm import LLM
 from evidencebench_core.palette import SYSTEMS
@@ -26,7 +26,7 @@ from evidencebench_core.reliability.card import shown_runs
 from evidencebench_core.reliability.figures import BIAS
 from evidencebench_core.reliability.items import item_set
 from evidencebench_core.reliability.runs import judge_plan, question_of, run_probes, settings_label, task_of
-from evidencebench_core.reliability.score import STATES, Comparison, TaskScore
+from evidencebench_core.reliability.score import TaskScore
 from evidencebench_core.runs import Plan, RunInfo
 from evidencebench_core.words import quantity
 
@@ -54,25 +54,26 @@ def draw_test(state: PageState, view: View) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = state.widget("run", run.id, reset=("where", "probe", "page"))
         st.selectbox("Test", list(runs), format_func=lambda run_id: _name(runs[run_id]), **chosen)
-        if task_of(run).judge and run.n_answered:
+        task = task_of(run)
+        is_judged = task.judge is not None and run.n_answered > 0
+        if is_judged:
             ask_button(_judging(run), "Have the answers judged")
     score = view.score(run.id)
-    figure = literal(score.value.text())
-    n = quantity(score.value.n, "question")
-    st.markdown(f"{literal(task_of(run).about)} **{literal(task_of(run).figure.title)} {figure}**, {n}.")
+    figure = literal(f"{task.figure.title} {score.value.text()}")
+    st.markdown(f"{literal(task.about)} **{figure}**, {quantity(score.value.n, 'question')}.")
     st.markdown(literal(score.in_words()))
     if score.answers.empty:
-        reasons = ", ".join(f"{reason} ({n:,})" for reason, n in score.left_out.items())
-        how = " Have the answers judged, above." if task_of(run).judge and run.n_answered else ""
-        st.info(literal(f"There is nothing to score: {reasons}.{how}"))
+        how = " Have the answers judged, above." if is_judged else ""
+        st.info(literal(f"There is nothing to score: {reasons_text(score.left_out)}.{how}"))
         return
-    left, right = st.columns(2, gap="large")
-    if len(score.variants) > 1:
-        with left:
-            _draw_variants(score)
     if score.baseline is not None:
-        with right if len(score.variants) > 1 else left:
-            _draw_moves(score.baseline)
+        change = literal(points(score.baseline) or "–")
+        st.markdown(
+            f"**Against the same questions unchanged:** {change} points, n = {score.baseline.n:,}; the same label in "
+            f"{percent(score.baseline.same)} of them."
+        )
+    if len(score.variants) > 1:
+        _draw_variants(score)
     _draw_answers(state, view, score)
 
 
@@ -90,18 +91,6 @@ def _draw_variants(score: TaskScore) -> None:
     chart = interval_dots(frame, title, lines={"half": 0.5} if of_order else None)
     alt = "; ".join(f"{name}: {percent(value)}" for name, value in frame[["name", "value"]].to_numpy())
     draw_chart(chart, key=f"variants-{score.run.id}", alt=f"{title} by variant: {alt}")
-
-
-def _draw_moves(against: Comparison) -> None:
-    change = literal(points(against) or "–")
-    st.markdown(f"**Against the same questions unchanged:** weighted F1 {change} points, n = {against.n:,}.")
-    columns = [Column("before", "Unchanged ↓ here →", "id")]
-    columns += [Column(name, _IN_WORDS[name], "number") for name in STATES]
-    moves = against.moves.T.to_dict("list")
-    rows = [Row(name, (_IN_WORDS[name], *moves[name])) for name in STATES]
-    key = f"moves-{against.run}-{against.n}"
-    table(columns, rows, key=key, action="none", caption="Answers unchanged and here")
-    st.caption(f"The same label in {percent(against.same)} of them.")
 
 
 def _draw_answers(state: PageState, view: View, score: TaskScore) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-import streamlit as st
-
 from components import resources
-from components.markdown import literal
 from evidencebench_core.reliability.card import Card, model_card, run_score
 from evidencebench_core.reliability.items import ItemSetInfo
 from evidencebench_core.reliability.runs import settings_label, task_of
@@ -28,39 +26,32 @@ class View:
         return list(dict.fromkeys(run.settings["model"] for run in self.runs))
 
     @property
-    def key(self) -> tuple[object, ...]:
+    def cache_key(self) -> object:
         """Changes with every answer."""
-        judges = [judge for run in self.runs if task_of(run).judge for judge in _judges(run)]
-        return tuple((run.id, run.stamp) for run in (*self.runs, *judges))
+        judged = [run for run in self.runs if task_of(run).judge]
+        judges = [judge for run in judged for judge in judge_runs(resources.store(), run.id)]
+        return self.info.name, [(run.id, run.stamp) for run in (*self.runs, *judges)]
 
+    @resources.cached(entries=32, spinner="Scoring …")
     def card(self, model: str) -> Card:
         """All tests of a model, scored."""
-        with st.spinner(f"Scoring {literal(model)} …"):
-            return _card(self.info.name, model, self.key)
+        return model_card(resources.store(), self.info.name, model)
 
+    @resources.cached(entries=32)
     def score(self, run_id: str) -> TaskScore:
-        return _score(run_id, self.key)
-
-
-def _judges(run: RunInfo) -> tuple[RunInfo, ...]:
-    return judge_runs(resources.store(), run.id)
-
-
-@resources.cached(entries=32)
-def _card(items: str, model: str, key: tuple[object, ...]) -> Card:
-    return model_card(resources.store(), items, model)
-
-
-@resources.cached(entries=32)
-def _score(run_id: str, key: tuple[object, ...]) -> TaskScore:
-    return run_score(resources.store(), run_id)
+        """The score of one test, with every answer."""
+        return run_score(resources.store(), run_id)
 
 
 def title_of(score: TaskScore) -> str:
     """The test, with the settings that are not the defaults."""
-    return (
-        f"{score.task.title} ({settings_label(score.run)})" if settings_label(score.run) else score.task.title
-    )
+    settings = settings_label(score.run)
+    return f"{score.task.title} ({settings})" if settings else score.task.title
+
+
+def reasons_text(left_out: Mapping[str, int]) -> str:
+    """Why items have no part in a figure, and how many."""
+    return ", ".join(f"{reason} ({n:,})" for reason, n in left_out.items())
 
 
 def points(comparison: Comparison | None) -> str | None:
@@ -80,8 +71,8 @@ def headline(card: Card) -> str:
         return f"{card.model} answers “{labels.pop()}” to every question."
     first = scored[0]
     text = f"{card.model}, {title_of(first)}: {first.task.figure.title} {first.value.text()}."
-    losses = {title_of(score): score.baseline for score in scored if score.baseline}
-    worst = min(losses, key=lambda title: losses[title].difference.value or 0, default="")
-    if worst and (losses[worst].difference.value or 0) < 0:
-        text += f" It loses most in {worst}: {points(losses[worst])} points."
+    losses = {title_of(score): score.baseline.difference for score in scored if score.baseline}
+    worst = min(losses, key=lambda title: losses[title].value or 0, default="")
+    if worst and (losses[worst].value or 0) < 0:
+        text += f" It loses most in {worst}: {losses[worst].text(unit='', sign=True)} points."
     return text

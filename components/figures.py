@@ -1,4 +1,4 @@
-"""The five figures: interval dots, lines, bars, histogram, squares.
+"""The four figures: interval dots, lines, bars, squares.
 
 Shares come as 0 to 1 and are drawn in percent.
 
@@ -30,7 +30,6 @@ from components.charts import (
 )
 from evidencebench_core.palette import CHANGES, DARK_PAGE, LIGHT_PAGE
 
-_BINS: Final = 40
 _INK: Final = ("#1d1f21", "#f4f2ee")  # on a light page, on a dark one
 
 
@@ -134,39 +133,6 @@ def bars(frame: pd.DataFrame, title: str, *, of: str = "", colour: str = GREY) -
     figure.update_yaxes(type="category", showgrid=False, autorange="reversed")
     figure.update_layout(bargap=0.25)
     return styled_figure(figure, 80 + 26 * frame["name"].nunique())
-
-
-def bins_of(values: pd.DataFrame) -> pd.DataFrame:
-    """Numbers counted in bins of one width: at most 40, and 8 where there are few numbers.
-
-    ``values``: ``value`` (whole numbers) and ``n``. Returns ``name`` (``"5 to 9"``), ``start``, ``width``, ``n``.
-    """
-    low, high = int(values["value"].min()), int(values["value"].max())
-    n_bins = min(_BINS, max(8, int(values["n"].sum())))
-    width = max(1, -(-(high - low + 1) // n_bins))
-    starts = np.arange(low, high + 1, width)
-    places = (values["value"].to_numpy(dtype=int) - low) // width
-    counts = np.bincount(places, weights=values["n"], minlength=len(starts)).astype(int)
-    names = [str(start) if width == 1 else f"{start} to {start + width - 1}" for start in starts]
-    return pd.DataFrame({"name": names, "start": starts, "width": width, "n": counts})
-
-
-def histogram(bins: pd.DataFrame, title: str, of: str, colour: str) -> go.Figure:
-    """How many of something are in each of `bins_of`; the ``id`` of a bar is the name of its bin."""
-    width = int(bins["width"].iloc[0])
-    figure = go.Figure()
-    figure.add_bar(
-        x=bins["start"] + (width - 1) / 2,
-        y=bins["n"],
-        width=0.9 * width,
-        marker={"color": colour, "line": {"width": 0}},
-        customdata=bins[["name"]],
-        hovertemplate=f"%{{customdata[0]}}: %{{y:,}} {escaped_text(of)}<extra></extra>",
-    )
-    figure.update_xaxes(title=escaped_text(title), showgrid=False, **count_axis(len(bins) * width))
-    figure.update_xaxes(rangemode="normal")
-    figure.update_yaxes(title=escaped_text(f"Number of {of}"), **count_axis(bins["n"].max()))
-    return styled_figure(figure, 260)
 
 
 def squares(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -15,8 +13,6 @@ from components.page import Context
 from components.run_links import draw_set_button, reader_address, reader_link
 from components.state import open_later
 from components.table import Column, Interval, Row, table
-from evidencebench_core.analyses.report import records
-from evidencebench_core.export import csv_text
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.stats import Estimate
 
@@ -101,42 +97,3 @@ def instance_table(
     )
     if len(frame) > _SHOWN:
         st.caption(f"The first {_SHOWN} of {len(frame):,} are shown.")
-
-
-def in_words(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame with headings to be read: ``n_left_out`` as "Number left out"."""
-    return frame.rename(columns=lambda name: re.sub("^n_", "number_", name).replace("_", " ").capitalize())
-
-
-def csv_button(label: str, name: str, made: Callable[[], pd.DataFrame]) -> None:
-    """A download of the frame that ``made`` gives once it is clicked."""
-    st.download_button(
-        label,
-        lambda: csv_text(joined(made())),
-        f"{name}.csv",
-        "text/csv",
-        on_click="ignore",
-        key=f"csv-{name}",
-    )
-
-
-def joined(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with the values of a cell that has several joined by "; "."""
-    cells = frame.select_dtypes("object")
-    return frame.assign(
-        **cells.map(lambda value: "; ".join(map(str, value)) if isinstance(value, tuple) else value)
-    )
-
-
-def csv_and_json(name: str, made: Callable[[], pd.DataFrame]) -> None:
-    """Downloads of the frame that ``made`` gives; as JSON its records."""
-    with st.container(horizontal=True):
-        csv_button("CSV", name, made)
-        st.download_button(
-            "JSON",
-            lambda: json.dumps(records(made()), indent=2),
-            f"{name}.json",
-            "application/json",
-            on_click="ignore",
-            key=f"json-{name}",
-        )

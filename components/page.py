@@ -143,13 +143,6 @@ def missed_report(context: Context, run: RunInfo) -> Report:
     return resources.report(missed, run, context.task, results_only=False, also=others)
 
 
-def show_notes(report: Report) -> None:
-    """What a report stands on, folded."""
-    if report.notes:
-        with st.expander("What this stands on"):
-            st.markdown("\n".join(f"- {literal(note)}" for note in report.notes))
-
-
 _component: Final = component("address", Path(__file__).parent, "")
 
 

@@ -128,8 +128,8 @@ def _draw_datasets(state: PageState, datasets: tuple[DatasetInfo, ...]) -> None:
             st.button("Open its runs", on_click=open_later, args=("runs", there))
             with st.popover("Rename or delete"):
                 draw_keeping(state, dataset)
-        draw_dataset(state, dataset)
+        draw_dataset(dataset)
 
 
-with page("", "EvidenceBench Explorer", shown="", quantity="sentences") as state:
+with page("", "EvidenceBench Explorer", shown="") as state:
     draw(state)

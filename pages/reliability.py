@@ -16,8 +16,9 @@ from components import resources
 from components.ask import Ask, ask_button
 from components.charts import draw_chart, is_dark
 from components.controls import option_switch
+from components.downloads import draw_downloads
 from components.figures import squares
-from components.frame_table import csv_and_json, frame_table, intervals
+from components.frame_table import frame_table, intervals
 from components.job_panel import job_panel
 from components.markdown import literal
 from components.page import page, percent
@@ -129,7 +130,7 @@ def draw_all(state: PageState, view: View) -> None:
         st.caption(literal(f"Left out: {reasons_text(reasons)}."))
     if view.info.source.startswith("invented"):
         st.caption("The questions are invented samples: the figures say nothing about medicine.")
-    csv_and_json(f"reliability-{view.info.name}-{model}", lambda: frame)
+    draw_downloads(f"{caption} on {view.info.name}", lambda: frame)
 
 
 def _draw_map(state: PageState, cards: dict[str, Card]) -> None:

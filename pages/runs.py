@@ -12,6 +12,7 @@ import streamlit as st
 
 from components import resources
 from components.ask import ask_button, model_dialog
+from components.downloads import draw_downloads
 from components.frame_table import frame_table
 from components.guarded import guarded_part
 from components.job_panel import job_panel
@@ -30,7 +31,7 @@ from components.runs.start import (
 )
 from components.state import PageState
 from components.table import Cell, Column, Interval, Row, TableEvent, table
-from evidencebench_core.export.paper_table import TableFormat, scores_report, table_text
+from evidencebench_core.export.paper_table import scores_report
 from evidencebench_core.llm.parse import OUTCOME_FLAGS, OUTCOME_KINDS, unread_share
 from evidencebench_core.metrics import MEASURES
 from evidencebench_core.runs import RunInfo, RunStore
@@ -40,12 +41,6 @@ from evidencebench_core.tasks import TASKS, Score, Task, published_results
 ABOUT: Final = (
     "Runs are systems with their settings over a dataset; here they are started, scored and compared."
 )
-_FORMATS: Final[dict[TableFormat, tuple[str, str]]] = {
-    "latex": ("LaTeX", "tex"),
-    "markdown": ("Markdown", "md"),
-    "csv": ("CSV", "csv"),
-    "json": ("JSON", "json"),
-}
 REDRAWN: Final = 10.0  # seconds after which the table is drawn anew while runs are under way
 LARGE: Final = 5_000  # instances, from which on only the chosen task is scored
 PUBLISHED: Final = (
@@ -84,21 +79,12 @@ def draw(state: PageState) -> None:
         st.info(f"Compared once it is whole: {literal(parts)}.")
     if answered:
         whole = replace(context, runs=tuple(run for run in context.runs if not part_text(run, context.task)))
-        _draw_paper_tables(whole)
+        if whole.runs:
+            scores = partial(scores_report, resources.store(), whole.runs, [context.task])
+            draw_downloads(
+                f"Runs on {context.dataset.name}, {context.task.title}", scores, "Table for a paper"
+            )
         draw_comparison(state, whole)
-
-
-def _draw_paper_tables(context: Context) -> None:
-    """The scores of the chosen runs for a paper: best in bold, letters for those that cannot be told apart."""
-
-    def text(form: TableFormat) -> str:
-        return table_text(scores_report(resources.store(), context.runs, [context.task]), form)
-
-    if context.runs:
-        with st.popover("Table for a paper"):
-            for form, (name, ending) in _FORMATS.items():
-                file = f"runs-{context.dataset.name}-{context.task.name}.{ending}"
-                st.download_button(name, partial(text, form), file, on_click="ignore", width="stretch")
 
 
 @guarded_part()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import pandas as pd
@@ -14,18 +15,19 @@ from streamlit.delta_generator import DeltaGenerator
 from components import resources
 from components.analyse.finding import draw_finding
 from components.charts import draw_chart, is_dark
+from components.downloads import draw_downloads, report_end
 from components.figures import bars
 from components.filters import Filter, filter_popover, filtered, filters_text
-from components.frame_table import csv_and_json, frame_table
+from components.frame_table import frame_table
 from components.markdown import literal
-from components.page import Context, missed_report, percent, show_notes
+from components.page import Context, missed_report, percent
 from components.run_links import PARAM, draw_set_button, instance_set, reader_address, reader_link
 from components.state import PageState, open_later
 from components.table import Column
 from components.table.paging import paging
 from evidencebench_core.analyses.causes import CAUSES, cause_title
 from evidencebench_core.analyses.missed import finding, missed_table
-from evidencebench_core.analyses.notes import NoteStore, note_rows
+from evidencebench_core.analyses.notes import NoteStore
 from evidencebench_core.palette import MARKS
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.words import quantity
@@ -67,7 +69,9 @@ def draw_missed(state: PageState, context: Context, switches: DeltaGenerator) ->
         filter_popover(state, misses, FILTERS)
         if state["where"]:
             st.button("Clear filters", on_click=state.put, kwargs={"where": None, "page": None})
-        _draw_export(context, run, shown)
+        notes = NoteStore(resources.store()).notes(run.id, context.task.name)
+        rows = partial(missed_table, resources.store(), context.dataset.name, shown, notes)
+        draw_downloads(f"Aspects of {context.task.title} missed by {run.label} {run.id}", rows)
         ids = tuple(dict.fromkeys(shown["instance"]))
         name = f"Missed by {run.label}, {filters_text(state, FILTERS)}".removesuffix(", ")
         begun = reader_link(context.dataset, context.task, "", (run,))
@@ -78,7 +82,7 @@ def draw_missed(state: PageState, context: Context, switches: DeltaGenerator) ->
             st.button("Work through them", type="primary", on_click=open_later, args=("browse", first))
         draw_set_button(context.dataset, name, ids)
     _draw_instances(state, context, shown, begun)
-    show_notes(report)
+    report_end(report)
 
 
 def chosen_run(state: PageState, context: Context) -> RunInfo:
@@ -185,16 +189,3 @@ def _causes(causes: Sequence[str]) -> str:
     return ", ".join(
         f"{CAUSES[name].title} ({n})" if n > 1 else CAUSES[name].title for name, n in counts.items()
     )
-
-
-def _draw_export(context: Context, run: RunInfo, misses: pd.DataFrame) -> None:
-    """The misses that are shown, and the notes once there are some, as CSV and JSON."""
-    dataset, store = context.dataset.name, resources.store()
-    notes = NoteStore(store).notes(run.id, context.task.name)
-    name = f"{run.id}-{context.task.name}"
-    with st.popover("Export"):
-        st.markdown(f"{quantity(len(misses), 'missed aspect')}: hypothesis, sentence, rank, cause, notes")
-        csv_and_json(f"misses-{name}", lambda: missed_table(store, dataset, misses, notes))
-        if notes:
-            st.markdown(quantity(len(notes), "note"))
-            csv_and_json(f"notes-{name}", lambda: pd.DataFrame(note_rows(notes)))

@@ -11,15 +11,11 @@ import streamlit as st
 from components import resources
 from components.analyse.finding import draw_finding
 from components.charts import draw_chart
+from components.downloads import report_end
 from components.figures import interval_dots, lines
-from components.frame_table import (
-    frame_table,
-    in_words,
-    instance_table,
-    points,
-)
+from components.frame_table import frame_table, instance_table, points
 from components.markdown import literal
-from components.page import Context, percent, show_notes
+from components.page import Context, percent
 from components.run_links import run_colours
 from components.state import PageState
 from components.table import Column
@@ -56,12 +52,7 @@ def draw_position(state: PageState, context: Context) -> None:
         frame["missed"] = [f"{n_missed:g} of {n}" for n_missed, n in counts]
         _draw_instances(context, run, frame, _PLACES[part], (Column("missed", "Missed"),))
     _draw_ends(state, context)
-    with st.expander("The numbers", on_change="rerun", key="position-numbers") as fold:
-        if fold.open:
-            for name, table in tables.items():
-                st.markdown(f"**{name.capitalize()}**")
-                st.dataframe(in_words(table), hide_index=True, key=f"numbers-{name}")
-    show_notes(report)
+    report_end(report)
 
 
 def _draw_along(state: PageState, recall: pd.DataFrame, context: Context) -> None:

@@ -16,12 +16,13 @@ from components.ask import Ask, RunAsk, ask_button, new_run
 from components.charts import draw_chart
 from components.controls import option_switch
 from components.desk import Actions, Item, desk
+from components.downloads import report_end
 from components.figures import interval_dots
-from components.frame_table import csv_and_json, frame_table, instance_table, points
+from components.frame_table import frame_table, instance_table, points
 from components.guarded import guarded_part
 from components.job_panel import job_panel
 from components.markdown import literal
-from components.page import Context, show_notes
+from components.page import Context
 from components.run_links import run_colours
 from components.server import session_model
 from components.sets import uploaded_paths
@@ -127,12 +128,11 @@ def _draw_effect(context: Context, variants: Sequence[Variant], question: str) -
     )
     with st.expander("Every wording"):
         frame_table(_TABLE, cells, key="wordings", action="none", caption="Recall by run and wording")
-        csv_and_json(f"wording-{question}", lambda: every)
     moved = instances[instances["difference"].abs() > 1e-9].drop_duplicates("instance")
     if len(moved):
         st.markdown("### Instances that move most")
         instance_table(_MOVED, moved, context, runs, key="moved", title="Instances that move most")
-    show_notes(report)
+    report_end(report)
 
 
 def _draw_missing(
@@ -186,15 +186,14 @@ def _draw_drafts(state: PageState, context: Context) -> None:
     """Have a model write wordings, and decide on each: no run sees one before it is accepted."""
     store, dataset = resources.store(), context.dataset.name
 
-    def fields() -> tuple[DraftKind, int | None]:
+    def fields() -> DraftKind:
         kind = st.segmented_control(
             "Wording", ["paraphrase", "negation"], default="paraphrase", required=True
         )
-        limit = st.number_input("Only the first", min_value=1, value=None, placeholder="all instances")
-        return ("negation" if kind == "negation" else "paraphrase"), limit
+        return "negation" if kind == "negation" else "paraphrase"
 
-    def plans(llm: LLM, choices: tuple[DraftKind, int | None]) -> Sequence[Plan]:
-        return [draft_plan(store, dataset, choices[0], session_model(), llm, choices[1])]
+    def plans(llm: LLM, kind: DraftKind) -> Sequence[Plan]:
+        return [draft_plan(store, dataset, kind, session_model(), llm)]
 
     with st.expander("Wordings by a model: write drafts, read them", expanded=bool(state["mark"])):
         ask_button(Ask("Write wordings", "drafts", "wording", fields, plans), "Write drafts with a model")

@@ -11,9 +11,9 @@ from components import resources
 from components.annotate.editor import Editor, editor_of, own_name
 from components.ask import Ask, ask_button
 from components.desk import Actions, Decision, Item, desk
+from components.downloads import report_end
 from components.frame_table import frame_table
 from components.markdown import literal
-from components.page import show_notes
 from components.server import session_model
 from components.state import PageState, session_text, set_session_text
 from components.table import Column
@@ -183,7 +183,7 @@ def _draw_agreement(marked: MarkedPaper, a: Annotation, b: Annotation) -> None:
     frame = report.tables["agreement"].query("measure in @_MEASURES")
     st.markdown("## Agreement")
     frame_table(_AGREEMENT, frame, key="agreement", action="none", caption=report.title)
-    show_notes(report)
+    report_end(report)
 
 
 def _draw_consensus(state: PageState, marked: MarkedPaper, a: Annotation, b: Annotation) -> None:

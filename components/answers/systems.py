@@ -9,8 +9,9 @@ import streamlit as st
 
 from components.answers.view import judges_of, key_of, scores_of, values_of
 from components.charts import draw_chart, is_dark
+from components.downloads import draw_downloads
 from components.figures import interval_dots
-from components.frame_table import csv_button, frame_table, intervals
+from components.frame_table import frame_table, intervals
 from components.markdown import literal
 from components.page import percent
 from components.state import PageState
@@ -43,7 +44,7 @@ def draw_systems(state: PageState, info: AnswerSetInfo) -> None:
         first = next((metric for metric in FIRST if metric in shares), shares[0])
         metric = state["metric"] if state["metric"] in shares else first
         st.selectbox("Metric", shares, **state.widget("metric", metric))
-        csv_button("CSV", f"systems of {info.name}", lambda: scores)
+        draw_downloads(f"Systems of {info.name}", lambda: scores)
     rows = systems_table(scores, metric)
     rows = rows.sort_values(metric, ascending=metric in _FEWER_IS_BETTER, kind="stable")
     pairs = system_differences(values_of(info.name, info.sha256, model, key_of(info)), metric)

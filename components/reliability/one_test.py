@@ -10,9 +10,10 @@ import streamlit as st
 from components import resources
 from components.ask import Ask, ask_button
 from components.charts import draw_chart, is_dark
+from components.downloads import draw_downloads
 from components.figures import interval_dots
 from components.filters import Filter, filter_popover, filtered
-from components.frame_table import csv_button, frame_table
+from components.frame_table import frame_table
 from components.markdown import literal
 from components.page import percent
 from components.reliability.view import View, points, reasons_text
@@ -100,7 +101,7 @@ def _draw_answers(state: PageState, view: View, score: TaskScore) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("## Answers")
         filter_popover(state, every, _FILTERS)
-        csv_button("CSV", f"answers-{score.run.id}", lambda: every)
+        draw_downloads(f"Answers of {score.run.label}", lambda: every)
     shown = filtered(state, every, _FILTERS)
     pages = paging(state, len(shown))
     st.caption(f"{len(shown):,} of {quantity(len(every), 'answer')}. A click shows what was asked.")

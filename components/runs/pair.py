@@ -11,10 +11,11 @@ import streamlit as st
 from components import resources
 from components.charts import draw_chart, is_dark
 from components.controls import option_switch
+from components.downloads import report_end
 from components.figures import interval_dots, squares
 from components.frame_table import instance_table, points
 from components.markdown import literal
-from components.page import Context, percent, show_notes
+from components.page import Context, percent
 from components.state import PageState
 from components.table import Column
 from evidencebench_core.analyses import Report
@@ -62,7 +63,7 @@ def draw_comparison(state: PageState, context: Context) -> None:
     with st.expander("Every pair in figures", on_change="rerun") as fold:
         if fold.open:
             _draw_pairs(report.tables["pairs"])
-            show_notes(report)
+            report_end(report)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox("A", list(labels), format_func=labels.__getitem__, width=320, **state.widget("a", a))
         st.selectbox("B", others, format_func=labels.__getitem__, width=320, **state.widget("b", b))
@@ -205,7 +206,7 @@ def _draw_slices(state: PageState, context: Context, runs: tuple[RunInfo, RunInf
             Column("difference", "A − B, points", "number", digits=1, signed=True),
         )
         instance_table(columns, instances, context, runs, key="slice-instances", title=title)
-    show_notes(report)
+    report_end(report)
 
 
 def _draw_disagreements(state: PageState, context: Context, runs: tuple[RunInfo, RunInfo]) -> None:
@@ -231,4 +232,4 @@ def _draw_disagreements(state: PageState, context: Context, runs: tuple[RunInfo,
     )
     title = f"Aspects found by {names[shown]}"
     instance_table(_ASPECTS, frame, context, runs, key=f"aspects-{shown}", title=title)
-    show_notes(report)
+    report_end(report)

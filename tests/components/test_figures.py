@@ -34,18 +34,6 @@ def test_groups_of_one_name_stand_together_a_name_has_one_line_and_what_is_undef
     assert (list(a.x), list(a.y), list(b.x)) == ([0, 1], [10, -20], [2])
 
 
-def test_a_histogram_has_few_bars_that_hold_all() -> None:
-    values = pd.DataFrame({"value": [1, 2, 300], "n": [3, 400, 1]})
-    bins = figures.bins_of(values)
-    assert (bins["n"].sum(), len(bins), bins["name"][0]) == (404, 38, "1 to 8")
-    assert len(figures.bins_of(values.assign(n=[1, 1, 1]))) == 8
-    few = figures.bins_of(values.head(2))
-    assert list(few["name"]) == ["1", "2"]
-    figure = figures.histogram(few.assign(n=[1, 2]), "sentences", "instances", "red")
-    (trace,) = figure.data
-    assert (list(trace.x), list(trace.y), figure.layout.yaxis.dtick) == ([1, 2], [1, 2], 1)
-
-
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("strength", [-9.0, -1.0, -0.4, 0.0, 0.4, 1.0])
 def test_the_number_in_a_square_can_be_read(strength: float, dark: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from textwrap import wrap
 from types import MappingProxyType
 from typing import Any, Final, Literal
@@ -11,7 +12,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from evidencebench_core.words import visible
+from components.component import component
+from evidencebench_core.words import file_stem, visible
 
 PERCENT_AXIS: Final[dict[str, Any]] = {"range": [0, 102], "ticksuffix": "", "tick0": 0, "dtick": 25}
 GREY: Final = "gray"
@@ -89,6 +91,7 @@ def name_rows(figure: go.Figure, names: Sequence[object], width: int, top: float
 
 
 _CONFIG: Final = {"displayModeBar": False}
+_files: Final = component("chart_files", Path(__file__).parent, '<div class="files"></div>')
 
 
 def is_dark() -> bool:
@@ -99,7 +102,7 @@ def is_dark() -> bool:
 def draw_chart(
     figure: go.Figure, *, key: str, alt: str, on_pick: Callable[[str], object] | None = None, **look: Any
 ) -> None:
-    """Draw a figure; ``on_pick`` is called with the id of a mark when that is clicked, and at no other time.
+    """Draw a figure, and the buttons that save it; ``on_pick`` hears the id of a mark that is clicked, once.
 
     What it shows is part of ``key``; ``alt`` is for a reader who cannot see it.
     """
@@ -110,4 +113,6 @@ def draw_chart(
             on_pick(str(points[0]["customdata"][0]))
 
     select: dict[str, Any] = {"on_select": pick, "selection_mode": "points"} if on_pick else {}
-    st.plotly_chart(figure, key=key, alt=alt, config=_CONFIG, **select, **look)
+    with st.container(gap=None):
+        st.plotly_chart(figure, key=key, alt=alt, config=_CONFIG, **select, **look)
+        _files(key=f"files-{key}", data={"name": file_stem(key)})

@@ -1,4 +1,4 @@
-"""Runs as pages name and link them: which there are, which lack answers, and sets of instances that links carry."""
+"""Runs as pages name and link them: which there are, which lack answers; sets of instances and draws in links."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
 import numpy as np
@@ -17,6 +17,7 @@ from components import resources
 from components.charts import is_dark
 from components.retrievers import MOST_CHOICES
 from components.state import chosen_context, open_later
+from evidencebench_core.analyses.verdicts import Draw, draw
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.palette import ASPECTS, retriever_hue
 from evidencebench_core.runs import RunInfo
@@ -151,6 +152,37 @@ def draw_set_button(dataset: DatasetInfo, name: str, ids: Sequence[str], label: 
             "browse", {"dataset": dataset.name, PARAM: instance_set(name, dataset, ids)}
         ),
     )
+
+
+DRAW: Final = "draw"  # of the address of Browse
+
+
+def draw_text(n: int, seed: int, stratified: bool, runs: Sequence[RunInfo]) -> str:
+    """A draw of missed aspects as an address has it: ``50.0.s.8c2ce3,196f83``."""
+    return f"{n}.{seed}.{'s' * stratified}.{','.join(run.id for run in runs)}"
+
+
+def named_draw(dataset: DatasetInfo, task: Task, text: str) -> Draw | None:
+    """The inverse of `draw_text`, with the verdicts so far; ``None`` where it is no draw of runs that are here."""
+    n, seed, strata, ids = [*text.split("."), "", "", "", ""][:4]
+    runs = tuple(run for run in resources.runs(dataset) if run.id in ids.split(","))
+    if not runs or not (n + seed).isdecimal() or len(n + seed) > 9:
+        return None
+    return _draw(dataset, runs, task, int(n or 0), int(seed or 0), strata == "s")
+
+
+@resources.cached(beside="notes")
+def _draw(
+    dataset: DatasetInfo, runs: tuple[RunInfo, ...], task: Task, n: int, seed: int, stratified: bool
+) -> Draw:
+    return draw(resources.store(), runs, task, n=n, seed=seed, stratified=stratified)
+
+
+def drawn_link(drawn: Draw, text: str, item: Mapping[Any, Any]) -> dict[str, str]:
+    """A `reader_link` to an item of a draw, that is called by a `draw_text`."""
+    run = next(run for run in drawn.runs if run.id == item["run"])
+    at = {"aspect": item["label"], "sentence": str(item["sentence"]), DRAW: text}
+    return reader_link(resources.store().dataset(run.dataset), drawn.task, item["instance"], (run,), **at)
 
 
 def _digest(dataset: DatasetInfo) -> str:

@@ -6,12 +6,13 @@ import streamlit as st
 
 from components.analyse.missed import draw_missed
 from components.analyse.position import draw_position
+from components.analyse.verdicts import draw_verdicts
 from components.analyse.wording import draw_wording
 from components.controls import option_switch
 from components.markdown import literal
 from components.page import context_line, page
 
-PARTS = {"missed": "Missed", "position": "Position", "wording": "Wording"}
+PARTS = {"missed": "Missed", "verdicts": "Verdicts", "position": "Position", "wording": "Wording"}
 
 with page(
     "analyse",
@@ -21,6 +22,9 @@ with page(
     where="",
     page="",
     mark="",
+    n="50",
+    seed="0",
+    strata="",
     question="paraphrases",
 ) as state:
     context = context_line(
@@ -43,6 +47,8 @@ with page(
         st.info(f"No run has answers for {literal(context.task.title)} yet; *Runs* starts them.")
     elif part == "missed":
         draw_missed(state, context, switches)
+    elif part == "verdicts":
+        draw_verdicts(state, context)
     elif part == "position":
         draw_position(state, context)
     if part == "wording":

@@ -120,5 +120,7 @@ def _paper(instance: Instance) -> str:
     return f", paper [{literal(title or name + number, 90)}]({address}{number})"
 
 
-with page("browse", quiet=("sentence",), instance="", among="", **LIST_DEFAULTS, **READING_DEFAULTS) as state:
+with page(
+    "browse", quiet=("sentence",), instance="", among="", draw="", **LIST_DEFAULTS, **READING_DEFAULTS
+) as state:
     draw(state)

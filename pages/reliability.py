@@ -16,9 +16,8 @@ from components import resources
 from components.ask import Ask, ask_button
 from components.charts import draw_chart, is_dark
 from components.controls import option_switch
-from components.downloads import draw_downloads
 from components.figures import squares
-from components.frame_table import frame_table, intervals
+from components.frame_table import draw_downloads, frame_table, intervals
 from components.job_panel import job_panel
 from components.markdown import literal
 from components.page import page, percent

@@ -12,8 +12,7 @@ import streamlit as st
 
 from components import resources
 from components.ask import ask_button, model_dialog
-from components.downloads import draw_downloads
-from components.frame_table import frame_table
+from components.frame_table import draw_downloads, frame_table
 from components.guarded import guarded_part
 from components.job_panel import job_panel
 from components.markdown import literal

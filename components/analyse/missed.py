@@ -15,10 +15,9 @@ from streamlit.delta_generator import DeltaGenerator
 from components import resources
 from components.analyse.finding import draw_finding
 from components.charts import draw_chart, is_dark
-from components.downloads import draw_downloads, report_end
 from components.figures import bars
 from components.filters import Filter, filter_popover, filtered, filters_text
-from components.frame_table import frame_table
+from components.frame_table import draw_downloads, frame_table, report_end
 from components.markdown import literal
 from components.page import Context, missed_report, percent
 from components.run_links import PARAM, draw_set_button, instance_set, reader_address, reader_link

@@ -11,9 +11,8 @@ import streamlit as st
 from components import resources
 from components.analyse.finding import draw_finding
 from components.charts import draw_chart
-from components.downloads import report_end
 from components.figures import interval_dots, lines
-from components.frame_table import frame_table, instance_table, points
+from components.frame_table import frame_table, instance_table, points, report_end
 from components.markdown import literal
 from components.page import Context, percent
 from components.run_links import run_colours

@@ -16,9 +16,8 @@ from components.ask import Ask, RunAsk, ask_button, new_run
 from components.charts import draw_chart
 from components.controls import option_switch
 from components.desk import Actions, Item, desk
-from components.downloads import report_end
 from components.figures import interval_dots
-from components.frame_table import frame_table, instance_table, points
+from components.frame_table import frame_table, instance_table, points, report_end
 from components.guarded import guarded_part
 from components.job_panel import job_panel
 from components.markdown import literal

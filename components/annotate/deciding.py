@@ -11,8 +11,7 @@ from components import resources
 from components.annotate.editor import Editor, editor_of, own_name
 from components.ask import Ask, ask_button
 from components.desk import Actions, Decision, Item, desk
-from components.downloads import report_end
-from components.frame_table import frame_table
+from components.frame_table import frame_table, report_end
 from components.markdown import literal
 from components.server import session_model
 from components.state import PageState, session_text, set_session_text

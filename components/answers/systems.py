@@ -9,9 +9,8 @@ import streamlit as st
 
 from components.answers.view import judges_of, key_of, scores_of, values_of
 from components.charts import draw_chart, is_dark
-from components.downloads import draw_downloads
 from components.figures import interval_dots
-from components.frame_table import frame_table, intervals
+from components.frame_table import draw_downloads, frame_table, intervals
 from components.markdown import literal
 from components.page import percent
 from components.state import PageState

@@ -48,8 +48,11 @@ def note_cell(notes: Sequence[Note]) -> str | None:
     return ", ".join(parts) or None
 
 
-def draw_notes(state: PageState, dataset: DatasetInfo, instance: Instance) -> None:
-    """The notes on an instance, and the form to flag or comment on it or on the sentence that is chosen."""
+def draw_notes(state: PageState, dataset: DatasetInfo, instance: Instance, is_apart: bool) -> None:
+    """The notes on an instance, and the form to flag or comment on it or on the sentence that is chosen.
+
+    Who works ``is_apart`` sees no notes of others.
+    """
     notes = resources.notes(dataset).get(instance.id, ())
     sentence = state.number("sentence")
     with st.popover("Flag or comment", key="notes"):
@@ -63,6 +66,8 @@ def draw_notes(state: PageState, dataset: DatasetInfo, instance: Instance) -> No
         draw_note_form(
             dataset, Note(instance_id=instance.id, author="", dataset=dataset.name, sentence=index)
         )
+    if is_apart:
+        notes = tuple(note for note in notes if note.author == session_text("author"))
     if not notes:
         return
     names = {run.id: run.label for run in resources.runs(dataset)}
@@ -98,11 +103,14 @@ def draw_note_form(
     shown = own or replace(place, cause=cause or None)
     with st.form(f"note-{ident}", border=False):
         if place.run_id:
-            st.pills(
+            causes = list(dict.fromkeys([*CAUSES, *filter(None, [shown.cause])]))
+            st.selectbox(
                 "Cause",
-                list(CAUSES),
+                causes,
+                causes.index(shown.cause) if shown.cause else None,
                 format_func=cause_title,
-                default=shown.cause if shown.cause in CAUSES else None,
+                placeholder="Choose, or type your own",
+                accept_new_options=True,
                 key=f"cause-{ident}",
             )
         st.text_area("Comment", shown.text, height=68, key=f"text-{ident}")
@@ -127,7 +135,11 @@ def draw_note_form(
             st.checkbox("⚑ Flag", shown.flagged, key=f"flagged-{ident}")
             if go_on:
                 st.form_submit_button(
-                    "Save and next", type="primary", on_click=_save, args=(place, own, ident, go_on)
+                    "Save and next",
+                    type="primary",
+                    shortcut="Mod+Enter",
+                    on_click=_save,
+                    args=(place, own, ident, go_on),
                 )
             st.form_submit_button(
                 "Save", type="secondary" if go_on else "primary", on_click=_save, args=(place, own, ident)

@@ -82,7 +82,7 @@ def draw_reading(
         _draw_paper(state, shown, answers, active, focus=task.focus, notes=notes, words=words)
     with side:
         waiting_place = st.container()
-        draw_notes(state, dataset, instance)
+        draw_notes(state, dataset, instance, is_apart=bool(state["draw"]))
         pinned = next((aspect for aspect in shown.evidence.aspects if aspect.label == state["aspect"]), None)
         run = pinned and run_that_missed(answers, active, pinned)
         sentence = state.number("sentence")

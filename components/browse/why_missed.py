@@ -15,12 +15,13 @@ from components.browse.notes import draw_note_form
 from components.controls import chip_table, sentence_chip
 from components.markdown import literal
 from components.page import Context, missed_report, percent
-from components.run_links import InstanceSet, run_name
-from components.state import PageState, open_later
+from components.run_links import InstanceSet, drawn_link, named_draw, run_name
+from components.state import PageState, open_later, session_text
 from components.table import Column, Row
 from evidencebench_core.analyses.causes import CAUSES, suggestions
 from evidencebench_core.analyses.miss import Miss, miss
 from evidencebench_core.analyses.notes import Note
+from evidencebench_core.analyses.verdicts import Draw
 from evidencebench_core.data import Aspect
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.words import clipped_text
@@ -60,10 +61,9 @@ def draw_why_missed(
         return
     row = misses[is_it].iloc[0].to_dict()
     details = miss(resources.store(), run.id, context.task, instance_id, aspect.id)
-    rest = misses[is_it.cumsum() > 0].iloc[1:]
-    if among is not None:
-        rest = rest[rest["instance"].isin(among.ids)]
-    following = rest.iloc[0].to_dict() if len(rest) else None
+    drawn = named_draw(context.dataset, context.task, state["draw"])
+    of_draw = _next_of_draw(drawn, state["draw"], row | {"run": run.id}) if drawn else None
+    left, following = of_draw or _next_of_run(misses, is_it, among)
     go_on = partial(_read, state, following) if following else None
     place = Note(
         instance_id=instance_id, author="", run_id=run.id, task=context.task.name, aspect_id=aspect.id
@@ -71,21 +71,48 @@ def draw_why_missed(
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             st.markdown(f"## Why {literal(run.label)} missed {literal(aspect.label)}", width="stretch")
-            left = f"{len(rest):,} more of this run{' in the set' if among else ''}, nearest miss first"
-            st.button("Next miss", disabled=go_on is None, on_click=go_on, help=left)
-            st.button("All misses", on_click=open_later, args=("analyse", {}))
+            st.button("Next miss", disabled=go_on is None, on_click=go_on, help=literal(left))
+            st.button("The draw" if of_draw else "All misses", on_click=open_later, args=("analyse", {}))
         if aspect.text:
             st.markdown(literal(aspect.text))
         st.caption(_facts(row))
         _draw_passages(state, details)
-        _draw_causes(row)
-        draw_note_form(context.dataset, place, row["cause"], go_on)
+        if of_draw:  # read without a suggestion
+            st.caption(literal(left))
+        else:
+            _draw_causes(row)
+        draw_note_form(context.dataset, place, "" if of_draw else row["cause"], go_on)
         _draw_others(state, context, details)
 
 
-def _read(state: PageState, row: Mapping[Any, Any]) -> None:
-    """Open another miss of the run."""
-    state.put(instance=row["instance"], aspect=row["label"], sentence=int(row["sentence"]), h=None, asif=None)
+def _next_of_run(
+    misses: pd.DataFrame, is_it: pd.Series[bool], among: InstanceSet | None
+) -> tuple[str, dict[str, str]]:
+    """How many misses follow, and the link to the first of them; empty where none does."""
+    rest = misses[is_it.cumsum() > 0].iloc[1:]
+    if among is not None:
+        rest = rest[rest["instance"].isin(among.ids)]
+    names = {"instance": "instance", "aspect": "label", "sentence": "sentence"}
+    link = {} if rest.empty else {name: str(rest[column].iloc[0]) for name, column in names.items()}
+    return f"{len(rest):,} more of this run{' in the set' if among else ''}, nearest miss first", link
+
+
+def _next_of_draw(drawn: Draw, text: str, row: Mapping[Any, Any]) -> tuple[str, dict[str, str]] | None:
+    """The same of a draw, whose items wait for this reader's verdict; ``None`` for an aspect that was not drawn."""
+    items = drawn.frame
+    names = ["run", "instance", "aspect"]
+    places = items.index[(items[names] == [row[name] for name in names]).all(axis=1)]
+    if places.empty:
+        return None
+    waiting = drawn.waiting(session_text("author")).drop(index=places, errors="ignore")
+    rest = pd.concat([waiting[waiting.index > places[0]], waiting[waiting.index < places[0]]])
+    link = {} if rest.empty else drawn_link(drawn, text, rest.iloc[0].to_dict())
+    return f"{places[0] + 1:,} of {drawn.name}; {len(rest):,} more wait for your verdict", link
+
+
+def _read(state: PageState, link: Mapping[str, str]) -> None:
+    """Open another miss."""
+    state.put(**link, h=None, asif=None)
 
 
 def _facts(row: Mapping[Any, Any]) -> str:

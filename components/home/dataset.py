@@ -7,8 +7,7 @@ from typing import Final
 import streamlit as st
 
 from components import resources
-from components.downloads import report_end
-from components.frame_table import frame_table
+from components.frame_table import frame_table, report_end
 from components.sets import draw_delete, draw_rename
 from components.state import PageState
 from components.table import Column

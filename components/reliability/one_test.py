@@ -10,10 +10,9 @@ import streamlit as st
 from components import resources
 from components.ask import Ask, ask_button
 from components.charts import draw_chart, is_dark
-from components.downloads import draw_downloads
 from components.figures import interval_dots
 from components.filters import Filter, filter_popover, filtered
-from components.frame_table import frame_table
+from components.frame_table import draw_downloads, frame_table
 from components.markdown import literal
 from components.page import percent
 from components.reliability.view import View, points, reasons_text

@@ -11,9 +11,8 @@ import streamlit as st
 from components import resources
 from components.charts import draw_chart, is_dark
 from components.controls import option_switch
-from components.downloads import report_end
 from components.figures import interval_dots, squares
-from components.frame_table import instance_table, points
+from components.frame_table import instance_table, points, report_end
 from components.markdown import literal
 from components.page import Context, percent
 from components.state import PageState

@@ -1,0 +1,148 @@
+"""Verdicts: missed aspects drawn at random, read one by one, and what readers made of them, added up."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from components import resources
+from components.analyse.finding import draw_finding
+from components.charts import draw_chart, is_dark
+from components.figures import interval_dots
+from components.frame_table import frame_table, report_end
+from components.page import Context, percent
+from components.run_links import draw_text, drawn_link, named_draw, reader_address, run_name
+from components.state import PageState, open_later, session_text
+from components.table import Column
+from evidencebench_core.analyses.causes import cause_title
+from evidencebench_core.analyses.verdicts import RULES, Draw, verdicts
+from evidencebench_core.palette import ASPECTS
+
+_MOST: Final = 1_000
+_AGREEMENT: Final = (
+    Column("a", "Of"),
+    Column("b", "And"),
+    Column("measure", "Agreement"),
+    Column("value", "Value", "number", digits=2),
+    Column("low", "95% from", "number", digits=2),
+    Column("high", "to", "number", digits=2),
+    Column("n", "Aspects", "number"),
+)
+_ITEMS: Final = (
+    Column("number", "No.", "number"),
+    Column("hypothesis", "Hypothesis", "title", lines=2),
+    Column("label", "Missed aspect"),
+    Column("name", "Run"),
+    Column("verdict", "Your verdict"),
+)
+
+
+def draw_verdicts(state: PageState, context: Context) -> None:
+    """The draw, the way through it, the tally of causes, agreement, and the items."""
+    n, seed = min(state.number("n") or 50, _MOST), state.number("seed") or 0
+    is_stratified = state["strata"] == "1"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.number_input("Aspects to draw", 1, _MOST, width=150, **state.widget("n", n))
+        st.number_input("Seed", 0, 99_999, width=130, **state.widget("seed", min(seed, 99_999)))
+        if len(context.runs) > 1:
+            widget = state.widget("strata", is_stratified, lambda is_on: "1" if is_on else None)
+            st.toggle("As many of each run", **widget)
+    text = draw_text(n, seed, is_stratified, context.runs)
+    drawn = named_draw(context.dataset, context.task, text)
+    if drawn is None or drawn.frame.empty:
+        st.info("These runs have missed no result aspect.")
+        return
+    draw_finding(context, _finding(drawn))
+    _draw_way(drawn, text)
+    report = resources.report(
+        verdicts,
+        context.runs,
+        context.task,
+        n=n,
+        seed=seed,
+        stratified=is_stratified,
+        also=resources.notes(context.dataset),
+    )
+    _draw_tally(report.tables["causes"], text)
+    if len(report.tables["agreement"]):
+        caption = "How far readers agree, and the first cause that the rules suggest with them"
+        agreement = report.tables["agreement"]
+        frame_table(_AGREEMENT, agreement, key="verdicts-agreement", action="none", caption=caption)
+    _draw_items(context, drawn, text)
+    report_end(report)
+
+
+def _finding(drawn: Draw) -> str:
+    """The commonest verdict of whoever has read most."""
+    counts = drawn.verdicts.count()
+    if not counts.sum():
+        return f"{drawn.name}: nobody has read one yet"
+    reader = str(counts.idxmax())
+    causes = drawn.verdicts[reader].value_counts()
+    share = percent(causes.iloc[0] / counts[reader], 0)
+    return (
+        f"{reader} has read {counts[reader]:,} of {len(drawn.frame):,}; most often: "
+        f"{cause_title(causes.index[0])}, {share}"
+    )
+
+
+def _draw_way(drawn: Draw, text: str) -> None:
+    """The first item that waits for this reader."""
+    reader = session_text("author")
+    waiting = drawn.waiting(reader)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if len(waiting):
+            first = drawn_link(drawn, text, waiting.iloc[0].to_dict())
+            st.button("Work through them", type="primary", on_click=open_later, args=("browse", first))
+        left = f"{len(waiting):,} wait for you. " if reader else ""
+        st.caption(
+            f"{left}Meanwhile neither suggested causes nor what others noted is shown, so two readers work apart."
+        )
+
+
+def _draw_tally(causes: pd.DataFrame, text: str) -> None:
+    """The share of each cause, by reader, and by the rules."""
+    readers = list(dict.fromkeys(causes["by"]))
+    colours = {reader: ASPECTS[place % len(ASPECTS)].on(is_dark()) for place, reader in enumerate(readers)}
+    frame = causes.assign(
+        name=causes["title"],
+        value=causes["share"],
+        group=causes["by"].replace(RULES, "suggested first"),
+        colour=causes["by"].map(colours),
+    )
+    shares = zip(frame["group"], frame["name"], frame["value"], strict=True)
+    draw_chart(
+        resources.figure(interval_dots, frame, "Missed aspects, %"),
+        key=f"verdicts-{text}",
+        alt="; ".join(f"{group}, {name}: {percent(share)}" for group, name, share in shares),
+    )
+
+
+def _draw_items(context: Context, drawn: Draw, text: str) -> None:
+    """The items in the order drawn; a click reads one."""
+    items, reader = drawn.frame, session_text("author")
+    names = {run.id: run_name(run) for run in drawn.runs}
+    own = drawn.verdicts[reader] if reader in drawn.verdicts else pd.Series(index=items.index, dtype=object)
+    rows = items.assign(
+        place=items.index.astype(str),
+        number=items.index + 1,
+        hypothesis=items["instance"].map(resources.hypotheses(context.dataset, items["instance"])),
+        name=items["run"].map(names),
+        verdict=own.map(cause_title, na_action="ignore"),
+    )
+
+    def link(place: str) -> dict[str, str]:
+        return drawn_link(drawn, text, items.iloc[int(place)].to_dict())
+
+    frame_table(
+        _ITEMS,
+        rows,
+        key="verdicts-items",
+        ids="place",
+        on_open=lambda place: open_later("browse", link(place)),
+        link=lambda place: reader_address(link(place)),
+        caption="The aspects drawn; a click reads one",
+        height=420,
+    )

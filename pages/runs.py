@@ -18,8 +18,9 @@ from components.job_panel import job_panel
 from components.markdown import literal
 from components.page import Context, context_line, page, percent
 from components.ranker import TRAIN
-from components.run_links import part_text, parts_text, runs_with_answers
+from components.run_links import part_text, parts_text, run_name, runs_with_answers
 from components.runs.pair import draw_comparison
+from components.runs.run_page import draw_run
 from components.runs.start import (
     import_dialog,
     keeping_dialog,
@@ -55,6 +56,13 @@ def draw(state: PageState) -> None:
     context = context_line(state, ABOUT, n_runs=10)
     dataset, every = context.dataset, resources.runs(context.dataset)
     answered = runs_with_answers(dataset)
+    if state["run"]:
+        named = [run for run in every if run.id == state["run"]]
+        if named:
+            draw_run(state, context, named[0])
+            return
+        st.warning(f"There is no run {literal(state['run'], 40)} on this dataset (any more).")
+        state.put(run=None)
     with st.container(horizontal=True):
         ask_button(start_ask(dataset, context.task), "Start a run", type="primary")
         if begun := unfinished(answered):
@@ -78,11 +86,14 @@ def draw(state: PageState) -> None:
         st.info(f"Compared once it is whole: {literal(parts)}.")
     if answered:
         whole = replace(context, runs=tuple(run for run in context.runs if not part_text(run, context.task)))
-        if whole.runs:
-            scores = partial(scores_report, resources.store(), whole.runs, [context.task])
-            draw_downloads(
-                f"Runs on {context.dataset.name}, {context.task.title}", scores, "Table for a paper"
-            )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if whole.runs:
+                scores = partial(scores_report, resources.store(), whole.runs, [context.task])
+                draw_downloads(f"Runs on {dataset.name}, {context.task.title}", scores, "Table for a paper")
+            for run in context.runs:
+                about = f"About {literal(run_name(run), 40)}"
+                there = {"run": run.id}
+                st.button(about, key=f"about-{run.id}", type="tertiary", on_click=state.put, kwargs=there)
         draw_comparison(state, whole)
 
 
@@ -222,5 +233,5 @@ def _draw_published(task: Task) -> None:
             )
 
 
-with page("runs", "Runs", a="", b="", part="slices", family="", slice="", outcome="only A") as state:
+with page("runs", "Runs", run="", a="", b="", part="slices", family="", slice="", outcome="only A") as state:
     draw(state)

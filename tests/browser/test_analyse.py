@@ -54,6 +54,10 @@ def test_a_click_on_a_bar_counts_once(page: Page, app_url: str, store: Store) ->
     bar = page.locator(".js-plotly-plot .bars .point").first
     expect(bar).to_be_visible()
     settled(page)
+    for form, begins in (("SVG", b"<svg "), ("PNG", b"\x89PNG")):
+        with page.expect_download() as file:
+            press(page, form)
+        assert file.value.path().read_bytes().startswith(begins)
     bar.click(force=True)
     expect(page).to_have_url(re.compile("where=cause"))
     settled(page)

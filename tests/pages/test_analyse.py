@@ -4,7 +4,10 @@ import json
 
 import pytest
 
+from evidencebench_core.analyses.causes import cause_title
 from evidencebench_core.analyses.missed import outcomes, queue_of
+from evidencebench_core.analyses.notes import Note, NoteStore
+from evidencebench_core.analyses.verdicts import draw
 from evidencebench_core.data import Store, open_store
 from evidencebench_core.runs import RunStore
 from tests.pages.app import OpenPage, finished_runs, table_rows
@@ -47,6 +50,29 @@ def test_misses_are_filtered_and_worked_through_in_the_paper(open_page: OpenPage
     app = open_page("analyse", **link).press("Read ")
     assert set(table_rows(app, "Instances of")) == set(filtered["instance"])
     assert (app.address["task"], app.address["runs"]) == (TASK, lead)
+
+
+def test_a_draw_is_read_apart_from_rules_and_others_and_added_up(open_page: OpenPage, lead: str) -> None:
+    items = draw(open_store(), [lead], TASK, n=3).frame
+    first, second = (items.iloc[place] for place in (0, 1))
+    place = {"run_id": lead, "task": TASK, "instance_id": first["instance"], "aspect_id": first["aspect"]}
+    NoteStore(open_store()).add(Note(author="Ben", text="Ben's words", cause="a cause of Ben's", **place))
+    link = {"part": "verdicts", "task": TASK, "runs": lead, "n": "3"}
+    app = open_page("browse", **open_page("analyse", **link).press("Work through them").address)
+    assert (app.address["instance"], app.address["aspect"]) == (first["instance"], first["label"])
+    assert cause_title(first["cause"]) not in app.words
+    assert "Ben's words" not in app.words
+    assert app.named("selectbox", "Cause").value is None
+    app.named("selectbox", "Cause").set_value("gold")
+    app.named("text_input", "Author", 1).set_value("Ada")
+    app.press("Save and next")
+    assert (app.address["instance"], app.address["aspect"]) == (second["instance"], second["label"])
+    app = open_page("analyse", **link)
+    assert table_rows(app, "How far readers agree")["0"]["cells"][-1] == 1
+    assert "has read 1 of 3; most often" in app.words
+    assert (
+        "suggested" in open_page("browse", instance=first["instance"], aspect=first["label"], draw="x").words
+    )
 
 
 @pytest.mark.parametrize("mark", ["{lead}:1", "{lead}:above", "{lead}:77", "nonsense"])

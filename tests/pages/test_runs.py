@@ -33,6 +33,15 @@ def test_the_runs_of_the_link_are_compared(open_page: OpenPage, runs: dict[str, 
     assert set(open_page("runs").multiselect[0].value) == set(runs.values())  # those that have seen no gold
 
 
+def test_a_run_has_a_page(open_page: OpenPage, runs: dict[str, str]) -> None:
+    app = open_page("runs", task="er@10").press("About bm25")
+    assert app.address["run"] == runs["bm25"]
+    assert "k1 = 1.5; b = 0.75" in app.words
+    assert len(table_rows(app, "Lowest recall first")) == 6
+    assert "run" not in app.press("All runs").address
+    assert "There is no run nonsense" in open_page("runs", run="nonsense").problems
+
+
 def test_part_of_a_run_is_no_result_and_what_runs_is_not_offered(
     open_page: OpenPage, runs: dict[str, str]
 ) -> None:

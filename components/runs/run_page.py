@@ -1,0 +1,75 @@
+"""The page of a run: what it is, how long it took, what failed, and its score instance by instance."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from components import resources
+from components.frame_table import draw_downloads, instance_table
+from components.markdown import literal
+from components.page import Context, percent
+from components.retrievers import setting_text
+from components.run_links import part_text
+from components.state import PageState
+from components.table import Column
+from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.words import quantity
+
+_SCORES: Final = (
+    Column("recall", "Aspect Recall", "percent"),
+    Column("n_picks", "Picks", "number"),
+    Column("seconds", "Seconds", "number", digits=1),
+)
+
+
+def draw_run(state: PageState, context: Context, run: RunInfo) -> None:
+    """Everything that is kept of a run."""
+    st.button("All runs", on_click=state.put, kwargs={"run": None})
+    st.markdown(f"## {literal(run.label)}")
+    frame = _scores(run, context)
+    score = resources.run_score(run, context.task.name)
+    part = part_text(run, context.task)
+    recall = f"**{percent(score.aspect_recall)}**" if score.aspect_recall is not None else "nothing yet"
+    of = f"on {part}" if part else f"over {quantity(score.n_scored, 'instance')}"
+    st.markdown(f"Aspect Recall on {literal(context.task.title)}: {recall} {literal(of)}.")
+    facts = [f"- {literal(kind)}: {literal(text)}" for kind, text in _facts(run, frame).items() if text]
+    st.markdown("\n".join(facts))
+    failures = RunStore(resources.store()).failures(run.id, run.question(context.task) or "")
+    if failures:
+        with st.expander(f"{quantity(len(failures), 'failure')} on this task"):
+            st.dataframe(pd.Series(failures, name="Why").rename_axis("Instance"), key="failures")
+    title = f"{run.label} {run.id} on {context.task.title}, instance by instance"
+    with st.container(horizontal=True):
+        draw_downloads(title, lambda: frame)
+    instance_table(_SCORES, frame, context, (run,), key="run-instances", title="Lowest recall first")
+
+
+@resources.cached
+def _scores(run: RunInfo, context: Context) -> pd.DataFrame:
+    """A row an instance that has an answer and is scored: ``instance``, ``recall``, ``n_picks``, ``seconds``."""
+    recalls = resources.run_score(run, context.task.name).per_instance
+    answers = RunStore(resources.store()).retrievals(run, context.task)
+    rows = [
+        (name, recalls[name], len(answer.selection), answer.seconds)
+        for name, answer in answers.items()
+        if name in recalls
+    ]
+    frame = pd.DataFrame(rows, columns=["instance", "recall", "n_picks", "seconds"])
+    return frame.sort_values("recall", kind="stable")
+
+
+def _facts(run: RunInfo, frame: pd.DataFrame) -> dict[str, str]:
+    settings = {name: setting_text(value) for name, value in run.settings.items() if value not in (None, "")}
+    return {
+        "Run": f"{run.id}, over {run.dataset}{f', {run.variant}' if run.variant else ''}",
+        "Retriever": run.retriever,
+        "Settings": "; ".join(f"{name} = {text}" for name, text in settings.items()),
+        "Answers": ", ".join(f"{n:,} for {task}" for task, n in run.tasks.items()),
+        "Begun": run.created_at[:19].replace("T", " ") + " UTC",
+        "Time of these answers": f"{frame['seconds'].sum():,.1f} s" if len(frame) else "",
+        "Learnt from": f"{run.n_trained_on:,} of these instances" if run.n_trained_on else "",
+        "Versions": ", ".join(f"{name} {version}" for name, version in run.versions.items()),
+    }

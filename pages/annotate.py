@@ -14,7 +14,7 @@ from components.annotate.deciding import (
     show_in_hand,
 )
 from components.annotate.editor import Editor, draw_who, editor_of, own_name
-from components.annotate.marking import draw_aspects, draw_reader, draw_saving
+from components.annotate.marking import draw_aspects, draw_guidelines, draw_reader, draw_saving
 from components.guarded import drop_missing, guarded_page, name_window
 from components.job_panel import job_panel
 from components.markdown import literal
@@ -95,6 +95,8 @@ def _draw_bar(state: PageState, editor: Editor, has_desk: bool) -> None:
             st.button("Redo", disabled=not editor.revision.can_redo, on_click=editor.redo)
             with st.popover("Hypothesis"):
                 _draw_hypothesis(editor)
+            with st.popover("Guidelines"):
+                draw_guidelines()
             draw_proposing(editor)
         st.button("Compare", on_click=state.put, kwargs={"view": "compare", "item": None})
 

@@ -17,7 +17,7 @@ from components.server import session_model
 from components.state import PageState, session_text, set_session_text
 from components.table import Column
 from evidencebench_core.analyses import Report
-from evidencebench_core.annotation.agreement import AnnotatedPaper, agreement_report
+from evidencebench_core.annotation.agreement import AnnotatedPaper, agreement, agreement_report
 from evidencebench_core.annotation.differences import (
     Difference,
     decide,
@@ -26,7 +26,7 @@ from evidencebench_core.annotation.differences import (
     has_item,
     open_proposals,
 )
-from evidencebench_core.annotation.marked import MarkedPaper, annotation_of, annotators_of
+from evidencebench_core.annotation.marked import MarkedPaper, annotation_of, annotators_of, marked_papers
 from evidencebench_core.annotation.model import CONSENSUS, MODEL, Annotation
 from evidencebench_core.annotation.propose import ProposalInput, proposal_plan
 from evidencebench_core.llm import LLM
@@ -43,6 +43,20 @@ _AGREEMENT: Final = (
     Column("low", "95% from", "number", digits=2),
     Column("high", "to", "number", digits=2),
     Column("n_judgements", "Judgements", "number"),
+)
+
+
+_PAIRS: Final = (Column("a", "Of"), Column("b", "And"), *_AGREEMENT)
+_DIFFERENCE: Final = (
+    Column("level", "Judged"),
+    Column("measure", "Measure"),
+    Column("people", "People", "number", digits=2),
+    Column("with_models", "People and models", "number", digits=2),
+    Column("difference", "Difference", "number", digits=2, signed=True),
+    Column("low", "95% from", "number", digits=2),
+    Column("high", "to", "number", digits=2),
+    Column("p", "p", "number", digits=4),
+    Column("n", "Papers", "number"),
 )
 
 
@@ -170,6 +184,9 @@ def draw_comparing(state: PageState, marked: MarkedPaper) -> None:
     a, b = everybody[first], everybody[second]
     _draw_consensus(state, marked, a, b)
     _draw_agreement(marked, a, b)
+    with st.expander("Every paper that two of them marked", on_change="rerun") as fold:
+        if fold.open:
+            _draw_all_papers(marked, [name for name in known if name != CONSENSUS])
 
 
 @resources.cached
@@ -183,6 +200,30 @@ def _draw_agreement(marked: MarkedPaper, a: Annotation, b: Annotation) -> None:
     st.markdown("## Agreement")
     frame_table(_AGREEMENT, frame, key="agreement", action="none", caption=report.title)
     report_end(report)
+
+
+def _draw_all_papers(marked: MarkedPaper, names: Sequence[str]) -> None:
+    """Agreement of each pair and of all, and of people among themselves against people and models."""
+    store = resources.store()
+    report = agreement(store, marked_papers(store, marked.dataset), names)
+    pairs = report.tables["agreement"].query("measure in @_MEASURES or b == ''")
+    frame_table(_PAIRS, pairs, key="all-agreement", action="none", caption=report.title)
+    if len(report.tables["difference"]):
+        caption = "People among themselves, less people and models"
+        frame_table(
+            _DIFFERENCE, report.tables["difference"], key="all-difference", action="none", caption=caption
+        )
+    report_end(report)
+
+
+def _notes(item: Difference, *annotations: Annotation) -> list[str]:
+    """What annotators noted on the aspect that they differ about."""
+    return [
+        f"{annotation.annotator}: {aspect.note}"
+        for annotation in annotations
+        for aspect in annotation.aspects
+        if aspect.note and aspect.text == item.text
+    ]
 
 
 def _draw_consensus(state: PageState, marked: MarkedPaper, a: Annotation, b: Annotation) -> None:
@@ -210,5 +251,7 @@ def _draw_consensus(state: PageState, marked: MarkedPaper, a: Annotation, b: Ann
     for key, item in items.items():
         decision: Decision = "accepted" if has_item(editor.annotation, item) else "rejected"
         decision = decision if key in editor.annotation.decisions else "waiting"
-        drawn.append(_item(editor, item, decision, f"Only {item.by} has it."))
+        drawn.append(
+            _item(editor, item, decision, " ".join([f"Only {item.by} has it.", *_notes(item, a, b)]))
+        )
     _draw_desk(state, editor, items, drawn)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from functools import partial
+from zlib import crc32
 
 import streamlit as st
 
@@ -14,6 +15,7 @@ from components.markdown import literal
 from components.paper_view import PaperEvent, paper_view
 from components.state import PageState, flash, open_later
 from evidencebench_core.annotation.export import exported_annotation
+from evidencebench_core.annotation.guidelines import guidelines, set_guidelines
 from evidencebench_core.annotation.marked import annotation_of, annotators_of
 from evidencebench_core.annotation.model import GOLD, MAX_ASPECT, Annotation, MarkedAspect
 from evidencebench_core.data import Instance, add_instance
@@ -101,7 +103,9 @@ def _draw_aspect(state: PageState, editor: Editor, number: int, aspect: MarkedAs
 
 def _draw_changes(state: PageState, editor: Editor, number: int, aspect: MarkedAspect) -> None:
     """What can be changed of the chosen aspect."""
-    of_text, of_result = (f"aspect-{name}.{aspect.id}.{editor.version}" for name in ("text", "result"))
+    of_text, of_result, of_note = (
+        f"aspect-{name}.{aspect.id}.{editor.version}" for name in ("text", "result", "note")
+    )
 
     def remove() -> None:
         editor.edit(lambda annotation: annotation.remove_aspect(aspect.id), lambda: state.put(aspect=None))
@@ -114,6 +118,14 @@ def _draw_changes(state: PageState, editor: Editor, number: int, aspect: MarkedA
             key=of_text,
             required=True,
             on_change=lambda: editor.edit(lambda a: a.rename_aspect(aspect.id, st.session_state[of_text])),
+        )
+        st.text_area(
+            "Note to the other annotators",
+            value=aspect.note,
+            height=68,
+            max_chars=MAX_ASPECT,
+            key=of_note,
+            on_change=lambda: editor.edit(lambda a: a.set_note(aspect.id, st.session_state[of_note])),
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             st.checkbox(
@@ -163,6 +175,21 @@ def _draw_lists(state: PageState, editor: Editor) -> None:
             on_click=editor.edit,
             args=(lambda _, begun=begun: begun, partial(state.put, aspect=begun.aspects[0].id)),
         )
+
+
+def draw_guidelines() -> None:
+    """What people mark by, to be read and changed."""
+    text = guidelines(resources.store())
+    key = f"guidelines.{crc32(text.encode())}"
+    st.text_area(
+        "What a sentence must say to be marked",
+        text,
+        height=460,
+        max_chars=20_000,
+        key=key,
+        on_change=lambda: set_guidelines(resources.store(), st.session_state[key]),
+    )
+    st.caption("For every paper here, and exported with what is marked. Empty, it is ours again.")
 
 
 def draw_saving(editor: Editor) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from evidencebench_core.annotation.agreement import consensus_figures
+from evidencebench_core.annotation.guidelines import guidelines
 from evidencebench_core.annotation.marked import MarkedPaper, marked_paper
 from evidencebench_core.annotation.model import CONSENSUS, MODEL, annotated_instance
 from evidencebench_core.annotation.provenance import construction_of, covered_share
@@ -89,6 +90,8 @@ def exported_annotation(
         raise PaperError(marked.name, f"has no marks by {annotator}", "Name somebody who has marked it.")
     proposals = list(annotations.proposals(marked.key).values())
     construction = construction_of(annotation, proposals, licence)
+    if not annotation.annotator.startswith(MODEL):
+        construction["guidelines"] = guidelines(annotations.store)
     names = annotation.origin.get("consensus_of")
     if isinstance(names, list):
         makers = [annotations.get(marked.key, str(name)) for name in names]

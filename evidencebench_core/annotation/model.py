@@ -43,6 +43,7 @@ class MarkedAspect:
     is_result: bool = False
     sentences: tuple[int, ...] = ()  # 0-based, ascending
     source: str = ""  # what it said in the annotation that it was taken from
+    note: str = ""  # to the other annotators
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,9 @@ class Annotation:
     def rename_aspect(self, aspect_id: str, text: str) -> Annotation:
         return self._with(replace(self.aspect(aspect_id), text=_aspect_text(text)))
 
+    def set_note(self, aspect_id: str, note: str) -> Annotation:
+        return self._with(replace(self.aspect(aspect_id), note=clean_text(note)[:MAX_ASPECT]))
+
     def set_result(self, aspect_id: str, is_result: bool) -> Annotation:
         return self._with(replace(self.aspect(aspect_id), is_result=is_result))
 
@@ -128,7 +132,7 @@ class Annotation:
 
     def without_marks(self, annotator: str) -> Annotation:
         """The same aspects for another annotator to begin with, covered by nothing."""
-        aspects = tuple(replace(aspect, sentences=()) for aspect in self.aspects)
+        aspects = tuple(replace(aspect, sentences=(), note="") for aspect in self.aspects)
         return Annotation(annotator, self.hypothesis, self.n_sentences, aspects, self.n_made)
 
     def _with(self, new: MarkedAspect) -> Annotation:

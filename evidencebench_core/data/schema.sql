@@ -235,13 +235,18 @@ CREATE TABLE IF NOT EXISTS annotations (
     PRIMARY KEY (paper, annotator)
 ) WITHOUT ROWID;
 
+CREATE TABLE IF NOT EXISTS guidelines (   -- append-only, the newest counts
+    text TEXT NOT NULL,                   -- empty: ours
+    saved_at TEXT NOT NULL
+);
+
 -- Reliability --------------------------------------------------------------------------------------------
 
 CREATE TABLE IF NOT EXISTS item_sets (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
     sha256 TEXT NOT NULL UNIQUE,          -- of kind and items
-    kind TEXT NOT NULL,                   -- 'questions', 'evidence', 'pairs'
+    kind TEXT NOT NULL,                   -- 'questions', 'pairs'
     source TEXT NOT NULL,
     n_items INTEGER NOT NULL,
     body BLOB NOT NULL,                   -- list of the items: JSON, zstd

@@ -6,7 +6,9 @@ from contextlib import closing
 
 import pytest
 
-from evidencebench_core.annotation.marked import instance_key
+from evidencebench_core.annotation.export import exported_annotation
+from evidencebench_core.annotation.guidelines import guidelines, set_guidelines
+from evidencebench_core.annotation.marked import instance_key, marked_paper
 from evidencebench_core.annotation.model import CONSENSUS, Annotation
 from evidencebench_core.annotation.store import Annotations
 from evidencebench_core.data import MARKED_BY_HAND, Store
@@ -70,6 +72,20 @@ def test_a_paper_asks_who_marks_and_some_names_are_nobodys(opened: OpenPage, mar
     assert "Undo" in app.labels()
 
 
+def test_guidelines_stand_beside_the_paper_and_go_out_with_its_marks(opened: OpenPage, marks: Marks) -> None:
+    app = opened()
+    (ours,) = [area for area in app.text_area if area.label.startswith("What a sentence must say")]
+    assert "same study or experiment" in ours.value
+    ours.set_value("Mark all.").run()
+    marks.save("Ada", Pressure=[2])
+    exported = exported_annotation(
+        marks.annotations, marked_paper(marks.annotations.store, marks.own.key), "Ada"
+    )
+    assert exported.construction["guidelines"] == "Mark all."
+    set_guidelines(marks.annotations.store, " ")
+    assert guidelines(marks.annotations.store) == ours.value
+
+
 def test_aspects_are_written_changed_removed_and_all_is_undone(opened: OpenPage, marks: Marks) -> None:
     app = opened()
     for text in ("Pressure fell", "Nobody died"):
@@ -110,7 +126,14 @@ def test_a_save_that_fails_says_so_and_keeps_what_was_typed(
 def test_two_are_compared_and_make_a_consensus(opened: OpenPage, marks: Marks) -> None:
     marks.save("Ada", Pressure=[2, 3], Death=[4])
     marks.save("Ben", Pressure=[2], Sleep=[5])
+    Annotations.edit(
+        marks.annotations,
+        marks.own.key,
+        marks.annotation("Ada", {}),
+        lambda a: a.set_note("aspect_0", "Both arms."),
+    )
     app = opened("", view="compare", a="Ada", b="Ben")
+    assert "Only Ada has it. Ada: Both arms." in app.words
     app.press("Next").press("Back")  # to be read before anybody decides
     assert marks(CONSENSUS) == {}
     app.fill("Your name or initials", "Cleo").press("Accept")  # sentence 3, by Ada alone

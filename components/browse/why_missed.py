@@ -21,7 +21,7 @@ from components.table import Column, Row
 from evidencebench_core.analyses.causes import CAUSES, suggestions
 from evidencebench_core.analyses.miss import Miss, miss
 from evidencebench_core.analyses.notes import Note
-from evidencebench_core.data import Aspect
+from evidencebench_core.data import Aspect, Instance
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.words import clipped_text
 
@@ -50,23 +50,27 @@ def run_that_missed(answers: Sequence[Answer], active: Answer | None, aspect: As
 
 
 def draw_why_missed(
-    state: PageState, context: Context, run: RunInfo, miss_of: tuple[str, Aspect], among: InstanceSet | None
+    state: PageState,
+    context: Context,
+    run: RunInfo,
+    miss_of: tuple[Instance, Aspect],
+    among: InstanceSet | None,
 ) -> None:
     """The panel on a missed aspect of an instance; the next one is of the instances ``among`` which one reads."""
-    instance_id, aspect = miss_of
+    instance, aspect = miss_of
     misses = missed_report(context, run).tables["missed"]
-    is_it = (misses["instance"] == instance_id) & (misses["aspect"] == aspect.id)
+    is_it = (misses["instance"] == instance.id) & (misses["aspect"] == aspect.id)
     if not is_it.any():  # no sentence covers it, or the task does not ask for it
         return
     row = misses[is_it].iloc[0].to_dict()
-    details = miss(resources.store(), run.id, context.task, instance_id, aspect.id)
+    details = miss(resources.store(), run, context.task, instance, aspect)
     rest = misses[is_it.cumsum() > 0].iloc[1:]
     if among is not None:
         rest = rest[rest["instance"].isin(among.ids)]
     following = rest.iloc[0].to_dict() if len(rest) else None
     go_on = partial(_read, state, following) if following else None
     place = Note(
-        instance_id=instance_id, author="", run_id=run.id, task=context.task.name, aspect_id=aspect.id
+        instance_id=instance.id, author="", run_id=run.id, task=context.task.name, aspect_id=aspect.id
     )
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
@@ -133,7 +137,7 @@ def _draw_others(state: PageState, context: Context, details: Miss) -> None:
     for other in others:
         index = other.sentence
         chip = None if index is None else (sentence_chip(index, sentences[index]),)
-        name = names.get(other.run_id, other.label)
-        rows.append(Row(other.run_id, (name, _OUTCOMES[other.found], other.rank, chip)))
+        name = names.get(other.run.id, other.run.label)
+        rows.append(Row(other.run.id, (name, _OUTCOMES[other.found], other.rank, chip)))
     st.caption("Other runs")
     chip_table(state, _OTHERS, rows, key="missed-others", caption="What other runs made of the aspect")

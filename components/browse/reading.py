@@ -89,7 +89,7 @@ def draw_reading(
         if not (pinned and run and sentence in pinned.sentence_indices):  # else the panel has it
             _draw_sentence(shown, sentence, answers)
         if pinned and run:
-            draw_why_missed(state, context, run, (instance.id, pinned), among)
+            draw_why_missed(state, context, run, (instance, pinned), among)
         for answer in answers:
             if line := outcome_line(answer.retrieval, task.budget_for(evidence)):
                 st.markdown(f"{literal(answer.name)}: {line}.")

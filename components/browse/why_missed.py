@@ -22,7 +22,7 @@ from evidencebench_core.analyses.causes import CAUSES, suggestions
 from evidencebench_core.analyses.miss import Miss, miss
 from evidencebench_core.analyses.notes import Note
 from evidencebench_core.analyses.verdicts import Draw
-from evidencebench_core.data import Aspect
+from evidencebench_core.data import Aspect, Instance
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.words import clipped_text
 
@@ -51,22 +51,26 @@ def run_that_missed(answers: Sequence[Answer], active: Answer | None, aspect: As
 
 
 def draw_why_missed(
-    state: PageState, context: Context, run: RunInfo, miss_of: tuple[str, Aspect], among: InstanceSet | None
+    state: PageState,
+    context: Context,
+    run: RunInfo,
+    miss_of: tuple[Instance, Aspect],
+    among: InstanceSet | None,
 ) -> None:
     """The panel on a missed aspect of an instance; the next one is of the instances ``among`` which one reads."""
-    instance_id, aspect = miss_of
+    instance, aspect = miss_of
     misses = missed_report(context, run).tables["missed"]
-    is_it = (misses["instance"] == instance_id) & (misses["aspect"] == aspect.id)
+    is_it = (misses["instance"] == instance.id) & (misses["aspect"] == aspect.id)
     if not is_it.any():  # no sentence covers it, or the task does not ask for it
         return
     row = misses[is_it].iloc[0].to_dict()
-    details = miss(resources.store(), run.id, context.task, instance_id, aspect.id)
+    details = miss(resources.store(), run, context.task, instance, aspect)
     drawn = named_draw(context.dataset, context.task, state["draw"])
     of_draw = _next_of_draw(drawn, state["draw"], row | {"run": run.id}) if drawn else None
     left, following = of_draw or _next_of_run(misses, is_it, among)
     go_on = partial(_read, state, following) if following else None
     place = Note(
-        instance_id=instance_id, author="", run_id=run.id, task=context.task.name, aspect_id=aspect.id
+        instance_id=instance.id, author="", run_id=run.id, task=context.task.name, aspect_id=aspect.id
     )
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
@@ -160,7 +164,7 @@ def _draw_others(state: PageState, context: Context, details: Miss) -> None:
     for other in others:
         index = other.sentence
         chip = None if index is None else (sentence_chip(index, sentences[index]),)
-        name = names.get(other.run_id, other.label)
-        rows.append(Row(other.run_id, (name, _OUTCOMES[other.found], other.rank, chip)))
+        name = names.get(other.run.id, other.run.label)
+        rows.append(Row(other.run.id, (name, _OUTCOMES[other.found], other.rank, chip)))
     st.caption("Other runs")
     chip_table(state, _OTHERS, rows, key="missed-others", caption="What other runs made of the aspect")

@@ -90,53 +90,30 @@ def cause_title(cause: str | None) -> str:
     return "" if cause is None else CAUSES[cause].title if cause in CAUSES else cause
 
 
-def suggested(row: Mapping[str, Any]) -> list[str]:
-    """The names of the causes whose rule applies to a missed row of `missed.outcomes`, the suggested one first."""
-    n_picks, distance, budget = row["n_picks"], row["distance"], row["budget"]
-    has_rank = not pd.isna(distance)
-    wastes_none = not pd.isna(budget) and 1 < budget <= n_picks == row["n_adding"]
-    names = []
-    if (has_rank and distance <= _BUDGET_PLACES) or wastes_none:
-        names.append("budget")
-    if row["n_repeating"]:
-        names.append("redundancy")
-    if row["overlap"] <= _VOCABULARY:
-        names.append("vocabulary")
-    n, covering = row["n_sentences"], row["covering"]
-    ends_in_middle = _is_in_middle(min(covering), n) and _is_in_middle(max(covering), n)
-    if n_picks and ends_in_middle and not any(_is_in_middle(pick, n) for pick in row["picks"]):
-        names.append("position")
-    if row["front_share"] >= _FRONT and set(row["types"]) == {"normal_paragraph"}:
-        names.append("front")
-    names.append("near" if has_rank and distance <= _NEAR_PLACES else "far")
-    return names
-
-
 def suggestions(row: Mapping[str, Any]) -> dict[str, str]:
-    """By the name of each cause that is `suggested`, what it goes by."""
-    return {name: _measured(name, row) for name in suggested(row)}
-
-
-def _measured(cause: str, row: Mapping[str, Any]) -> str:
-    n_picks, n_covering = row["n_picks"], len(row["covering"])
-    if cause == "budget" and (pd.isna(row["distance"]) or row["distance"] > _BUDGET_PLACES):
-        return f"All {n_picks} picks add an aspect; no place was wasted."
-    if cause == "redundancy":
-        return f"{row['n_repeating']} of {n_picks} picks repeat what earlier picks cover."
-    if cause == "vocabulary":
+    """What each cause goes by whose rule applies to a missed row of `missed.outcomes`; the first is suggested."""
+    n_picks, n_covering, distance, n = row["n_picks"], row["n_covering"], row["distance"], row["n_sentences"]
+    is_near = not pd.isna(distance) and distance <= _NEAR_PLACES
+    rank_text, texts = _rank_text(row), dict[str, str]()
+    if is_near and distance <= _BUDGET_PLACES:
+        texts["budget"] = rank_text
+    elif not pd.isna(row["budget"]) and 1 < row["budget"] <= n_picks == row["n_adding"]:
+        texts["budget"] = f"All {n_picks} picks add an aspect; no place was wasted."
+    if row["n_repeating"]:
+        texts["redundancy"] = f"{row['n_repeating']} of {n_picks} picks repeat what earlier picks cover."
+    if row["overlap"] <= _VOCABULARY:
         share = f"{100 * row['overlap']:.0f}% of the hypothesis' content words"
-        return f"The closest covering sentence has {share}."
-    if cause == "position":
-        covering = (
-            "The one covering sentence stands"
-            if n_covering == 1
-            else f"All {n_covering} covering sentences stand"
-        )
-        return f"{covering} in the middle of the paper, none of the {n_picks} picks."
-    if cause == "front":
+        texts["vocabulary"] = f"The closest covering sentence has {share}."
+    is_middle = all(_is_in_middle(index, n) for index in row["covering"])
+    if n_picks and is_middle and not any(_is_in_middle(pick, n) for pick in row["picks"]):
+        sentences = "The one covering sentence stands"
+        if n_covering > 1:
+            sentences = f"All {n_covering} covering sentences stand"
+        texts["position"] = f"{sentences} in the middle of the paper, none of the {n_picks} picks."
+    if row["front_share"] >= _FRONT and set(row["types"]) == {"normal_paragraph"}:
         share = f"{100 * row['front_share']:.0f}% of the picks"
-        return f"{share} are headings or abstract sentences, no covering sentence is."
-    return _rank_text(row)
+        texts["front"] = f"{share} are headings or abstract sentences, no covering sentence is."
+    return texts | {"near" if is_near else "far": rank_text}
 
 
 def _is_in_middle(index: int, n_sentences: int) -> bool:

@@ -19,17 +19,8 @@ OUTCOMES: Final = ("only A", "only B", "neither", "both")
 _ORDER: Final = {"only A": 0, "only B": 0, "neither": 1, "both": 2}  # in the list of aspects
 
 
-def disagreements(
-    store: Store,
-    run_a: RunLike,
-    run_b: RunLike,
-    task: str | Task = "er@optimal",
-    *,
-    at_most: int | None = None,
-) -> Report:
+def disagreements(store: Store, run_a: RunLike, run_b: RunLike, task: str | Task = "er@optimal") -> Report:
     """Which aspects A found, B found, both, or neither, over the instances that both have answered.
-
-    ``at_most`` so many aspects of each outcome are listed; all are counted.
 
     Returns
     -------
@@ -38,9 +29,8 @@ def disagreements(
         ``low``, ``high``), ``n_instances`` they belong to.
 
         *aspects*, one row an aspect, the disagreements first, then what neither found; in each outcome the
-        instances with the most of it first: ``instance``, ``aspect`` (id), ``label`` (``"A1"`` for the
-        instance's first), ``is_result``, ``outcome``, ``n_covering`` sentences that cover it,
-        ``covering`` (their indices).
+        instances with the most of it first: ``instance``, ``label`` (``"A1"`` for the instance's first),
+        ``is_result``, ``outcome``, ``n_covering`` sentences that cover it, ``covering`` (their indices).
 
         Of a selection larger than the budget, an aspect counts as found if the chance is at least one half.
     """
@@ -50,25 +40,21 @@ def disagreements(
     of_task = aspects(store, a.dataset, chosen)
     in_a, in_b = picks(store, a, chosen), picks(store, b, chosen)
     both = in_a.answered & in_b.answered
-    kept = both[of_task.frame["row"]]
-    found_a, found_b = in_a.found[kept] >= 0.5, in_b.found[kept] >= 0.5
-    outcome = np.select([found_a & ~found_b, found_b & ~found_a, ~found_a], [0, 1, 2], 3)
-    frame = of_task.frame[kept]
-    names = np.array(OUTCOMES, dtype=object)[outcome]
-    labels = [f"A{number + 1}" for number in frame["number"]]
-    covering = of_task.pairs.groupby("place")["sentence"].agg(tuple)
-    listed = frame[["instance", "aspect", "is_result", "n_covering"]].assign(
-        label=labels, outcome=names, covering=covering.loc[frame.index].to_numpy()
-    )
-    tops = np.eye(len(OUTCOMES))[outcome].reshape(-1, len(OUTCOMES))
-    estimates = ratios(tops, np.ones_like(tops), pd.factorize(frame["paper"], sort=True)[0])
-    n_instances = listed.groupby("outcome")["instance"].nunique()
+    found_a, found_b = in_a.found >= 0.5, in_b.found >= 0.5
+    outcome = np.select([found_a & ~found_b, found_b & ~found_a, ~found_a], OUTCOMES[:3], OUTCOMES[3])
+    listed = of_task.frame.assign(
+        label="A" + (of_task.frame["number"] + 1).astype(str),
+        outcome=outcome.astype(object),
+        covering=of_task.pairs.groupby("place")["sentence"].agg(tuple),
+    )[both[of_task.frame["row"]]]
+    is_outcome = pd.DataFrame({name: listed["outcome"] == name for name in OUTCOMES}, dtype=float)
+    estimates = ratios(is_outcome, is_outcome * 0 + 1, listed["paper"])
     counts = pd.DataFrame(
         {
             "outcome": OUTCOMES,
-            "n": tops.sum(axis=0).astype(int),
+            "n": is_outcome.sum().astype(int).to_numpy(),
             **estimate_columns(estimates, "share"),
-            "n_instances": n_instances.reindex(list(OUTCOMES), fill_value=0).to_numpy(),
+            "n_instances": [listed["instance"][listed["outcome"] == name].nunique() for name in OUTCOMES],
         }
     )
     asked = of_task.n_asked > 0
@@ -78,16 +64,9 @@ def disagreements(
         *left_out_notes(left_out),
         *store.dataset(a.dataset).gold_notes,
     )
-    tables = {"counts": counts, "aspects": _listed(listed, at_most)}
-    return Report(f"A {a.label}, B {b.label}: {a.dataset}, {chosen.title}", tables, notes)
-
-
-def _listed(listed: pd.DataFrame, at_most: int | None) -> pd.DataFrame:
-    """The aspects in their order, so many of each outcome."""
-    of_outcome = listed.groupby(["instance", "outcome"])["aspect"].transform("size")
+    of_outcome = listed.groupby(["instance", "outcome"])["label"].transform("size")
     order = listed.assign(order=listed["outcome"].map(_ORDER), size=-of_outcome)
-    columns = ["instance", "aspect", "label", "is_result", "outcome", "n_covering", "covering"]
-    frame = order.sort_values(["order", "size"], kind="stable")[columns]
-    if at_most is not None:
-        frame = frame[frame.groupby("outcome").cumcount() < at_most]
-    return frame.reset_index(drop=True)
+    columns = ["instance", "label", "is_result", "outcome", "n_covering", "covering"]
+    ordered = order.sort_values(["order", "size"], kind="stable", ignore_index=True)[columns]
+    title = f"A {a.label}, B {b.label}: {a.dataset}, {chosen.title}"
+    return Report(title, {"counts": counts, "aspects": ordered}, notes)

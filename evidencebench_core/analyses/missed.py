@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
-from evidencebench_core.analyses.causes import CAUSES, suggested
+from evidencebench_core.analyses.causes import CAUSES, suggestions
 from evidencebench_core.analyses.frame import asked_aspects, estimate_columns, instance_frame, left_out_notes
 from evidencebench_core.analyses.notes import Note
 from evidencebench_core.analyses.report import Report
@@ -36,6 +35,12 @@ BINNINGS: Final[Mapping[str, str]] = MappingProxyType(
 )
 _DECILES: Final = tuple(f"{10 * tenth}–{10 * tenth + 10}%" for tenth in range(10))
 _COUNTS: Final = {"1": 1, "2": 2, "3": 3, "4–5": 5, "6–10": 10, "over 10": np.inf}  # by the largest of each
+_BINS: Final[Mapping[str, list[str]]] = {
+    "cause": [cause.name for cause in CAUSES.values() if cause.rule],
+    "section": list(SECTION_CLASSES),
+    "decile": list(_DECILES),
+    "n_covering": list(_COUNTS),
+}
 
 
 def missed(
@@ -139,7 +144,7 @@ def _outcomes(
     instances = instance_frame(store, run.dataset)
     n_asked = asked_aspects(instances, task)
     is_asked, is_answered = n_asked > 0, instances["instance"].isin(answers.keys())
-    rows: list[list[Any]] = []
+    rows: list[dict[str, Any]] = []
     for instance in store.get_many(info, instances["instance"][is_asked & is_answered]):
         by_others = {
             other: of_run[instance.id] for other, of_run in selections.items() if instance.id in of_run
@@ -159,10 +164,10 @@ def _outcomes(
 
 def _rows(
     instance: Instance, answer: Retrieval, task: Task, others: Mapping[str, Sequence[int]]
-) -> Iterator[list[Any]]:
-    """What the run did with each aspect of one instance that the task asks for and a sentence covers, by `_COLUMNS`."""
+) -> Iterator[dict[str, Any]]:
+    """What the run did with each aspect of one instance that the task asks for and a sentence covers."""
     evidence, picks, kinds = instance.evidence, answer.selection, instance.sentence_types
-    ranks = {index: rank for rank, index in enumerate(answer.ranking, start=1)}
+    ranks = ranks_of(answer)
     scores = dict(zip(answer.ranking, answer.scores, strict=False))
     gains = marginal_gains(picks, evidence.covers(task.focus))
     n_adding = sum(bool(gain.new) for gain in gains)
@@ -216,9 +221,9 @@ def _rows(
             "overlap_sentence": nearest,
             "front_share": n_front / len(picks) if picks else np.nan,
         }
-        row["causes"] = tuple(suggested(row)) if is_missed else None
+        row["causes"] = tuple(suggestions(row)) if is_missed else None
         row["cause"] = row["causes"] and row["causes"][0]
-        yield [row[name] for name in _COLUMNS]
+        yield row
 
 
 _COLUMNS: Final = [
@@ -227,6 +232,11 @@ _COLUMNS: Final = [
     "best_rank", "distance", "gap", "position", "found_by", "n_others", "type", "section", "heading", "types",
     "sections", "overlap", "overlap_sentence", "front_share", "cause", "causes",
 ]  # fmt: skip
+
+
+def ranks_of(answer: Retrieval) -> dict[int, int]:
+    """By sentence its rank, from 1."""
+    return {index: rank for rank, index in enumerate(answer.ranking, start=1)}
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -255,48 +265,37 @@ def queue_of(frame: pd.DataFrame, results_only: bool = True) -> pd.DataFrame:
 
 def missed_shares(frame: pd.DataFrame, by: str) -> pd.DataFrame:
     """Missed aspects as a share of all aspects of a bin; rows are those of `outcomes`, columns as in `missed`."""
-    names = bin_names(by)
-    paper, papers = pd.factorize(frame["paper"], sort=True)
-    rows, places = _members(frame, by)
-    cells, is_missed = paper[rows] * len(names) + places, frame["missed"].to_numpy()[rows]
-    counts = [np.bincount(of, minlength=len(papers) * len(names)) for of in (cells[is_missed], cells)]
-    tops, bottoms = (of.reshape(len(papers), len(names)) for of in counts)
+    names = _BINS[by]
+    counts = _members(frame, by).groupby(["paper", "bin"])["missed"].agg(["sum", "size"])
+    of_papers = frame.groupby("paper").size()
+    tops, bottoms = (
+        counts[count].unstack(fill_value=0).reindex(index=of_papers.index, columns=names, fill_value=0)
+        for count in counts
+    )
     if by == "cause":
-        bottoms = np.repeat(np.bincount(paper)[:, None], len(names), axis=1)
+        bottoms = pd.DataFrame(dict.fromkeys(names, of_papers))
     columns = {
         "bin": names,
-        "n_missed": tops.sum(axis=0),
-        "n_aspects": bottoms.sum(axis=0),
-        "n_papers": (bottoms > 0).sum(axis=0),
+        "n_missed": tops.sum().to_numpy(),
+        "n_aspects": bottoms.sum().to_numpy(),
+        "n_papers": (bottoms > 0).sum().to_numpy(),
     }
     return pd.DataFrame(columns | estimate_columns(ratios(tops, bottoms), "share"))
 
 
-def bin_names(by: str) -> list[str]:
-    """The bins in their natural order."""
+def _members(frame: pd.DataFrame, by: str) -> pd.DataFrame:
+    """``paper``, ``missed`` and ``bin`` of every row, of one in several bins once in each."""
     if by == "cause":
-        return [cause.name for cause in CAUSES.values() if cause.rule]
-    return list({"section": SECTION_CLASSES, "decile": _DECILES, "n_covering": _COUNTS}[by])
-
-
-def _members(frame: pd.DataFrame, by: str) -> tuple[np.ndarray, np.ndarray]:
-    """Places of rows and of bins that they belong to, each pair once; a row may be in several bins, or in none."""
+        return frame.assign(bin=frame["cause"])
     if by == "n_covering":
-        return np.arange(len(frame)), np.searchsorted(list(_COUNTS.values()), frame["n_covering"])
-    if by == "cause":
-        codes = pd.Categorical(frame["cause"], categories=bin_names(by)).codes
-        return np.flatnonzero(codes >= 0), codes[codes >= 0]
-    values = frame["sections" if by == "section" else "covering"]
-    rows = np.repeat(np.arange(len(frame)), values.map(len).astype(int))
-    if by == "section":
-        number = {name: place for place, name in enumerate(SECTION_CLASSES)}
-        bins = np.array([number[name] for name in chain.from_iterable(values)], dtype=int)
-    else:
-        bins = (
-            10 * np.array([*chain.from_iterable(values)], dtype=int) // frame["n_sentences"].to_numpy()[rows]
-        )
-    n_bins = len(bin_names(by))
-    return np.divmod(np.unique(rows * n_bins + bins), n_bins)
+        places = np.searchsorted(list(_COUNTS.values()), frame["n_covering"])
+        return frame.assign(bin=np.array(list(_COUNTS))[places])
+    members = frame.assign(bin=frame["sections" if by == "section" else "covering"])
+    members = members[["paper", "missed", "n_sentences", "bin"]].reset_index(drop=True).explode("bin")
+    if by == "decile":
+        deciles = 10 * members["bin"].astype(int) // members["n_sentences"].astype(int)
+        members["bin"] = np.array(_DECILES)[deciles]
+    return members.reset_index().drop_duplicates(["index", "bin"])
 
 
 def missed_table(

@@ -6,7 +6,6 @@ As in appendix J of the paper, where two people read 50 missed result aspects of
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final
 
@@ -37,86 +36,6 @@ RULES: Final = "(rules)"
 _AGREEMENT: Final = ["a", "b", "measure", "value", "low", "high", "n"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Draw:
-    """Missed aspects drawn at random, and the verdicts on them.
-
-    Attributes
-    ----------
-    name : str
-        Says how to draw them again.
-    frame : DataFrame
-        One row an item, in the order drawn: ``run`` (id) and the columns of `missed.outcomes`.
-    verdicts : DataFrame
-        The same rows; a column a reader, with the cause noted; missing where that reader has noted none.
-    notes : tuple of Note
-        All that readers noted on misses of these runs.
-    """
-
-    name: str
-    runs: tuple[RunInfo, ...]
-    task: Task
-    frame: pd.DataFrame
-    verdicts: pd.DataFrame
-    notes: tuple[Note, ...]
-
-    def waiting(self, reader: str) -> pd.DataFrame:
-        """The items on which a reader has noted no cause yet, in the order drawn."""
-        if reader not in self.verdicts:
-            return self.frame
-        return self.frame[self.verdicts[reader].isna()]
-
-
-def draw(
-    store: Store,
-    runs: Sequence[RunLike],
-    task: str | Task = "result-er@optimal",
-    *,
-    n: int = 50,
-    seed: int = 0,
-    stratified: bool = False,
-    results_only: bool = True,
-) -> Draw:
-    """Draw n missed aspects of runs over one dataset; the same seed gives the same items, and more of them go on.
-
-    ``stratified``: of each run as many as of the others, as far as it has them.
-    """
-    infos, chosen = runs_named(store, runs), task_named(task)
-    parts = [
-        queue_of(outcomes(store, info, chosen), results_only).sort_index().assign(run=info.id)
-        for info in infos
-    ]
-    every = pd.concat(parts, ignore_index=True).sample(frac=1, random_state=seed)
-    if stratified:
-        turn = every.groupby("run").cumcount()
-        every = every.loc[turn.sort_values(kind="stable").index]
-    frame = every.head(n).reset_index(drop=True)
-    notes = tuple(note for info in infos for note in NoteStore(store).notes(info.id, chosen.name))
-    noun = "missed result aspects" if results_only else "missed aspects"
-    strata = ", equally many of each run" if stratified else ""
-    return Draw(
-        f"{len(frame):,} of {len(every):,} {noun}, drawn at random (seed {seed}){strata}",
-        infos,
-        chosen,
-        frame,
-        _verdicts(frame, notes),
-        notes,
-    )
-
-
-def _verdicts(frame: pd.DataFrame, notes: Sequence[Note]) -> pd.DataFrame:
-    """The cause that each reader noted for each item."""
-    keys = frame[["run", "instance", "aspect"]].itertuples(index=False, name=None)
-    places = {key: place for place, key in enumerate(keys)}
-    causes: dict[str, pd.Series[Any]] = {}
-    for note in notes:
-        place = places.get((note.run_id, note.instance_id, note.aspect_id))
-        if place is not None and note.cause:
-            of_reader = causes.setdefault(note.author, pd.Series(None, index=frame.index, dtype=object))
-            of_reader[place] = note.cause
-    return pd.DataFrame(causes, index=frame.index).sort_index(axis=1)
-
-
 def verdicts(
     store: Store,
     runs: Sequence[RunLike],
@@ -127,7 +46,10 @@ def verdicts(
     stratified: bool = False,
     results_only: bool = True,
 ) -> Report:
-    """The tally of a `draw`: causes as readers noted them, beside those suggested, and the agreement.
+    """Draw n missed aspects of runs over one dataset, and count the causes that readers noted for them.
+
+    The same seed draws the same items, and a larger n goes on. ``stratified``: of each run as many as of the others,
+    as far as it has them.
 
     Returns
     -------
@@ -141,37 +63,55 @@ def verdicts(
 
         *items*, one row an item: ``number`` in the draw, ``run``, and what `missed_table` has.
     """
-    drawn = draw(store, runs, task, n=n, seed=seed, stratified=stratified, results_only=results_only)
-    dataset, papers = drawn.runs[0].dataset, drawn.frame["paper"]
-    by = drawn.frame[["cause"]].set_axis([RULES], axis=1).join(drawn.verdicts)
+    infos, chosen = runs_named(store, runs), task_named(task)
+    every = pd.concat(
+        [
+            queue_of(outcomes(store, info, chosen), results_only).sort_index().assign(run=info.id)
+            for info in infos
+        ],
+        ignore_index=True,
+    ).sample(frac=1, random_state=seed)
+    if stratified:
+        every = every.loc[every.groupby("run").cumcount().sort_values(kind="stable").index]
+    frame = every.head(n).reset_index(drop=True)
+    notes = [note for info in infos for note in NoteStore(store).notes(info.id, chosen.name)]
+    readers = _noted_causes(frame, notes)
+    by = frame[["cause"]].set_axis([RULES], axis=1).join(readers)
     noted = pd.Series(by.to_numpy().ravel()).dropna().unique()
     labels = [name for name in CAUSES if name in noted]
     labels += sorted(set(noted) - set(labels))
-    tables = {
-        "causes": _tally(by, labels, papers),
-        "agreement": pd.DataFrame(_agreement(drawn, by, labels), columns=_AGREEMENT),
-        "items": _items(store, drawn),
-    }
-    readers = [
-        f"{reader} has noted a cause for {drawn.verdicts[reader].count():,} of {len(by):,}."
-        for reader in drawn.verdicts
+    names = ", ".join(f"{info.label} ({info.id})" for info in infos)
+    noun = "missed result aspects" if results_only else "missed aspects"
+    strata = ", equally many of each run" if stratified else ""
+    read = [
+        f"{reader} has noted a cause for {readers[reader].count():,} of {len(by):,}." for reader in readers
     ]
-    names = ", ".join(f"{info.label} ({info.id})" for info in drawn.runs)
     return Report(
-        f"Verdicts: {names}, {drawn.task.title} on {dataset}",
-        tables,
+        f"Verdicts: {names}, {chosen.title} on {infos[0].dataset}",
+        {
+            "causes": _tally(by, labels, frame["paper"]),
+            "agreement": pd.DataFrame(_agreement(frame, by, labels), columns=_AGREEMENT),
+            "items": _items(store, infos, frame, notes),
+        },
         (
-            f"{drawn.name}.",
-            *(
-                readers
-                or ["Nobody has noted a cause yet: open an item among the missed aspects, and note one."]
-            ),
+            f"{len(frame):,} of {len(every):,} {noun}, drawn at random (seed {seed}){strata}.",
+            *(read or ["Nobody has noted a cause yet: open an item among the missed aspects, and note one."]),
             "The rules only suggest, and know nothing of gold, reasoning and cut answers: kappa with them is of the "
             "first cause suggested.",
-            f"{interval_note(papers.nunique())}.",
+            f"{interval_note(frame['paper'].nunique())}.",
         ),
         brief={"items": ["number", "instance", "label", "cause", "notes"]},
     )
+
+
+def _noted_causes(frame: pd.DataFrame, notes: Sequence[Note]) -> pd.DataFrame:
+    """The cause that each reader noted for each item, a column a reader; missing where that reader has noted none."""
+    places = ["run", "instance", "aspect"]
+    rows = [(note.run_id, note.instance_id, note.aspect_id, note.author, note.cause) for note in notes]
+    noted = pd.DataFrame(rows, columns=[*places, "author", "cause"], dtype=object).dropna()
+    by_reader = noted.pivot_table("cause", places, "author", aggfunc="last")
+    drawn = by_reader.reindex(pd.MultiIndex.from_frame(frame[places]))
+    return drawn.reset_index(drop=True).dropna(axis=1, how="all")
 
 
 def _tally(by: pd.DataFrame, labels: Sequence[str], papers: pd.Series[Any]) -> pd.DataFrame:
@@ -193,9 +133,9 @@ def _tally(by: pd.DataFrame, labels: Sequence[str], papers: pd.Series[Any]) -> p
     return pd.concat(parts).sort_values("cause", key=lambda names: names.map(labels.index), kind="stable")
 
 
-def _agreement(drawn: Draw, by: pd.DataFrame, labels: Sequence[str]) -> Iterator[list[object]]:
+def _agreement(frame: pd.DataFrame, by: pd.DataFrame, labels: Sequence[str]) -> Iterator[list[object]]:
     """Each pair's share and kappa, how often a reader's cause is suggested at all, and alpha of all readers."""
-    papers = drawn.frame["paper"]
+    papers, readers = frame["paper"], by.drop(columns=RULES)
     for a, b in combinations(by, 2):
         both = by[[a, b]].dropna()
         clusters = papers[both.index]
@@ -205,25 +145,25 @@ def _agreement(drawn: Draw, by: pd.DataFrame, labels: Sequence[str]) -> Iterator
             "Cohen's kappa": bootstrap(units, cohen_kappa, clusters),
         }
         if a == RULES:
-            suggested = zip(both[b], drawn.frame["causes"][both.index], strict=True)
+            suggested = zip(both[b], frame["causes"][both.index], strict=True)
             is_suggested = [float(cause in causes) for cause, causes in suggested]
             estimates["among all suggested"] = interval(is_suggested, clusters)
         for measure, estimate in estimates.items():
             yield [a, b, measure, estimate.value, estimate.low, estimate.high, estimate.n]
-    if len(drawn.verdicts.columns) > 1:
-        counts = pd.DataFrame({label: (drawn.verdicts == label).sum(axis=1) for label in labels})
+    if len(readers.columns) > 1:
+        counts = pd.DataFrame({label: (readers == label).sum(axis=1) for label in labels})
         several = counts[counts.sum(axis=1) > 1]
         alpha = bootstrap(coincidences(several), krippendorff_alpha, papers[several.index])
         yield ["all readers", "", "Krippendorff's alpha", alpha.value, alpha.low, alpha.high, alpha.n]
 
 
-def _items(store: Store, drawn: Draw) -> pd.DataFrame:
+def _items(store: Store, runs: Sequence[RunInfo], frame: pd.DataFrame, notes: Sequence[Note]) -> pd.DataFrame:
     parts = []
-    for info in drawn.runs:
-        misses = drawn.frame[drawn.frame["run"] == info.id]
-        notes = [note for note in drawn.notes if note.run_id == info.id]
-        parts.append(missed_table(store, info.dataset, misses, notes).assign(run=info.id))
+    for info in runs:
+        of_run = [note for note in notes if note.run_id == info.id]
+        misses = missed_table(store, info.dataset, frame[frame["run"] == info.id], of_run)
+        misses.insert(0, "run", info.id)
+        parts.append(misses)
     items = pd.concat(parts).sort_index()
-    items.insert(0, "run", items.pop("run"))
     items.insert(0, "number", items.index + 1)
     return items

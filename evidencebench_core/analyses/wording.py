@@ -2,12 +2,12 @@
 
 Gold and budget are those of the original everywhere. A paraphrase asks for the same; a negation asks for the same
 sentences too, because evidence that supported the original now refutes; a misspelt hypothesis is the same one, badly
-typed. The report is on what is stored; `run_variants` asks the rest.
+typed. The report is on what is stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +17,6 @@ from evidencebench_core.analyses.frame import aspects, chance_text, instance_fra
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
-from evidencebench_core.llm import LLM
 from evidencebench_core.metrics import overlap
 from evidencebench_core.perturb import (
     NEGATION,
@@ -26,16 +25,7 @@ from evidencebench_core.perturb import (
     spelling_name,
     variant_named,
 )
-from evidencebench_core.runs import (
-    RunInfo,
-    RunLike,
-    RunStore,
-    Step,
-    Variant,
-    execute,
-    plan,
-    retrieval_spec,
-)
+from evidencebench_core.runs import RunInfo, RunLike, RunStore, Variant, retrieval_spec
 from evidencebench_core.stats import interval, interval_note, paired
 from evidencebench_core.tasks import Task, task_named
 
@@ -152,22 +142,22 @@ def _of_run(
     if run.variant:
         problem = f"is itself one over a variant, {run.variant}"
         raise SettingError(f"run {run.id}", problem, "Name the run over the original hypotheses.")
-    of_dataset = instance_frame(store, run.dataset).set_index("instance")
-    asked = _asked(store, run, task)
-    papers = of_dataset.loc[asked, "paper"]
+    papers = instance_frame(store, run.dataset).set_index("instance")["paper"][_asked(store, run, task)]
     original, picked = _answers(store, run, task, None)
-    answers, has_text = {}, {}
+    frames = {}
     for variant in variants:
-        answers[variant.name], selections = _answers(store, run, task, variant)
-        has_text[variant.name] = np.array([name in variant.hypotheses for name in papers.index], dtype=bool)
+        recall, selections = _answers(store, run, task, variant)
         stays = [overlap(picked.get(name, ()), selections.get(name, ())) for name in papers.index]
-        yield _compared(
-            variant.name, original[asked], answers[variant.name][asked], has_text[variant.name], papers, stays
-        )
+        columns = {"paper": papers, "original": original[papers.index], "recall": recall[papers.index]}
+        frame = pd.DataFrame(columns).assign(overlap=np.array(stays, dtype=float))
+        frames[variant.name] = frame.assign(has_text=papers.index.isin(variant.hypotheses))
     if len(variants) > 1 and variants[0].name.startswith(PARAPHRASE):
-        mean = pd.DataFrame(answers).mean(axis=1, skipna=False)[asked]
-        has_all = np.all(list(has_text.values()), axis=0)
-        yield _compared(MEAN, original[asked], mean, has_all, papers, [np.nan] * len(papers))
+        mean = pd.concat([of_variant["recall"] for of_variant in frames.values()], axis=1)
+        has_all = np.all([of_variant["has_text"] for of_variant in frames.values()], axis=0)
+        frame = frame.assign(recall=mean.mean(axis=1, skipna=False), has_text=has_all, overlap=np.nan)
+        frames[MEAN] = frame
+    for name, frame in frames.items():
+        yield _compared(name, frame)
 
 
 def _answers(
@@ -181,26 +171,17 @@ def _answers(
     return recalls(store, infos[run_id], task), known.selections(infos[run_id], task)
 
 
-def _compared(
-    name: str,
-    original: pd.Series[float],
-    recall: pd.Series[float],
-    has_text: np.ndarray,
-    papers: pd.Series[str],
-    stays: Sequence[float | None],
-) -> tuple[dict[str, Any], pd.DataFrame]:
-    columns = {"instance": papers.index, "original": original.to_numpy(), "recall": recall.to_numpy()}
-    frame = pd.DataFrame({**columns, "overlap": np.array(stays, dtype=float), "paper": papers.to_numpy()})
-    is_answered = has_text & frame[["original", "recall"]].notna().all(axis=1)
-    frame = frame[is_answered]
-    frame = frame.assign(difference=np.round(frame["recall"] - frame["original"], 12))
+def _compared(name: str, every: pd.DataFrame) -> tuple[dict[str, Any], pd.DataFrame]:
+    is_answered = every["has_text"] & every[["original", "recall"]].notna().all(axis=1)
+    frame = every[is_answered].reset_index()
+    frame["difference"] = np.round(frame["recall"] - frame["original"], 12)
     pair = paired(frame["recall"], frame["original"], frame["paper"])
     estimate = interval(frame["recall"], frame["paper"])
     return {
         "wording": name,
         "n": pair.n,
-        "n_left_out": int((~has_text).sum()),
-        "n_missing": int((has_text & ~is_answered).sum()),
+        "n_left_out": int((~every["has_text"]).sum()),
+        "n_missing": int((every["has_text"] & ~is_answered).sum()),
         "original": pair.mean_b,
         "recall": pair.mean_a,
         "recall_low": estimate.low,
@@ -233,28 +214,3 @@ def unanswered(store: Store, run: RunInfo, task: Task, variants: Sequence[Varian
         _, selections = _answers(store, run, task, variant)
         n_open += sum(name in variant.hypotheses and name not in selections for name in names)
     return n_open
-
-
-def run_variants(
-    store: Store,
-    run: RunInfo,
-    task: Task,
-    variants: Sequence[Variant],
-    cancelled: Callable[[], bool] | None = None,
-    *,
-    llm: LLM | None = None,
-) -> Iterator[Step]:
-    """Ask whatever is missing, wording by wording; resumes like `execute`, and raises what it does."""
-    total = unanswered(store, run, task, variants)
-    n_before = 0
-    for variant in variants:
-        asked = (run.dataset, run.retriever, run.settings, (task,))
-        planned = plan(store, *asked, sample=run.sample, variant=variant, llm=llm)
-        n_answered, n_stored = 0, planned.total - len(planned.missing)
-        for progress in execute(planned, cancelled=cancelled):
-            n_answered = progress.done - n_stored
-            failed = f", {progress.failed:,} failed" if progress.failed else ""
-            yield Step(f"{variant.name}{failed}", min(n_before + n_answered, total), total, "instances")
-        n_before += n_answered
-        if cancelled is not None and cancelled():
-            return

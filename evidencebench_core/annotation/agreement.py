@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,7 @@ from evidencebench_core.stats import (
     interval_note,
     krippendorff_alpha,
     label_f1,
+    label_units,
     paired,
     phi,
 )
@@ -57,9 +58,6 @@ class AnnotatedPaper:
         self.annotations = {annotation.annotator: annotation for annotation in annotations}
 
 
-TwoAnnotations = AnnotatedPaper
-
-
 def consensus_figures(makers: Sequence[Annotation], consensus: Annotation) -> dict[str, Any]:
     """The kappa of the two who made a consensus, by aspect or else by sentence, and how much they left undecided."""
     a, b = makers
@@ -67,21 +65,6 @@ def consensus_figures(makers: Sequence[Annotation], consensus: Annotation) -> di
     kappa = table.loc[table["measure"] == "Cohen's kappa", "value"].iloc[0]
     n_open = sum(item.key not in consensus.decisions for item in differences(a, b))
     return {"kappa": None if pd.isna(kappa) else round(float(kappa), 4), "n_open": n_open}
-
-
-class _Judgements(NamedTuple):
-    """Whether sentences cover aspects, or are evidence at all: one row a judgement."""
-
-    marks: np.ndarray  # a column an annotator: 1 yes, 0 no, -1 not asked
-    papers: np.ndarray  # their numbers
-    groups: np.ndarray  # what is drawn whole: the paper, or of a single one the aspect
-
-    def of_pair(self, a: int, b: int) -> tuple[np.ndarray, np.ndarray]:
-        """The tables of two annotators, a 1 each as in `stats.label_units`, and the rows that they are of."""
-        rows = np.flatnonzero((self.marks[:, [a, b]] >= 0).all(axis=1))
-        tables = np.zeros((len(rows), 2, 3))
-        tables[np.arange(len(rows)), 1 - self.marks[rows, a], 1 - self.marks[rows, b]] = 1
-        return tables, rows
 
 
 def agreement(store: Store, papers: Sequence[MarkedPaper], annotators: Sequence[str]) -> Report:
@@ -122,9 +105,6 @@ def agreement_report(papers: Sequence[AnnotatedPaper], models: Collection[str] =
         and ``with_models``, means over papers of their pairs' mean; ``difference`` (``low``, ``high``), ``p`` (the
         signs of papers flipped), ``n`` papers.
 
-        *aspects*, one row an aspect: ``paper``, ``aspect``, ``who`` has it, who calls it a ``result``, ``n_all``,
-        ``n_some`` sentences that all of them marked, or some.
-
         *disagreements*: ``paper``, ``aspect``, ``sentence`` (-1 where some have no such aspect at all),
         ``marked_by``, ``text``.
     """
@@ -132,18 +112,25 @@ def agreement_report(papers: Sequence[AnnotatedPaper], models: Collection[str] =
         raise PaperError("agreement", "has no paper to stand on", "Name at least one.")
     names = list(dict.fromkeys(name for paper in papers for name in paper.annotations))
     groups = [aspect_groups(tuple(paper.annotations.values())) for paper in papers]
-    levels = {
-        ASPECT_LEVEL: _by_aspect(papers, groups, names),
-        SENTENCE_LEVEL: _by_sentence(papers, names),
-    }
+    by_aspect: dict[tuple[int, int], dict[str, Collection[int]]] = {}
+    by_sentence: dict[tuple[int, int], dict[str, Collection[int]]] = {}
+    for place, (paper, of_paper) in enumerate(zip(papers, groups, strict=True)):
+        by_sentence[place, 0] = {
+            name: annotation.evidence_sentences for name, annotation in paper.annotations.items()
+        }
+        for number, group in enumerate(of_paper):
+            if len(group) > 1:
+                by_aspect[place, number] = {name: aspect.sentences for name, aspect in group.items()}
     rows, rows_of_kinds = [], []
-    for level, judgements in levels.items():
-        rows += [{"level": level} | row for row in _measures(judgements, names)]
-        rows_of_kinds += [{"level": level} | row for row in _differences(judgements, names, models)]
+    for level, marks in ((ASPECT_LEVEL, by_aspect), (SENTENCE_LEVEL, by_sentence)):
+        if marks:
+            judgements = _judgements(papers, marks).reindex(columns=names)
+            drawn = judgements.index.get_level_values("paper" if len(papers) > 1 else "aspect").to_numpy()
+            rows += [{"level": level} | row for row in _measures(judgements, names, drawn)]
+            rows_of_kinds += [{"level": level} | row for row in _differences(judgements, names, models)]
     tables = {
         "agreement": pd.DataFrame(rows),
         **({"difference": pd.DataFrame(rows_of_kinds)} if rows_of_kinds else {}),
-        "aspects": pd.DataFrame(_aspects(papers, groups), columns=_ASPECTS),
         "disagreements": pd.DataFrame(_disagreements(papers, groups), columns=_DISAGREEMENTS),
     }
     title = f"Agreement of {', '.join(names[:-1])} and {names[-1]}"
@@ -151,75 +138,60 @@ def agreement_report(papers: Sequence[AnnotatedPaper], models: Collection[str] =
 
 
 _Groups = Sequence[Sequence[Mapping[str, MarkedAspect]]]
-_ASPECTS: Final = ["paper", "aspect", "who", "result", "n_all", "n_some"]
+_LABELS: Final = ("yes", "no")
 _DISAGREEMENTS: Final = ["paper", "aspect", "sentence", "marked_by", "text"]
 
 
-def _by_aspect(papers: Sequence[AnnotatedPaper], groups: _Groups, names: Sequence[str]) -> _Judgements:
-    parts = []
-    for place, (paper, of_paper) in enumerate(zip(papers, groups, strict=True)):
-        shared = [group for group in of_paper if len(group) > 1]
-        for number, group in enumerate(shared):
-            marks = {name: aspect.sentences for name, aspect in group.items()}
-            parts.append((place, place if len(papers) > 1 else number, _marks(paper, marks, names)))
-    return _joined(parts, names)
+def _judgements(
+    papers: Sequence[AnnotatedPaper], marks: Mapping[tuple[int, int], Mapping[str, Collection[int]]]
+) -> pd.DataFrame:
+    """Whether each sentence is marked by each annotator (a column), for an aspect of a paper below each other."""
+    parts = {}
+    for (place, number), by_annotator in marks.items():
+        indices = range(len(papers[place].sentences))
+        parts[place, number] = pd.DataFrame(
+            {
+                name: [_LABELS[index not in sentences] for index in indices]
+                for name, sentences in by_annotator.items()
+            }
+        )
+    return pd.concat(parts, names=["paper", "aspect"])
 
 
-def _by_sentence(papers: Sequence[AnnotatedPaper], names: Sequence[str]) -> _Judgements:
-    parts = []
-    for place, paper in enumerate(papers):
-        marks = {name: annotation.evidence_sentences for name, annotation in paper.annotations.items()}
-        parts.append((place, place, _marks(paper, marks, names)))
-    return _joined(parts, names)
+def _measures(judgements: pd.DataFrame, names: Sequence[str], drawn: np.ndarray) -> Iterator[dict[str, Any]]:
+    for a, b in combinations(names, 2):
+        tables, is_both = _pair_tables(judgements, a, b)
+        for measure, function in MEASURES.items() if len(tables) else ():
+            estimate = bootstrap(tables, function, drawn[is_both])
+            yield {"a": a, "b": b, **_row(measure, estimate, drawn[is_both])}
+    counts = pd.DataFrame({label: (judgements == label).sum(axis=1) for label in _LABELS})
+    alpha = bootstrap(coincidences(counts), krippendorff_alpha, drawn)
+    yield {"a": ALL, "b": "", **_row(ALPHA, alpha, drawn)}
 
 
-def _marks(paper: AnnotatedPaper, marks: Mapping[str, Collection[int]], names: Sequence[str]) -> np.ndarray:
-    columns = np.full((len(paper.sentences), len(names)), -1)
-    for name, sentences in marks.items():
-        column = names.index(name)
-        columns[:, column] = 0
-        columns[list(sentences), column] = 1
-    return columns
+def _pair_tables(judgements: pd.DataFrame, a: str, b: str) -> tuple[np.ndarray, np.ndarray]:
+    """The `label_units` of two annotators, and the rows that both have judged."""
+    is_both = judgements[[a, b]].notna().all(axis=1).to_numpy()
+    both = judgements[is_both]
+    return label_units(both[a].tolist(), both[b].tolist(), _LABELS), is_both
 
 
-def _joined(parts: Sequence[tuple[int, int, np.ndarray]], names: Sequence[str]) -> _Judgements:
-    sizes = [len(marks) for *_, marks in parts]
-    return _Judgements(
-        np.concatenate([np.empty((0, len(names)), dtype=int), *(marks for *_, marks in parts)]),
-        np.repeat(np.array([paper for paper, *_ in parts], dtype=int), sizes),
-        np.repeat(np.array([group for _, group, _ in parts], dtype=int), sizes),
-    )
-
-
-def _measures(judgements: _Judgements, names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    for (a, name_a), (b, name_b) in combinations(enumerate(names), 2):
-        tables, rows = judgements.of_pair(a, b)
-        groups = judgements.groups[rows]
-        for measure, function in MEASURES.items() if len(rows) else ():
-            estimate = bootstrap(tables, function, groups)
-            yield {"a": name_a, "b": name_b, **_row(measure, estimate, groups)}
-    if len(judgements.marks):
-        counts = np.stack([(judgements.marks == label).sum(axis=1) for label in (1, 0)], axis=1)
-        alpha = bootstrap(coincidences(counts), krippendorff_alpha, judgements.groups)
-        yield {"a": ALL, "b": "", **_row(ALPHA, alpha, judgements.groups)}
-
-
-def _row(measure: str, estimate: Estimate, groups: np.ndarray) -> dict[str, Any]:
+def _row(measure: str, estimate: Estimate, drawn: np.ndarray) -> dict[str, Any]:
     bounds = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
-    return {"measure": measure, **bounds, "n_judgements": estimate.n, "n_groups": len(np.unique(groups))}
+    return {"measure": measure, **bounds, "n_judgements": estimate.n, "n_groups": len(np.unique(drawn))}
 
 
 def _differences(
-    judgements: _Judgements, names: Sequence[str], models: Collection[str]
+    judgements: pd.DataFrame, names: Sequence[str], models: Collection[str]
 ) -> Iterator[dict[str, Any]]:
     """Each measure of pairs of people against that of pairs of a person and a model, paper by paper."""
-    n_papers = int(judgements.papers.max(initial=-1)) + 1
+    papers = judgements.index.get_level_values("paper").to_numpy()
     by_kind: dict[int, list[np.ndarray]] = {0: [], 1: [], 2: []}  # by how many of the two are models
-    for a, b in combinations(range(len(names)), 2):
-        tables, rows = judgements.of_pair(a, b)
-        sums = np.zeros((n_papers, 2, 3))
-        np.add.at(sums, judgements.papers[rows], tables)
-        by_kind[(names[a] in models) + (names[b] in models)].append(sums)
+    for a, b in combinations(names, 2):
+        tables, is_both = _pair_tables(judgements, a, b)
+        sums = np.zeros((int(papers.max()) + 1, *tables.shape[1:]))
+        np.add.at(sums, papers[is_both], tables)
+        by_kind[(a in models) + (b in models)].append(sums)
     if not (by_kind[0] and by_kind[1]):
         return
     for measure, function in MEASURES.items():
@@ -255,22 +227,6 @@ def _notes(papers: Sequence[AnnotatedPaper], groups: _Groups, names: Sequence[st
         yield f"{interval_note(len(papers))}."
     else:
         yield "Intervals: 95%, Student's t over the aspects of the paper."
-
-
-def _aspects(papers: Sequence[AnnotatedPaper], groups: _Groups) -> Iterator[tuple[object, ...]]:
-    for paper, of_paper in zip(papers, groups, strict=True):
-        for group in of_paper:
-            marks = [frozenset(aspect.sentences) for aspect in group.values()]
-            shared, either = frozenset.intersection(*marks), frozenset.union(*marks)
-            results = [name for name, aspect in group.items() if aspect.is_result]
-            yield (
-                paper.name,
-                _text(group),
-                ", ".join(group),
-                ", ".join(results),
-                len(shared),
-                len(either - shared),
-            )
 
 
 def _disagreements(papers: Sequence[AnnotatedPaper], groups: _Groups) -> Iterator[tuple[object, ...]]:

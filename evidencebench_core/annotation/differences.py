@@ -6,7 +6,7 @@ A proposal of a model is decided by the same means as what two people mark diffe
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from evidencebench_core.annotation.model import CONSENSUS, MODEL, Annotation, MarkedAspect
 from evidencebench_core.errors import PaperError
@@ -40,15 +40,9 @@ class Difference:
     """Something that one annotator has and the other has not: a mark, or a whole aspect."""
 
     pair: AspectPair
-    number: int  # of the pair, from 1
     sentence: int | None  # marked by one of them; None where one has no such aspect at all
     by: str  # who has it
     text: str  # what the aspect says there
-
-    @property
-    def id(self) -> str:
-        """Tells it from the others of its two annotations."""
-        return f"{self.number}:{'' if self.sentence is None else self.sentence}"
 
     @property
     def key(self) -> str:
@@ -56,55 +50,49 @@ class Difference:
         return f"{self.by}\t{_words(self.text)}\t{'' if self.sentence is None else self.sentence}"
 
 
-def aspect_pairs(a: Annotation, b: Annotation) -> tuple[AspectPair, ...]:
-    """Aspects that say the same (case and white space apart), in the order of the first annotator.
-
-    Then come those that only the second has. Of several that say the same, those of one id are paired.
-    """
-    if a.n_sentences != b.n_sentences:
-        raise PaperError(
-            f"annotations of {a.annotator} and {b.annotator}",
-            f"were made on papers of {a.n_sentences} and {b.n_sentences} sentences",
-            "Compare annotations of one paper.",
-        )
-    left = list(b.aspects)
-    pairs = []
-    for aspect in a.aspects:
-        same = [other for other in left if _texts(other) & _texts(aspect)]
-        same.sort(key=lambda other: other.id != aspect.id)
-        if same:
-            left.remove(same[0])
-        pairs.append(AspectPair(aspect, same[0] if same else None))
-    return (*pairs, *(AspectPair(None, other) for other in left))
-
-
 def aspect_groups(annotations: Sequence[Annotation]) -> list[dict[str, MarkedAspect]]:
-    """Aspects that say the same, by annotator, in the order in which annotators have them."""
-    first, *others = annotations
-    groups = [{first.annotator: aspect} for aspect in first.aspects]
-    for annotation in others:
-        known = replace(first, aspects=tuple(next(iter(group.values())) for group in groups))
-        for number, pair in enumerate(aspect_pairs(known, annotation)):
-            if pair.a is None:
-                groups.append({})
-            if pair.b is not None:
-                groups[number][annotation.annotator] = pair.b
+    """Aspects that say the same (case and white space apart), by annotator, in the order in which annotators have them.
+
+    Of several that say the same, those of one id are matched.
+    """
+    lengths = sorted({annotation.n_sentences for annotation in annotations})
+    if len(lengths) > 1:
+        names = ", ".join(annotation.annotator for annotation in annotations)
+        problem = f"were made on papers of {' and '.join(map(str, lengths))} sentences"
+        raise PaperError(f"annotations of {names}", problem, "Compare annotations of one paper.")
+    groups: list[dict[str, MarkedAspect]] = []
+    for annotation in annotations:
+        left = list(annotation.aspects)
+        for group in groups:
+            first = next(iter(group.values()))
+            same = [aspect for aspect in left if _texts(aspect) & _texts(first)]
+            same.sort(key=lambda aspect: aspect.id != first.id)
+            if same:
+                left.remove(same[0])
+                group[annotation.annotator] = same[0]
+        groups += [{annotation.annotator: aspect} for aspect in left]
     return groups
+
+
+def aspect_pairs(a: Annotation, b: Annotation) -> list[AspectPair]:
+    """The aspects of the first annotator, then those that only the second has."""
+    groups = aspect_groups((a, b))
+    return [AspectPair(group.get(a.annotator), group.get(b.annotator)) for group in groups]
 
 
 def differences(a: Annotation, b: Annotation) -> tuple[Difference, ...]:
     """Marks of the aspects of both, and whole aspects of one; by aspect, in order."""
     items = []
-    for number, pair in enumerate(aspect_pairs(a, b), start=1):
+    for pair in aspect_pairs(a, b):
         owner = b.annotator if pair.a is None else a.annotator
         if pair.a is None or pair.b is None:
-            items.append(Difference(pair, number, None, owner, pair.text))
+            items.append(Difference(pair, None, owner, pair.text))
             continue
         of_a, of_b = pair.marks
         for index in sorted(of_a ^ of_b):
             by_a = index in of_a
             text = pair.a.text if by_a else pair.b.text
-            items.append(Difference(pair, number, index, a.annotator if by_a else b.annotator, text))
+            items.append(Difference(pair, index, a.annotator if by_a else b.annotator, text))
     return tuple(items)
 
 
@@ -128,30 +116,23 @@ def first_consensus(a: Annotation, b: Annotation) -> Annotation:
     )
 
 
-def proposals(annotation: Annotation, proposal: Annotation) -> tuple[Difference, ...]:
-    """What a model proposes for an annotation, one by one: an aspect, then each of its marks.
+def open_proposals(annotation: Annotation, proposal: Annotation) -> tuple[Difference, ...]:
+    """What a model proposes and nobody decided, one by one: an aspect, then each of its marks.
 
-    What the annotation has already is no proposal any more; decided or not, the rest is listed.
+    What the annotation has already is no proposal any more, and the marks of a rejected aspect need no decision.
     """
-    items = []
-    for number, pair in enumerate(aspect_pairs(annotation, proposal), start=1):
+    items, by = [], proposal.annotator
+    for pair in aspect_pairs(annotation, proposal):
         if pair.b is None:
             continue
-        by = proposal.annotator
         if pair.a is None:
-            items.append(Difference(pair, number, None, by, pair.b.text))
+            aspect = Difference(pair, None, by, pair.b.text)
+            if aspect.key in annotation.decisions:
+                continue
+            items.append(aspect)
         of_a, of_b = pair.marks
-        items += [Difference(pair, number, index, by, pair.b.text) for index in sorted(of_b - of_a)]
-    return tuple(items)
-
-
-def open_proposals(annotation: Annotation, proposal: Annotation) -> tuple[Difference, ...]:
-    """Those of `proposals` that nobody decided; the marks of a rejected aspect need no decision."""
-    items = proposals(annotation, proposal)
-    rejected = {item.number for item in items if item.sentence is None and item.key in annotation.decisions}
-    return tuple(
-        item for item in items if item.key not in annotation.decisions and item.number not in rejected
-    )
+        items += [Difference(pair, index, by, pair.b.text) for index in sorted(of_b - of_a)]
+    return tuple(item for item in items if item.key not in annotation.decisions)
 
 
 def has_item(annotation: Annotation, item: Difference) -> bool:
@@ -164,13 +145,6 @@ def decide(annotation: Annotation, items: Iterable[Difference], keep: bool) -> A
     """The annotation with, or without, what only one of two had; the decisions are remembered."""
     for item in items:
         annotation = _decide_one(annotation, item, keep).decide([item.key])
-    return annotation
-
-
-def decide_for(annotation: Annotation, items: Iterable[Difference], annotator: str) -> Annotation:
-    """The annotation in which one annotator is right about all items."""
-    for item in items:
-        annotation = decide(annotation, [item], keep=item.by == annotator)
     return annotation
 
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from evidencebench_core.annotation.propose import MAX_ASPECTS, ProposalInput, check_input
+from evidencebench_core.annotation.model import MAX_ASPECT
+from evidencebench_core.annotation.propose import MAX_ASPECTS, ProposalInput
+from evidencebench_core.data.files import file_content, json_lines
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import DataError, EvidenceBenchError
 from evidencebench_core.papers.find import ReadPaper, paper_at, paper_files
 from evidencebench_core.papers.own import OwnPapers
+
+_LARGEST: Final = 64 << 20  # bytes
+_REMEDY: Final = 'Give objects with "paper", and "summary", "hypothesis" or "aspects" if you like.'
 
 
 class _Line(BaseModel):
@@ -20,7 +25,9 @@ class _Line(BaseModel):
     paper: str = Field(min_length=1, max_length=4096)
     summary: str = Field(default="", max_length=100_000)
     hypothesis: str = Field(default="", max_length=2_000)
-    aspects: list[str] = Field(default=[], max_length=MAX_ASPECTS)
+    aspects: list[Annotated[str, Field(min_length=1, max_length=MAX_ASPECT)]] = Field(
+        default=[], max_length=MAX_ASPECTS
+    )
 
 
 def proposal_inputs(store: Store, source: Path) -> tuple[list[ProposalInput], list[str]]:
@@ -34,7 +41,7 @@ def proposal_inputs(store: Store, source: Path) -> tuple[list[ProposalInput], li
         try:
             read = paper_at(line.paper)
             given = ProposalInput(_kept(store, read), line.summary, line.hypothesis, tuple(line.aspects))
-            inputs[given.unit()] = check_input(given)
+            inputs[given.unit()] = given
         except EvidenceBenchError as error:
             problems.append(str(error))
     return list(inputs.values()), problems
@@ -46,16 +53,13 @@ def _lines(source: Path) -> list[_Line]:
     if source.suffix.lower() not in (".jsonl", ".ndjson"):
         return [_Line(paper=str(source))]
     lines = []
-    for number, text in enumerate(source.read_text(encoding="utf-8-sig").splitlines(), start=1):
-        if not text.strip():
-            continue
+    for number, value in json_lines(source, file_content(source, _LARGEST, _REMEDY), _REMEDY):
         try:
-            line = _Line.model_validate_json(text)
+            line = _Line.model_validate(value)
         except ValidationError as error:
             first: Any = error.errors()[0]
             place = ".".join(map(str, first["loc"])) or "line"
-            remedy = 'Give objects with "paper", and "summary", "hypothesis" or "aspects" if you like.'
-            raise DataError(f"{source}, line {number}, {place}", first["msg"], remedy) from error
+            raise DataError(f"{source}, line {number}, {place}", first["msg"], _REMEDY) from error
         beside = source.parent / line.paper
         lines.append(line.model_copy(update={"paper": str(beside)}) if beside.is_file() else line)
     return lines

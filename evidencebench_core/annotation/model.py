@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from pydantic import TypeAdapter
+
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance, evidence_set
 from evidencebench_core.errors import PaperError, shown
 from evidencebench_core.papers.blocks import clean_text
@@ -149,40 +151,16 @@ class Annotation:
     # -- JSON ---------------------------------------------------------------------------------------
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON has it, without the annotator; `from_dict` turns it back."""
-        return {
-            "hypothesis": self.hypothesis,
-            "n_sentences": self.n_sentences,
-            "n_made": self.n_made,
-            "aspects": [
-                {
-                    "id": aspect.id,
-                    "text": aspect.text,
-                    "is_result": aspect.is_result,
-                    "sentence_indices": list(aspect.sentences),
-                    "source": aspect.source,
-                }
-                for aspect in self.aspects
-            ],
-            "decisions": sorted(self.decisions),
-            "origin": dict(self.origin),
-        }
+        """As JSON has it; `from_dict` turns it back."""
+        raw: dict[str, Any] = _JSON.dump_python(self, mode="json")
+        return raw
 
     @classmethod
-    def from_dict(cls, annotator: str, raw: Mapping[str, Any]) -> Annotation:
-        aspects = tuple(
-            MarkedAspect(a["id"], a["text"], a["is_result"], tuple(a["sentence_indices"]), a["source"])
-            for a in raw["aspects"]
-        )
-        return cls(
-            annotator,
-            raw["hypothesis"],
-            raw["n_sentences"],
-            aspects,
-            raw["n_made"],
-            frozenset(raw["decisions"]),
-            raw["origin"],
-        )
+    def from_dict(cls, raw: Mapping[str, Any]) -> Annotation:
+        return _JSON.validate_python(raw)
+
+
+_JSON: Final = TypeAdapter(Annotation)
 
 
 def gold_annotation(instance: Instance) -> Annotation:
@@ -215,8 +193,7 @@ def annotated_instance(
         sentence_types=paper.sentence_types,
         sections=paper.sections,
         evidence=annotation.evidence(f"{instance_id}_"),
-        synthetic=isinstance(paper, Instance)
-        and paper.synthetic,  # an invented paper stays one, whoever marks it
+        synthetic=isinstance(paper, Instance) and paper.synthetic,  # whoever marks it
         construction=dict(construction or {}),
     )
 

@@ -21,15 +21,14 @@ from evidencebench_core.annotation.windows import (
     Window,
     WindowAnswer,
     covering_sentences,
-    echo_check,
-    echo_lines,
+    echoed_sentences,
     unjudged_sentences,
     windows,
 )
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import LLMAnswerError, PaperError, SettingError
+from evidencebench_core.errors import LLMAnswerError, SettingError
 from evidencebench_core.llm import Answer, Message, prompt
-from evidencebench_core.llm.parse import after_thinking, no_answer_reason, read_answer
+from evidencebench_core.llm.parse import after_thinking, read_answer
 from evidencebench_core.llm.prompts import numbered
 from evidencebench_core.runs import Fresh, Plan, RunSpec, chat_plan, parameters_of, request_settings
 from evidencebench_core.words import clipped_text, one_line
@@ -40,6 +39,8 @@ if TYPE_CHECKING:
 MAX_ASPECTS: Final = 60
 MAX_WORDS: Final = 49
 """Of a hypothesis."""
+
+T = TypeVar("T")
 
 _PROMPTS: Final = tuple(
     f"annotate-{name}"
@@ -52,7 +53,6 @@ _MAX_REASON: Final = 300
 _REHEARSED_ASPECTS: Final = "ASPECTS:\n" + "\n".join(f"- aspect {number}" for number in range(10))
 _HYPOTHESIS: Final = re.compile(r"hypothesis[ \t*_`]*:(.*)", re.IGNORECASE)
 _BULLET: Final = re.compile(r"[ \t]*(?:[-*•–]|\(?\d{1,3}[.):])[ \t]*(\S.*)")
-T = TypeVar("T")
 _MARKS: Final = " \t*_`\"'“”"
 
 
@@ -87,21 +87,17 @@ def proposal_plan(
 ) -> Plan:
     """What is still to be asked for these papers; `Annotations.proposals` reads the answers as annotations."""
     by_unit = {given.unit(): given for given in inputs}
-    spec = _spec(model, settings)
+    if not model.strip():
+        raise SettingError("model", "is not named", "Say --model NAME.")
+    versions = [prompt(name).version for name in _PROMPTS]
+    identity = {"prompts": versions, "model": model, **request_settings(settings)}
+    spec = RunSpec(*PROPOSALS, identity)
 
     async def answer(asking: LLM, unit: str) -> Mapping[str, Any]:
         given = by_unit[unit]
         return await propose(asking, given, marked_paper(store, given.paper), model, spec.settings)
 
     return chat_plan(store, spec, tuple(by_unit), answer, llm, fresh=fresh)
-
-
-def _spec(model: str, settings: Mapping[str, object] | None) -> RunSpec:
-    if not model.strip():
-        raise SettingError("model", "is not named", "Say --model NAME.")
-    versions = [prompt(name).version for name in _PROMPTS]
-    identity = {"prompts": versions, "model": model, **request_settings(settings)}
-    return RunSpec(*PROPOSALS, identity)
 
 
 # -- the conversation -----------------------------------------------------------------------------
@@ -126,27 +122,25 @@ async def propose(
         "results", lambda text: _read_numbers(text, len(aspects)), "DECISION: []", aspects=numbered(aspects)
     )
     context = given.summary or " ".join(f"{text.rstrip('.')}." for text in aspects)
-    pairs = [(window, number) for window in windows(len(sentences)) for number in range(len(aspects))]
-    answers = await asyncio.gather(
-        *(talk.look(window, aspects[number], context, sentences) for window, number in pairs)
-    )
+    looks = [
+        talk.look(window, aspect, context, sentences)
+        for window in windows(len(sentences))
+        for aspect in aspects
+    ]
+    answers = await asyncio.gather(*looks)
     annotation = Annotation(proposer(model), hypothesis, len(sentences))
     reasons: dict[str, str] = {}
     unjudged = {}
     for number, text in enumerate(aspects):
-        of_aspect = [answer for (_, of), answer in zip(pairs, answers, strict=True) if of == number]
-        judged = [window_answer for window_answer, _ in of_aspect]
-        annotation = annotation.add_aspect(text, number in results, covering_sentences(judged))
-        for window_answer, texts in of_aspect:
-            reasons |= {f"{number}:{i}": texts[i] for i in sorted(window_answer.sentences) if i in texts}
-        if lacking := unjudged_sentences(len(sentences), judged):
+        of_aspect = answers[number :: len(aspects)]
+        annotation = annotation.add_aspect(text, number in results, covering_sentences(of_aspect))
+        for answer in of_aspect:
+            reasons |= {f"{number}:{index}": reason for index, reason in answer.reasons.items()}
+        if lacking := unjudged_sentences(len(sentences), of_aspect):
             unjudged[f"aspect_{number}"] = list(lacking)
     source = "user" if given.aspects else "summary" if given.summary else "model"
     origin = {"model": model, "aspects": source, "reasons": reasons, "unjudged": unjudged}
     return replace(annotation, origin=origin).as_dict()
-
-
-_WindowReading = tuple[WindowAnswer, Mapping[int, str]]  # with the reasons for its sentences
 
 
 class _Talk:
@@ -170,18 +164,16 @@ class _Talk:
             answer = await self.again(messages, answer, again, rehearsal)
             return read(_text(answer))
 
-    async def look(
-        self, window: Window, aspect: str, context: str, sentences: Sequence[str]
-    ) -> _WindowReading:
+    async def look(self, window: Window, aspect: str, context: str, sentences: Sequence[str]) -> WindowAnswer:
         """Which sentences of a window cover an aspect."""
         shown = numbered(sentences[slice(*window)], first=window[0])
         messages = prompt("annotate-sentences").messages(summary=context, sentences=shown, aspect=aspect)
         answer = await self.chat(messages, "DECISION: []")
-        reading = _read_window(answer, window, sentences)
-        if reading[0].failed and not _is_refusal(answer):
+        kind, reading = _read_window(answer, window, sentences)
+        if reading.sentences is None and kind != "refusal":
             again = prompt("annotate-sentences-again").messages(first=window[0], last=window[1] - 1)
             answer = await self.again(messages, answer, again, "DECISION: []")
-            reading = _read_window(answer, window, sentences)
+            _, reading = _read_window(answer, window, sentences)
         return reading
 
     async def again(
@@ -199,10 +191,6 @@ def _text(reply: Answer) -> str:
     return after_thinking(reply.text[:_MAX_ANSWER]) or ""
 
 
-def _is_refusal(reply: Answer) -> bool:
-    return no_answer_reason(_text(reply), reply.refusal, reply.finish_reason) == "refusal"
-
-
 def _front_text(marked: MarkedPaper) -> str:
     """Title and abstract; without an abstract the first sentences."""
     paper = marked.paper
@@ -215,20 +203,23 @@ def _front_text(marked: MarkedPaper) -> str:
 # -- reading answers ------------------------------------------------------------------------------
 
 
-def _read_window(reply: Answer, window: Window, sentences: Sequence[str]) -> _WindowReading:
-    found = read_answer(
+def _read_window(reply: Answer, window: Window, sentences: Sequence[str]) -> tuple[str, WindowAnswer]:
+    """The kind of the answer, and what it says."""
+    read = read_answer(
         reply.text[:_MAX_ANSWER],
         range(len(sentences)),
         refusal=reply.refusal,
         finish_reason=reply.finish_reason,
     )
-    echoes = echo_lines(reply.text[:_MAX_ANSWER])
-    check = echo_check(sentences, window, found.indices, echoes)
-    failed = found.kind not in ("selection", "empty") or bool(check.not_found)
-    if found.kind == "selection" and not check.chosen:
-        failed = True
-    texts = {index: clipped_text(one_line(text), _MAX_REASON) for index, text in echoes.items()}
-    return WindowAnswer(window, frozenset() if failed else frozenset(check.chosen), failed), texts
+    meant = frozenset[int]() if read.kind == "empty" else None
+    if read.kind == "selection":
+        meant = echoed_sentences(sentences, window, read.indices, read.reasons)
+    reasons = {
+        index: clipped_text(one_line(text), _MAX_REASON)
+        for index, text in read.reasons.items()
+        if meant and index in meant
+    }
+    return read.kind, WindowAnswer(window, meant, reasons)
 
 
 def _read_hypothesis(text: str) -> str:
@@ -272,13 +263,3 @@ def _read_numbers(text: str, n: int) -> frozenset[int]:
 
 def _unusable(problem: str) -> LLMAnswerError:
     return LLMAnswerError("the model's answer", problem, "Answer in the form that was asked for.")
-
-
-def check_input(given: ProposalInput) -> ProposalInput:
-    """The input as it was given; `PaperError` where something in it cannot be used."""
-    for text in given.aspects:
-        if not text.strip() or len(text) > MAX_ASPECT:
-            raise PaperError("aspects", "hold an empty text or a very long one", "Give a short text each.")
-    if len(given.aspects) > MAX_ASPECTS:
-        raise PaperError("aspects", f"are {len(given.aspects)}", f"Give at most {MAX_ASPECTS}.")
-    return given

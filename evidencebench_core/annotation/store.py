@@ -52,12 +52,12 @@ class Annotations:
         """Keep what a change makes of what stands now, or of ``blank``; read and written in one transaction."""
         with self.store.write() as db:
             history = _history(db, paper, blank.annotator)
-            current = history.annotation(blank.annotator)
+            current = history.revision().annotation
             new = change(current or blank)
             if new != current:
                 history.add(new)
                 _write(db, paper, blank.annotator, history)
-            return history.revision(blank.annotator)
+            return history.revision()
 
     def undo(self, paper: str, annotator: str) -> Revision:
         """Go one state back, nowhere from the first."""
@@ -74,19 +74,19 @@ class Annotations:
                 history.position += step
                 history.number += 1
                 _write(db, paper, annotator, history)
-            return history.revision(annotator)
+            return history.revision()
 
     def states(self, paper: str, annotator: str) -> tuple[Annotation, ...]:
         """The states up to the one that stands, the oldest first, as far back as they are kept."""
         with self.store.read() as db:
             history = _history(db, paper, annotator)
         states = history.states[: history.position + 1]
-        return tuple(Annotation.from_dict(annotator, state) for state in states if state is not None)
+        return tuple(Annotation.from_dict(state) for state in states if state is not None)
 
     def latest(self, paper: str, annotator: str) -> Revision:
         """The state that stands now."""
         with self.store.read() as db:
-            return _history(db, paper, annotator).revision(annotator)
+            return _history(db, paper, annotator).revision()
 
     def get(self, paper: str, annotator: str) -> Annotation | None:
         if annotator.startswith(MODEL):
@@ -95,13 +95,13 @@ class Annotations:
 
     def proposals(self, paper: str) -> dict[str, Annotation]:
         """What models propose for a paper: the newest proposal of each by its annotator's name, the newest last."""
-        query = f"SELECT settings ->> 'model', payload {_OF_PAPER} ORDER BY results.created_at"
+        query = f"SELECT payload {_OF_PAPER} ORDER BY results.created_at"
         with self.store.read() as db:
-            rows = db.execute(query, (paper,)).fetchall()
+            payloads = [payload for (payload,) in db.execute(query, (paper,))]
         newest: dict[str, Annotation] = {}
-        for model, payload in rows:
-            newest.pop(f"{MODEL}{model}", None)
-            newest[f"{MODEL}{model}"] = Annotation.from_dict(f"{MODEL}{model}", from_blob(payload))
+        for proposal in map(Annotation.from_dict, map(from_blob, payloads)):
+            newest.pop(proposal.annotator, None)
+            newest[proposal.annotator] = proposal
         return newest
 
     def annotators(self, paper: str) -> tuple[str, ...]:
@@ -132,13 +132,10 @@ class _History:
         self.position = len(self.states) - 1
         self.number += 1
 
-    def annotation(self, annotator: str) -> Annotation | None:
+    def revision(self) -> Revision:
         state = self.states[self.position]
-        return None if state is None else Annotation.from_dict(annotator, state)
-
-    def revision(self, annotator: str) -> Revision:
-        can_redo = self.position < len(self.states) - 1
-        return Revision(self.annotation(annotator), self.number, self.position > 0, can_redo)
+        annotation = None if state is None else Annotation.from_dict(state)
+        return Revision(annotation, self.number, self.position > 0, self.position < len(self.states) - 1)
 
 
 def _history(db: sqlite3.Connection, paper: str, annotator: str) -> _History:

@@ -74,25 +74,24 @@ def evidence_inference(
     name: str = Option(..., metavar="N", help="what the dataset is called"),
 ) -> Output:
     """Make a dataset of doctors' evidence in trials."""
-    from evidencebench_core.annotation.evidence_inference import TrialCounts, read_trials, trial_instances
+    from evidencebench_core.annotation.evidence_inference import TrialCounts, trial_instances
     from evidencebench_core.data.ingestion import ingest
     from evidencebench_core.export import write_benchmark
 
-    counts, trials = TrialCounts(), read_trials(folder)
+    counts = TrialCounts()
     with tempfile.TemporaryDirectory(prefix="evidencebench-") as temporary:
         path = Path(temporary) / "instances.json"
         with path.open("wb") as stream, progress_bar("papers") as bar:
-            raws = trial_instances(trials, name, counts, lambda done, total: advance(bar, done, total))
+            raws = trial_instances(folder, name, counts, lambda done, total: advance(bar, done, total))
             write_benchmark(raws, stream)
         result = ingest(store, path, name, source=f"Evidence Inference, {folder.resolve()}")
-    for line in (*trials.problems, *counts.unread)[:10]:
+    for line in counts.unread[:10]:
         note(line)
     values = {field.name: getattr(counts, field.name) for field in fields(counts)}
     figures = {key: value for key, value in values.items() if isinstance(value, int)}
     rows = [{"count": key.removeprefix("n_").replace("_", " "), "n": value} for key, value in figures.items()]
-    rows += [{"count": f"quotes {place}", "n": n} for place, n in counts.quotes_elsewhere.items()]
     rows += [{"count": f"left out: {reason}", "n": n} for reason, n in counts.left_out.items()]
-    added = {"dataset": result.dataset.name, "added": result.added, "problems": list(trials.problems)}
+    added = {"dataset": result.dataset.name, "added": result.added}
     return Output(values | added, {"": rows}, f"Dataset {result.dataset.name}", result.dataset.gold_notes)
 
 

@@ -6,13 +6,14 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from evidencebench_core.analyses.miss import miss
+from evidencebench_core.analyses.miss import Miss, miss
 from evidencebench_core.analyses.missed import finding, missed, missed_shares, outcomes, queue_of
 from evidencebench_core.data import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.encoding import TrainedOn
 from evidencebench_core.runs import RunStore, retrieval_spec, score_run
+from evidencebench_core.tasks import task_named
 from tests.analyses.stores import PICKED, complete_run, missed_store, ranked, run_of
 from tests.factories import raw_instance, store_with, tiny_dataset
 
@@ -30,6 +31,11 @@ def run(store: Store) -> str:
 def row_of(frame: pd.DataFrame, aspect: str) -> dict[str, Any]:
     (row,) = frame[frame["aspect"] == aspect].to_dict("records")
     return row  # type: ignore[return-value]
+
+
+def miss_of(store: Store, run: str, aspect: int) -> Miss:
+    tea = store.get("hand", "tea")
+    return miss(store, RunStore(store).run(run), task_named("er@3"), tea, tea.evidence.aspects[aspect])
 
 
 def test_found_and_missed_aspects_with_what_was_left_out(store: Store, run: str) -> None:
@@ -70,16 +76,15 @@ def test_other_runs_that_found_it(store: Store, run: str) -> None:
     run_of(store, "oracle", {"tea": {"er@3": ranked((10, 2, 9), 3)}})  # sees the gold: does not count
     harm = row_of(outcomes(store, run, "er@3"), "harm")
     assert (harm["found_by"], harm["n_others"]) == ((other,), 1)
-    (found,) = miss(store, run, "er@3", "tea", "harm").others
-    assert (found.run_id, found.found, found.rank, found.sentence) == (other, True, 2, 10)
+    (found,) = miss_of(store, run, 2).others
+    assert (found.run.id, found.found, found.rank, found.sentence) == (other, True, 2, 10)
     run_of(store, "three", {"tea": {"er@3": ranked((10, 2, 9), 3)}})
     (info,) = store.datasets()
     trained = retrieval_spec(info.sha256, "three", {"k": 1}, {})
     RunStore(store).create(trained, TrainedOn("hand", 1, (store.paper_keys(info)["tea"],)))
     assert row_of(outcomes(store, run, "er@3"), "harm")["n_others"] == 1
     silent = run_of(store, "six", {"tea": {"er@3": "failed"}, "salt": {"er@3": ranked((0,), 1)}})
-    others = {other.run_id: other.found for other in miss(store, run, "er@3", "tea", "harm").others}
-    assert others[silent] is None
+    assert {other.run.id: other.found for other in miss_of(store, run, 2).others}[silent] is None
 
 
 def test_without_a_budget_distance_is_from_the_last_pick(store: Store) -> None:
@@ -103,10 +108,6 @@ def test_what_is_not_there_is_named(store: Store, run: str) -> None:
         outcomes(store, run, "er@10")
     with pytest.raises(SettingError):
         outcomes(store, run, "er@none")
-    with pytest.raises(UnknownNameError, match="aspect 'harms'"):
-        miss(store, run, "er@3", "tea", "harms")
-    with pytest.raises(UnknownNameError, match="no answer for 'salt'"):
-        miss(store, run, "er@3", "salt", "rise")
 
 
 def test_the_report_and_its_finding(store: Store, run: str) -> None:
@@ -119,18 +120,10 @@ def test_the_report_and_its_finding(store: Store, run: str) -> None:
     )
 
 
-def test_one_miss_with_passages_and_picks(store: Store, run: str) -> None:
-    context = miss(store, run, "er@3", "tea", "effect")
-    assert (context.number, context.budget) == (1, 3)
-    first, second = context.passages  # best ranked first
+def test_the_passages_of_a_miss(store: Store, run: str) -> None:
+    first, second = miss_of(store, run, 1).passages  # best ranked first
     assert (first.sentence, first.shared) == (12, {"tea", "lowers"})
-    assert (second.sentence, second.rank, second.score, second.section) == (9, 4, 3.0, "results")
-    # A2 is effect, A4 main: 12 covers both, 1 repeats main, 0 covers nothing.
-    assert [(pick.sentence, pick.new, pick.repeated) for pick in context.picks] == [
-        (12, ("A2", "A4"), ()),
-        (1, (), ("A4",)),
-        (0, (), ()),
-    ]
+    assert (second.sentence, second.rank, second.section) == (9, 4, "results")
 
 
 def test_misses_and_recall_agree(tmp_path: Path) -> None:

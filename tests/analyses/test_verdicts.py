@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evidencebench_core.analyses.notes import Note, NoteStore
-from evidencebench_core.analyses.verdicts import RULES, Draw, draw, verdicts
+from evidencebench_core.analyses.verdicts import RULES, verdicts
 from evidencebench_core.data import Store
 from tests.analyses.stores import given_run
 from tests.factories import raw_dataset, store_with
@@ -24,58 +24,44 @@ def run(store: Store) -> str:
     return given_run(store, {f"tiny_{number}": () for number in range(6)}, TASK)
 
 
-def keys(drawn: Draw) -> list[tuple[str, ...]]:
-    return list(drawn.frame[["run", "instance", "aspect"]].itertuples(index=False, name=None))
-
-
-def note(store: Store, drawn: Draw, place: int, author: str, cause: str | None, text: str = "") -> None:
-    run, instance, aspect = keys(drawn)[place]
-    NoteStore(store).add(
-        Note(
-            run_id=run,
-            task=TASK,
-            instance_id=instance,
-            aspect_id=aspect,
-            author=author,
-            cause=cause,
-            text=text,
-        )
-    )
+def drawn(store: Store, *runs: str, results_only: bool = False, **how: int) -> list[tuple[str, str, str]]:
+    items = verdicts(store, runs, TASK, results_only=results_only, **how).tables["items"]
+    return list(items[["run", "instance", "aspect"]].itertuples(index=False, name=None))
 
 
 def test_a_draw_is_named_by_its_seed_and_a_larger_one_goes_on(store: Store, run: str) -> None:
-    five, ten = (draw(store, [run], TASK, n=n, results_only=False) for n in (5, 10))
-    assert keys(ten)[:5] == keys(five)
-    assert len(set(keys(ten))) == 10
-    assert keys(five) != keys(draw(store, [run], TASK, n=5, seed=1, results_only=False))
-    assert len(draw(store, [run], TASK).frame) == 10
-    assert set(draw(store, [run], TASK).frame["is_result"]) == {True}
+    ten = drawn(store, run, n=10)
+    assert drawn(store, run, n=5) == ten[:5]
+    assert len(set(ten)) == 10
+    assert drawn(store, run, n=5, seed=1) != ten[:5]
+    assert len(drawn(store, run, results_only=True)) == 10
 
 
 def test_strata_are_equal_as_far_as_they_go(store: Store, run: str) -> None:
     small = given_run(store, {"tiny_0": ()}, TASK, "abstract-tail")  # 3 misses
     for n, of_small in ((4, 2), (5, 2), (12, 3)):
-        drawn = draw(store, [run, small], TASK, n=n, stratified=True, results_only=False)
-        assert len(drawn.frame) == n
-        assert abs(list(drawn.frame["run"]).count(small) - of_small) <= (n == 5)
-    pooled = draw(store, [run, small], TASK, n=100, results_only=False)
-    assert list(pooled.frame["run"]).count(small) == 3
+        runs = [of_run for of_run, *_ in drawn(store, run, small, n=n, stratified=True)]
+        assert len(runs) == n
+        assert abs(runs.count(small) - of_small) <= (n == 5)
+    assert len(drawn(store, run, small, n=100)) == 18 + 3
 
 
 def test_the_tally_and_the_agreement(store: Store, run: str) -> None:
-    options = {"task": TASK, "n": 4}
-    drawn = draw(store, [run], **options)
-    for place, cause in enumerate(("gold", "gold", "cut", "typing slip")):
-        note(store, drawn, place, "AB", cause)
-    note(store, drawn, 0, "CD", "cut")
-    note(store, drawn, 0, "CD", "gold")  # the newest counts
-    note(store, drawn, 1, "CD", "cut")
-    note(store, drawn, 2, "CD", None, "no verdict yet")
-    outside = draw(store, [run], task=TASK, n=5)
-    note(store, outside, 4, "CD", "gold")
-    drawn = draw(store, [run], **options)
-    assert [len(drawn.waiting(reader)) for reader in ("AB", "CD", "EF")] == [0, 2, 4]
-    report = verdicts(store, [run], **options)
+    places = drawn(store, run, n=5, results_only=True)  # the last is not among the four that are read
+    for number, author, cause in (
+        *(
+            (0, "AB", "gold"),
+            (1, "AB", "gold"),
+            (2, "AB", "cut"),
+            (3, "AB", "typing slip"),
+            (4, "CD", "gold"),
+        ),
+        *((0, "CD", "cut"), (0, "CD", "gold"), (1, "CD", "cut"), (2, "CD", None)),  # the newest counts
+    ):
+        _, instance, aspect = places[number]
+        fields = {"instance_id": instance, "aspect_id": aspect, "author": author, "cause": cause}
+        NoteStore(store).add(Note(run_id=run, task=TASK, text="" if cause else "none yet", **fields))
+    report = verdicts(store, [run], TASK, n=4)
     causes = report.tables["causes"].set_index(["cause", "by"])
     assert causes["n"].to_dict() == {
         ("far", RULES): 4, ("far", "AB"): 0, ("far", "CD"): 0, ("gold", RULES): 0, ("gold", "AB"): 2,

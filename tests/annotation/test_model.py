@@ -60,7 +60,7 @@ def test_the_gold_so_far_and_its_json() -> None:
     assert EMPTY.evidence().optimal == 0
     assert EMPTY.evidence().results_optimal is None
     raw = json.loads(json.dumps(two().as_dict()))
-    assert Annotation.from_dict("Ada", raw) == two()
+    assert Annotation.from_dict(raw) == two()
 
 
 TEXT = Block("paragraph", "It cools. It was drunk. So be it.")

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from evidencebench_core.annotation.windows import (
     WindowAnswer,
     covering_sentences,
-    echo_check,
-    echo_lines,
+    echoed_sentences,
     unjudged_sentences,
     windows,
 )
@@ -29,7 +28,7 @@ def test_every_sentence_but_the_first_five_is_shown_twice(n: int) -> None:
 
 def answers(*sentences: list[int] | None) -> list[WindowAnswer]:
     return [
-        WindowAnswer(window, frozenset(found or ()), found is None)
+        WindowAnswer(window, None if found is None else frozenset(found))
         for window, found in zip(windows(23), sentences, strict=True)
     ]
 
@@ -45,29 +44,28 @@ def test_an_answer_that_is_missing_is_not_a_no() -> None:
     assert unjudged_sentences(23, answers(None, [7], [], [], [])) == (0, 1, 2, 3, 4)
 
 
-SENTENCES = [f"Word{index} alpha beta gamma delta epsilon." for index in range(20)]
+SENTENCES = [f"Word{n} beta{n} gamma{n} delta{n} epsilon{n}." for n in range(20)]
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["6: Word6 alpha beta", "Index 6: words", "- **S6**: words", "`6`: words", "6 - words", "[6] : words"],
+    ("chosen", "echoes", "meant"),
+    [
+        ([7], {7: "Word7 beta7 gamma7 - why"}, {7}),
+        ([2], {2: "word7 beta7 gamma7"}, {7}),  # counted within the window
+        ([6, 7], {6: "nothing of this kind"}, None),
+        ([6, 17], {}, {6}),  # without words one stays, and one beyond the window does not
+        ([17], {17: "Word17 beta17 gamma17"}, None),
+    ],
 )
-def test_forms_of_an_echo(line: str) -> None:
-    assert list(echo_lines(f"Reasons follow.\n{line}\nDECISION: [6]")) == [6]
+def test_words_beside_an_index_say_which_sentence_is_meant(
+    chosen: list[int], echoes: dict[int, str], meant: set[int] | None
+) -> None:
+    assert echoed_sentences(SENTENCES, (5, 15), chosen, echoes) == meant
 
 
-def test_an_index_that_counts_within_the_window_is_corrected() -> None:
-    window = (5, 15)
-    right = {7: "Word7 alpha beta gamma delta - why"}
-    assert echo_check(SENTENCES, window, [7], right).chosen == (7,)
-    distinct = [" ".join(f"{name}{place}" for place in range(5)) for name in "abcdefghijklmnopqrst"]
-    assert echo_check(distinct, window, [2], {2: "h0 h1 h2"}).chosen == (7,)
-    assert echo_check(distinct, window, [6], {6: "nothing of this kind"}).not_found == (6,)
-    assert echo_check(distinct, window, [6], {}).chosen == (6,)  # without words it stays
-
-
-@given(st.text(max_size=300), st.lists(st.integers(-3, 30), max_size=8))
-def test_whatever_is_answered_only_sentences_of_the_window_stand(text: str, chosen: list[int]) -> None:
-    check = echo_check(SENTENCES, (5, 15), chosen, echo_lines(text))
-    assert set(check.chosen) <= set(range(5, 15))
-    assert list(check.chosen) == sorted(set(check.chosen))
+@given(st.lists(st.integers(-3, 30), max_size=8), st.dictionaries(st.integers(-3, 30), st.text(max_size=50)))
+def test_whatever_is_answered_only_sentences_of_the_window_are_meant(
+    chosen: list[int], echoes: dict[int, str]
+) -> None:
+    meant = echoed_sentences(SENTENCES, (5, 15), chosen, echoes)
+    assert (meant or set()) <= set(range(5, 15))

@@ -98,12 +98,10 @@ def test_agreement_with_the_gold_of_an_instance(command: Command, tiny: Path) ->
     assert instance.gold is not None
     Annotations(store).save(instance.key, instance.gold.without_marks("Ada").mark("aspect_0", [0]))
     words = ("tiny_0", "--dataset", "tiny", "--annotator", "Ada", "--annotator", "gold")
-    rows = command.json("analyse", "agreement", *words)["tables"]["aspects"]
-    columns = [(row["aspect"], row["n_all"], row["n_some"]) for row in rows]
-    assert columns == [("A1", 1, 0), ("A2", 0, 2), ("A3", 0, 2)]
-    assert (
-        command.json("analyse", "agreement", *words[1:])["tables"]["aspects"] == rows
-    )  # of all that both marked
+    rows = command.json("analyse", "agreement", *words)["tables"]["disagreements"]
+    assert [(row["aspect"], row["marked_by"]) for row in rows] == [("A2", "gold")] * 2 + [("A3", "gold")] * 2
+    of_all = command.json("analyse", "agreement", *words[1:])["tables"]["disagreements"]
+    assert of_all == rows  # of all that both marked
     assert "two of Ada, Ben" in command.failure(
         "analyse", "agreement", "--annotator", "Ada", "--annotator", "Ben"
     )

@@ -13,6 +13,7 @@ from evidencebench_core.cli import options
 from evidencebench_core.cli.ask import advance, carry_out, progress_bar
 from evidencebench_core.cli.emit import Output, note
 from evidencebench_core.cli.frame import Store, group, verb
+from evidencebench_core.errors import SettingError
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
@@ -83,7 +84,10 @@ def evidence_inference(
         path = Path(temporary) / "instances.json"
         with path.open("wb") as stream, progress_bar("papers") as bar:
             raws = trial_instances(trials, name, counts, lambda done, total: advance(bar, done, total))
-            write_benchmark(raws, stream)
+            if not write_benchmark(raws, stream):
+                raise SettingError(
+                    str(folder), "has no trial to make an instance of", "Give its articles, too."
+                )
         result = ingest(store, path, name, source=f"Evidence Inference, {folder.resolve()}")
     for line in (*trials.problems, *counts.unread)[:10]:
         note(line)

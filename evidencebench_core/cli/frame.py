@@ -72,7 +72,7 @@ def verb(
             types = get_type_hints(kind, include_extras=True)
             choices |= {field.name: (types[field.name], field.default) for field in fields(kind)}
         choices |= {"form": (Format, None), "out": (Tables, None)} if tables else {}
-        choices |= {"json": (Json, False)} if hints["return"] is not int else {}
+        choices |= {"json": (Json, False)} if hints["return"] not in (int, type(None)) else {}
         choices |= {"store": (StorePath, None)} if "store" in parameters else {}
 
         def call(**values: Any) -> int:

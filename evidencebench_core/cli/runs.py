@@ -352,35 +352,23 @@ def train_ranker(
     return _scored(document, list(done.scores.values()), title, notes)
 
 
-@verb("finetune-encoder --dataset train --out encoder --set triplets=20000")
+@verb("finetune-encoder --dataset train --out encoder --triplets 20000")
 def finetune_encoder(
     store: Store,
     dataset: options.Dataset,
     out: Path = Option(..., metavar="FOLDER", help="a new folder for the model"),
-    settings: options.Settings = None,
-) -> Output:
-    """Train an embedding model on gold evidence.
-
-    Settings (--set): model, triplets, epochs, batch_size, learning_rate, margin, seed.
-    """
-    from evidencebench_core.cli.finetuning import FinetuneSettings, finetune_encoder, triplets_of
+    model: str = Option("minilm", metavar="MODEL", help="to start from"),
+    triplets: int = Option(4096, metavar="N", min=1, help="how many to learn from; the paper has a million"),
+    seed: int = Option(0, metavar="N", min=0, help="another seed, other triplets"),
+) -> None:
+    """Train an embedding model on gold evidence."""
+    from evidencebench_core.cli.finetuning import finetune_encoder, triplets_of
     from evidencebench_core.retrievers.encoding import TrainedOn
 
-    chosen = FinetuneSettings.read("finetune-encoder", options.settings_of(settings))
-    info = store.dataset(dataset)
-    instances = list(store.get_many(dataset, store.ids(dataset)))
-    keys = tuple(sorted(set(store.paper_keys(info).values())))
-    triplets = triplets_of(instances, chosen.triplets, chosen.seed)
-    note(f"Training on {quantity(len(triplets), 'triplet')} of {quantity(len(instances), 'instance')}")
-    finetune_encoder(triplets, chosen, TrainedOn(info.name, len(instances), keys), out)
-    document = {
-        "dataset": dataset,
-        "dataset_sha256": info.sha256,
-        "settings": chosen.values(),
-        "model": str(out),
-    }
-    notes = [
-        f"Use it: evidencebench run --dataset OTHER --retriever dense --set model={out}",
-        f"It has seen all of {info.name}: its scores on that dataset are no evidence.",
-    ]
-    return Output(document, title=f"Written to {out}", notes=notes)
+    instances = list(store.iter(dataset))
+    keys = tuple(sorted(set(store.paper_keys(store.dataset(dataset)).values())))
+    note(f"Training on {quantity(triplets, 'triplet')} of {quantity(len(instances), 'instance')}")
+    seen = TrainedOn(dataset, len(instances), keys)
+    finetune_encoder(triplets_of(instances, triplets, seed), model, seed, seen, out)
+    print(f"Use it: evidencebench run --dataset OTHER --retriever dense --set model={out}")
+    print(f"It has seen all of {dataset}: its scores on that dataset are no evidence.")

@@ -15,7 +15,11 @@ from evidencebench_core.data.model import Instance
 from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.retrievers.encoding import TrainedOn, load_encoder
 
-TRAINING: Final[dict[str, Any]] = {"num_train_epochs": 1, "per_device_train_batch_size": 256, "learning_rate": 5e-4}
+TRAINING: Final[dict[str, Any]] = {
+    "num_train_epochs": 1,
+    "per_device_train_batch_size": 256,
+    "learning_rate": 5e-4,
+}
 """The paper's, for a smaller machine."""
 
 Triplets = dict[

@@ -93,7 +93,7 @@ def test_marks_go_out_and_come_in(command: Command, tiny: Path, tmp_path: Path) 
     Annotations(store).undo(key, "Ada")
     (row,) = command.json("annotate", "import", path)["marks"]
     assert (row["paper"], row["annotator"], row["marks"]) == ("tiny_0", "Ada", "added")
-    document = command.json("import-run", "--dataset", "tiny", "--annotator", "Ada")
+    (document,) = command.json("import-run", "--dataset", "tiny", "--annotator", "Ada")
     assert (document["label"], document["tasks"]["er@10"]) == ("Ada (annotator)", 1)
 
 

@@ -106,7 +106,7 @@ def test_wrong_usage_is_2_and_prints_nothing_on_stdout(command: Command, line: s
         ("run --dataset tiny --retriever bm25 --task er@best", "er@optimal"),
         ("score abc", "abc"),
         ("score OTHER --task er@7", "er@optimal"),
-        ("compare RUN RUN", "compare"),
+        ("compare RUN RUN", "not two"),
         ("score-file --dataset tiny --predictions TINY --task er@10", "TINY"),
         ("import-run --dataset tiny --predictions TINY --name x", "TINY"),
         ("export RUN --format trec", "--task"),

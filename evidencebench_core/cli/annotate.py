@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from typer import Argument, Option
 
@@ -17,7 +17,6 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
-    from evidencebench_core.annotation.model import Annotation
     from evidencebench_core.runs import Progress
 
 _MOST = 0.7  # of the aspects: EvidenceBench keeps papers from there on
@@ -38,6 +37,7 @@ def propose(
     "paper" (a file beside it, or an id) and may have "summary", "hypothesis" and "aspects".
     """
     from evidencebench_core.annotation.inputs import proposal_inputs
+    from evidencebench_core.annotation.marked import marked_paper
     from evidencebench_core.annotation.propose import proposal_plan, proposer
     from evidencebench_core.annotation.store import Annotations
 
@@ -46,26 +46,18 @@ def propose(
     plan = proposal_plan(store, inputs, model, given, work.llm(store), fresh=work.again)
 
     def result(reports: list[Progress]) -> Output:
-        papers = [given_input.paper for given_input in inputs]
-        rows = [_row(store, paper, Annotations(store).get(paper, proposer(model))) for paper in papers]
+        rows = []
+        for key in [given_input.paper for given_input in inputs]:
+            proposal = Annotations(store).get(key, proposer(model))
+            marks = [len(aspect.sentences) for aspect in proposal.aspects] if proposal else []
+            n_unjudged = len(proposal.origin.get("unjudged", ())) if proposal else 0
+            counts = {"aspects": len(marks), "marks": sum(marks), "unjudged": n_unjudged}
+            rows.append({"paper": key, "name": marked_paper(store, key).name} | counts)
         for problem in problems:
             note(f"evidencebench: {problem}")
         return Output({"papers": rows, "problems": problems}, {"": rows}, code=1 if problems else 0)
 
     return carry_out(store, [plan], work, "paper", result)
-
-
-def _row(store: Store, paper: str, proposal: Annotation | None) -> dict[str, Any]:
-    from evidencebench_core.annotation.marked import marked_paper
-
-    aspects = () if proposal is None else proposal.aspects
-    return {
-        "paper": paper,
-        "name": marked_paper(store, paper).name,
-        "aspects": len(aspects),
-        "marks": sum(len(aspect.sentences) for aspect in aspects),
-        "unjudged": 0 if proposal is None else len(proposal.origin.get("unjudged", ())),
-    }
 
 
 @verb("evidence-inference annotations --name ei", within=ANNOTATE, creates=True)
@@ -92,8 +84,11 @@ def evidence_inference(
     for line in (*trials.problems, *counts.unread)[:10]:
         note(line)
     values = {field.name: getattr(counts, field.name) for field in fields(counts)}
-    figures = {key: value for key, value in values.items() if isinstance(value, int)}
-    rows = [{"count": key.removeprefix("n_").replace("_", " "), "n": value} for key, value in figures.items()]
+    rows = [
+        {"count": key.removeprefix("n_").replace("_", " "), "n": value}
+        for key, value in values.items()
+        if isinstance(value, int)
+    ]
     rows += [{"count": f"quotes {place}", "n": n} for place, n in counts.quotes_elsewhere.items()]
     rows += [{"count": f"left out: {reason}", "n": n} for reason, n in counts.left_out.items()]
     added = {"dataset": result.dataset.name, "added": result.added, "problems": list(trials.problems)}
@@ -108,11 +103,7 @@ def export(
     annotator: str = Option("", metavar="NAME", help="whose marks count, where several marked a paper"),
     undecided: bool = Option(False, "--undecided", help="take proposals that nobody has decided on"),
     min_covered: float = Option(
-        0.0,
-        metavar="S",
-        min=0,
-        max=1,
-        help="leave out papers with sentences for fewer of their aspects (0.7)",
+        0.0, metavar="S", min=0, max=1, help="least share of a paper's aspects with sentences (0.7)"
     ),
 ) -> Output:
     """Write what people marked as a dataset, or their marks; or list how many aspects got a sentence."""
@@ -126,34 +117,31 @@ def export(
         content = marks_json(store, annotator)
         with whole_file(marks) as stream:
             stream.write(content)
-        return Output(
-            {"file": str(marks)}, title=f"Written to {marks}: read it elsewhere by `annotate import`"
-        )
+        title = f"Written to {marks}: read it elsewhere by `annotate import`"
+        return Output({"file": str(marks)}, title=title)
     exported = exported_annotations(store, annotator=annotator, undecided=undecided, min_covered=min_covered)
-    rows = [{"paper": name, "aspects with a sentence": share} for name, share in exported.covered.items()]
-    if out is not None and exported.instances:
+    share_name, n_instances = "aspects with a sentence", len(exported.instances)
+    rows = [{"paper": name, share_name: share} for name, share in exported.covered.items()]
+    if out is not None and n_instances:
         with whole_file(out) as stream:
             write_benchmark(exported.instances.values(), stream)
-    licences = [f"{licence} ({n})" for licence, n in exported.licences.items()]
-    notes = [f"Licences of the papers: {', '.join(licences)}"] if licences else []
-    if exported.covered:
+    licences = ", ".join(f"{licence} ({n})" for licence, n in exported.licences.items())
+    notes = [f"Licences of the papers: {licences}"] if licences else []
+    if rows:
         mean = interval(list(exported.covered.values())).text()
         n_most = sum(share >= _MOST for share in exported.covered.values())
         notes.append(
             f"Aspects with a sentence: {mean} a paper; {n_most:,} of {len(rows):,} papers have {_MOST:.0%}."
         )
     notes += [f"Left out: {name} {reason}" for name, reason in exported.left_out.items()]
-    files = [{"file": str(out), "instances": len(exported.instances)}] if out and exported.instances else []
-    document = {"files": files, "licences": dict(exported.licences), "left_out": exported.left_out}
-    title = quantity(len(exported.instances), "instance")
-    code = 0 if exported.instances else 1
+    document = {name: dict(getattr(exported, name)) for name in ("licences", "left_out", "covered")}
     return Output(
-        document | {"covered": exported.covered},
+        {"instances": n_instances} | document,
         {"": rows},
-        title,
+        quantity(n_instances, "instance"),
         notes,
-        ("aspects with a sentence",),
-        code=code,
+        (share_name,),
+        code=0 if n_instances else 1,
     )
 
 

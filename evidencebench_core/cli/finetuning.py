@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -54,8 +52,6 @@ def triplets_of(instances: Sequence[Instance], n_triplets: int, seed: int = 0) -
 
 def finetune_encoder(triplets: Triplets, model: str, seed: int, trained_on: TrainedOn, folder: Path) -> None:
     """Train a model on triplets, and write it to a new folder with the record of what it has seen."""
-    if folder.exists():
-        raise SettingError("output", f"{folder} exists already", "Name a new folder.")
     try:
         datasets = import_module("datasets")
         import_module("accelerate")
@@ -68,26 +64,26 @@ def finetune_encoder(triplets: Triplets, model: str, seed: int, trained_on: Trai
 
     losses: Any = import_module("sentence_transformers.sentence_transformer.losses")
     encoder = load_encoder(model, shared=False)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
-        arguments = library.SentenceTransformerTrainingArguments(
-            output_dir=scratch,
-            weight_decay=0.01,
-            warmup_steps=0.1,
-            lr_scheduler_type="cosine",
-            use_cpu=not torch.accelerator.is_available(),
-            seed=seed,
-            save_strategy="no",
-            logging_strategy="no",
-            report_to="none",
-            disable_tqdm=True,
-            **TRAINING,
-        )
-        distance = losses.TripletDistanceMetric.COSINE
-        loss = losses.TripletLoss(encoder, distance_metric=distance, triplet_margin=0.05)
-        dataset = datasets.Dataset.from_dict(triplets)
-        library.SentenceTransformerTrainer(encoder, arguments, train_dataset=dataset, loss=loss).train()
-        part = Path(scratch) / "model"
-        encoder.save(str(part), create_model_card=False)
-        trained_on.write(part)
-        shutil.move(part, folder)
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError as error:
+        raise SettingError("output", f"{folder} exists already", "Name a new folder.") from error
+    trained_on.write(folder)
+    arguments = library.SentenceTransformerTrainingArguments(
+        output_dir=str(folder),
+        weight_decay=0.01,
+        warmup_steps=0.1,
+        lr_scheduler_type="cosine",
+        use_cpu=not torch.accelerator.is_available(),
+        seed=seed,
+        save_strategy="no",
+        logging_strategy="no",
+        report_to="none",
+        disable_tqdm=True,
+        **TRAINING,
+    )
+    distance = losses.TripletDistanceMetric.COSINE
+    loss = losses.TripletLoss(encoder, distance_metric=distance, triplet_margin=0.05)
+    dataset = datasets.Dataset.from_dict(triplets)
+    library.SentenceTransformerTrainer(encoder, arguments, train_dataset=dataset, loss=loss).train()
+    encoder.save(str(folder), create_model_card=False)

@@ -98,11 +98,8 @@ def view_data(view: PaperView, height: int = 720) -> dict[str, Any]:
 
 def paper_key(view: PaperView) -> str:
     """A short name for the paper that changes with its text."""
-    digest = hashlib.sha256()
-    for text in (view.paper, *view.sentences, *view.sentence_types):
-        digest.update(text.encode("utf-8", "surrogatepass"))
-        digest.update(b"\0")
-    return digest.hexdigest()[:16]
+    texts = "\0".join((view.paper, *view.sentences, *view.sentence_types))
+    return hashlib.sha256(texts.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _position(value: int | None, size: int) -> int | None:

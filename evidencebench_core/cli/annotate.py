@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from typer import Argument, Option
 
@@ -13,10 +13,10 @@ from evidencebench_core.cli import options
 from evidencebench_core.cli.ask import advance, carry_out, progress_bar
 from evidencebench_core.cli.emit import Output, note
 from evidencebench_core.cli.frame import Store, group, verb
+from evidencebench_core.errors import SettingError
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
-    from evidencebench_core.annotation.model import Annotation
     from evidencebench_core.runs import Progress
 
 _MOST = 0.7  # of the aspects: EvidenceBench keeps papers from there on
@@ -37,6 +37,7 @@ def propose(
     "paper" (a file beside it, or an id) and may have "summary", "hypothesis" and "aspects".
     """
     from evidencebench_core.annotation.inputs import proposal_inputs
+    from evidencebench_core.annotation.marked import marked_paper
     from evidencebench_core.annotation.propose import proposal_plan, proposer
     from evidencebench_core.annotation.store import Annotations
 
@@ -45,26 +46,18 @@ def propose(
     plan = proposal_plan(store, inputs, model, given, work.llm(store), fresh=work.again)
 
     def result(reports: list[Progress]) -> Output:
-        papers = [given_input.paper for given_input in inputs]
-        rows = [_row(store, paper, Annotations(store).get(paper, proposer(model))) for paper in papers]
+        rows = []
+        for key in [given_input.paper for given_input in inputs]:
+            proposal = Annotations(store).get(key, proposer(model))
+            marks = [len(aspect.sentences) for aspect in proposal.aspects] if proposal else []
+            n_unjudged = len(proposal.origin.get("unjudged", ())) if proposal else 0
+            counts = {"aspects": len(marks), "marks": sum(marks), "unjudged": n_unjudged}
+            rows.append({"paper": key, "name": marked_paper(store, key).name} | counts)
         for problem in problems:
             note(f"evidencebench: {problem}")
         return Output({"papers": rows, "problems": problems}, {"": rows}, code=1 if problems else 0)
 
     return carry_out(store, [plan], work, "paper", result)
-
-
-def _row(store: Store, paper: str, proposal: Annotation | None) -> dict[str, Any]:
-    from evidencebench_core.annotation.marked import marked_paper
-
-    aspects = () if proposal is None else proposal.aspects
-    return {
-        "paper": paper,
-        "name": marked_paper(store, paper).name,
-        "aspects": len(aspects),
-        "marks": sum(len(aspect.sentences) for aspect in aspects),
-        "unjudged": 0 if proposal is None else len(proposal.origin.get("unjudged", ())),
-    }
 
 
 @verb("evidence-inference annotations --name ei", within=ANNOTATE, creates=True)
@@ -83,7 +76,10 @@ def evidence_inference(
         path = Path(temporary) / "instances.json"
         with path.open("wb") as stream, progress_bar("papers") as bar:
             raws = trial_instances(folder, name, counts, lambda done, total: advance(bar, done, total))
-            write_benchmark(raws, stream)
+            if not write_benchmark(raws, stream):
+                raise SettingError(
+                    str(folder), "has no trial to make an instance of", "Give its articles, too."
+                )
         result = ingest(store, path, name, source=f"Evidence Inference, {folder.resolve()}")
     for line in counts.unread[:10]:
         note(line)
@@ -103,11 +99,7 @@ def export(
     annotator: str = Option("", metavar="NAME", help="whose marks count, where several marked a paper"),
     undecided: bool = Option(False, "--undecided", help="take proposals that nobody has decided on"),
     min_covered: float = Option(
-        0.0,
-        metavar="S",
-        min=0,
-        max=1,
-        help="leave out papers with sentences for fewer of their aspects (0.7)",
+        0.0, metavar="S", min=0, max=1, help="least share of a paper's aspects with sentences (0.7)"
     ),
 ) -> Output:
     """Write what people marked as a dataset, or their marks; or list how many aspects got a sentence."""
@@ -121,34 +113,31 @@ def export(
         content = marks_json(store, annotator)
         with whole_file(marks) as stream:
             stream.write(content)
-        return Output(
-            {"file": str(marks)}, title=f"Written to {marks}: read it elsewhere by `annotate import`"
-        )
+        title = f"Written to {marks}: read it elsewhere by `annotate import`"
+        return Output({"file": str(marks)}, title=title)
     exported = exported_annotations(store, annotator=annotator, undecided=undecided, min_covered=min_covered)
-    rows = [{"paper": name, "aspects with a sentence": share} for name, share in exported.covered.items()]
-    if out is not None and exported.instances:
+    share_name, n_instances = "aspects with a sentence", len(exported.instances)
+    rows = [{"paper": name, share_name: share} for name, share in exported.covered.items()]
+    if out is not None and n_instances:
         with whole_file(out) as stream:
             write_benchmark(exported.instances.values(), stream)
-    licences = [f"{licence} ({n})" for licence, n in exported.licences.items()]
-    notes = [f"Licences of the papers: {', '.join(licences)}"] if licences else []
-    if exported.covered:
+    licences = ", ".join(f"{licence} ({n})" for licence, n in exported.licences.items())
+    notes = [f"Licences of the papers: {licences}"] if licences else []
+    if rows:
         mean = interval(list(exported.covered.values())).text()
         n_most = sum(share >= _MOST for share in exported.covered.values())
         notes.append(
             f"Aspects with a sentence: {mean} a paper; {n_most:,} of {len(rows):,} papers have {_MOST:.0%}."
         )
     notes += [f"Left out: {name} {reason}" for name, reason in exported.left_out.items()]
-    files = [{"file": str(out), "instances": len(exported.instances)}] if out and exported.instances else []
-    document = {"files": files, "licences": dict(exported.licences), "left_out": exported.left_out}
-    title = quantity(len(exported.instances), "instance")
-    code = 0 if exported.instances else 1
+    document = {name: dict(getattr(exported, name)) for name in ("licences", "left_out", "covered")}
     return Output(
-        document | {"covered": exported.covered},
+        {"instances": n_instances} | document,
         {"": rows},
-        title,
+        quantity(n_instances, "instance"),
         notes,
-        ("aspects with a sentence",),
-        code=code,
+        (share_name,),
+        code=0 if n_instances else 1,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -81,11 +80,6 @@ def command(script: Path, host: str, port: int | None, names: Sequence[str], *, 
 
 
 def _serve(words: list[str], environment: dict[str, str]) -> int:
-    """Become the server, so that whoever stops this process stops it too; on Windows wait for it."""
-    if os.name == "posix":
-        sys.stderr.flush()
-        os.execve(words[0], words, environment)  # noqa: S606 - our own words, no shell
-    try:
-        return 1 if subprocess.run(words, env=environment, check=False).returncode else 0  # noqa: S603
-    except KeyboardInterrupt:
-        return 0
+    """Become the server, so that whoever stops this process stops it too."""
+    sys.stderr.flush()
+    os.execve(words[0], words, environment)  # noqa: S606 - our own words, no shell

@@ -13,9 +13,9 @@ from typer import Argument, Option
 from evidencebench_core.cli import options
 from evidencebench_core.cli.ask import advance, progress_bar, write_line
 from evidencebench_core.cli.emit import Output, note, width
-from evidencebench_core.cli.frame import Json, Store, verb
+from evidencebench_core.cli.frame import Store, verb
 from evidencebench_core.errors import SettingError, UnknownNameError, shown
-from evidencebench_core.words import quantity
+from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.ingestion import IngestResult
@@ -35,7 +35,7 @@ def ingest(
     ),
 ) -> Output:
     """Bring a dataset file into the store."""
-    result = _ingest(store, file, name, format, corpus)
+    result = _ingest(store, file, name, format=format, corpus=corpus)
     document = {
         "added": result.added,
         "dataset": dataset_document(result.dataset),
@@ -44,13 +44,7 @@ def ingest(
     return Output(document, title=_outcome(result))
 
 
-def _ingest(
-    store: Store,
-    path: Path,
-    name: str | None = None,
-    format_name: str | None = None,
-    corpus: Path | None = None,
-) -> IngestResult:
+def _ingest(store: Store, path: Path, name: str | None = None, **options: Any) -> IngestResult:
     from evidencebench_core.data.ingestion import ingest as ingest_file
 
     with progress_bar("bytes") as bar:
@@ -59,7 +53,7 @@ def _ingest(
             bar.set_postfix_str(quantity(n_instances, "instance"), refresh=False)
             advance(bar, done, total)
 
-        return ingest_file(store, path, name, report, format=format_name, corpus=corpus)
+        return ingest_file(store, path, name, report, **options)
 
 
 def _outcome(result: IngestResult) -> str:
@@ -77,25 +71,20 @@ def dataset_document(dataset: DatasetInfo) -> dict[str, Any]:
     return {name: value for name, value in asdict(dataset).items() if name != "id"}
 
 
-@verb("download evidencebench --split train --ingest", creates=True)
+@verb("download evidencebench --split train", creates=True)
 def download(
     store: Store,
     name: str = Argument(..., metavar="NAME", help="evidencebench or evidencebench-100k"),
     split: str | None = Option(None, metavar="S", help="train, dev or test (default: all)"),
-    folder: Path | None = Option(None, metavar="PATH", help="where to (default: beside the default store)"),
-    into_store: bool = Option(False, "--ingest", help="bring the files into the store as well"),
 ) -> Output:
-    """Fetch a published dataset."""
+    """Fetch a published dataset into the store."""
     from evidencebench_core.data.downloads import download as fetch
 
     with progress_bar("bytes") as bar:
-        paths = fetch(name, split, folder, report=partial(write_line, bar), progress=partial(advance, bar))
-    results = [_ingest(store, path) for path in paths] if into_store else []
-    datasets = [dataset_document(result.dataset) for result in results]
-    lines = [*map(str, paths), *map(_outcome, results)]
-    if not into_store:
-        lines += [f"To bring it into the store: evidencebench ingest {path}" for path in paths]
-    return Output({"files": [str(path) for path in paths], "datasets": datasets}, notes=lines)
+        paths = fetch(name, split, report=partial(write_line, bar), progress=partial(advance, bar))
+    results = [_ingest(store, path) for path in paths]
+    documents = [dataset_document(result.dataset) for result in results]
+    return Output({"files": list(map(str, paths)), "datasets": documents}, notes=list(map(_outcome, results)))
 
 
 @verb("backup ~/store-2026-11-23.sqlite")
@@ -103,19 +92,18 @@ def backup(
     store: Store,
     file: Path = Argument(..., metavar="FILE", help="the copy"),
     overwrite: bool = Option(False, "--overwrite", help="replace FILE where it is there already"),
-) -> Output:
+) -> None:
     """Copy the store to a file, and the trained ranker; runs may go on meanwhile."""
     import shutil
 
     from evidencebench_core.retrievers.ranker.model_file import default_model_path
 
     n_bytes = store.backup(file, overwrite)
-    files = [str(file)]
+    print(one_line(f"Copied {store.path} to {file}: {n_bytes / 1e6:,.1f} MB."))
     if default_model_path().is_dir():
-        files.append(str(file.with_name(f"{file.stem}.ranker")))
-        shutil.copytree(default_model_path(), files[-1], dirs_exist_ok=True)
-    title = f"Copied {store.path} to {' and '.join(files)}: {n_bytes / 1e6:,.1f} MB."
-    return Output({"files": files, "n_bytes": n_bytes}, title=title)
+        folder = file.with_name(f"{file.stem}.ranker")
+        shutil.copytree(default_model_path(), folder, dirs_exist_ok=True)
+        print(one_line(f"The trained ranker is in {folder}."))
 
 
 @verb("show sample_cohort")
@@ -123,19 +111,14 @@ def show(
     store: Store,
     instance: str = Argument(..., metavar="INSTANCE", help="id of the instance"),
     dataset: options.SomeDataset = None,
-    json: Json = False,
-) -> Output | None:
+) -> Output:
     """Print a paper with its gold evidence."""
+    from evidencebench_core.data.formats import released_record
     from evidencebench_core.export.text import instance_text
 
     name = dataset or _dataset_of(store, instance)
     paper = store.get(name, instance)
-    if json:
-        from evidencebench_core.data.formats import released_record
-
-        return Output({paper.id: released_record(paper)})
-    print(*instance_text(paper, name, width()), sep="\n")
-    return None
+    return Output({paper.id: released_record(paper)}, lines=instance_text(paper, name, width()))
 
 
 def _dataset_of(store: Store, instance_id: str) -> str:
@@ -214,12 +197,11 @@ def rename(
     kind: Kind = Argument(..., help="what it is"),
     name: str = _NAME,
     new: str = Argument(..., metavar="NEW", help="the name it gets"),
-) -> Output:
-    """Rename a dataset, a run or a paper."""
+) -> None:
+    """Rename a dataset, a run, a paper, items or answers."""
     _, rename_to, _ = _subject(store, kind, name)
     info = rename_to(new)
-    renamed = getattr(info, "label", None) or info.name  # a run, or what has a name
-    return Output({"kind": kind, "name": renamed}, title=f"Renamed {name} to {renamed}.")
+    print(one_line(f"Renamed {name} to {getattr(info, 'label', None) or info.name}."))
 
 
 @verb("delete run 3f2a --yes")
@@ -228,8 +210,8 @@ def delete(
     kind: Deletable = Argument(..., help="what it is; `embeddings all` are those kept for a second look"),
     name: str = _NAME,
     yes: bool = Option(False, "--yes", help="delete it; without this, only say what would go"),
-) -> Output:
-    """Delete a dataset, a run or a paper, and everything that belongs to it; or the cache of embeddings."""
+) -> int:
+    """Delete something and all that hangs on it; or the cache of embeddings."""
     remove: Callable[[], object]
     if kind == "embeddings":
         from evidencebench_core.retrievers.encoding import cache_folder, cache_size, empty_cache
@@ -239,8 +221,8 @@ def delete(
         text, _, remove = _subject(store, kind, name)
     if yes:
         remove()
-    title = f"Deleted {text}." if yes else f"{text} would be deleted: repeat it with --yes."
-    return Output({"deleted": yes, "kind": kind, "name": name}, title=title, code=0 if yes else 1)
+    print(one_line(f"Deleted {text}." if yes else f"{text} would be deleted: repeat it with --yes."))
+    return 0 if yes else 1
 
 
 def _subject(store: Store, kind: Kind, name: str) -> tuple[str, Callable[[str], Any], Callable[[], object]]:
@@ -264,10 +246,10 @@ def _subject(store: Store, kind: Kind, name: str) -> tuple[str, Callable[[str], 
         text, paper_id = f"paper {fits[0].id} ({fits[0].name}), and its annotations", fits[0].id
         return text, partial(papers.rename, paper_id), partial(papers.remove, paper_id)
     named: dict[str, tuple[Any, Any, Any]] = {
-        "dataset": (type(store).dataset, upkeep.rename_dataset, upkeep.delete_dataset),
-        "items": (items.ITEM_SETS.named, items.ITEM_SETS.rename, items.delete_item_set),
-        "answers": (answers.answer_set_info, answers.rename_answers, answers.delete_answers),
+        "dataset": (store.dataset, upkeep.rename_dataset, upkeep.delete_dataset),
+        "items": (partial(items.ITEM_SETS.named, store), items.ITEM_SETS.rename, items.delete_item_set),
+        "answers": (partial(answers.answer_set_info, store), answers.rename_answers, answers.delete_answers),
     }
     info, rename_to, remove = named[kind]
-    text = f"{kind} {info(store, name).name}, and what hangs on it"
+    text = f"{kind} {info(name).name}, and what hangs on it"
     return text, partial(rename_to, store, name), partial(remove, store, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -33,6 +33,7 @@ class Output:
     legend: Mapping[str, str] = field(default_factory=dict)
     code: int = 0  # exit code
     report: Callable[[], Report] | None = None  # for files and papers
+    lines: Iterable[str] = ()  # what a terminal shows in place of tables
 
 
 def emit(answer: Output | Report, form: TableFormat | None = None, out: Path | None = None) -> None:
@@ -76,8 +77,12 @@ def _print(output: Output) -> None:
         if heading:
             print(f"\n{one_line(heading)}")
         _print_table(rows, output.percent)
+    shows = bool(output.tables)
+    for line in output.lines:
+        print(line)
+        shows = True
     notes = [*(f"{column}: {meaning}" for column, meaning in output.legend.items()), *output.notes]
-    if notes and output.tables:
+    if notes and shows:
         print()
     for line in notes:
         print(*wrapped(line, width(), "- "), sep="\n")

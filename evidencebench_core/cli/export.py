@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import codecs
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TextIO, cast
+from typing import BinaryIO, Literal, TextIO, cast
 
 from typer import Option
 
 from evidencebench_core.cli import options
 from evidencebench_core.cli.emit import Output, note
-from evidencebench_core.cli.frame import Json, Report, Store, verb
-from evidencebench_core.errors import SettingError
+from evidencebench_core.cli.frame import Report, Store, verb
 from evidencebench_core.words import quantity
-
-if TYPE_CHECKING:
-    from evidencebench_core.export import ExportCounts
 
 
 @verb("export 3f2a --format trec --task er@10 --out bm25.run")
@@ -34,53 +30,54 @@ def export(
         " predictions: {id: [sentence index, ...]}",
     ),
     task: options.Tasks = None,
-    what: Literal["selection", "ranking"] = Option("selection", help="trec, csv: picks, or all"),
-    text: bool = Option(False, "--text", help="csv: sections and sentences too"),
     out: options.Out = None,
-    json: Json = False,
-) -> Output | None:
+) -> None:
     """Write a run as TREC, CSV, JSON or predictions; what is left out is said on stderr."""
     from evidencebench_core import export as writers
     from evidencebench_core.runs import RunStore, score_run
 
     run = RunStore(store).run(run_id)
     tasks = writers.tasks_of(run, task, several=format_ in ("csv", "json"))
-    first, dataset = tasks[0], store.dataset(run.dataset)
-    written: dict[str, ExportCounts] = {}
-    with _stream(out, json) as binary:
+    first, dataset, is_csv = tasks[0], store.dataset(run.dataset), format_ == "csv"
+    noted: dict[str, dict[str, list[str]]] = {chosen.name: {} for chosen in tasks}
+    rows = {
+        chosen: writers.watched(
+            writers.rows(store, run, chosen, with_papers=is_csv), chosen, noted[chosen.name]
+        )
+        for chosen in tasks
+    }
+    with _stream(out) as binary:
         stream = cast(TextIO, codecs.getwriter("utf-8")(binary))
-        rows = {chosen: writers.rows(store, run, chosen, with_papers=text) for chosen in tasks}
         if format_ == "json":
             scored = ((chosen, score_run(store, run.id, chosen), rows[chosen]) for chosen in tasks)
-            written = writers.write_json(run, dataset, scored, stream, writers.versions())
-        elif format_ == "csv":
+            writers.write_json(run, dataset, scored, stream)
+        elif is_csv:
             for chosen in tasks:
-                counts = writers.write_csv(rows[chosen], chosen, stream, run.id, what, chosen is first)
-                written[chosen.name] = counts
+                writers.write_csv(rows[chosen], chosen, stream, run.id, header=chosen is first)
         elif format_ == "qrels":
-            written[first.name] = writers.write_qrels(store.evidence_sets(run.dataset), first, stream)
+            writers.write_qrels(store.evidence_sets(run.dataset), first, stream)
         elif format_ == "predictions":
-            written[first.name] = writers.write_predictions(rows[first], first, stream)
+            writers.write_predictions(rows[first], stream)
         else:
-            tag = f"{run.retriever}-{run.id}"
-            written[first.name] = writers.write_run(rows[first], first, stream, tag, what)
-    return _written(written, out, json)
+            measure = writers.write_run(rows[first], first, stream, f"{run.retriever}-{run.id}")
+            note(f"{first.name}: {measure}")
+    for name, by_reason in noted.items():
+        for reason, ids in by_reason.items():
+            more = f" and {len(ids) - 5:,} more" if len(ids) > 5 else ""
+            note(f"{name}: {quantity(len(ids), 'instance')} {reason}: {', '.join(ids[:5])}{more}.")
 
 
 @verb("export-dataset train --out train.json")
-def export_dataset(
-    store: Store, name: options.DatasetName, out: options.Out = None, json: Json = False
-) -> Output | None:
+def export_dataset(store: Store, name: options.DatasetName, out: options.Out = None) -> None:
     """Write a dataset as released; `export --format qrels` writes its gold as TREC qrels."""
     from evidencebench_core.export import stream_dataset
 
     info = store.dataset(name)
-    with _stream(out, json) as stream:
-        file = stream_dataset(store, info, stream)
-    for instance_id, licence in file.left_out.items():
+    with _stream(out) as stream:
+        left_out = stream_dataset(store, info, stream)
+    for instance_id, licence in left_out.items():
         note(f"Left out: {instance_id}, of a paper under {licence}, which allows no changed copy")
-    note(f"{quantity(file.n_instances, 'instance')}, {file.n_bytes:,} bytes")
-    return Output({"path": str(out), "dataset": info.name} | asdict(file)) if json else None
+    note(quantity(info.n_instances - len(left_out), "instance"))
 
 
 @verb("publish 3f2a 9c01 --out site/")
@@ -123,27 +120,15 @@ def notes(
     return dataset_notes(store, dataset, instance, flagged=flagged)
 
 
-def _written(written: Mapping[str, ExportCounts], out: Path | None, json: bool) -> Output | None:
-    """Say on stderr what was written and what was not, task by task; as JSON if asked for."""
-    for name, counts in written.items():
-        for line in counts.lines():
-            note(f"{name}: {line}")
-    if out is not None:
-        note(f"Written to {out}")
-    document: dict[str, Any] = {name: asdict(counts) for name, counts in written.items()}
-    return Output({"path": str(out), "tasks": document}) if json else None
-
-
 @contextmanager
-def _stream(out: Path | None, json: bool) -> Iterator[BinaryIO]:
+def _stream(out: Path | None) -> Iterator[BinaryIO]:
     """The file, there whole or not at all, or standard output."""
     from evidencebench_core.data.files import whole_file
 
     if out is not None:
         with whole_file(out) as stream:
             yield stream
-    elif json:
-        raise SettingError("--json", "tells what is in a file", "Name the file with --out.")
+        note(f"Written to {out}")
     else:
         sys.stdout.flush()
         yield sys.stdout.buffer

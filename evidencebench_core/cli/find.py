@@ -13,7 +13,7 @@ from typer import Argument, Option
 
 from evidencebench_core.cli import options
 from evidencebench_core.cli.emit import Output, note, width
-from evidencebench_core.cli.frame import Json, Store, command_line, verb
+from evidencebench_core.cli.frame import Store, command_line, verb
 from evidencebench_core.errors import SettingError
 from evidencebench_core.words import quantity
 
@@ -47,8 +47,7 @@ def find(
     ),
     html: Path | None = Option(None, metavar="PATH", help="write a page to take home (one paper)"),
     pdf: Path | None = Option(None, metavar="PATH", help="write the paper's PDF with highlights (one paper)"),
-    json: Json = False,
-) -> Output | None:
+) -> Output:
     """Show what bears on a hypothesis in any paper."""
     from evidencebench_core.answers.of_paper import answer_about
     from evidencebench_core.export.findings import findings_document
@@ -68,22 +67,14 @@ def find(
     llm = ask.llm(store) if model or isinstance(chosen, ServedRetriever) else None
     focus: Focus = "all" if all_aspects else "results"
     read, problems = _papers_at(papers)
-    first, *others = read
-    if others and (html or pdf):
+    first, paper = next((Path(place), paper) for place, paper in read.items())
+    is_pdf = first.is_file() and paper.paper.kind == "pdf"
+    if len(read) > 1 and (html or pdf):
         raise SettingError("--html" if html else "--pdf", "is for one paper", "Give one paper.")
-    is_pdf = read[first].paper.kind == "pdf" and Path(first).is_file()
     if pdf and not is_pdf:
         raise SettingError("--pdf", f"needs a PDF file, and {first} is none", "Write a web page: --html.")
     results = [
-        findings_in(
-            paper,
-            hypothesis.strip(),
-            chosen,
-            k,
-            focus=focus,
-            llm=llm,
-        )
-        for paper in read.values()
+        findings_in(paper, hypothesis.strip(), chosen, k, focus=focus, llm=llm) for paper in read.values()
     ]
     results.sort(key=lambda findings: -(findings.best or 0.0))
     answers: list[CitedAnswer] = []
@@ -93,17 +84,18 @@ def find(
         if llm is not None and model and answer:
             about = partial(answer_about, read=findings.read, hypothesis=findings.hypothesis)
             answers.append(answer_of(llm, partial(about, focus=focus, model=model)))
-    _write_files(results[0], Path(first), Path(first).read_bytes() if is_pdf else b"", html, pdf)
-    if not json:
-        print(*findings_text(results, width(), answers), sep="\n")
-    for line in (*problems, *(line for findings in results[:WHOLE] for line in remarks(findings))):
-        note(line)
-    note("Highlights can miss evidence. They are no medical advice.")
-    documents = [findings_document(findings, k) for findings in results] if json else []
+    _write_files(results[0], first, first.read_bytes() if is_pdf else b"", html, pdf)
+    documents = [findings_document(findings, k) for findings in results]
     for document, cited in zip(documents, answers, strict=False):
         document["answer"] = asdict(cited)
-    several = {"papers": documents, "problems": problems}
-    return Output(documents[0] if len(documents) == 1 and not problems else several) if json else None
+    for problem in problems:
+        note(problem)
+    notes = [line for findings in results[:WHOLE] for line in remarks(findings)]
+    return Output(
+        {"papers": documents, "problems": problems},
+        notes=[*notes, "Highlights can miss evidence. They are no medical advice."],
+        lines=findings_text(results, width(), answers),
+    )
 
 
 def _papers_at(papers: list[str]) -> tuple[dict[str, ReadPaper], list[str]]:

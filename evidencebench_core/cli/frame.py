@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 else:
     Report = Store = object  # imported when they are used
 
-__all__ = ["Json", "Report", "Store", "app", "command_line", "group", "opened", "verb"]
+__all__ = ["Report", "Store", "app", "command_line", "group", "opened", "verb"]
 
 WORDS: list[str] = []  # of the command in hand, after ``evidencebench``
 Verb = TypeVar("Verb", bound=Callable[..., Any])
@@ -57,7 +57,7 @@ def group(name: str, summary: str) -> typer.Typer:
 def verb(
     example: str, within: typer.Typer = app, *, creates: bool = False, tables: bool = False
 ) -> Callable[[Verb], Verb]:
-    """Register a function as the verb that the example begins with; it returns what is printed, or an exit code.
+    """Register a function as the verb that the example begins with; it returns its answer, an exit code, or nothing.
 
     ``creates``: a store that is not there may be made; ``tables``: it has a report, so ``--format`` and ``--out``.
     """
@@ -72,7 +72,7 @@ def verb(
             types = get_type_hints(kind, include_extras=True)
             choices |= {field.name: (types[field.name], field.default) for field in fields(kind)}
         choices |= {"form": (Format, None), "out": (Tables, None)} if tables else {}
-        choices |= {"json": (Json, False)} if hints["return"] is not int else {}
+        choices |= {"json": (Json, False)} if hints["return"] not in (int, type(None)) else {}
         choices |= {"store": (StorePath, None)} if "store" in parameters else {}
 
         def call(**values: Any) -> int:

@@ -13,11 +13,10 @@ from evidencebench_core.cli import options
 from evidencebench_core.cli.ask import carry_out, printed_steps
 from evidencebench_core.cli.emit import Output, note
 from evidencebench_core.cli.frame import Report, Store, verb
-from evidencebench_core.errors import SettingError, UnknownNameError
+from evidencebench_core.errors import SettingError
 from evidencebench_core.words import quantity, value_text
 
 if TYPE_CHECKING:
-    from evidencebench_core.retrievers import Retriever
     from evidencebench_core.runs import Progress, RunInfo
     from evidencebench_core.tasks import Score
 
@@ -42,25 +41,25 @@ def retrievers(
     from evidencebench_core.retrievers import RETRIEVERS, fields_of, retriever_entry
 
     entries = list(RETRIEVERS.values()) if name is None else [retriever_entry(name)]
-    document = [_retriever_document(entry) for entry in entries]
+    fields = {entry.name: fields_of(entry.settings_class) for entry in entries}
+    document = [
+        {
+            **{key: getattr(entry, key) for key in ("name", "summary", "sees_gold")},
+            "settings": {
+                key: asdict(spec) | {"kind": spec.kind.__name__} for key, spec in fields[entry.name].items()
+            },
+        }
+        for entry in entries
+    ]
     if name is None:
         rows = [{"retriever": entry.name, "": entry.summary.partition(". ")[0]} for entry in entries]
         notes = ["`evidencebench retrievers NAME` lists the settings of one; --set KEY=VALUE sets them."]
         return Output(document, {"": rows}, notes=notes)
-    settings = fields_of(entries[0].settings_class).items()
     rows = [
         {"setting": f"{key}={value_text(spec.default)}", "may be": spec.allowed(), "": spec.help}
-        for key, spec in settings
+        for key, spec in fields[name].items()
     ]
-    return Output(document, {"": rows} if rows else {}, f"{entries[0].name}: {entries[0].summary}")
-
-
-def _retriever_document(entry: type[Retriever]) -> dict[str, Any]:
-    from evidencebench_core.retrievers import fields_of
-
-    fields_by_name = fields_of(entry.settings_class).items()
-    settings = {key: asdict(spec) | {"kind": spec.kind.__name__} for key, spec in fields_by_name}
-    return {name: getattr(entry, name) for name in ("name", "summary", "sees_gold")} | {"settings": settings}
+    return Output(document, {"": rows} if rows else {}, f"{name}: {entries[0].summary}")
 
 
 @verb("run --dataset train --retriever bm25 --set k1=1.2")
@@ -114,14 +113,15 @@ def run(
         scores = [score_run(store, info.id, name) for name in task or DEFAULT_TASKS]
         document = run_document(info, outcomes) | {"scores": [score.as_dict() for score in scores]}
         _warn(store, info.dataset, [info], scores)
-        return _scored(document, scores, _title(info), _outcome_notes(outcomes))
+        title = f"run {info.id}: {info.label} over {info.dataset}"
+        return _scored(document, scores, title, _outcome_notes(outcomes))
 
     return carry_out(store, [planned], work, "instance", result)
 
 
 def run_document(run: RunInfo, outcomes: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
     """A run as JSON-able values; ``outcomes`` is in it if a model was asked."""
-    plain = (
+    names = (
         "kind",
         "subject",
         "created_at",
@@ -132,16 +132,13 @@ def run_document(run: RunInfo, outcomes: Mapping[str, Mapping[str, int]]) -> dic
         "retriever",
         "variant",
     )
-    document: dict[str, Any] = {"run": run.id} | {
-        name: getattr(run, name) for name in (*plain, "n_trained_on")
-    }
+    document: dict[str, Any] = {"run": run.id} | {name: getattr(run, name) for name in names}
     mappings = ("settings", "basis", "versions", "tasks")
     document |= {name: dict(getattr(run, name) or {}) for name in mappings}
     asked = " of ".join(str(run.settings[name]) for name in ("task", "model") if name in run.settings)
-    document |= {"label": run.label or asked, "sample": str(run.sample) if run.sample else ""}
-    if outcomes:
-        document["outcomes"] = dict(outcomes)
-    return document
+    document |= {"n_trained_on": run.n_trained_on, "label": run.label or asked}
+    document |= {"sample": str(run.sample) if run.sample else ""}
+    return document | ({"outcomes": dict(outcomes)} if outcomes else {})
 
 
 @verb("score 3f2a 9c01 --task er@10 --format latex", tables=True)
@@ -149,6 +146,7 @@ def score(
     store: Store, run_ids: options.RunIds, task: options.Tasks = None, missing: options.Missing = "report"
 ) -> Output:
     """Score runs, with intervals and ceilings."""
+    from evidencebench_core.export import tasks_of
     from evidencebench_core.runs import RunStore, score_run, trained_on_ids
 
     def report() -> Report:
@@ -159,32 +157,22 @@ def score(
     runs = RunStore(store)
     infos = [runs.run(name) for name in run_ids]
     documents: list[dict[str, Any]] = []
-    scores: list[Score] = []
     labels: list[str] = []
     notes: list[str] = []
+    scores: list[Score] = []
     for info in infos:
         seen, outcomes = trained_on_ids(store, info), runs.outcomes(info.id)
-        of_run = [score_run(store, info.id, name, missing=missing) for name in task or info.tasks]
-        if not any(score.n_scored for score in of_run):
-            problem = f"has no answers for {', '.join(task or ()) or 'any task'}"
-            remedy = f"It has answers for {', '.join(info.tasks) or 'no task yet'}."
-            raise UnknownNameError(f"run {info.id}", problem, remedy)
+        of_run = [score_run(store, info, name, missing=missing) for name in tasks_of(info, task)]
         for score in of_run:
-            document = score.as_dict() | {"n_trained_on": len(seen & score.per_instance.keys())}
+            more: dict[str, Any] = {"run": info.id, "n_trained_on": len(seen & score.per_instance.keys())}
             if score.task.name in outcomes:
-                document["outcomes"] = outcomes[score.task.name]
-            documents.append(document | ({"run": info.id} if len(infos) > 1 else {}))
+                more["outcomes"] = outcomes[score.task.name]
+            documents.append(score.as_dict() | more)
         _warn(store, info.dataset, [info], of_run)
         notes += _outcome_notes(outcomes)
         scores += of_run
         labels += [f"{info.id} {info.label}"] * len(of_run)
-    of_one = len(infos) == 1
-    output = _scored(documents, scores, _title(infos[0]) if of_one else "", notes, () if of_one else labels)
-    return replace(output, report=report)
-
-
-def _title(run: RunInfo) -> str:
-    return f"run {run.id}: {run.label} over {run.dataset}"
+    return replace(_scored(documents, scores, "", notes, labels), report=report)
 
 
 def _scored(
@@ -223,7 +211,7 @@ def _outcome_notes(outcomes: Mapping[str, Mapping[str, int]]) -> list[str]:
 def _warn(
     store: Store, dataset: str, runs: Sequence[RunInfo] = (), scores: Sequence[Score] | None = None
 ) -> None:
-    """Say on stderr what a model had to do with the gold, and which instances scored a run has learnt from."""
+    """Say on stderr what a model had to do with the gold, and which instances a run has learnt from."""
     from evidencebench_core.annotation.provenance import gold_makers
     from evidencebench_core.runs import trained_on_ids
 
@@ -264,12 +252,10 @@ def compare(store: Store, run_ids: options.RunIds, task: options.Task = "er@opti
     from evidencebench_core.runs import RunStore
 
     infos = [RunStore(store).run(name) for name in run_ids]
-    if len({info.id for info in infos}) < 2:
-        raise SettingError("compare", "is given one run", "Name two runs or more over one dataset.")
-    report = compare_runs(store, [info.id for info in infos], task)
+    report = compare_runs(store, infos, task)
     if not any(report.tables["pairs"]["n"]):
         remedy = "`evidencebench list runs` lists what each has answered."
-        problem = f"have no instance in common that both answered on {task}"
+        problem = f"are not two with an instance that both answered on {task}"
         raise SettingError(f"runs {', '.join(run_ids)}", problem, remedy)
     _warn(store, infos[0].dataset, infos)
     return report
@@ -312,8 +298,6 @@ def import_run(
     else:
         runs = (import_file(store, dataset, predictions, name, task or ()),)
     scores = {(run, task): score_run(store, run, task) for run in runs for task in run.tasks}
-    if len(runs) == 1:
-        return _scored(run_document(runs[0], {}), list(scores.values()), _title(runs[0]), notes)
     labels = [f"{run.id} {run.label}" for run, _ in scores]
     documents = [run_document(run, {}) for run in runs]
     return _scored(documents, list(scores.values()), quantity(len(runs), "run"), notes, labels)
@@ -334,11 +318,12 @@ def train_ranker(
     with printed_steps() as report:
         done = training(store, dataset, folds=folds, encoder=encoder, seed=seed, out=out, report=report)
     document = {
-        "datasets": {info.name: info.sha256 for info in done.datasets}, "n_trained_on": done.n_instances,
-        "encoder": encoder, "seed": seed, "model": str(done.path), "weights": done.digest,
-        "seconds": round(done.seconds, 1), "run": done.run_id, "folds": done.n_folds,
+        "n_trained_on": done.n_instances,
+        "model": str(done.path),
+        "weights": done.digest,
+        "run": done.run_id,
         "cross_validated": {task: score.as_dict() for task, score in done.scores.items()},
-    }  # fmt: skip
+    }
     notes = [
         f"Model {done.digest}, {done.seconds:.0f} s: {done.path}",
         f"Use it: evidencebench run --dataset OTHER --retriever evidence-ranker{f' --set model={out}' if out else ''}",
@@ -352,35 +337,23 @@ def train_ranker(
     return _scored(document, list(done.scores.values()), title, notes)
 
 
-@verb("finetune-encoder --dataset train --out encoder --set triplets=20000")
+@verb("finetune-encoder --dataset train --out encoder --triplets 20000")
 def finetune_encoder(
     store: Store,
     dataset: options.Dataset,
     out: Path = Option(..., metavar="FOLDER", help="a new folder for the model"),
-    settings: options.Settings = None,
-) -> Output:
-    """Train an embedding model on gold evidence.
-
-    Settings (--set): model, triplets, epochs, batch_size, learning_rate, margin, seed.
-    """
-    from evidencebench_core.cli.finetuning import FinetuneSettings, finetune_encoder, triplets_of
+    model: str = Option("minilm", metavar="MODEL", help="to start from"),
+    triplets: int = Option(4096, metavar="N", min=1, help="how many to learn from; the paper has a million"),
+    seed: int = Option(0, metavar="N", min=0, help="another seed, other triplets"),
+) -> None:
+    """Train an embedding model on gold evidence."""
+    from evidencebench_core.cli.finetuning import finetune_encoder, triplets_of
     from evidencebench_core.retrievers.encoding import TrainedOn
 
-    chosen = FinetuneSettings.read("finetune-encoder", options.settings_of(settings))
-    info = store.dataset(dataset)
-    instances = list(store.get_many(dataset, store.ids(dataset)))
-    keys = tuple(sorted(set(store.paper_keys(info).values())))
-    triplets = triplets_of(instances, chosen.triplets, chosen.seed)
-    note(f"Training on {quantity(len(triplets), 'triplet')} of {quantity(len(instances), 'instance')}")
-    finetune_encoder(triplets, chosen, TrainedOn(info.name, len(instances), keys), out)
-    document = {
-        "dataset": dataset,
-        "dataset_sha256": info.sha256,
-        "settings": chosen.values(),
-        "model": str(out),
-    }
-    notes = [
-        f"Use it: evidencebench run --dataset OTHER --retriever dense --set model={out}",
-        f"It has seen all of {info.name}: its scores on that dataset are no evidence.",
-    ]
-    return Output(document, title=f"Written to {out}", notes=notes)
+    instances = list(store.iter(dataset))
+    keys = tuple(sorted(set(store.paper_keys(store.dataset(dataset)).values())))
+    note(f"Training on {quantity(triplets, 'triplet')} of {quantity(len(instances), 'instance')}")
+    seen = TrainedOn(dataset, len(instances), keys)
+    finetune_encoder(triplets_of(instances, triplets, seed), model, seed, seen, out)
+    print(f"Use it: evidencebench run --dataset OTHER --retriever dense --set model={out}")
+    print(f"It has seen all of {dataset}: its scores on that dataset are no evidence.")

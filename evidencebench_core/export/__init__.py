@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from evidencebench_core.export.dataset import BenchmarkFile, stream_dataset, write_benchmark
+from evidencebench_core.export.dataset import stream_dataset, write_benchmark
 from evidencebench_core.export.findings import findings_document, findings_html, left_out_text, pick_documents
-from evidencebench_core.export.run_rows import ExportCounts, Row, rows, tasks_of, versions
+from evidencebench_core.export.run_rows import Row, rows, tasks_of, versions, watched
 from evidencebench_core.export.tables import (
     cell,
     csv_text,

@@ -18,9 +18,8 @@ from evidencebench_core.palette import MARKS
 from evidencebench_core.papers import Box, PageImage, Paper, highlighted_pdf, page_images
 from evidencebench_core.papers.find import MAX_FROM_ABSTRACT, Findings, floats_cited
 from evidencebench_core.retrievers.bm25 import token_spans, tokens_of
-from evidencebench_core.retrievers.encoding import TrainedOn
 from evidencebench_core.retrievers.llm.retriever import reasons_in
-from evidencebench_core.words import clipped_text, one_line
+from evidencebench_core.words import clipped_text, one_line, value_text
 
 NOTICE: Final = (
     "A computer program chose these sentences. It can miss important evidence, and it can show sentences that are not "
@@ -119,10 +118,7 @@ def findings_document(findings: Findings, budget: int) -> dict[str, Any]:
     return {
         "hypothesis": findings.hypothesis,
         "paper": {
-            "paper_id": paper.paper_id,
-            "title": paper.title,
-            "kind": paper.kind,
-            "licence": paper.licence,
+            **{name: getattr(paper, name) for name in ("paper_id", "title", "kind", "licence")},
             "source": findings.read.source,
             "n_sentences": len(paper.sentences),
             "left_out": dict(paper.left_out),
@@ -157,6 +153,11 @@ def findings_html(findings: Findings, created_at: datetime, *, pdf: bytes = b"",
             marked = page_images(highlights_pdf(findings, pdf), [(page, None) for page in shown])
             pictures = page_images(pdf, [(item.page or 1, item.box) for item in cited])
     settings = findings.retriever.settings.values()
+    learnt = [
+        f"(learnt from {data.n_instances:,} instances of {data.dataset})"
+        for data in findings.retriever.training
+    ]
+    closest = "unknown" if findings.best is None else f"{findings.best:.2f} of 1 in meaning"
     page: str = template("findings.html").render(
         hypothesis=findings.hypothesis,
         title=paper.title or findings.read.name,
@@ -175,12 +176,13 @@ def findings_html(findings: Findings, created_at: datetime, *, pdf: bytes = b"",
             "Searched": f"{len(paper.sentences):,} sentences and headings; at most {MAX_FROM_ABSTRACT} findings from"
             " the abstract",
             "Left out of the paper": left_out_text(paper.left_out) or "nothing",
-            "Chosen by": " ".join([findings.retriever.name, *map(_learnt, findings.retriever.training)]),
+            "Chosen by": " ".join([findings.retriever.name, *learnt]),
             **({"For or against by": findings.stances_by} if findings.stances else {}),
-            "Settings": ", ".join(f"{name}={_plain(value)}" for name, value in settings.items()) or "none",
-            "Closest sentence": "unknown"
-            if findings.best is None
-            else f"{findings.best:.2f} of 1 in meaning",
+            "Settings": ", ".join(f"{name}={value_text(value)}" for name, value in settings.items())
+            or "none",
+            "Closest sentence": f"{value_text(findings.best)} of 1 in meaning"
+            if findings.best
+            else "unknown",
             "Notes": " ".join(paper.notes) or "none",
             "Versions": ", ".join(f"{name} {text}" for name, text in versions().items()),
         },
@@ -226,22 +228,10 @@ def left_out_text(left_out: Mapping[str, int]) -> str:
     return ", ".join(f"{name} ({number:,})" for name, number in left_out.items() if number)
 
 
-def _learnt(data: TrainedOn) -> str:
-    return f"(learnt from {data.n_instances:,} instances of {data.dataset})"
-
-
-def _plain(value: object) -> str:
-    return " and ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
-
-
 def share_of_page(box: Box, image: PageImage) -> tuple[float, float, float, float]:
     """Left, top, width and height of a box in percent of its page; nothing lies beyond the page."""
-
-    def share(edge: float, size: float) -> float:
-        return round(100 * min(max(edge / size, 0.0), 1.0), 2) if size > 0 else 0.0
-
-    left, top = share(box.x0, image.width), share(box.y0, image.height)
-    right, foot = share(box.x1, image.width), share(box.y1, image.height)
+    edges = ((box.x0, image.width), (box.y0, image.height), (box.x1, image.width), (box.y1, image.height))
+    left, top, right, foot = (round(100 * min(max(edge / (size or 1), 0.0), 1.0), 2) for edge, size in edges)
     return left, top, max(right - left, 0.0), max(foot - top, 0.0)
 
 

@@ -30,20 +30,14 @@ _SYSTEMS: Final = frozenset({"system", "run", "model"})
 _WITHIN: Final = ("task", "settings", "figure", "metric", "bucket", "group", "family", "slice")
 _WITHOUT_BEST: Final = ("bias", "redundancy", "harmfulness", "contradict rate")  # more of them is no better
 _SCORE_COLUMNS: Final = (
-    *("task", "system", "label", "recall", "low", "high", *(measure.name for measure in MEASURES[1:])),
-    *("ceiling", "random", "n", "n_papers"),
-)
+    "task", "system", "label", "recall", "low", "high", *(measure.name for measure in MEASURES[1:]), "ceiling",
+    "random", "n", "n_papers",
+)  # fmt: skip
 _LATEX: Final = str.maketrans(
     {letter: f"\\{letter}" for letter in "&%$#_{}"}
     | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "<": r"\textless{}"}
-    | {">": r"\textgreater{}", "|": r"\textbar{}", "⚠": r"\textbf{!}", "\ufe0e": ""}
-    | {
-        "−": "$-$",
-        "–": "--",
-        "…": r"\ldots{}",
-        "[": "{[}",
-        "]": "{]}",
-    }  # a row that begins with [ has a length
+    | {">": r"\textgreater{}", "|": r"\textbar{}", "⚠": r"\textbf{!}", "\ufe0e": "", "−": "$-$", "–": "--"}
+    | {"…": r"\ldots{}", "[": "{[}", "]": "{]}"}  # a row that begins with [ has a length
 )
 _MARKDOWN: Final = str.maketrans({letter: f"\\{letter}" for letter in "\\`*_[]<>|~&$#!"})
 
@@ -59,15 +53,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PaperTable:
-    """A table of a report as people read it: an estimate with its interval is one cell."""
+    """A table of a report as people read it: a `Cell` in every place, an estimate with its interval in one."""
 
     name: str
     caption: str
-    columns: Mapping[str, list[Cell]]  # by heading
-
-    def rows(self) -> list[tuple[Cell, ...]]:
-        """The same by row."""
-        return list(zip(*self.columns.values(), strict=True))
+    cells: pd.DataFrame
 
 
 def table_text(report: Report, form: TableFormat) -> str:
@@ -104,9 +94,9 @@ def paper_tables(report: Report) -> list[PaperTable]:
             notes.append(f"Systems that share a letter differ by no more than chance (Holm, p > {ALPHA})")
         caption = one_line(". ".join([*notes, f"EvidenceBench Explorer {__version__}."]))
         cells = _cells(columns, report.share_columns(name), names)
-        for heading in cells.keys() & {"recall (%)", "value (%)"}:
+        for heading in cells.columns.intersection(["recall (%)", "value (%)"]):
             texts = [cell.text for cell in cells[heading]]
-            cells[heading] = [Cell(*parts) for parts in zip(texts, letters, is_best, strict=True)]
+            cells[heading] = pd.Series(list(map(Cell, texts, letters, is_best)), dtype=object)
         tables.append(PaperTable(name, caption, cells))
     return tables
 
@@ -204,7 +194,7 @@ def run_names(report: Report) -> dict[str, str]:
     return {run: label if times[label] == 1 else f"{label} ({run})" for run, label in labels.items()}
 
 
-def _cells(table: pd.DataFrame, shares: frozenset[str], names: Mapping[str, str]) -> dict[str, list[Cell]]:
+def _cells(table: pd.DataFrame, shares: frozenset[str], names: Mapping[str, str]) -> pd.DataFrame:
     columns, cells = list(map(str, table.columns)), dict[str, list[Cell]]()
     hidden = {label for key, label in _LABELS.items() if {key, label} <= set(columns)}
     for place, column in enumerate(columns):
@@ -219,14 +209,13 @@ def _cells(table: pd.DataFrame, shares: frozenset[str], names: Mapping[str, str]
             texts = [text.replace("-", "−") for text in texts]
         elif column in ("p", "p_holm"):
             texts = list(map(p_text, values))
+        elif column in _LABELS:
+            texts = [value_text(names.get(value, value)) for value in values]
         else:
-            texts = [
-                value_text(names.get(value, value) if column in _LABELS else value, is_share)
-                for value in values
-            ]
+            texts = [value_text(value, is_share) for value in values]
         heading = column.replace("_", " ")
         cells[f"{heading} (%)" if is_share else heading] = list(map(Cell, texts))
-    return cells
+    return pd.DataFrame(cells)
 
 
 def _values(column: pd.Series[Any]) -> list[Any]:
@@ -234,35 +223,35 @@ def _values(column: pd.Series[Any]) -> list[Any]:
     return column.astype(object).where(column.notna(), None).tolist()
 
 
-def _is_number(cells: Iterable[Cell]) -> bool:
-    return all(cell.text[:1] in "–−-<0123456789" for cell in cells)
+def _drawn(
+    table: PaperTable, escapes: Mapping[int, str], bold: str, raised: str
+) -> tuple[pd.DataFrame, list[bool]]:
+    """The table as texts, headings too, and which columns hold numbers."""
 
+    def text_of(cell: Cell) -> str:
+        text = cell.text.translate(escapes)
+        text = bold % text if cell.is_best else text
+        return text + raised % cell.letters if cell.letters else text
 
-def _drawn(cell: Cell, escapes: Mapping[int, str], bold: str, raised: str) -> str:
-    text = cell.text.translate(escapes)
-    text = bold % text if cell.is_best else text
-    return text + raised % cell.letters if cell.letters else text
+    texts = table.cells.map(text_of).rename(columns=lambda name: name.translate(escapes))
+    are_numbers = table.cells.map(lambda cell: cell.text[:1] in "–−-<0123456789").all()
+    return texts, are_numbers.tolist()
 
 
 def _latex_table(table: PaperTable) -> str:
-    cells = {
-        name.translate(_LATEX): [
-            _drawn(cell, _LATEX, r"\textbf{%s}", r"\textsuperscript{%s}") for cell in column
-        ]
-        for name, column in table.columns.items()
-    }
-    places = "".join("r" if _is_number(column) else "l" for column in table.columns.values())
-    caption, label = table.caption.translate(_LATEX), f"tab:{file_stem(table.name)}"
-    styler = pd.DataFrame(cells).style.hide(axis="index")
-    return styler.to_latex(
-        caption=caption, label=label, column_format=places, hrules=True, position_float="centering"
+    texts, are_numbers = _drawn(table, _LATEX, r"\textbf{%s}", r"\textsuperscript{%s}")
+    return texts.style.hide(axis="index").to_latex(
+        caption=table.caption.translate(_LATEX),
+        label=f"tab:{file_stem(table.name)}",
+        column_format="".join("r" if is_number else "l" for is_number in are_numbers),
+        hrules=True,
+        position_float="centering",
     )
 
 
 def _markdown_table(table: PaperTable) -> str:
-    rule = ["---:" if _is_number(column) else "---" for column in table.columns.values()]
-    rows = [[name.translate(_MARKDOWN) for name in table.columns], rule]
-    rows += [[_drawn(cell, _MARKDOWN, "**%s**", "<sup>%s</sup>") for cell in row] for row in table.rows()]
-    return "\n".join(
-        [table.caption.translate(_MARKDOWN), "", *(f"| {' | '.join(row)} |" for row in rows), ""]
-    )
+    texts, are_numbers = _drawn(table, _MARKDOWN, "**%s**", "<sup>%s</sup>")
+    rule = ["---:" if is_number else "---" for is_number in are_numbers]
+    rows = [list(texts.columns), rule, *texts.to_numpy().tolist()]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([table.caption.translate(_MARKDOWN), "", *lines, ""])

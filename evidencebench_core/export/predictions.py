@@ -44,27 +44,21 @@ def import_run(
     """Keep somebody's answers as a run: of rankings for every task, of selections for the tasks named.
 
     A TREC run is read by its scores, equal ones by their ranks. Selections for another task under the same name are
-    added to the run.
-
-    `StoreError` or `SettingError` for a name that cannot be, or is taken; `DataError` or `SelectionError` if anything
-    in the file is wrong, or selections come without a task. Then the store is as it was.
+    added to the run. An error leaves the store as it was.
     """
-    runs, info = RunStore(store), store.dataset(dataset)
+    runs, info, chosen = RunStore(store), store.dataset(dataset), [task_named(task) for task in tasks]
     gold = dict(store.evidence_sets(info))
     answers = file_answers(gold, path)
     are_rankings = all(answer.n_picks is None for answer in answers.values())
     spec = retrieval_spec(info.sha256, IMPORTED, {"name": checked_name(" ".join(name.split()), "run")}, {})
-    chosen = [task_named(task) for task in tasks]
-    if not (are_rankings or chosen):
-        remedy = "Name the task that they are for (--task)."
-        raise DataError(str(path), "holds selections, which are for one task", remedy)
+    questions = [""] if are_rankings else [task.name for task in chosen]
     results: dict[str, dict[str, Retrieval]] = {}
     for instance_id, answer in answers.items():
         asked = [task.name for task in chosen if gold[instance_id].optimal_for(task.focus)]
-        results[instance_id] = {"": answer} if are_rankings else dict.fromkeys(asked, answer)
+        results[instance_id] = dict.fromkeys(questions if are_rankings else asked, answer)
     if not any(results.values()):
-        raise DataError(str(path), "says nothing on the tasks", "Name the task that they are for (--task).")
-    questions = [""] if are_rankings else [task.name for task in chosen]
+        problem = "holds selections, which are for one task" if not chosen else "says nothing on the tasks"
+        raise DataError(str(path), problem, "Name the task that they are for (--task).")
     taken = [question for question in ("", *questions) if runs.done(spec.id, question)]
     if taken:
         problem = f"there is an imported run of this name with answers for {', '.join(filter(None, taken)) or 'all'}"
@@ -100,10 +94,10 @@ def import_annotator(store: Store, dataset: str, annotator: str) -> RunInfo:
 
 def _marking_order(states: Sequence[Annotation], focus: Focus) -> list[int]:
     """The sentences that the last state has marked, in the order in which they were; at once, in that of the paper."""
-    aspects = [state.evidence().focused(focus) for state in states]
-    marks = [
-        sorted({index for aspect in of_state for index in aspect.sentence_indices}) for of_state in aspects
-    ]
+    marks: list[list[int]] = []
+    for state in states:
+        covers = [aspect.sentence_indices for aspect in state.evidence().focused(focus)]
+        marks.append(sorted(set(chain.from_iterable(covers))))
     return [index for index in dict.fromkeys(chain.from_iterable(marks)) if index in marks[-1]]
 
 
@@ -133,13 +127,13 @@ def _predictions(path: Path, data: bytes, gold: Mapping[str, EvidenceSet]) -> di
     answers: dict[str, Retrieval] = {}
     for name, picks in value.items():
         place = _place(name, gold, str(path))
-        if are_scores:
-            if not isinstance(picks, dict):
-                raise DataError(place, f"has {shown(picks)}, where others have scores", _FORMATS)
+        if not are_scores:
+            selection = validated_selection(picks, gold[name].n_sentences, place)
+            answers[name] = replace(ranking_in_order(selection), n_picks=len(selection))
+        elif isinstance(picks, dict):
             answers[name] = ranking_of_scores(picks, gold[name].n_sentences, place)
         else:
-            selection = ranking_in_order(validated_selection(picks, gold[name].n_sentences, place))
-            answers[name] = replace(selection, n_picks=len(selection.ranking))
+            raise DataError(place, f"has {shown(picks)}, where others have scores", _FORMATS)
     return answers
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from evidencebench_core.data.model import EvidenceSet, Instance
@@ -14,7 +14,6 @@ from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.runs.store import installed_versions
 from evidencebench_core.tasks import Task, task_named, validated_selection
-from evidencebench_core.words import quantity
 
 _PACKAGES: Final = (
     "evidencebench-explorer", "numpy", "openai", "rank-bm25", "scikit-learn", "scipy", "sentence-transformers",
@@ -24,24 +23,13 @@ _PACKAGES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One instance of a run on one task.
-
-    Attributes
-    ----------
-    retrieval : Retrieval or None
-        ``None`` where there is no answer; then ``reason`` says why.
-    instance : Instance or None
-        The whole instance, where the rows were asked for with their papers.
-    pages : mapping of int to int
-        The page of each sentence, of a paper that was read from a PDF.
-    """
+    """One instance of a run on one task; without a ``retrieval``, ``reason`` says why."""
 
     instance_id: str
     evidence: EvidenceSet
     retrieval: Retrieval | None
     reason: str = ""
-    instance: Instance | None = None
-    pages: Mapping[int, int] = field(default_factory=dict)
+    instance: Instance | None = None  # whole, where the rows were asked for with their papers
 
     @property
     def picks(self) -> tuple[int, ...]:
@@ -84,51 +72,17 @@ def tasks_of(run: RunInfo, names: Sequence[str] | None, several: bool = True) ->
     return tasks
 
 
-@dataclass(slots=True)
-class ExportCounts:
-    """What was written, and the instances that a reader of the file should know about.
-
-    Attributes
-    ----------
-    n_rows : int
-        Lines or records, headers not counted.
-    left_out : dict of str to str
-        Instance id to the reason why there is no answer.
-    empty, over_budget : list of str
-        Instances answered with no sentence at all, and with more sentences than the task allows.
-    notes : list of str
-        What to know besides, a sentence each.
-    """
-
-    n_rows: int = 0
-    left_out: dict[str, str] = field(default_factory=dict)
-    empty: list[str] = field(default_factory=list)
-    over_budget: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def counted(self, row: Row, task: Task) -> tuple[int, ...]:
-        """The picks of a row, which is counted."""
-        picks, budget = row.picks, task.budget_for(row.evidence)
+def watched(rows: Iterable[Row], task: Task, noted: dict[str, list[str]]) -> Iterator[Row]:
+    """The rows; meanwhile ``noted`` gets the ids of those that a reader of the file should know about, by reason."""
+    for row in rows:
+        n_picks, budget = len(row.picks), task.budget_for(row.evidence)
         if row.retrieval is None:
-            self.left_out[row.instance_id] = row.reason
-        elif not picks:
-            self.empty.append(row.instance_id)
-        elif budget is not None and len(picks) > budget:
-            self.over_budget.append(row.instance_id)
-        return picks
-
-    def lines(self) -> tuple[str, ...]:
-        """All there is to say, a sentence each; instances are named, at most five of a kind."""
-        by_reason: dict[str, list[str]] = {}
-        for instance_id, reason in self.left_out.items():
-            by_reason.setdefault(f"left out, {reason}", []).append(instance_id)
-        by_reason |= {"answered with no sentence": self.empty, "answered with more than K": self.over_budget}
-        return (*(_line(ids, reason) for reason, ids in by_reason.items() if ids), *self.notes)
-
-
-def _line(ids: Sequence[str], reason: str) -> str:
-    more = f" and {len(ids) - 5:,} more" if len(ids) > 5 else ""
-    return f"{quantity(len(ids), 'instance')} {reason}: {', '.join(ids[:5])}{more}."
+            noted.setdefault(f"left out, {row.reason}", []).append(row.instance_id)
+        elif not n_picks:
+            noted.setdefault("answered with no sentence", []).append(row.instance_id)
+        elif budget is not None and n_picks > budget:
+            noted.setdefault("answered with more than K", []).append(row.instance_id)
+        yield row
 
 
 def versions() -> dict[str, str]:

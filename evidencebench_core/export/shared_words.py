@@ -9,20 +9,11 @@ from evidencebench_core.retrievers.bm25 import Bm25, Tokenisation, token_spans, 
 
 
 @dataclass(frozen=True, slots=True)
-class SharedWord:
-    """A word of the hypothesis where it stands in a sentence: characters ``start`` to ``end``, and its weight."""
-
-    start: int
-    end: int
-    weight: float
-
-
-@dataclass(frozen=True, slots=True)
 class SharedWords:
     """The shared words of a paper."""
 
-    sentences: tuple[tuple[SharedWord, ...], ...]  # of each sentence, in the order of its text
-    scored_by: str = ""  # the retriever to whose score the weights add up; empty where each word weighs 1
+    sentences: tuple[list[tuple[int, int, float]], ...]  # of each: characters from and to, weight
+    by: str = ""  # the retriever to whose score the weights add up; empty where each word weighs 1
 
 
 def shared_words(query: Query, retriever: Retriever | None = None) -> SharedWords:
@@ -31,20 +22,14 @@ def shared_words(query: Query, retriever: Retriever | None = None) -> SharedWord
     With `Bm25` the weights of a sentence's words add up to its score. Without it, and for all others, every word but
     English function words weighs 1.
     """
-    tokenisation: Tokenisation = "word" if isinstance(retriever, Bm25) else "word-stop"
+    tokens: Tokenisation = "word" if isinstance(retriever, Bm25) else "word-stop"
     if isinstance(retriever, Bm25):
-        weights = retriever.word_weights(query)
+        weights, by = retriever.word_weights(query), retriever.name
     else:
-        words = dict.fromkeys(tokens_of(query.hypothesis, tokenisation), 1.0)
-        weights = (words,) * len(query.sentences)
-    return SharedWords(
-        tuple(
-            tuple(
-                SharedWord(start, end, known[token])
-                for token, start, end in token_spans(sentence, tokenisation)
-                if token in known
-            )
-            for sentence, known in zip(query.sentences, weights, strict=True)
-        ),
-        retriever.name if isinstance(retriever, Bm25) else "",
-    )
+        words = dict.fromkeys(tokens_of(query.hypothesis, tokens), 1.0)
+        weights, by = (words,) * len(query.sentences), ""
+    sentences = []
+    for sentence, known in zip(query.sentences, weights, strict=True):
+        spans = token_spans(sentence, tokens)
+        sentences.append([(start, end, known[token]) for token, start, end in spans if token in known])
+    return SharedWords(tuple(sentences), by)

@@ -7,23 +7,9 @@ async function showPublished() {
   const views = JSON.parse(await new Response(stream).text());
   const main = document.body.querySelector("main") ?? document.body;
   main.replaceChildren();
-  const reader = new Reader(main);
-  const linked = () => {
+  showPaper(main, views, () => {
     const index = Number(/^#s(\d+)$/.exec(location.hash)?.[1] ?? NaN);
     return index < views[0].texts.length ? index : null;
-  };
-  let shown = { ...views[0], selected: linked() };
-  const draw = () => reader.update(shown, (_, { kind, system, sentence, aspect }) => {
-    shown = { ...shown, ...(kind === "system" ? { ...views[0], ...views[system] } : {}), selected: sentence, aspect };
-    if (sentence !== linked()) location.replace(sentence === null ? "#" : `#s${sentence}`);
-    draw();
-  });
-  draw();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-  addEventListener("hashchange", () => {
-    if (linked() === shown.selected) return;
-    shown = { ...shown, selected: linked() };
-    draw();
   });
 }
 

@@ -15,8 +15,6 @@ Subtopic recall at k, ``StRecall@k`` of ir_measures, is Aspect Recall at k. What
   K where it has more), and then any k that is at least the largest K will do.
 - An id with a blank or another character that a line cannot hold is percent-encoded as in an address;
   ``urllib.parse.unquote`` gives it back.
-
-An instance without an answer cannot be in a run, and a comment is no part of the format: `ExportCounts` has it.
 """
 
 from __future__ import annotations
@@ -26,9 +24,8 @@ from typing import Final, TextIO
 from urllib.parse import quote
 
 from evidencebench_core.data.model import EvidenceSet
-from evidencebench_core.export.run_rows import ExportCounts, Row
-from evidencebench_core.export.tables import What
-from evidencebench_core.tasks import Task, validated_selection
+from evidencebench_core.export.run_rows import Row
+from evidencebench_core.tasks import Task
 
 _UNFINDABLE: Final = "none"
 _DEEPEST: Final = 20  # ndeval, and so ir_measures' StRecall, looks no further down
@@ -43,46 +40,30 @@ def trec_id(text: str) -> str:
     return quote(text, safe=_SAFE)
 
 
-def write_run(
-    rows: Iterable[Row], task: Task, stream: TextIO, tag: str, what: What = "selection"
-) -> ExportCounts:
-    """Write a TREC run: the picks in their order, at most K of an instance, or the whole ranking.
+def write_run(rows: Iterable[Row], task: Task, stream: TextIO, tag: str) -> str:
+    """Write the picks as a TREC run, in their order, at most K of an instance; which measure is Aspect Recall.
 
     ``tag`` is the run's name in its last column, made safe like an id.
     """
-    written, deepest, tag = ExportCounts(), 1, trec_id(tag) or "run"
+    deepest, tag = 1, trec_id(tag) or "run"
     for row in rows:
-        picks = written.counted(row, task)
-        if row.retrieval is None:
-            continue
-        order = picks[: task.budget_for(row.evidence)]
-        if what == "ranking":
-            order = validated_selection(row.retrieval.ranking, row.evidence.n_sentences, row.instance_id)
+        order = row.picks[: task.budget_for(row.evidence)]
         for place, index in enumerate(order):
             stream.write(f"{trec_id(row.instance_id)} Q0 {index} {place + 1} {len(order) - place} {tag}\n")
-        written.n_rows, deepest = written.n_rows + len(order), max(deepest, len(order))
+        deepest = max(deepest, len(order))
     k = task.budget if isinstance(task.budget, int) else deepest
-    if what == "ranking" and not isinstance(task.budget, int):
-        written.notes.append("No single StRecall@k is this task's Aspect Recall; that of the selection is.")
-    elif k > _DEEPEST:
-        written.notes.append(f"Aspect Recall would be StRecall@{k}, but ndeval looks at {_DEEPEST} at most.")
-    else:
-        written.notes.append(f"Aspect Recall is StRecall@{k} of ir_measures, over the qrels.")
-    return written
+    if k > _DEEPEST:
+        return f"Aspect Recall would be StRecall@{k}, but ndeval looks at {_DEEPEST} at most."
+    return f"Aspect Recall is StRecall@{k} of ir_measures, over the qrels."
 
 
-def write_qrels(gold: Iterable[tuple[str, EvidenceSet]], task: Task, stream: TextIO) -> ExportCounts:
+def write_qrels(gold: Iterable[tuple[str, EvidenceSet]], task: Task, stream: TextIO) -> None:
     """Write TREC diversity qrels: every sentence that covers an aspect of the task, aspect by aspect.
 
     The task says which aspects; its budget makes no difference.
     """
-    written = ExportCounts()
     for instance_id, evidence in gold:
-        if not evidence.focused(task.focus):
-            written.left_out[instance_id] = task.skip_reason
         for number, aspect in enumerate(evidence.aspects, start=1):
             if aspect.is_result or task.focus == "all":
                 for docid in aspect.sentence_indices or (_UNFINDABLE,):
                     stream.write(f"{trec_id(instance_id)} {number} {docid} 1\n")
-                    written.n_rows += 1
-    return written

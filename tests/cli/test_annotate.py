@@ -25,7 +25,7 @@ def test_find_prints_picks_and_writes_the_page(command: Command, tmp_path: Path)
     file.write_text(TEXT)
     words = ("find", file, "--retriever", "dense", "--html", page, "--hypothesis")
     document = command.json(*words, "Night work causes diabetes.")
-    assert document["picks"][0]["text"] == "Night work raised the risk of diabetes."
+    assert document["papers"][0]["picks"][0]["text"] == "Night work raised the risk of diabetes."
     assert page.read_text().count('class="sheet"') == 2
     assert "may say nothing" in command(*words, "Quantum computers factor integers.").out
     assert command(*words, "Night work.", "--pdf", tmp_path / "out.pdf").code == 1  # a text is no PDF
@@ -47,8 +47,13 @@ def test_find_asks_a_model_what_the_paper_says_and_which_sentences_are_for_or_ag
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "x")
         document, printed = command.json(*words, "--model", "m"), command(*words, "--model", "m")
-    assert [pick.get("stance") for pick in document["picks"]] == ["supports", "against", "neither", None]
-    assert document["answer"]["verdict"] == "mixed"
+    assert [pick.get("stance") for pick in document["papers"][0]["picks"]] == [
+        "supports",
+        "against",
+        "neither",
+        None,
+    ]
+    assert document["papers"][0]["answer"]["verdict"] == "mixed"
     assert "[3] [999: not in this paper]" in printed.out
 
 
@@ -88,7 +93,7 @@ def test_marks_go_out_and_come_in(command: Command, tiny: Path, tmp_path: Path) 
     Annotations(store).undo(key, "Ada")
     (row,) = command.json("annotate", "import", path)["marks"]
     assert (row["paper"], row["annotator"], row["marks"]) == ("tiny_0", "Ada", "added")
-    document = command.json("import-run", "--dataset", "tiny", "--annotator", "Ada")
+    (document,) = command.json("import-run", "--dataset", "tiny", "--annotator", "Ada")
     assert (document["label"], document["tasks"]["er@10"]) == ("Ada (annotator)", 1)
 
 

@@ -49,7 +49,7 @@ def test_datasets_runs_and_papers_are_renamed_and_nothing_is_deleted_without_yes
     assert [row["name"] for row in command.json("list", "papers")] == ["First"]
     names = (("run", run[:6], "ours"), ("paper", "First", "Second"), ("dataset", "tiny", "mine"))
     for kind, name, new in names:
-        assert command.json("rename", kind, name, new)["name"].startswith(new)
+        assert f"to {new}" in command("rename", kind, name, new).out
         assert command("delete", kind, name if kind == "run" else new).code == 1
     command.failure("rename", "dataset", "mine", " ")
     command.failure("delete", "paper", "First", "--yes")
@@ -87,7 +87,8 @@ def test_a_backup_is_a_store_and_has_the_ranker(
     ranker.mkdir()
     monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(ranker))
     copy = tmp_path / "copy.sqlite"
-    assert command.json("backup", copy)["files"] == [str(copy), str(tmp_path / "copy.ranker")]
+    assert command("backup", copy).code == 0
+    assert (tmp_path / "copy.ranker").is_dir()
     assert command.json("list", "datasets", "--store", copy) == command.json("list", "datasets")
     assert "--overwrite" in command.failure("backup", copy).splitlines()[-1]
     assert command("backup", copy, "--overwrite").code == 0

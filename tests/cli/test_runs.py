@@ -79,11 +79,12 @@ def test_a_prediction_file_is_scored(command: Command, tiny: Path, tmp_path: Pat
 
 def test_an_exported_ranking_is_imported(command: Command, tiny: Path, tmp_path: Path) -> None:
     lead, path = command.run("lead"), tmp_path / "lead.trec"
-    command("export", lead, "--format", "trec", "--what", "ranking", "--task", "er@10", "--out", path)
+    command("export", lead, "--format", "trec", "--task", "er@99", "--out", path)
     words = ("import-run", "--dataset", "tiny", "--predictions", path, "--name", "mine")
-    document = command.json(*words)
+    (document,) = command.json(*words)
     assert (document["label"], document["tasks"]["result-er@5"]) == ("mine (imported)", 5)
-    assert command.json("score", document["run"]) == command.json("score", lead)
+    mine, original = (command.json("score", run) for run in (document["run"], lead))
+    assert [score["per_instance"] for score in mine] == [score["per_instance"] for score in original]
     assert "delete that run" in command.failure(*words)
 
 
@@ -103,7 +104,7 @@ def test_every_format_goes_to_stdout_and_to_the_same_file(
 
 def test_a_dataset_is_exported_as_it_came(command: Command, tiny: Path, tmp_path: Path) -> None:
     out = tmp_path / "again.json"
-    assert command.json("export-dataset", "tiny", "--out", out)["n_instances"] == 6
+    assert "6 instances" in command("export-dataset", "tiny", "--out", out).err
     assert json.loads(out.read_bytes()) == json.loads(tiny.read_bytes())
     assert command("export-dataset", "tiny").out.encode() == out.read_bytes()
 

@@ -88,9 +88,9 @@ def test_markdown_holds_every_name_as_text(report: Report) -> None:
 
 def test_the_best_is_marked_and_letters_tell_apart_what_the_test_tells_apart(report: Report) -> None:
     systems, pairs = paper_tables(report)
-    recalls = [(cell.text.split()[0], cell.letters, cell.is_best) for cell in systems.columns["recall (%)"]]
+    recalls = [(cell.text.split()[0], cell.letters, cell.is_best) for cell in systems.cells["recall (%)"]]
     assert recalls == [("90.0", "a", True), ("10.0", "b", False), ("83.3", "a", False)]
-    assert pairs.columns["a"] == [Cell(HOSTILE), Cell(HOSTILE), Cell("bm25")]
+    assert pairs.cells["a"].tolist() == [Cell(HOSTILE), Cell(HOSTILE), Cell("bm25")]
     for words in ("12 instances", "12 papers", "optimal K", __version__):
         assert words in systems.caption
 
@@ -119,7 +119,7 @@ def test_scores_of_runs_stand_task_by_task_with_their_pairs(tmp_path: Path) -> N
     assert report.tables["scores"]["n"].tolist() == [10, 10, 8, 8]
     assert report.tables["pairs"]["task"].tolist() == ["ER@2", "Result-ER@5"]
     (table,) = paper_tables(report)
-    assert [cell.is_best for cell in table.columns["recall (%)"]] == [True, False, True, False]
+    assert [cell.is_best for cell in table.cells["recall (%)"]] == [True, False, True, False]
     assert "Result-ER@5: 8 instances, 8 papers, K = 5" in table.caption
     assert table_text(report, "csv") == "\r\n".join(map(csv_text, report.tables.values()))
     assert json.loads(table_text(report, "json")) == report.as_dict()
@@ -133,4 +133,4 @@ def test_more_harm_is_not_the_best() -> None:
     ]
     table = pd.DataFrame(rows, columns=["system", "metric", "value"]).assign(low=np.nan, high=np.nan)
     (drawn,) = paper_tables(Report("set", {"systems": table}, shares=("value",)))
-    assert [cell.is_best for cell in drawn.columns["value (%)"]] == [False, True, False, False]
+    assert [cell.is_best for cell in drawn.cells["value (%)"]] == [False, True, False, False]

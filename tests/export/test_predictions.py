@@ -36,14 +36,14 @@ def bm25(store: Store) -> str:
     return RunStore(store).runs()[0].id
 
 
-def text_of(store: Store, run_id: str, task: str, what: str | None = None) -> str:
-    """The run as a prediction file, or as a TREC run of its selection or ranking."""
+def text_of(store: Store, run_id: str, task: str, form: str = "predictions") -> str:
+    """The run as a prediction file, or as a TREC run."""
     run, stream = RunStore(store).run(run_id), io.StringIO()
     answers = rows(store, run, task_named(task))
-    if what is None:
-        write_predictions(answers, task_named(task), stream)
+    if form == "predictions":
+        write_predictions(answers, stream)
     else:
-        write_run(answers, task_named(task), stream, "mine", what)  # type: ignore[arg-type]
+        write_run(answers, task_named(task), stream, "mine")
     return stream.getvalue()
 
 
@@ -55,7 +55,7 @@ def saved(tmp_path: Path, content: str | bytes | Mapping[str, object]) -> Path:
 
 
 def test_an_exported_ranking_comes_back_with_the_same_scores(store: Store, bm25: str, tmp_path: Path) -> None:
-    path = saved(tmp_path, text_of(store, bm25, "er@10", "ranking"))
+    path = saved(tmp_path, text_of(store, bm25, "er@99", "trec"))
     found = import_run(store, "tiny", path, " my  system ")
     assert found.label == "my system (imported)"
     for task in FOUR:
@@ -68,13 +68,13 @@ def test_an_exported_ranking_comes_back_with_the_same_scores(store: Store, bm25:
     assert score_run(store, found.id, "result-er@unconstrained").aspect_recall == 1
 
 
-@pytest.mark.parametrize("what", [None, "selection"])
+@pytest.mark.parametrize("form", ["predictions", "trec"])
 @pytest.mark.parametrize("task", FOUR)
 def test_exported_selections_come_back_with_the_same_scores(
-    store: Store, bm25: str, tmp_path: Path, task: str, what: str | None
+    store: Store, bm25: str, tmp_path: Path, task: str, form: str
 ) -> None:
-    found = import_run(store, "tiny", saved(tmp_path, text_of(store, bm25, task, what)), "mine", [task])
-    assert list(found.tasks) == ([task] if what is None else FOUR)
+    found = import_run(store, "tiny", saved(tmp_path, text_of(store, bm25, task, form)), "mine", [task])
+    assert list(found.tasks) == ([task] if form == "predictions" else FOUR)
     assert score_run(store, found.id, task) == score_run(store, bm25, task)
 
 
@@ -84,7 +84,7 @@ def test_ids_that_a_line_cannot_hold(tmp_path: Path) -> None:
     for _ in execute(plan(store, "tiny", "lead")):
         pass
     (lead,) = RunStore(store).runs()
-    path = saved(tmp_path, text_of(store, lead.id, "er@10", "ranking"))
+    path = saved(tmp_path, text_of(store, lead.id, "er@99", "trec"))
     found = import_run(store, "tiny", path, "mine")
     assert score_run(store, found.id, "er@10") == score_run(store, lead.id, "er@10")
     raw_id = saved(tmp_path, "plain%41 Q0 3 1 1 me")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.export.shared_words import SharedWord, shared_words
+from evidencebench_core.export.shared_words import shared_words
 from evidencebench_core.retrievers import make_retriever
 from tests.retrievers.queries import make_query
 from tests.retrievers.test_bm25 import BY_HAND, PAPER
@@ -15,18 +15,17 @@ from tests.retrievers.test_bm25 import BY_HAND, PAPER
 def test_each_word_says_what_it_adds() -> None:
     # A word counts each time that the hypothesis has it; "and" stands in no hypothesis.
     found = shared_words(make_query(PAPER, hypothesis="Cancer, smoking; xyz? Smoking!"), BY_HAND)
-    assert found.scored_by == "bm25"
+    assert found.by == "bm25"
     first, _, third, *others = found.sentences
-    assert [(word.start, word.end) for word in third] == [(0, 7), (20, 26)]
-    assert [word.weight for word in third] == pytest.approx([2 * log(1.4) * 0.9, log(3) * 0.9])
-    assert first == (SharedWord(0, 7, pytest.approx(2 * log(1.4) * 3 / (2 + 2 / 3))),)
-    assert others == [(), ()]
+    assert third == [(0, 7, pytest.approx(2 * log(1.4) * 0.9)), (20, 26, pytest.approx(log(3) * 0.9))]
+    assert first == [(0, 7, pytest.approx(2 * log(1.4) * 3 / (2 + 2 / 3)))]
+    assert others == [[], []]
 
 
 def test_for_other_retrievers_every_word_but_function_words_weighs_one() -> None:
     found = shared_words(make_query(PAPER, hypothesis="All cats and dogs"), make_retriever("lead", {}))
-    assert found.scored_by == ""
-    assert found.sentences == ((), (SharedWord(0, 4, 1.0),), (), (SharedWord(0, 4, 1.0),), ())
+    assert found.by == ""
+    assert found.sentences == ([], [(0, 4, 1.0)], [], [(0, 4, 1.0)], [])
 
 
 WORDS = ["cat", "Cat", "DOG", "İl-6", "no", "the", "Σας", "—", "𝔘", " "]
@@ -45,5 +44,5 @@ def test_the_weights_of_a_sentence_add_up_to_its_score(
     bm25 = make_retriever("bm25", {"k1": k1, "b": b})
     query = make_query(paper, hypothesis=hypothesis)
     answer = bm25.retrieve(query)
-    sums = [sum(word.weight for word in sentence) for sentence in shared_words(query, bm25).sentences]
+    sums = [sum(weight for _, _, weight in sentence) for sentence in shared_words(query, bm25).sentences]
     assert [sums[index] for index in answer.ranking] == pytest.approx(answer.scores, abs=1e-9)

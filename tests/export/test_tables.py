@@ -10,7 +10,7 @@ import pandas as pd
 
 from evidencebench_core.data import instance_from
 from evidencebench_core.export import Row, csv_text, rows, versions, write_csv, write_json
-from evidencebench_core.export.tables import COLUMNS, TEXT_COLUMNS, cell
+from evidencebench_core.export.tables import COLUMNS, cell
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, execute, plan, score_run
 from evidencebench_core.tasks import task_named
@@ -22,10 +22,10 @@ SENTENCES = ["# Results", "=1+1 was found.", "Blood pressure fell.", "-5 mmHg, i
 PAPER = instance_from("i", raw_instance(SENTENCES, {"x": [1, 2], "y": [2], "z": [4]}))
 
 
-def answer(picks: Sequence[int] | None, name: str = "i", with_paper: bool = True) -> Row:
+def answer(picks: Sequence[int] | None, name: str = "i") -> Row:
     retrieval = None if picks is None else ranking_in(picks)
     reason = "" if picks is not None else "=it broke"
-    return Row(name, PAPER.evidence, retrieval, reason, PAPER if with_paper else None)
+    return Row(name, PAPER.evidence, retrieval, reason, PAPER)
 
 
 def ranking_in(picks: Sequence[int]) -> Retrieval:
@@ -34,15 +34,15 @@ def ranking_in(picks: Sequence[int]) -> Retrieval:
     return Retrieval((*picks, *others), (0.5, -0.25, -0.25, -1.0, -2.0), len(picks))
 
 
-def csv_rows(*answers: Row, what: str = "selection") -> list[dict[str, str]]:
+def csv_rows(*answers: Row) -> list[dict[str, str]]:
     stream = io.StringIO(newline="")
-    write_csv(answers, TASK, stream, "run-1", what)  # type: ignore[arg-type]
+    write_csv(answers, TASK, stream, "run-1")
     return list(csv.DictReader(io.StringIO(stream.getvalue(), newline="")))
 
 
 def test_picks_by_hand() -> None:
     # 1 covers x; 2 covers x again and y newly; 4 covers z.
-    rows = csv_rows(answer([1, 2, 4], with_paper=False))
+    rows = csv_rows(answer([1, 2, 4]))
     assert list(rows[0]) == list(COLUMNS)
     columns = ["pick", "rank", "sentence", "score", "covers", "newly_covered"]
     assert pd.DataFrame(rows)[columns].values.tolist() == [
@@ -53,15 +53,8 @@ def test_picks_by_hand() -> None:
     assert all(row.items() >= {"run": "run-1", "task": "er@3", "instance": "i"}.items() for row in rows)
 
 
-def test_the_ranking_and_the_picks_in_it() -> None:
-    rows = csv_rows(answer([1, 4]), what="ranking")
-    shown = [(row["sentence"], row["rank"], row["pick"], row["picked"]) for row in rows]
-    assert shown[:3] == [("1", "1", "1", "1"), ("4", "2", "2", "1"), ("0", "3", "", "0")]
-
-
 def test_formulas_are_text_and_numbers_stay_numbers() -> None:
     rows = csv_rows(answer([1, 3], name="@sum"))
-    assert list(rows[0]) == [*COLUMNS, *TEXT_COLUMNS]
     assert [row["text"] for row in rows] == ["'=1+1 was found.", "'-5 mmHg, it fell."]
     assert rows[1]["score"] == "-0.25"
     assert rows[0]["instance"] == "'@sum"
@@ -95,7 +88,6 @@ def test_instances_without_a_line_say_why() -> None:
         ("empty", "", "no sentence was picked"),
         ("broken", "", "no answer: =it broke"),
     ]
-    assert {len(row) for row in rows} == {len(COLUMNS) + len(TEXT_COLUMNS)}
     assert None not in [*rows[0].values(), *rows[1].values()]
     assert csv_rows() == []
 
@@ -106,7 +98,7 @@ def test_json_has_what_it_takes_to_trust_a_run(tmp_path: Path) -> None:
     (*_, last) = execute(plan(store, "tiny", "bm25", {"k1": 1.2}, tasks=tasks, limit=5))
     run, info, stream = RunStore(store).run(last.run_id), store.dataset("tiny"), io.StringIO()
     answers = [(task, score_run(store, run.id, task), rows(store, run, task)) for task in tasks]
-    result = write_json(run, info, answers, stream, versions())
+    write_json(run, info, answers, stream)
     document = json.loads(stream.getvalue())
     assert (document["run"], document["versions"]) == (run.id, versions())
     assert document["settings"] == {"k1": 1.2, "b": 0.75}
@@ -121,4 +113,3 @@ def test_json_has_what_it_takes_to_trust_a_run(tmp_path: Path) -> None:
     assert first["instances"]["tiny_5"] == {"error": "it was not asked"}
     skipped = document["tasks"]["result-er@5"]["instances"]["tiny_4"]
     assert skipped == {"error": "it has no result aspects"}
-    assert result["er@3"].left_out == {"tiny_5": "it was not asked"}

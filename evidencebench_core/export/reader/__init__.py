@@ -7,7 +7,6 @@ from evidencebench_core.export.reader.view import (
     PaperView,
     SentenceNote,
     System,
-    heading_level,
     paper_key,
     view_data,
     view_of,

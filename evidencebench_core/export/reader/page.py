@@ -23,26 +23,18 @@ PARTS: Final = ("draw.js", "minimap.js", "echo.js")
 
 _PER_SYSTEM: Final = ("active", "marks", "aspects")
 _POLICY: Final = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
+_SHOW: Final = 'showPaper(document.body, JSON.parse(document.getElementById("data").textContent));'
 
 Picks = Retrieval | Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A paper as the app draws it; the last line of a notebook's cell shows it.
-
-    Attributes
-    ----------
-    title : str
-    page : str
-        A whole HTML page, with its scripts and style: it can be saved as a file, too.
-    height : int
-        In pixels.
-    """
+    """A paper as the app draws it; the last line of a notebook's cell shows it."""
 
     title: str
-    page: str
-    height: int
+    page: str  # a whole HTML page, with its scripts and style: it can be saved as a file, too
+    height: int  # in pixels
 
     def __repr__(self) -> str:
         return f"Drawing({self.title!r})"
@@ -64,32 +56,18 @@ def show(
 ) -> Drawing:
     """An instance in the reader: the paper with its gold, and what up to three systems picked.
 
-    Parameters
-    ----------
-    instance : Instance
-    picks : Retrieval or sequence of int, or a mapping of names to them, optional
-        Without any the gold is shown alone. Of several, a click on a name in the legend shows that one's marks.
-    task : str or Task
-        Says which aspects count: marks stand on those only.
-    height : int
-        In pixels.
+    ``picks`` is a `Retrieval`, a sequence of sentence indices, or a mapping of names to those; without any the gold is
+    shown alone. Of several, a click on a name in the legend shows that one's marks. The task says which aspects count:
+    marks stand on those only. The height is in pixels.
 
-    Raises
-    ------
-    SelectionError
-        For a sentence that the paper does not have, or more than three systems.
-    SettingError
-        No such task.
+    `SelectionError` for a sentence that the paper does not have, or more than three systems.
     """
     named = picks if isinstance(picks, Mapping) else {} if picks is None else {"picks": picks}
     systems = [System(name, _selection(instance, name, one)) for name, one in named.items()]
     chosen = task if isinstance(task, Task) else task_named(task)
     view = view_of(instance, focus=chosen.focus, systems=systems, active=0 if systems else None)
-    return Drawing(
-        one_line(f"{instance.id}: {instance.hypothesis}"),
-        _page({"hypothesis": instance.hypothesis, "views": views_data(view)}),
-        height,
-    )
+    title = one_line(f"{instance.id}: {instance.hypothesis}")
+    return Drawing(title, _page(one_line(instance.hypothesis), views_data(view)), height)
 
 
 def views_data(view: PaperView) -> list[dict[str, Any]]:
@@ -99,9 +77,8 @@ def views_data(view: PaperView) -> list[dict[str, Any]]:
 
 
 def reader_script(last: str) -> str:
-    """The reader's scripts as one module, or a classic script: the app's export is left out; ``last`` ends it."""
-    script = _texts("dom.js", *PARTS, "reader.js")
-    return script.replace("export default ", "void ") + last
+    """The reader's scripts as one classic script, which ``last`` ends: the app's export is left out."""
+    return _texts("dom.js", *PARTS, "reader.js", "page.js").replace("export default ", "void ") + last
 
 
 def reader_style() -> str:
@@ -114,14 +91,15 @@ def _selection(instance: Instance, name: str, picks: Picks) -> tuple[int, ...]:
     return validated_selection(raw, len(instance.sentences), f"{instance.id}, {name}")
 
 
-def _page(data: Mapping[str, object]) -> str:
+def _page(hypothesis: str, views: object) -> str:
     """The page with its data as JSON in ASCII without ``<``, so that no text of a paper can end the script."""
-    document = json.dumps(data).replace("<", "\\u003c")
+    data = json.dumps(views).replace("<", "\\u003c")
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>EvidenceBench</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><style>{reader_style()}</style></head><body>'
-        f'<script type="application/json" id="data">{document}</script>'
-        f"<script>{reader_script(_texts('page.js'))}</script></body></html>"
+        f'<p class="hypothesis" dir="auto">{escape(hypothesis)}</p>'
+        f'<script type="application/json" id="data">{data}</script>'
+        f"<script>{reader_script(_SHOW)}</script></body></html>"
     )
 
 

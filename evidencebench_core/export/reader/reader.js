@@ -9,18 +9,8 @@ const STEP_MS = 250; // after which a step by key counts as the last one
 class Reader {
   constructor(parent) {
     this.data = {};
-    this.sentences = [];
-    this.covering = []; // positions of aspects, by sentence
-    this.chipped = ""; // what the chips were drawn from
-    this.at = 0; // the sentence that keys start from and Tab comes back to
-    this.selected = null;
-    this.pinned = null;
     this.lit = null; // the aspect pointed at, else the pinned one
     this.litParts = [];
-    this.soon = undefined;
-    this.shared = { selected: new Shared(), aspect: new Shared() };
-    this.trigger = () => {};
-
     this.root = element("div", "reader", "", { tabindex: "-1" }); // so that a click anywhere gives it the keys
     this.legend = element("div", "legend", "", { role: "group", "aria-label": "Legend" });
     this.systems = element("div", "systems", "", { role: "group", "aria-label": "Systems" });
@@ -103,8 +93,8 @@ class Reader {
     this.list.setAttribute("aria-label", `Paper, ${texts.length} sentences`);
     this.page.scrollTop = 0;
     this.shared = { selected: new Shared(), aspect: new Shared() };
-    this.chipped = "";
-    this.at = 0;
+    this.chipped = ""; // what the chips were drawn from
+    this.at = 0; // the sentence that keys start from and Tab comes back to
     this.select(null);
     this.pin(null);
   }
@@ -115,7 +105,7 @@ class Reader {
     const chipped = JSON.stringify(aspects.map((a) => [a.label, a.text, a.result, a.sentences]));
     if (chipped !== this.chipped) {
       this.chipped = chipped;
-      this.covering = this.sentences.map(() => []);
+      this.covering = this.sentences.map(() => []); // positions of aspects, by sentence
       aspects.forEach((a, position) => a.sentences.forEach((i) => this.covering[i]?.push(position)));
       this.strip.replaceChildren(...aspects.map((aspect, position) => drawChip(aspect, position, true)));
       this.strip.hidden = aspects.length === 0;

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.data.model import Aspect, Focus, Instance, SentenceType
-from evidencebench_core.errors import SelectionError, shown
+from evidencebench_core.data.sections import class_of_heading
+from evidencebench_core.errors import SelectionError
 from evidencebench_core.metrics import marks as marks_of
 from evidencebench_core.words import visible, visible_texts
 
@@ -18,20 +19,6 @@ if TYPE_CHECKING:
 MAX_SYSTEMS: Final = 3
 
 _MARK_LETTERS: Final = {"none": ".", "gold": "g", "picked": "p", "both": "b", "missed": "m"}
-_MAIN_HEADINGS: Final = (
-    "abstract",
-    "acknowledg",
-    "background",
-    "conclusion",
-    "discussion",
-    "introduction",
-    "material",
-    "method",
-    "patients and",
-    "references",
-    "result",
-    "subjects and",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,33 +43,21 @@ class SentenceNote:
 class PaperView:
     """Everything the reader shows. Positions that the paper does not have count as ``None``."""
 
-    paper: str
-    """Names it (an instance id); the page stays where it is as long as it and the text do."""
+    paper: str  # names it (an instance id); the page stays where it is as long as it and the text do
     sentences: tuple[str, ...]
     sentence_types: tuple[SentenceType, ...]
-    aspects: tuple[Aspect, ...] = ()
-    """Empty where there is no gold, or none to be shown."""
-    focus: Focus = "all"
-    """Which aspects the task asks for; marks stand on those only."""
-    systems: Sequence[System] = ()
-    """At most three; they are called A, B and C."""
-    active: int | None = 0
-    """Position of the system whose picks are marked on the page; ``None`` shows the gold alone."""
+    aspects: tuple[Aspect, ...] = ()  # none where there is no gold, or none to be shown
+    focus: Focus = "all"  # which aspects the task asks for; marks stand on those only
+    systems: Sequence[System] = ()  # at most three; they are called A, B and C
+    active: int | None = 0  # the system whose picks are marked; `None` shows the gold alone
     selected: int | None = None
-    aspect: int | None = None
-    """Position of the aspect whose sentences are lit."""
-    notes: Sequence[SentenceNote] = ()
-    """One a sentence at most."""
-    words: SharedWords | None = None
-    """The words that each sentence shares with the hypothesis, to be underlined."""
-    plain: bool = False
-    """For readers who are no researchers: no sentence indices, no keys, plain words."""
-    is_main: bool = True
-    """Whether keys pressed elsewhere on the page are the reader's, where nothing else has them."""
-    proposed: frozenset[int] = frozenset()
-    """Sentences that a model proposes and nobody has decided on."""
-    by: str = ""
-    """Who marked what stands as gold, where that is no dataset's: for the legend, and for ears."""
+    aspect: int | None = None  # the one whose sentences are lit
+    notes: Sequence[SentenceNote] = ()  # one a sentence at most
+    words: SharedWords | None = None  # to be underlined
+    plain: bool = False  # for readers who are no researchers: no sentence indices, no keys, plain words
+    is_main: bool = True  # whether keys pressed elsewhere on the page are its, where nothing else has them
+    proposed: frozenset[int] = frozenset()  # what a model proposes and nobody has decided on
+    by: str = ""  # who marked what stands as gold, where that is no dataset's: for the legend, and for ears
 
 
 def view_of(instance: Instance, **shown: Any) -> PaperView:
@@ -92,23 +67,12 @@ def view_of(instance: Instance, **shown: Any) -> PaperView:
 
 
 def view_data(view: PaperView, height: int = 720) -> dict[str, Any]:
-    """The view as the browser gets it; ``draw.js`` documents the keys.
-
-    ``SelectionError`` if a system picked a sentence that the paper does not have, or there are over three.
-    """
+    """The view as the browser gets it; ``draw.js`` documents the keys. `SelectionError` for more than three systems."""
     if len(view.systems) > MAX_SYSTEMS:
         raise SelectionError(
             view.paper, f"has {len(view.systems)} systems to show", f"Choose at most {MAX_SYSTEMS}."
         )
     n = len(view.sentences)
-    for system in view.systems:
-        outside = next((pick for pick in system.picks if not 0 <= pick < n), None)
-        if outside is not None:
-            raise SelectionError(
-                f"{view.paper}, {shown(system.name)}",
-                f"picked sentence {outside} of a paper with {n}",
-                f"Sentence indices run from 0 to {n - 1}.",
-            )
     active = _position(view.active, len(view.systems))
     picks = None if active is None else view.systems[active].picks
     data = {
@@ -134,17 +98,8 @@ def view_data(view: PaperView, height: int = 720) -> dict[str, Any]:
 
 def paper_key(view: PaperView) -> str:
     """A short name for the paper that changes with its text."""
-    digest = hashlib.sha256()
-    for text in (view.paper, *view.sentences, *view.sentence_types):
-        digest.update(text.encode("utf-8", "surrogatepass"))
-        digest.update(b"\0")
-    return digest.hexdigest()[:16]
-
-
-def heading_level(text: str) -> int:
-    """2 for a main section of a paper (``"RESULTS"``, ``"2. Methods"``), 3 for what is under one."""
-    words = text.strip().lstrip("0123456789. ").strip()
-    return 2 if words.isupper() or words.lower().startswith(_MAIN_HEADINGS) else 3
+    texts = "\0".join((view.paper, *view.sentences, *view.sentence_types))
+    return hashlib.sha256(texts.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _position(value: int | None, size: int) -> int | None:
@@ -157,7 +112,7 @@ def _type_letters(sentences: Sequence[str], types: Sequence[SentenceType]) -> st
     for text, kind in zip(sentences, types, strict=True):
         if kind != "section_name":
             letters.append("a" if kind == "abstract" else "p")
-        elif heading_level(text) == 2:
+        elif text.isupper() or class_of_heading(text) is not None:
             letters.append("h")
         elif not letters:
             letters.append("t")
@@ -169,13 +124,7 @@ def _type_letters(sentences: Sequence[str], types: Sequence[SentenceType]) -> st
 def _word_data(words: SharedWords, sentences: Sequence[str]) -> dict[str, Any]:
     """The places of words; none in a sentence with characters that are written out."""
     shared = zip(words.sentences, sentences, strict=True)
-    return {
-        "by": words.scored_by,
-        "spans": [
-            [[word.start, word.end, word.weight] for word in found if visible(text) == text]
-            for found, text in shared
-        ],
-    }
+    return {"by": words.by, "spans": [spans if visible(text) == text else [] for spans, text in shared]}
 
 
 def _mark_letters(view: PaperView, picks: tuple[int, ...] | None) -> str:

@@ -241,7 +241,7 @@ CREATE TABLE IF NOT EXISTS item_sets (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
     sha256 TEXT NOT NULL UNIQUE,          -- of kind and items
-    kind TEXT NOT NULL,                   -- 'questions', 'evidence', 'pairs'
+    kind TEXT NOT NULL,                   -- 'questions', 'pairs'
     source TEXT NOT NULL,
     n_items INTEGER NOT NULL,
     body BLOB NOT NULL,                   -- list of the items: JSON, zstd
@@ -262,7 +262,7 @@ CREATE TABLE IF NOT EXISTS answer_sets (
 
 CREATE TABLE IF NOT EXISTS answer_marks (               -- append-only, the newest of a unit counts
     id INTEGER PRIMARY KEY,
-    subject TEXT NOT NULL,                -- sha256 of the answer set
+    subject TEXT NOT NULL REFERENCES answer_sets (sha256) ON DELETE CASCADE,
     unit TEXT NOT NULL,
     label TEXT NOT NULL,                  -- '' takes it back
     author TEXT NOT NULL,

@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 
 from components import resources
-from components.answers.view import key_of, values_of
+from components.answers.view import key_of, report_of
 from components.browse.retrieval import Reading, retrieval
 from components.reliability.view import View
 from components.retrievers import Choice
@@ -17,7 +17,7 @@ from evidencebench_core.analyses.missed import missed
 from evidencebench_core.analyses.notes import Note, NoteStore
 from evidencebench_core.answers.read import SAMPLE as ANSWERS
 from evidencebench_core.answers.read import read_answers
-from evidencebench_core.answers.store import Mark, add_mark, answer_sets
+from evidencebench_core.answers.store import ANSWER_SETS, Mark, add_mark
 from evidencebench_core.answers.units import units_frame
 from evidencebench_core.data import Store, open_store
 from evidencebench_core.errors import RetrieverError
@@ -82,12 +82,12 @@ def test_a_card_and_labels_follow_what_is_answered_and_decided(store: Store) -> 
     assert values[0][1] != values[1][1]
 
     judge_sample(store)
-    (info,) = answer_sets(store)
+    (info,) = ANSWER_SETS.all(store)
     frames = []
     for label in ("supports", "contradicts"):
         for unit in units_frame(read_answers([ANSWERS]))["unit"]:
             add_mark(store, info.sha256, Mark(unit, label, author="Ana"))
-        frames.append(values_of(info.name, info.sha256, "scripted", key_of(info)))
+        frames.append(report_of(info.name, "scripted", "", key_of(info)).tables["figures"])
     assert not frames[0].equals(frames[1])
 
 

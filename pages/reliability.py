@@ -31,10 +31,9 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM
 from evidencebench_core.reliability.card import Card
 from evidencebench_core.reliability.figures import BIAS
-from evidencebench_core.reliability.items import ITEM_SETS, ItemSetInfo, delete_item_set, item_set
-from evidencebench_core.reliability.read_items import MOST_BYTES, ingest_items
+from evidencebench_core.reliability.items import ITEM_SETS, ItemSetInfo, item_set
+from evidencebench_core.reliability.read_items import MOST_BYTES, SAMPLE, ingest_items
 from evidencebench_core.reliability.runs import reliability_runs, run_plan
-from evidencebench_core.reliability.sample import add_sample_items
 from evidencebench_core.reliability.score import TaskScore
 from evidencebench_core.reliability.tasks import RELIABILITY_TASKS, probes_of
 from evidencebench_core.runs import Plan
@@ -69,9 +68,9 @@ QUESTIONS: Final = SetKind(
     "where there are any; the JSON of PubMedQA or BioASQ as it is; or pairs, `statement_1, statement_2, similar`.",
     most_bytes=MOST_BYTES,
     ingest=_ingest,
-    add_sample=lambda: add_sample_items(resources.store()),
+    add_sample=lambda: ingest_items(resources.store(), SAMPLE, "sample"),
     sample="24 sample questions",
-    delete=delete_item_set,
+    delete=ITEM_SETS.delete,
 )
 
 
@@ -127,7 +126,7 @@ def draw_all(state: PageState, view: View) -> None:
     reasons = sum((Counter(score.left_out) for score in card.scores), Counter[str]())
     if reasons:
         st.caption(literal(f"Left out: {reasons_text(reasons)}."))
-    if view.info.source.startswith("invented"):
+    if view.info.source == str(SAMPLE):
         st.caption("The questions are invented samples: the figures say nothing about medicine.")
     csv_and_json(f"reliability-{view.info.name}-{model}", lambda: frame)
 

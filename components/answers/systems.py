@@ -28,7 +28,7 @@ def draw_systems(state: PageState, info: AnswerSetInfo) -> None:
     model = state["by"] if state["by"] in models else ""
     report = report_of(info.name, model, state["metric"], key_of(info))
     systems = report.tables["systems"]
-    metrics = sorted(set(systems) & set(report.legend), key=list(report.legend).index)
+    metrics = [name for name in report.legend if name in systems]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if models:
             by = state.widget("by", model, reset=("metric",))

@@ -11,7 +11,7 @@ import pandas as pd
 from evidencebench_core.analyses import Report
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
-from evidencebench_core.reliability.items import ItemSet, item_set, item_sets
+from evidencebench_core.reliability.items import ITEM_SETS, ItemSet, item_set
 from evidencebench_core.reliability.runs import (
     items_of,
     reliability_run,
@@ -124,7 +124,7 @@ def reliability_report(store: Store, name: str, model: str | None = None, judge:
 
     `SettingError` where no such model was asked.
     """
-    if name not in {info.name for info in item_sets(store)}:
+    if name not in {info.name for info in ITEM_SETS.all(store)}:
         score = run_score(store, name, judge)
         title = f"{score.task.title} of {score.spec.model}: {score.task.figure.title}"
         tables = {

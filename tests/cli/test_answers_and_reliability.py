@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.reliability.sample import sample_items
+from evidencebench_core.reliability.read_items import SAMPLE, read_items
 from tests.answers.medaesqa import main_file
 from tests.cli.conftest import Command, rows_of
 from tests.factories import tiny_dataset, written
@@ -53,7 +53,7 @@ def say(sent: dict[str, Any]) -> Any:
 def files(folder: Path) -> None:
     """What the manual's commands read, small: PubMedQA, MedAESQA with its documents, runs of BioGen."""
     pubmedqa = {}
-    for item in sample_items():
+    for item in read_items(SAMPLE)[1]:
         pubmedqa[item.id] = {
             "QUESTION": item.question, "CONTEXTS": item.context, "LONG_ANSWER": item.long_answer[0],
             "final_decision": item.answer,

@@ -23,8 +23,8 @@ from evidencebench_core.data import Store, open_store
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.perturb import Wording, add_wordings
 from evidencebench_core.reliability.items import ITEM_SETS
+from evidencebench_core.reliability.read_items import SAMPLE, ingest_items
 from evidencebench_core.reliability.runs import reliability_runs, run_plan
-from evidencebench_core.reliability.sample import add_sample_items
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from evidencebench_core.runs import RunStore
 from evidencebench_core.tasks import task_named
@@ -70,7 +70,7 @@ def test_scores_wordings_and_notes_follow_the_store(store: Store) -> None:
 
 
 def test_a_card_and_labels_follow_what_is_answered_and_decided(store: Store) -> None:
-    add_sample_items(store)
+    ingest_items(store, SAMPLE, "sample")
     plan, values = run_plan(store, "sample", "baseline", "yea", {}), []
     carry_out(store, plan, lambda _: "Yes.")
     for text in ("Yes.", "Perhaps."):

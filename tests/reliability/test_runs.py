@@ -9,7 +9,7 @@ from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import BudgetReachedError, SettingError, UnknownNameError
 from evidencebench_core.llm import LLM, Budget, Connection
 from evidencebench_core.reliability.card import model_card, reliability_report, run_score
-from evidencebench_core.reliability.items import Item, Label, add_items, delete_item_set
+from evidencebench_core.reliability.items import ITEM_SETS, Item, Label, add_items
 from evidencebench_core.reliability.runs import (
     items_of,
     judge_plan,
@@ -159,7 +159,7 @@ def test_a_judge_reads_the_answers_as_they_stand(store: Store) -> None:
             judge_plan(store, baseline, "judge")
         with pytest.raises(UnknownNameError, match="run of judgements"):
             judge_plan(store, judged, "judge")
-    delete_item_set(store, "teas")
+    ITEM_SETS.delete(store, "teas")
     assert RunStore(store).runs_of() == ()
 
 

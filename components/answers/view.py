@@ -23,13 +23,12 @@ def answers_of(name: str, sha256: str) -> AnswerSet:
     return stored_answers(resources.store(), name)
 
 
-@resources.cached(entries=16, spinner="Computing …")
 def report_of(name: str, judge: str, metric: str, key: tuple[object, ...]) -> Report:
     """What ``answers score`` prints of a set or a run; by people's labels where no judge is named."""
     try:
-        return answers_report(resources.store(), name, judge or None, metric or None)
+        return resources.report(answers_report, name, judge or None, metric or None, also=key)
     except SettingError:  # such a metric is only there by other labels
-        return answers_report(resources.store(), name, judge or None)
+        return resources.report(answers_report, name, judge or None, also=key)
 
 
 @resources.cached(entries=16)

@@ -94,7 +94,8 @@ def run(
                 continue
             reports += perform([texts], work.make_engine(), "answer")
         records = [run_score(store, run_id, judge).record() for run_id in scored]
-        rows = [{name: record[name] for name in ("run", *BRIEF)} for record in records]
+        shown = ("run", *(name for name in BRIEF if name != "p_holm"))  # which is of all tests of a model
+        rows = [{name: record[name] for name in shown} for record in records]
         return Output({"runs": rows}, {"": rows}, percent=(*SHARES, "low", "high", "difference"))
 
     return carry_out(store, plans, work, "question", result, then=judged)

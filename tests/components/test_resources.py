@@ -77,7 +77,7 @@ def test_a_card_and_labels_follow_what_is_answered_and_decided(store: Store) -> 
         units = RunStore(store).done(plan.run_id)
         RunStore(store).add(plan.run_id, {unit: {"": {"text": text}} for unit in units}, replace=True)
         view = View(ITEM_SETS.named(store, "sample"), reliability_runs(store, "sample"))
-        values.append([view.card("yea").frame()["value"][0], view.score(plan.run_id).in_words()])
+        values.append([view.report().tables["tests"]["value"][0], view.report(plan.run_id).notes[0]])
     assert values[0][0] != values[1][0]
     assert values[0][1] != values[1][1]
 

@@ -192,15 +192,13 @@ def test_the_card_shows_of_each_task_the_fullest_run(store: Store) -> None:
     ask_scripted(store, "teas", ["baseline", "unknown", "spelling", "freeform"], ["word-overlap"])
     begun = run_plan(store, "teas", "baseline", "word-overlap", request={"temperature": 0.5})
     RunStore(store).create(begun.spec)
-    card = model_card(store, "teas", "word-overlap")
-    (frame,) = reliability_report(store, "teas").tables.values()
-    assert frame["task"].tolist() == ["baseline", "baseline", "spelling", "freeform", "unknown"]
-    assert frame["settings"].tolist()[:2] == ["", "temperature=0.5"]
-    assert frame["n"].tolist() == [8, 0, 8, 8, 8]
-    baseline, unanswered, spelling = card.scores[:3]
-    assert unanswered.value.value is None
-    assert spelling.baseline is not None
-    assert spelling.baseline.run == baseline.run.id
-    assert card.p_holm[2] is not None
+    (card,) = reliability_report(store, "teas").tables.values()
+    assert card.equals(model_card(store, "teas", "word-overlap"))
+    assert card["task"].tolist() == ["baseline", "baseline", "spelling", "freeform", "unknown"]
+    assert card["test"].tolist()[:2] == ["Baseline", "Baseline (temperature=0.5)"]
+    assert card["n"].tolist() == [8, 0, 8, 8, 8]
+    assert card["value"].isna().tolist() == [False, True, False, False, False]
+    assert card["difference"].notna().tolist() == [False, False, True, False, False]
+    assert card["p_holm"][2] is not None
     with pytest.raises(SettingError, match="no answers of"):
         reliability_report(store, "teas", "nobody")
